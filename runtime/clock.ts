@@ -1,0 +1,53 @@
+/**
+ * The only source of time, timers and randomness. Everything else takes a Clock, so that tests drive it.
+ */
+import { randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Clock = {
+  /** Wall-clock time. */
+  now(): Temporal.Instant
+  /** Milliseconds that only ever grow, for durations and deadlines. */
+  monotonicMs(): number
+  /** Waits; rejects with the signal's reason when it is aborted meanwhile. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>
+  /** A number from 0 (inclusive) to 1 (exclusive), for jitter. */
+  random(): number
+  uuid(): string
+}
+
+export const systemClock: Clock = {
+  now: () => Temporal.Now.instant(),
+  monotonicMs: () => performance.now(),
+  async wait(ms, signal) {
+    try {
+      await sleep(ms, undefined, signal === undefined ? {} : { signal })
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw error
+    }
+  },
+  random: () => Math.random(),
+  uuid: () => randomUUID(),
+}
+
+/** A signal that fires when `signal` does or after `ms`, whichever is first; the reason of the latter is a TimeoutError. */
+export function deadline(ms: number, signal?: AbortSignal): AbortSignal {
+  const timeout = AbortSignal.timeout(ms)
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout])
+}
+
+/** Kubernetes' time format with second precision, as conditions use it. */
+export function timestamp(now: Temporal.Instant): string {
+  return now.toString({ smallestUnit: 'second' })
+}
+
+/**
+ * How long to wait after the n-th failure in a row (n from 1): doubling from `firstMs` to `capMs`, with ±10 % jitter.
+ * The exponent is clamped, so the 1,000th failure still waits the cap.
+ */
+export function backoffMs(failures: number, firstMs: number, capMs: number, random: number): number {
+  const exponent = Math.min(Math.max(failures - 1, 0), 30)
+  return Math.round(Math.min(capMs, firstMs * 2 ** exponent) * (0.9 + 0.2 * random))
+}

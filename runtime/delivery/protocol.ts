@@ -1,0 +1,47 @@
+/**
+ * How content reaches a gateway: the `Source` that the sync engine reads from, and the shapes that its two implementations share
+ * (the delivery client of an agent, the mirror in process of the standalone runner). Pure.
+ */
+import type { CommitHash, RelativePath } from '../gatewaysync/values.ts'
+
+/** How git keeps a file. Links (120000) and submodules (160000) are never delivered; they are listed so that they can be reported. */
+export type FileMode = '100644' | '100755' | '120000' | '160000'
+
+/** The object name that git gives a file's content: SHA-1 or SHA-256 in hex, the algorithm told by its length. */
+export type BlobId = CommitHash
+
+/** One difference: `path` is relative to the repository's root. `size` is in bytes. */
+export type Change = { op: 'put'; path: RelativePath; mode: FileMode; id: BlobId; size: number } | { op: 'delete'; path: RelativePath }
+
+export type ChangesRequest = {
+  commit: CommitHash
+  /** The commit that the caller has; null asks for everything. */
+  from: CommitHash | null
+  /** Name of a profile of the GatewaySync: only its sources are delivered. */
+  profile: string
+}
+
+export type BlobsRequest = { commit: CommitHash; profile: string; ids: readonly BlobId[] }
+
+/**
+ * Takes blobs as they stream in, in the order of `ids`: `begin`, any number of `data`, `end`. Calls are synchronous, so a slow disk
+ * slows the sender. A chunk is valid only during its call. Whoever implements it verifies content against the id.
+ */
+export type BlobSink = {
+  begin(id: BlobId, size: number): void
+  data(chunk: Uint8Array): void
+  end(): void
+}
+
+/**
+ * Where a sync reads from. Both methods stream and hold no more than a few entries or blobs.
+ *
+ * Throws UnknownBase (ask again with `from: null`), CommitGone, CommitNotPublished, UnknownProfile, DeliveryUnreachable,
+ * DeliveryUnauthorised, DeliveryFailed (the stream ended early; nothing of it counts).
+ */
+export type Source = {
+  /** Differences in batches, complete when the iteration ends without throwing. */
+  changes(request: ChangesRequest, signal: AbortSignal): AsyncIterable<readonly Change[]>
+  /** Sends each blob once, however often its id occurs in the request. */
+  blobs(request: BlobsRequest, sink: BlobSink, signal: AbortSignal): Promise<void>
+}

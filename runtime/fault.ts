@@ -1,0 +1,105 @@
+/**
+ * What can go wrong, in one table. A reason is the one word that conditions, events, log fields, metric labels, SyncReports and HTTP
+ * bodies share; docs/operations.md prints the table. Pure.
+ */
+
+/**
+ * What to do about a reason: `on-change` waits until the object, the Secret or the commit changes; `backoff` tries again by itself.
+ */
+type Retry = 'on-change' | 'backoff'
+
+export const reasons = {
+  // source
+  RefNotFound: { retry: 'on-change', help: 'the git host has no such branch, tag or commit' },
+  RefNotAllowed: { retry: 'on-change', help: 'spec.git.allowedRefs does not permit this ref' },
+  InvalidRef: { retry: 'on-change', help: 'not a name that git accepts for a branch, a tag or a commit' },
+  RepositoryNotFound: { retry: 'backoff', help: 'the git host has no such repository, or hides it from these credentials' },
+  RepositoryNotAllowed: { retry: 'on-change', help: 'the repository URL is of a kind or host that is not permitted' },
+  RepositoryTooLarge: { retry: 'on-change', help: 'the repository exceeds the size limit of the source volume' },
+  GitUnauthorised: { retry: 'backoff', help: 'the git host refused the credentials' },
+  GitUnreachable: { retry: 'backoff', help: 'the git host could not be reached' },
+  GitTimeout: { retry: 'backoff', help: 'the git host did not answer in time' },
+  GitFailed: { retry: 'backoff', help: 'git ended with an error that has no reason of its own' },
+  SecretNotFound: { retry: 'on-change', help: 'a referenced Secret or its key is missing or empty' },
+  NotVerified: { retry: 'on-change', help: 'spec.git.verify asks for a signature that the commit does not have' },
+  CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with these resource collections' },
+  // delivery
+  CommitGone: { retry: 'backoff', help: 'neither the mirror nor the git host has this commit any more' },
+  CommitNotPublished: { retry: 'on-change', help: 'this commit is not and was not published for this GatewaySync' },
+  UnknownBase: { retry: 'backoff', help: 'the base commit is not in the mirror; ask for everything' },
+  DeliveryUnreachable: { retry: 'backoff', help: 'the controller could not be reached' },
+  DeliveryUnauthorised: { retry: 'backoff', help: 'the token is missing, expired, or not of a pod that may read this GatewaySync' },
+  DeliveryFailed: { retry: 'backoff', help: 'the answer of the controller ended early or was damaged' },
+  // sync engine
+  UnknownProfile: { retry: 'on-change', help: 'the GatewaySync has no profile of that name' },
+  InvalidSpec: { retry: 'on-change', help: 'the GatewaySync holds a value that is not accepted' },
+  SourcePathMissing: { retry: 'on-change', help: 'a required mapping names a path that the commit does not hold' },
+  DestinationNotAllowed: { retry: 'on-change', help: 'the destination belongs to the gateway itself or lies outside its data directory' },
+  MappingConflict: { retry: 'on-change', help: 'two mappings or two paths cannot both be written' },
+  MassDeletion: { retry: 'on-change', help: 'more files than maxDeletions would be deleted; confirm by annotation' },
+  TemplateFailed: { retry: 'on-change', help: 'a template or patch could not be rendered' },
+  SymbolicLink: { retry: 'on-change', help: 'a symbolic link stands in the path; links are never followed' },
+  FolderLocked: { retry: 'backoff', help: 'another agent writes to this data directory' },
+  DiskFull: { retry: 'backoff', help: 'no space is left on the data volume' },
+  NotWritable: { retry: 'backoff', help: 'the data directory cannot be written by this user' },
+  DataDirectoryMissing: { retry: 'backoff', help: 'the data directory does not exist' },
+  PublishFailed: { retry: 'backoff', help: 'a file could not be put in place; the previous commit was restored' },
+  StateUnreadable: { retry: 'on-change', help: 'a state file of ours is damaged and was left as it is' },
+  // gateway
+  GatewayUnreachable: { retry: 'backoff', help: 'the gateway does not answer' },
+  GatewayNotReady: { retry: 'backoff', help: 'the gateway is starting, stopping or being commissioned' },
+  GatewayUnauthorised: { retry: 'backoff', help: 'the gateway refused the API key (401)' },
+  GatewayForbidden: { retry: 'backoff', help: 'the API key lacks a security level that the call needs (403): scan needs Write' },
+  ScanFailed: { retry: 'backoff', help: 'the gateway did not finish the scan' },
+  DesignerOpen: { retry: 'backoff', help: 'a Designer session is open and designerSessionPolicy forbids writing now' },
+  ApiKeyOverHttp: { retry: 'on-change', help: 'the gateway refuses API keys over plain http unless that is switched on' },
+  // receiver
+  NotAuthenticated: { retry: 'on-change', help: 'no configured method validates this call' },
+  AuthNotReady: { retry: 'backoff', help: 'the Secret that holds the key is missing, empty or unreadable' },
+  PayloadMalformed: { retry: 'on-change', help: 'the body is not valid JSON in UTF-8' },
+  PayloadTooLarge: { retry: 'on-change', help: 'the body is larger than the limit' },
+  PayloadUnrecognised: { retry: 'on-change', help: 'no known payload format matches the body' },
+  UnsupportedMediaType: { retry: 'on-change', help: 'the content type is not application/json' },
+  MethodNotAllowed: { retry: 'on-change', help: 'the route takes another method' },
+  NotFound: { retry: 'on-change', help: 'there is no such route or object' },
+  TooManyRequests: { retry: 'backoff', help: 'the limit on calls is reached' },
+  // cluster
+  ApiUnavailable: { retry: 'backoff', help: 'the Kubernetes API server does not answer or refuses the call for now' },
+  Conflict: { retry: 'backoff', help: 'the object was changed by someone else meanwhile' },
+  Forbidden: { retry: 'backoff', help: 'RBAC or an admission policy refuses the call' },
+  Rejected: { retry: 'on-change', help: 'the API server refuses the object as invalid' },
+  UnsupportedKubernetes: { retry: 'on-change', help: 'the cluster is older than Kubernetes 1.30' },
+  // anywhere
+  Timeout: { retry: 'backoff', help: 'a deadline passed' },
+  InvalidConfiguration: { retry: 'on-change', help: 'an option, environment variable or settings file holds a value that is not accepted' },
+  Unexpected: { retry: 'backoff', help: 'a bug: the log holds the stack' },
+} as const satisfies Record<string, { retry: Retry; help: string }>
+
+export type Reason = keyof typeof reasons
+
+/** A failure with a reason from the table. The message names object and cause and never holds a secret or the user part of a URL. */
+export class Fault extends Error {
+  override readonly name = 'Fault'
+  readonly reason: Reason
+
+  constructor(reason: Reason, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.reason = reason
+  }
+
+  get retry(): Retry {
+    return reasons[this.reason].retry
+  }
+}
+
+/** Any thrown value as a Fault; what is not one already is a bug and becomes `Unexpected` with the original as its cause. */
+export function asFault(thrown: unknown): Fault {
+  if (thrown instanceof Fault) return thrown
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return new Fault('Unexpected', message, { cause: thrown })
+}
+
+/** Whether a thrown value is the end of work that its own signal asked for, rather than a failure. */
+export function isAbort(thrown: unknown, signal: AbortSignal): boolean {
+  return signal.aborted && (thrown === signal.reason || (thrown instanceof Error && thrown.name === 'AbortError'))
+}

@@ -1,0 +1,50 @@
+/**
+ * Every name that more than one part of the product, or a user, relies on. The group stands for the specification's `svc.example/`.
+ */
+export const group = 'clustersync.io'
+export const version = 'v1alpha1'
+export const apiVersion = `${group}/${version}`
+
+export const gatewaySyncKind = { kind: 'GatewaySync', plural: 'gatewaysyncs', singular: 'gatewaysync', short: 'gs' } as const
+export const syncReportKind = { kind: 'SyncReport', plural: 'syncreports', singular: 'syncreport', short: 'sr' } as const
+
+/** Annotations that a user sets on a gateway pod; `injected` is ours. */
+export const podAnnotations = {
+  inject: `${group}/inject`,
+  gatewaySync: `${group}/gateway-sync`,
+  profile: `${group}/profile`,
+  gatewayName: `${group}/gateway-name`,
+  dataVolume: `${group}/data-volume`,
+  injected: `${group}/injected`,
+} as const
+
+/** The label that injection writes, so that the controller watches by selector instead of every pod. */
+export const agentPodLabel = `${group}/agent`
+
+/** The namespace label that permits injection when `webhook.namespaceSelector.requireLabel` is true. */
+export const injectionNamespaceLabel = { key: `${group}/injection`, value: 'enabled' } as const
+
+/** The annotations by which a push asks for a ref; the receiver writes all of them in one merge patch. */
+export const requestAnnotations = {
+  ref: `${group}/requested-ref`,
+  at: `${group}/requested-at`,
+  by: `${group}/requested-by`,
+  id: `${group}/request-id`,
+  specRef: `${group}/requested-spec-ref`,
+} as const
+
+/** Permits the deletions of one commit that exceed `maxDeletions`; the value is the commit hash. */
+export const confirmDeletionsAnnotation = `${group}/confirm-deletions`
+
+export const agentContainerName = 'cluster-sync-agent'
+export const gatewayContainerName = 'gateway'
+
+export const ports = { receiver: 9444, admission: 9443, metrics: 8443, probes: 8081, delivery: 9445, agent: 8083 } as const
+
+/** The audience and lifetime of the token by which an agent proves to delivery which pod it is. */
+export const deliveryToken = { audience: `${group}/delivery`, expirySeconds: 3600 } as const
+
+/** The folder in a gateway's data directory that holds our manifest, journal, staging area and lock. */
+export const engineFolder = '.cluster-sync'
+
+export const fieldManager = 'cluster-sync-operator'

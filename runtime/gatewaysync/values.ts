@@ -1,0 +1,92 @@
+/**
+ * Branded values that the whole runtime shares and the only functions that make them. Pure.
+ */
+import { Fault } from '../fault.ts'
+
+declare const brand: unique symbol
+type Branded<Name extends string> = string & { readonly [brand]: Name }
+
+/** A full object name of git: 40 (SHA-1) or 64 (SHA-256) lower-case hex digits. */
+export type CommitHash = Branded<'CommitHash'>
+
+/** A branch, tag, `refs/…` or full hash, 1 to 255 bytes, that git accepts and no option of git can be mistaken for. */
+export type RefName = Branded<'RefName'>
+
+/** A path below some root: `/`-separated, no empty, `.` or `..` segment, not absolute; the root itself is `''`. */
+export type RelativePath = Branded<'RelativePath'>
+
+export function isCommitHash(text: string): text is CommitHash {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)
+}
+
+/** Throws InvalidRef. */
+export function parseCommitHash(text: string): CommitHash {
+  if (isCommitHash(text)) return text
+  throw new Fault('InvalidRef', `"${printable(text)}" is not a full commit hash of 40 or 64 lower-case hex digits`)
+}
+
+/**
+ * Checks a ref as `git check-ref-format --allow-onelevel` does, and more strictly: no leading `-`, no control or
+ * non-ASCII-printable-unsafe character, at most 255 bytes. Throws InvalidRef with the rule that is broken.
+ */
+export function parseRefName(text: string): RefName {
+  const broken = brokenRefRule(text)
+  if (broken === undefined) return text as RefName
+  throw new Fault('InvalidRef', `"${printable(text)}" is not a valid ref: ${broken}`)
+}
+
+export function isRefName(text: string): text is RefName {
+  return brokenRefRule(text) === undefined
+}
+
+/** The branch or tag behind `refs/heads/` or `refs/tags/`; every other ref unchanged. */
+export function shortRef(ref: string): string {
+  return ref.replace(/^refs\/(?:heads|tags)\//, '')
+}
+
+/**
+ * The one canonical form of a path that a user wrote: `projects`, `projects/` and `./projects` are one, `.` is the root `''`.
+ * Throws InvalidSpec for an absolute path, a `..` segment, a backslash or a NUL.
+ */
+export function parseRelativePath(text: string): RelativePath {
+  if (text.startsWith('/')) throw new Fault('InvalidSpec', `path "${printable(text)}" must not be absolute`)
+  if (text.includes('\\')) throw new Fault('InvalidSpec', `path "${printable(text)}" must use / and not \\`)
+  if (text.includes('\0')) throw new Fault('InvalidSpec', `path "${printable(text)}" must not hold a NUL character`)
+  const segments = text.split('/').filter((segment) => segment !== '' && segment !== '.')
+  if (segments.includes('..')) throw new Fault('InvalidSpec', `path "${printable(text)}" must not hold a .. segment`)
+  return segments.join('/') as RelativePath
+}
+
+/** Joins two canonical paths; either may be the root `''`. */
+export function joinPath(parent: RelativePath, child: RelativePath): RelativePath {
+  return (parent === '' ? child : child === '' ? parent : `${parent}/${child}`) as RelativePath
+}
+
+/** Whether `path` is `ancestor` or lies below it. */
+export function isWithin(path: string, ancestor: string): boolean {
+  return ancestor === '' || path === ancestor || path.startsWith(`${ancestor}/`)
+}
+
+function brokenRefRule(text: string): string | undefined {
+  if (text === '') return 'it is empty'
+  if (Buffer.byteLength(text) > 255) return 'it is longer than 255 bytes'
+  if (text.startsWith('-')) return 'it begins with -'
+  if (text === '@') return 'it is a single @'
+  if (text.startsWith('/') || text.endsWith('/') || text.includes('//')) return 'it has an empty component'
+  if (text.endsWith('.')) return 'it ends with a dot'
+  if (text.includes('..')) return 'it contains ..'
+  if (text.includes('@{')) return 'it contains @{'
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\u0000-\u0020\u007f~^:?*[\\]/.test(text)) return 'it contains a space, a control character or one of ~ ^ : ? * [ \\'
+  if (text.split('/').some((part) => part.startsWith('.') || part.endsWith('.lock')))
+    return 'a component begins with a dot or ends with .lock'
+  if (!text.isWellFormed()) return 'it is not valid Unicode'
+  return undefined
+}
+
+/** A user's text, cut and without control characters, fit for a message. */
+export function printable(text: string, max = 120): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is replaced
+  const clean = text.replace(/[\u0000-\u001f\u007f]/g, '\uFFFD')
+  return clean.length > max ? `${clean.slice(0, max)}…` : clean
+}
