@@ -18,7 +18,13 @@ export const condition = v.object({
   message: text(32768),
 })
 
-const requested = v.object({ ref: text(255), by: v.optional(text(128)), at: v.optional(text(64)), id: text(128) })
+const requested = v.object({
+  ref: text(255),
+  by: v.optional(text(128)),
+  at: v.optional(text(64)),
+  id: text(128),
+  specRef: v.pipe(text(255), v.description('The spec.git.ref that the request saw; the request ends when it differs.')),
+})
 
 export const finding = v.object({
   rule: text(63),
