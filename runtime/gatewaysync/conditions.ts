@@ -40,7 +40,12 @@ export type ConditionInput = { type: ConditionType; status: Condition['status'];
  * The conditions that follow: what is not in `next` goes, and the transition time moves only when the status does.
  * `at` is the time of this decision, `generation` the one it was made from.
  */
-export function nextConditions(previous: readonly Condition[], next: readonly ConditionInput[], generation: number, at: string): Condition[] {
+export function nextConditions(
+  previous: readonly Condition[],
+  next: readonly ConditionInput[],
+  generation: number,
+  at: string,
+): Condition[] {
   return next.map((input) => {
     const before = previous.find(({ type }) => type === input.type)
     return {

@@ -31,7 +31,8 @@ export function parseRequest(annotations: Annotations): ParsedRequest {
   if (ref === undefined) return { kind: 'none' }
   // People annotate by hand too: without an id the ref itself tells two requests apart.
   const known = id === undefined || id === '' ? `ref:${ref}`.slice(0, 128) : id.slice(0, 128)
-  if (!isRefName(ref)) return { kind: 'malformed', id: known, message: `annotation ${requestAnnotations.ref} is not a ref that git accepts` }
+  if (!isRefName(ref))
+    return { kind: 'malformed', id: known, message: `annotation ${requestAnnotations.ref} is not a ref that git accepts` }
   const specRef = annotations[requestAnnotations.specRef]
   return {
     kind: 'request',
@@ -53,14 +54,11 @@ export function wantedRef(specRef: RefName, annotations: Annotations, status: Ga
   const before = status.source?.requested
   if (before === undefined || !isOpen(before.specRef, specRef) || !isRefName(before.ref)) return bySpec
   if (outcomeOf(status, before.id) === 'Refused') return bySpec
-  return { ref: before.ref, request: { id: before.id, ref: before.ref, specRef: before.specRef, by: before.by, at: before.at }, undecided: false }
-}
-
-/** The id of a request that has no outcome yet, whether or not it decides what is wanted. */
-export function unansweredRequest(annotations: Annotations, status: GatewaySyncStatus): string | undefined {
-  const parsed = parseRequest(annotations)
-  const id = parsed.kind === 'request' ? parsed.request.id : parsed.kind === 'malformed' ? parsed.id : undefined
-  return id === undefined || outcomeOf(status, id) !== undefined ? undefined : id
+  return {
+    ref: before.ref,
+    request: { id: before.id, ref: before.ref, specRef: before.specRef, by: before.by, at: before.at },
+    undecided: false,
+  }
 }
 
 export type Answer = { outcome: RequestOutcome['outcome']; reason?: Reason; message?: string }

@@ -1,0 +1,213 @@
+/**
+ * What should be said and done about one GatewaySync, given everything observed: the next status, its events and the next wake-up.
+ * The controller and the standalone runner share it. Pure: takes data and `now`, returns data.
+ */
+import { timestamp } from '../clock.ts'
+import { Fault } from '../fault.ts'
+import { summarise } from './summary.ts'
+import { countGateways, type Gateway } from './gateways.ts'
+import { type Annotations, parseRequest, recordOutcome, type SyncRequest, type Wanted, wantedRef } from './request.ts'
+import type { GatewaySyncSpec } from './spec.ts'
+import type { Finding, GatewaySyncStatus } from './status.ts'
+import type { CommitHash, RefName } from './values.ts'
+
+/** What the git host and the checks said about the wanted ref in this pass. */
+export type SourceObservation =
+  /** Nobody asked in this pass: what the status holds still stands, and so does the fault that the last question met. */
+  | { kind: 'unasked'; standing: Fault | undefined }
+  | { kind: 'resolved'; commit: CommitHash; committedAt: string | undefined; fetchedAt: string; verdict: Verdict; durationMs: number }
+  | { kind: 'fault'; fault: Fault }
+
+/** What the collection checks found; `notChecked` when no profile has collections or the policy is Off. */
+export type Verdict = { kind: 'notChecked' } | { kind: 'checked'; errors: number; warnings: number; items: readonly Finding[] }
+
+export type Observed = {
+  generation: number
+  spec: GatewaySyncSpec
+  annotations: Annotations
+  /** The status as it stands. */
+  status: GatewaySyncStatus
+  /** What was wanted when the source was asked; the annotations may have changed since. */
+  wanted: Wanted
+  source: SourceObservation
+  gateways: readonly Gateway[]
+  delivery: GatewaySyncStatus['delivery']
+  now: Temporal.Instant
+}
+
+export type EventToRecord = { type: 'Normal' | 'Warning'; reason: string; note: string }
+
+export type Decision = {
+  status: GatewaySyncStatus
+  events: EventToRecord[]
+  /** The pass changed what is wanted (a refused request), so the next one should follow at once. */
+  again: boolean
+}
+
+/** At most this many entries are kept in `status.history`. */
+const keptHistory = 10
+
+export function decide(observed: Observed): Decision {
+  const at = timestamp(observed.now)
+  const step = followSource(observed, at)
+  const requests = supersede(step.requests, observed, at)
+  const gateways = countGateways(observed.gateways)
+  const status: GatewaySyncStatus = {
+    observedGeneration: observed.generation,
+    requests,
+    gateways,
+    history: step.history,
+    conditions: [],
+  }
+  const handled = requests.at(-1)?.id
+  if (handled !== undefined) status.lastHandledRequest = handled
+  if (step.source !== undefined) status.source = step.source
+  if (step.published !== undefined) status.published = step.published
+  if (step.findings !== undefined) status.findings = step.findings
+  if (observed.delivery !== undefined) status.delivery = observed.delivery
+  status.conditions = summarise({ ...observed, fault: step.fault, status, at }, observed.status.conditions ?? [])
+  return { status, events: [...step.events, ...conditionEvents(observed.status, status)], again: step.again }
+}
+
+type Step = {
+  source: GatewaySyncStatus['source']
+  published: GatewaySyncStatus['published']
+  findings: GatewaySyncStatus['findings']
+  requests: NonNullable<GatewaySyncStatus['requests']>
+  history: NonNullable<GatewaySyncStatus['history']>
+  fault: Fault | undefined
+  events: EventToRecord[]
+  again: boolean
+}
+
+/** What the observation of the source changes: the wanted commit, the published one, the answer to the request. */
+function followSource(observed: Observed, at: string): Step {
+  const { status, source, wanted } = observed
+  const step: Step = {
+    source: status.source,
+    published: status.published,
+    findings: status.findings,
+    requests: status.requests ?? [],
+    history: status.history ?? [],
+    fault: undefined,
+    events: [],
+    again: false,
+  }
+  if (source.kind === 'unasked') return { ...step, fault: source.standing }
+  if (source.kind === 'fault') return followFault(observed, step, source.fault, at)
+  const refusal = refusalOf(observed.spec, source.verdict)
+  if (refusal !== undefined && wanted.request !== undefined && wanted.undecided) return refuse(observed, step, wanted.request, refusal, at)
+
+  const requests = wanted.request === undefined ? step.requests : recordOutcome(step.requests, wanted.request, { outcome: 'Handled' }, at)
+  const next: NonNullable<GatewaySyncStatus['source']> = {
+    ref: wanted.ref,
+    commit: source.commit,
+    checkedAt: at,
+    fetchedAt: source.fetchedAt,
+  }
+  if (source.committedAt !== undefined) next.committedAt = source.committedAt
+  if (wanted.request !== undefined) next.requested = requestedOf(wanted.request)
+  const findings = findingsOf(source.verdict)
+  const isNewCommit = source.commit !== status.published?.commit
+  if (refusal !== undefined) {
+    next.held = refusal.reason
+    const known = status.source?.commit === source.commit && status.source.held === refusal.reason
+    return {
+      ...step,
+      source: next,
+      findings,
+      requests,
+      history: known ? step.history : remember(step.history, observed, source, 'Refused', at),
+      events: known ? [] : [{ type: 'Warning', reason: refusal.reason, note: refusal.message }],
+    }
+  }
+  return {
+    ...step,
+    source: next,
+    findings,
+    requests,
+    published: isNewCommit || status.published?.ref !== wanted.ref ? { commit: source.commit, ref: wanted.ref, at } : status.published,
+    history: isNewCommit ? remember(step.history, observed, source, 'Published', at) : step.history,
+    events: isNewCommit ? [{ type: 'Normal', reason: 'Published', note: `published commit ${source.commit} of ${wanted.ref}` }] : [],
+  }
+}
+
+/** A request that cannot be met for a lasting cause is refused and changes nothing; every other fault stands in the conditions. */
+function followFault(observed: Observed, step: Step, fault: Fault, at: string): Step {
+  const { request, undecided } = observed.wanted
+  if (request !== undefined && undecided && fault.retry === 'on-change') return refuse(observed, step, request, fault, at)
+  // While an open request waits for a passing fault, the source keeps telling what was wanted before it.
+  if (undecided || step.source?.ref === observed.wanted.ref) return { ...step, fault }
+  const source: NonNullable<GatewaySyncStatus['source']> = { ref: observed.wanted.ref }
+  if (request !== undefined) source.requested = requestedOf(request)
+  return { ...step, fault, source }
+}
+
+function refuse(observed: Observed, step: Step, request: SyncRequest, fault: Fault, at: string): Step {
+  const answer = { outcome: 'Refused', reason: fault.reason, message: fault.message } as const
+  return {
+    ...step,
+    requests: recordOutcome(step.requests, request, answer, at),
+    events: [{ type: 'Warning', reason: 'RequestRefused', note: `request for ${observed.wanted.ref} refused: ${fault.message}` }],
+    again: true,
+  }
+}
+
+/** A request that the spec has overtaken, or that cannot be read, is answered too, so that its caller does not wait for ever. */
+function supersede(requests: Step['requests'], observed: Observed, at: string): Step['requests'] {
+  const parsed = parseRequest(observed.annotations)
+  if (parsed.kind === 'none') return requests
+  if (parsed.kind === 'malformed') {
+    if (parsed.id === undefined) return requests
+    return recordOutcome(requests, { id: parsed.id, ref: '' }, { outcome: 'Refused', reason: 'InvalidRef', message: parsed.message }, at)
+  }
+  const current = wantedRef(observed.spec.git.ref as RefName, observed.annotations, { ...observed.status, requests })
+  if (current.request?.id === parsed.request.id) return requests
+  return recordOutcome(requests, parsed.request, { outcome: 'Superseded', message: 'spec.git.ref has changed since the request' }, at)
+}
+
+/** Why the verdict keeps a commit from being published, or undefined when it may be. */
+function refusalOf(spec: GatewaySyncSpec, verdict: Verdict): Fault | undefined {
+  if (verdict.kind === 'notChecked' || verdict.errors === 0 || spec.validation.policy !== 'Enforce') return undefined
+  const first = verdict.items.find(({ severity }) => severity === 'error')
+  const example = first === undefined ? '' : `, first: ${first.path}: ${first.message} (${first.rule})`
+  return new Fault(
+    'CollectionsInvalid',
+    `${verdict.errors} ${verdict.errors === 1 ? 'error' : 'errors'} in the resource collections${example}`,
+  )
+}
+
+function findingsOf(verdict: Verdict): GatewaySyncStatus['findings'] {
+  if (verdict.kind === 'notChecked') return undefined
+  return { errors: verdict.errors, warnings: verdict.warnings, items: verdict.items.slice(0, 50) }
+}
+
+function requestedOf(request: SyncRequest): NonNullable<NonNullable<GatewaySyncStatus['source']>['requested']> {
+  const requested: NonNullable<NonNullable<GatewaySyncStatus['source']>['requested']> = {
+    ref: request.ref,
+    id: request.id,
+    specRef: request.specRef,
+  }
+  if (request.by !== undefined) requested.by = request.by.slice(0, 128)
+  if (request.at !== undefined) requested.at = request.at.slice(0, 64)
+  return requested
+}
+
+function remember(
+  history: Step['history'],
+  observed: Observed,
+  source: { commit: CommitHash; durationMs: number },
+  outcome: 'Published' | 'Refused',
+  at: string,
+): Step['history'] {
+  const by = observed.wanted.request === undefined ? 'spec' : (observed.wanted.request.by ?? 'request').slice(0, 128)
+  const entry = { commit: source.commit, ref: observed.wanted.ref, by, at, outcome, durationMs: Math.round(source.durationMs) }
+  return [entry, ...history].slice(0, keptHistory)
+}
+
+/** An event each time Ready changes, so that `kubectl describe` tells the story. */
+function conditionEvents(before: GatewaySyncStatus, after: GatewaySyncStatus): EventToRecord[] {
+  const [was, is] = [before, after].map((status) => status.conditions?.find(({ type }) => type === 'Ready'))
+  if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return []
+  return [{ type: is.status === 'True' ? 'Normal' : 'Warning', reason: is.reason, note: is.message }]
+}
