@@ -1,0 +1,114 @@
+/**
+ * Which GatewaySync is looked at next. Level-based: a key says "look again", never what happened, so any number of triggers before a
+ * pass starts are one, and any number during a pass cause exactly one more.
+ */
+import { backoffMs, type Clock } from '../clock.ts'
+import { isAbort } from '../fault.ts'
+
+export type Queue = {
+  /** Asks for a pass as soon as a worker is free. */
+  add(key: string): void
+  /** Forgets the key's timer and failures, for an object that is gone. A pass under way ends by itself. */
+  forget(key: string): void
+  /** Works until the signal; settles when the passes under way have settled. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** What a pass says about its next one: at the latest after so many milliseconds; undefined: when something changes. */
+export type PassResult = { wakeAfterMs: number | undefined }
+
+type Options = {
+  clock: Clock
+  /** How many passes of different keys may run at once. */
+  workers: number
+  /** One pass. What it throws is reported to `failed`, and the key is tried again with backoff. */
+  pass(key: string, signal: AbortSignal): Promise<PassResult>
+  failed(key: string, error: unknown): void
+}
+
+/** Waits after a failed pass: from the first to the longest. */
+const firstRetryMs = 1_000
+const longestRetryMs = 300_000
+
+type Entry = { waiting: boolean; running: boolean; failures: number; timer: AbortController | undefined }
+
+export function createQueue({ clock, workers, pass, failed }: Options): Queue {
+  const entries = new Map<string, Entry>()
+  const waiting: string[] = []
+  let wakeWorker: (() => void) | undefined
+
+  const entryOf = (key: string): Entry => {
+    const known = entries.get(key)
+    if (known !== undefined) return known
+    const fresh: Entry = { waiting: false, running: false, failures: 0, timer: undefined }
+    entries.set(key, fresh)
+    return fresh
+  }
+
+  const add = (key: string): void => {
+    const entry = entryOf(key)
+    entry.timer?.abort()
+    entry.timer = undefined
+    if (entry.waiting) return
+    entry.waiting = true
+    waiting.push(key)
+    wakeWorker?.()
+  }
+
+  const addLater = (key: string, entry: Entry, ms: number): void => {
+    const timer = new AbortController()
+    entry.timer = timer
+    clock.wait(ms, timer.signal).then(
+      () => add(key),
+      () => {
+        // The timer was replaced or the key forgotten.
+      },
+    )
+  }
+
+  const runPass = async (key: string, signal: AbortSignal): Promise<void> => {
+    const entry = entryOf(key)
+    entry.running = true
+    entry.waiting = false
+    try {
+      const { wakeAfterMs } = await pass(key, signal)
+      entry.failures = 0
+      if (wakeAfterMs !== undefined && !entry.waiting && entries.get(key) === entry) addLater(key, entry, wakeAfterMs)
+    } catch (error) {
+      if (isAbort(error, signal)) return
+      failed(key, error)
+      entry.failures += 1
+      if (!entry.waiting) addLater(key, entry, backoffMs(entry.failures, firstRetryMs, longestRetryMs, clock.random()))
+    } finally {
+      entry.running = false
+    }
+  }
+
+  return {
+    add,
+    forget(key) {
+      entries.get(key)?.timer?.abort()
+      entries.delete(key)
+    },
+    async run(signal) {
+      const running = new Set<Promise<void>>()
+      const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+      while (!signal.aborted) {
+        const index = running.size < workers ? waiting.findIndex((key) => entries.get(key)?.running !== true) : -1
+        if (index >= 0) {
+          const [key = ''] = waiting.splice(index, 1)
+          if (entries.get(key)?.waiting !== true) continue
+          const work: Promise<void> = runPass(key, signal).finally(() => {
+            running.delete(work)
+            wakeWorker?.()
+          })
+          running.add(work)
+          continue
+        }
+        await Promise.race([stopped, new Promise<void>((resolve) => (wakeWorker = resolve))])
+      }
+      for (const { timer } of entries.values()) timer?.abort()
+      await Promise.all(running)
+    },
+  }
+}

@@ -1,0 +1,145 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
+import t from 'tap'
+import { systemClock, type Clock } from '../../../runtime/clock.ts'
+import { createQueue } from '../../../runtime/reconcile/queue.ts'
+
+/** A clock whose waits end when the test says so. */
+function manualClock(): { clock: Clock; pending: { ms: number; end(): void }[] } {
+  const pending: { ms: number; end(): void }[] = []
+  const wait = (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const item = { ms, end: resolve }
+      pending.push(item)
+      signal?.addEventListener('abort', () => {
+        pending.splice(pending.indexOf(item), 1)
+        reject(signal.reason as Error)
+      })
+    })
+  return { clock: { ...systemClock, wait, random: () => 0.5 }, pending }
+}
+
+void t.test('any number of triggers during a pass cause exactly one more', async (t) => {
+  const stop = new AbortController()
+  const passes: string[] = []
+  let release = (): void => {}
+  const queue = createQueue({
+    clock: systemClock,
+    workers: 2,
+    async pass(key) {
+      passes.push(key)
+      if (passes.length === 1) await new Promise<void>((resolve) => (release = resolve))
+      return { wakeAfterMs: undefined }
+    },
+    failed: (_key, error) => t.fail(String(error)),
+  })
+  const done = queue.run(stop.signal)
+  queue.add('a')
+  await turn()
+  for (let i = 0; i < 5; i++) queue.add('a')
+  await turn()
+  t.strictSame(passes, ['a'], 'the second pass waits for the first')
+  release()
+  while (passes.length < 2) await turn()
+  await turn()
+  t.strictSame(passes, ['a', 'a'])
+  stop.abort()
+  await done
+})
+
+void t.test('a failed pass is tried again with growing waits, and a good one starts over', async (t) => {
+  const stop = new AbortController()
+  const { clock, pending } = manualClock()
+  let passes = 0
+  const failures: string[] = []
+  const queue = createQueue({
+    clock,
+    workers: 1,
+    async pass() {
+      passes += 1
+      if (passes < 3) throw new Error(`no ${passes}`)
+      return { wakeAfterMs: 60_000 }
+    },
+    failed: (_key, error) => failures.push(String(error)),
+  })
+  const done = queue.run(stop.signal)
+  queue.add('a')
+  const waits: number[] = []
+  for (let i = 0; i < 3; i++) {
+    while (pending.length === 0) await turn()
+    waits.push(pending[0]?.ms ?? 0)
+    pending.shift()?.end()
+  }
+  t.strictSame(waits, [1_000, 2_000, 60_000])
+  t.strictSame(failures, ['Error: no 1', 'Error: no 2'])
+  stop.abort()
+  await done
+})
+
+void t.test('a trigger replaces the timer instead of adding a second pass', async (t) => {
+  const stop = new AbortController()
+  const { clock, pending } = manualClock()
+  let passes = 0
+  const queue = createQueue({
+    clock,
+    workers: 1,
+    pass: async () => ({ wakeAfterMs: (passes += 1) * 1000 }),
+    failed: (_key, error) => t.fail(String(error)),
+  })
+  const done = queue.run(stop.signal)
+  queue.add('a')
+  while (pending.length === 0) await turn()
+  queue.add('a')
+  while (passes < 2 || pending.length === 0) await turn()
+  t.strictSame(
+    pending.map(({ ms }) => ms),
+    [2_000],
+  )
+  queue.forget('a')
+  t.equal(pending.length, 0, 'a forgotten key has no timer')
+  stop.abort()
+  await done
+})
+
+void t.test('one pass of a key at a time, no key is lost, whatever the order of triggers', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('a', 'b', 'c', 'yield'), { maxLength: 60 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (steps, workers) => {
+        const stop = new AbortController()
+        const running = new Set<string>()
+        const seen = new Map<string, number>()
+        let generation = 0
+        let overlap = false
+        const queue = createQueue({
+          clock: systemClock,
+          workers,
+          async pass(key) {
+            overlap ||= running.has(key)
+            running.add(key)
+            seen.set(key, generation)
+            await turn()
+            running.delete(key)
+            return { wakeAfterMs: undefined }
+          },
+          failed: (_key, error) => t.fail(String(error)),
+        })
+        const done = queue.run(stop.signal)
+        const added = new Map<string, number>()
+        for (const step of steps) {
+          if (step === 'yield') await turn()
+          else {
+            added.set(step, (generation += 1))
+            queue.add(step)
+          }
+        }
+        for (let i = 0; i < 200 && [...added].some(([key, at]) => (seen.get(key) ?? 0) < at); i++) await turn()
+        stop.abort()
+        await done
+        return !overlap && [...added].every(([key, at]) => (seen.get(key) ?? 0) >= at)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
