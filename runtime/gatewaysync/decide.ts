@@ -5,7 +5,7 @@
 import { timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { summarise } from './summary.ts'
-import { countGateways, type Gateway } from './gateways.ts'
+import { countGateways, type GatewayPod, type GatewayReport, observeGateways } from './gateways.ts'
 import { type Annotations, parseRequest, recordOutcome, type SyncRequest, type Wanted, wantedRef } from './request.ts'
 import type { GatewaySyncSpec } from './spec.ts'
 import type { Finding, GatewaySyncStatus } from './status.ts'
@@ -30,7 +30,9 @@ export type Observed = {
   /** What was wanted when the source was asked; the annotations may have changed since. */
   wanted: Wanted
   source: SourceObservation
-  gateways: readonly Gateway[]
+  /** The pods that follow this GatewaySync, and the reports by pod name. */
+  pods: readonly GatewayPod[]
+  reports: ReadonlyMap<string, GatewayReport>
   delivery: GatewaySyncStatus['delivery']
   now: Temporal.Instant
 }
@@ -51,11 +53,11 @@ export function decide(observed: Observed): Decision {
   const at = timestamp(observed.now)
   const step = followSource(observed, at)
   const requests = supersede(step.requests, observed, at)
-  const gateways = countGateways(observed.gateways)
+  const gateways = observeGateways(observed.spec, step.published?.commit, observed.pods, observed.reports)
   const status: GatewaySyncStatus = {
     observedGeneration: observed.generation,
     requests,
-    gateways,
+    gateways: countGateways(gateways),
     history: step.history,
     conditions: [],
   }
@@ -65,7 +67,7 @@ export function decide(observed: Observed): Decision {
   if (step.published !== undefined) status.published = step.published
   if (step.findings !== undefined) status.findings = step.findings
   if (observed.delivery !== undefined) status.delivery = observed.delivery
-  status.conditions = summarise({ ...observed, fault: step.fault, status, at }, observed.status.conditions ?? [])
+  status.conditions = summarise({ ...observed, gateways, fault: step.fault, status, at }, observed.status.conditions ?? [])
   return { status, events: [...step.events, ...conditionEvents(observed.status, status)], again: step.again }
 }
 

@@ -92,7 +92,7 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
     },
     async run(signal) {
       const running = new Set<Promise<void>>()
-      const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+      signal.addEventListener('abort', () => wakeWorker?.(), { once: true })
       while (!signal.aborted) {
         const index = running.size < workers ? waiting.findIndex((key) => entries.get(key)?.running !== true) : -1
         if (index >= 0) {
@@ -105,7 +105,7 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
           running.add(work)
           continue
         }
-        await Promise.race([stopped, new Promise<void>((resolve) => (wakeWorker = resolve))])
+        await new Promise<void>((resolve) => (wakeWorker = resolve))
       }
       for (const { timer } of entries.values()) timer?.abort()
       await Promise.all(running)

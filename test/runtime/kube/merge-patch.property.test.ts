@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { mergePatchBetween } from '../../../runtime/reconcile/merge-patch.ts'
+import { mergePatchBetween } from '../../../runtime/kube/merge-patch.ts'
 
 type Members = Record<string, unknown>
 

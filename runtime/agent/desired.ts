@@ -1,0 +1,115 @@
+/**
+ * What this gateway should hold now, given its GatewaySync and what the pod says of itself; or why nothing is to be done. Pure.
+ */
+import * as v from 'valibot'
+import { Fault } from '../fault.ts'
+import { confirmDeletionsAnnotation, podAnnotations } from '../gatewaysync/names.ts'
+import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../gatewaysync/profile.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
+
+/** The GatewaySync as the watch delivers it; undefined when it does not exist. */
+export type FollowedSync = {
+  annotations: Readonly<Record<string, string>>
+  spec: unknown
+  status: GatewaySyncStatus
+}
+
+/** What the pod's downward API says, read anew at each change. */
+export type PodFacts = {
+  podName: string
+  namespace: string
+  annotations: Readonly<Record<string, string>>
+  labels: Readonly<Record<string, string>>
+}
+
+export type Desired =
+  /** Nothing to write; the gateway keeps what it has. `blocked` needs someone to change something, `waiting` ends by itself. */
+  | { kind: 'idle'; phase: 'Pending' | 'Blocked'; fault: Fault }
+  | {
+      kind: 'sync'
+      commit: CommitHash
+      ref: string
+      profile: ResolvedProfile
+      syncHash: string
+      gateway: GatewaySyncSpec['gateway']
+      paused: boolean
+      confirmDeletions: CommitHash | undefined
+      delivery: { url: string; caBundle: string }
+    }
+
+const specSchema = gatewaySyncSpec({ allowLocal: false })
+
+export function desiredSync(gatewaySync: string, followed: FollowedSync | undefined, pod: PodFacts): Desired {
+  if (followed === undefined) {
+    return idle('Pending', 'NotFound', `GatewaySync "${gatewaySync}" does not exist in namespace "${pod.namespace}"`)
+  }
+  const parsed = v.safeParse(specSchema, followed.spec)
+  if (!parsed.success) {
+    const [issue] = parsed.issues
+    return idle('Blocked', 'InvalidSpec', `spec.${v.getDotPath(issue) ?? ''}: ${issue.message}`)
+  }
+  const spec = parsed.output
+  const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
+  if (!Object.hasOwn(spec.sync.profiles, name)) {
+    const known = Object.keys(spec.sync.profiles).toSorted().join(', ')
+    return idle('Blocked', 'UnknownProfile', `annotation ${podAnnotations.profile}: profile "${name}" does not exist; there are: ${known}`)
+  }
+  const { published, delivery } = followed.status
+  if (published === undefined || !isCommitHash(published.commit)) {
+    return idle('Pending', 'CommitNotPublished', 'no commit is published yet')
+  }
+  if (delivery === undefined) return idle('Pending', 'DeliveryUnreachable', 'the controller has not announced its delivery address yet')
+  const profile = resolveProfile(spec.sync, name)
+  const confirmed = followed.annotations[confirmDeletionsAnnotation]
+  return {
+    kind: 'sync',
+    commit: published.commit,
+    ref: published.ref,
+    profile,
+    syncHash: syncHash(profile, spec.gateway),
+    gateway: spec.gateway,
+    paused: spec.paused || profile.paused,
+    confirmDeletions: confirmed !== undefined && isCommitHash(confirmed) ? confirmed : undefined,
+    delivery,
+  }
+}
+
+/** The gateway's name for reports and templates: annotation, the pod's own name. */
+export function gatewayName(pod: PodFacts): string {
+  const named = pod.annotations[podAnnotations.gatewayName]
+  return named === undefined || named === '' ? pod.podName : named
+}
+
+/** The pod's index in its StatefulSet: the label of Kubernetes, else the number after the last dash, else 0. */
+export function podOrdinal(pod: PodFacts): number {
+  const label = pod.labels['apps.kubernetes.io/pod-index']
+  const text = label ?? /-([0-9]+)$/.exec(pod.podName)?.[1]
+  return text === undefined || !/^[0-9]{1,9}$/.test(text) ? 0 : Number(text)
+}
+
+/** Reads the downward API's file of annotations or labels: one `key="escaped value"` a line. */
+export function parseDownwardFile(text: string): Record<string, string> {
+  const entries = [...text.matchAll(/^([^=\n]+)="((?:[^"\\]|\\.)*)"$/gm)].flatMap(([, key, quoted]): [string, string][] => {
+    if (key === undefined || quoted === undefined) return []
+    return [[key, unquote(quoted)]]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Go's `%q`, which the kubelet writes: like JSON but for `\x`, `\a`, `\v` and `\'`. */
+function unquote(quoted: string): string {
+  const letters: Record<string, string> = { n: '\n', t: '\t', r: '\r', a: '\u0007', b: '\b', f: '\f', v: '\v' }
+  return quoted.replace(
+    /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/g,
+    (_all, x?: string, u?: string, long?: string, letter = '') => {
+      const code = x ?? u ?? long
+      return code === undefined ? (letters[letter] ?? letter) : String.fromCodePoint(Number.parseInt(code, 16))
+    },
+  )
+}
+
+function idle(phase: 'Pending' | 'Blocked', reason: Fault['reason'], message: string): Desired {
+  return { kind: 'idle', phase, fault: new Fault(reason, message) }
+}

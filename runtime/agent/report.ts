@@ -1,0 +1,101 @@
+/**
+ * Tells the cluster what this gateway runs: keeps the newest status and writes it until the API server took it. Nothing waits for a
+ * report, and a newer one replaces an older that was not written yet.
+ */
+import { backoffMs, type Clock } from '../clock.ts'
+import { asFault, isAbort } from '../fault.ts'
+import { apiVersion, syncReportKind } from '../gatewaysync/names.ts'
+import type { SyncReportStatus } from '../gatewaysync/report.ts'
+import type { Kube } from '../kube/client.ts'
+import { mergePatchBetween } from '../kube/merge-patch.ts'
+import { syncReportType } from '../kube/types.ts'
+import type { Log } from '../log.ts'
+
+export type Reporter = {
+  /** Replaces what is to be reported. */
+  report(status: SyncReportStatus): void
+  /** Writes until the signal; then tries once more to write what is left, within `lastWriteMs`. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export type ReporterIdentity = { namespace: string; podName: string; podUid: string; gatewaySync: string }
+
+const lastWriteMs = 3_000
+
+export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, identity: ReporterIdentity): Reporter {
+  const { kube, clock, log } = deps
+  const key = { namespace: identity.namespace, name: identity.podName }
+  let wanted: SyncReportStatus | undefined
+  /** What the API server holds as far as we know; undefined: look first. */
+  let stored: Record<string, unknown> | undefined
+  let unwritten = false
+  let wake = (): void => {}
+
+  /** Creates the object, or takes over the one that a predecessor of the same name left; returns the status it holds. */
+  const ensureObject = async (signal: AbortSignal): Promise<Record<string, unknown>> => {
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: identity.podName, uid: identity.podUid }]
+    const spec = { gatewaySync: identity.gatewaySync, podUid: identity.podUid }
+    const present = await kube.get(syncReportType, key, signal)
+    if (present === undefined) {
+      const metadata = { name: identity.podName, namespace: identity.namespace, ownerReferences }
+      await kube.create(syncReportType, { apiVersion, kind: syncReportKind.kind, metadata, spec }, signal)
+      return {}
+    }
+    await kube.mergePatch(syncReportType, key, { metadata: { ownerReferences }, spec }, {}, signal)
+    return (present.status ?? {}) as Record<string, unknown>
+  }
+
+  const write = async (status: SyncReportStatus, signal: AbortSignal): Promise<void> => {
+    try {
+      stored ??= await ensureObject(signal)
+      const patch = mergePatchBetween(stored, status)
+      if (patch !== undefined) await kube.mergePatch(syncReportType, key, { status: patch }, { subresource: 'status' }, signal)
+      stored = { ...status }
+    } catch (error) {
+      // Deleted, or owned by an older pod of the name: the next try looks again.
+      stored = undefined
+      throw error
+    }
+  }
+
+  /** Writes what is newest; something newer may come meanwhile and is then left to write. */
+  const writeNewest = async (signal: AbortSignal): Promise<void> => {
+    const newest = wanted
+    if (newest === undefined) return
+    await write(newest, signal)
+    unwritten = newest !== wanted
+  }
+
+  return {
+    report(status) {
+      wanted = status
+      unwritten = true
+      wake()
+    },
+    async run(signal) {
+      signal.addEventListener('abort', () => wake(), { once: true })
+      let failures = 0
+      while (!signal.aborted) {
+        if (!unwritten) {
+          await new Promise<void>((resolve) => (wake = resolve))
+          continue
+        }
+        try {
+          await writeNewest(signal)
+          failures = 0
+        } catch (error) {
+          if (isAbort(error, signal)) break
+          failures += 1
+          const fault = asFault(error)
+          log.warn({ reason: fault.reason, message: fault.message }, 'could not write the SyncReport; trying again')
+          await clock.wait(backoffMs(failures, 200, 30_000, clock.random()), signal).catch(() => undefined)
+        }
+      }
+      if (unwritten) {
+        await writeNewest(AbortSignal.timeout(lastWriteMs)).catch((error: unknown) => {
+          log.warn({ reason: asFault(error).reason }, 'the last SyncReport was not written')
+        })
+      }
+    },
+  }
+}

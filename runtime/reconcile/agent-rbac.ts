@@ -1,0 +1,27 @@
+/**
+ * Which ServiceAccounts of a namespace need the agent's role: those of the gateway pods that follow a GatewaySync there, and no
+ * others; with no pod there is nothing to bind, least of all the namespace's default account. Pure.
+ */
+import { fieldManager } from '../gatewaysync/names.ts'
+import type { PodRecord } from './store.ts'
+
+export type RoleBinding = {
+  apiVersion: 'rbac.authorization.k8s.io/v1'
+  kind: 'RoleBinding'
+  metadata: { name: string; namespace: string; labels: Record<string, string> }
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io'; kind: 'ClusterRole'; name: string }
+  subjects: { kind: 'ServiceAccount'; name: string; namespace: string }[]
+}
+
+/** The RoleBinding that a namespace should have, or undefined when it should have none. */
+export function agentRoleBinding(namespace: string, roleName: string, pods: readonly PodRecord[]): RoleBinding | undefined {
+  const accounts = [...new Set(pods.filter(({ terminating }) => !terminating).map(({ serviceAccount }) => serviceAccount))].toSorted()
+  if (accounts.length === 0) return undefined
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { name: roleName, namespace, labels: { 'app.kubernetes.io/managed-by': fieldManager } },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: roleName },
+    subjects: accounts.map((name) => ({ kind: 'ServiceAccount', name, namespace })),
+  }
+}

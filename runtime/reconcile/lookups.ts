@@ -1,0 +1,132 @@
+/**
+ * Asks git hosts apart from the reconcile passes, so that a host that hangs holds up nothing but its own GatewaySyncs. One question per
+ * GatewaySync is under way at most; its answer waits here until the next pass takes it.
+ */
+import { type Clock } from '../clock.ts'
+import { asFault, isAbort } from '../fault.ts'
+import type { SourceObservation } from '../gatewaysync/decide.ts'
+import type { LastLookup } from '../gatewaysync/lookup.ts'
+import type { Wanted } from '../gatewaysync/request.ts'
+import type { SyncKey } from './store.ts'
+
+/** One question to a git host: what it is about, and how to ask. */
+export type Question = {
+  /** Equal texts are equal questions. */
+  text: string
+  wanted: Wanted
+  ask(signal: AbortSignal): Promise<SourceObservation>
+}
+
+export type Answer = { wanted: Wanted; source: SourceObservation }
+
+export type Lookups = {
+  /** What is known of the last answered question. */
+  last(key: SyncKey): LastLookup | undefined
+  /** Whether this very question is under way. */
+  isAsking(key: SyncKey, question: Pick<Question, 'text' | 'wanted'>): boolean
+  /** Asks in the background; a different question under way for the key is cancelled first. */
+  ask(key: SyncKey, question: Question): void
+  /** The answer that no pass has taken yet. */
+  take(key: SyncKey): Answer | undefined
+  forget(key: SyncKey): void
+  /** Settles when no question is under way any more; call after `signal` was aborted. */
+  settled(): Promise<void>
+}
+
+type Entry = {
+  asking: { text: string; requestId: string | undefined; cancel: AbortController } | undefined
+  answer: Answer | undefined
+  last: LastLookup | undefined
+}
+
+type Options = {
+  clock: Clock
+  /** How many git hosts may be asked at once. */
+  concurrency: number
+  answered(key: SyncKey): void
+  signal: AbortSignal
+}
+
+export function createLookups({ clock, concurrency, answered, signal }: Options): Lookups {
+  const entries = new Map<SyncKey, Entry>()
+  const underWay = new Set<Promise<void>>()
+  const waiting: (() => void)[] = []
+  let free = concurrency
+
+  const entryOf = (key: SyncKey): Entry => {
+    const known = entries.get(key)
+    if (known !== undefined) return known
+    const fresh: Entry = { asking: undefined, answer: undefined, last: undefined }
+    entries.set(key, fresh)
+    return fresh
+  }
+
+  const acquire = async (): Promise<void> => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+  const release = (): void => {
+    const next = waiting.shift()
+    if (next === undefined) free += 1
+    else next()
+  }
+
+  const run = async (key: SyncKey, entry: Entry, question: Question, own: AbortSignal): Promise<void> => {
+    await acquire()
+    let source: SourceObservation
+    try {
+      own.throwIfAborted()
+      source = await question.ask(own)
+    } catch (error) {
+      if (isAbort(error, own) || own.aborted) return
+      source = { kind: 'fault', fault: asFault(error) }
+    } finally {
+      release()
+    }
+    // A question that was replaced meanwhile no longer matters.
+    if (own.aborted || entries.get(key) !== entry) return
+    const fault = source.kind === 'fault' ? source.fault : undefined
+    entry.asking = undefined
+    entry.answer = { wanted: question.wanted, source }
+    entry.last = {
+      question: question.text,
+      requestId: question.wanted.undecided ? question.wanted.request?.id : undefined,
+      atMs: clock.monotonicMs(),
+      failures: fault === undefined ? 0 : (entry.last?.failures ?? 0) + 1,
+      fault,
+    }
+    answered(key)
+  }
+
+  return {
+    last: (key) => entries.get(key)?.last,
+    isAsking(key, { text, wanted }) {
+      const asking = entries.get(key)?.asking
+      if (asking === undefined || asking.text !== text) return false
+      return !wanted.undecided || asking.requestId === wanted.request?.id
+    },
+    ask(key, question) {
+      const entry = entryOf(key)
+      entry.asking?.cancel.abort()
+      const cancel = new AbortController()
+      const requestId = question.wanted.undecided ? question.wanted.request?.id : undefined
+      entry.asking = { text: question.text, requestId, cancel }
+      const own = AbortSignal.any([signal, cancel.signal])
+      const work: Promise<void> = run(key, entry, question, own).finally(() => underWay.delete(work))
+      underWay.add(work)
+    },
+    take(key) {
+      const entry = entries.get(key)
+      const answer = entry?.answer
+      if (entry !== undefined) entry.answer = undefined
+      return answer
+    },
+    forget(key) {
+      entries.get(key)?.asking?.cancel.abort()
+      entries.delete(key)
+    },
+    async settled() {
+      await Promise.all(underWay)
+    },
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * One pass over one GatewaySync: observe, decide, apply. It never waits for a git host; questions run apart and their answers cause
+ * the next pass.
+ */
+import * as v from 'valibot'
+import type { Clock } from '../clock.ts'
+import { Fault } from '../fault.ts'
+import { isRefAllowed } from '../gatewaysync/allowed-refs.ts'
+import { decide, type Decision, type EventToRecord, type SourceObservation, type Verdict } from '../gatewaysync/decide.ts'
+import { dueForLookup } from '../gatewaysync/lookup.ts'
+import { canonicalJson } from '../gatewaysync/profile.ts'
+import { type Wanted, wantedRef } from '../gatewaysync/request.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
+import { mergePatchBetween } from '../kube/merge-patch.ts'
+import type { Log } from '../log.ts'
+import type { Lookups, Question } from './lookups.ts'
+import type { PassResult } from './queue.ts'
+import { type GatewaySyncRecord, type Store, type SyncKey } from './store.ts'
+
+/** A commit that is in the mirror. Times are RFC 3339. */
+export type ResolvedCommit = { commit: CommitHash; committedAt: string | undefined; fetchedAt: string }
+
+export type ReconcileDeps = {
+  store: Store
+  lookups: Lookups
+  clock: Clock
+  log: Log
+  /** Resolves the wanted ref at the git host and makes sure that the mirror holds its commit; `fresh` forbids an answer from a cache. */
+  resolve(record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: Wanted, fresh: boolean, signal: AbortSignal): Promise<ResolvedCommit>
+  /** Runs the collection checks on a commit of the mirror. */
+  check(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<Verdict>
+  delivery(): GatewaySyncStatus['delivery']
+  patchStatus(record: GatewaySyncRecord, patch: Record<string, unknown>, signal: AbortSignal): Promise<GatewaySyncRecord>
+  recordEvents(record: GatewaySyncRecord, events: readonly EventToRecord[]): void
+  /** Shows the pass in the metrics; undefined status: the object is gone and so are its series. */
+  observed(key: SyncKey, status: GatewaySyncStatus | undefined): void
+  gone(record: { namespace: string; name: string }): void
+}
+
+/** A pure refresh of `checkedAt` is not worth a write, which wakes every agent, more often than this. */
+const refreshCheckedAtMs = 300_000
+
+const specSchema = gatewaySyncSpec({ allowLocal: false })
+
+export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: AbortSignal): Promise<PassResult> {
+  const { store, lookups, clock } = deps
+  const [namespace = '', name = ''] = key.split('/')
+  const record = store.sync(namespace, name)
+  if (record === undefined) {
+    lookups.forget(key)
+    deps.observed(key, undefined)
+    deps.gone({ namespace, name })
+    return { wakeAfterMs: undefined }
+  }
+  const parsed = v.safeParse(specSchema, record.spec)
+  if (!parsed.success) return await reportInvalidSpec(deps, key, record, parsed.issues, signal)
+  const spec = parsed.output
+
+  const answer = lookups.take(key)
+  const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
+  const source = answer?.source ?? { kind: 'unasked', standing: lookups.last(key)?.fault }
+  const decision = decide({
+    generation: record.generation,
+    spec,
+    annotations: record.annotations,
+    status: record.status,
+    wanted: answer?.wanted ?? wanted,
+    source,
+    pods: store.podsOf(namespace, name),
+    reports: store.reportsIn(namespace),
+    delivery: deps.delivery(),
+    now: clock.now(),
+  })
+  const current = await apply(deps, key, record, decision, signal)
+  return ask(deps, key, current, spec)
+}
+
+/** Starts a question to the git host when one is due, and says when the next one will be. */
+function ask(deps: ReconcileDeps, key: SyncKey, record: GatewaySyncRecord, spec: GatewaySyncSpec): PassResult {
+  const { lookups, clock } = deps
+  const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
+  const text = canonicalJson({ uid: record.uid, git: spec.git, ref: wanted.ref, validation: spec.validation, sync: spec.sync.profiles })
+  const facts = { spec, wanted, question: text, last: lookups.last(key), nowMs: clock.monotonicMs(), jitter: clock.random() }
+  const due = dueForLookup(facts)
+  if (due.kind === 'later') return { wakeAfterMs: due.inMs === undefined ? undefined : Math.max(due.inMs, 10) }
+  if (!lookups.isAsking(key, { text, wanted })) lookups.ask(key, question(deps, record, spec, wanted, text, due.why !== 'poll'))
+  return { wakeAfterMs: undefined }
+}
+
+function question(
+  deps: ReconcileDeps,
+  record: GatewaySyncRecord,
+  spec: GatewaySyncSpec,
+  wanted: Wanted,
+  text: string,
+  fresh: boolean,
+): Question {
+  const ask = async (signal: AbortSignal): Promise<SourceObservation> => {
+    const startedMs = deps.clock.monotonicMs()
+    if (wanted.request !== undefined && wanted.ref !== spec.git.ref && !isRefAllowed(wanted.ref, spec.git.allowedRefs)) {
+      throw new Fault('RefNotAllowed', `spec.git.allowedRefs does not permit "${wanted.ref}"`)
+    }
+    const resolved = await deps.resolve(record, spec, wanted, fresh, signal)
+    const verdict = await deps.check(record, spec, resolved.commit, signal)
+    return { kind: 'resolved', ...resolved, verdict, durationMs: deps.clock.monotonicMs() - startedMs }
+  }
+  return { text, wanted, ask }
+}
+
+async function apply(
+  deps: ReconcileDeps,
+  key: SyncKey,
+  record: GatewaySyncRecord,
+  { status, events }: Decision,
+  signal: AbortSignal,
+): Promise<GatewaySyncRecord> {
+  const patch = mergePatchBetween(record.status, status)
+  deps.observed(key, status)
+  if (patch === undefined || isOnlyRefresh(patch, record.status, deps.clock.now())) return record
+  const current = await deps.patchStatus(record, patch, signal)
+  deps.store.upsertSync(current)
+  deps.recordEvents(record, events)
+  return current
+}
+
+function isOnlyRefresh(patch: Record<string, unknown>, before: GatewaySyncStatus, now: Temporal.Instant): boolean {
+  const { source, ...others } = patch
+  if (Object.keys(others).length > 0 || typeof source !== 'object' || source === null) return false
+  if (Object.keys(source).some((member) => member !== 'checkedAt' && member !== 'fetchedAt')) return false
+  const checkedAt = before.source?.checkedAt
+  return checkedAt !== undefined && now.since(checkedAt).total('milliseconds') < refreshCheckedAtMs
+}
+
+/** The last valid desired state stays in force; only the conditions tell. */
+async function reportInvalidSpec(
+  deps: ReconcileDeps,
+  key: SyncKey,
+  record: GatewaySyncRecord,
+  issues: readonly v.BaseIssue<unknown>[],
+  signal: AbortSignal,
+): Promise<PassResult> {
+  const first = issues[0]
+  const where = first === undefined ? 'spec' : `spec.${v.getDotPath(first) ?? ''}`
+  const fault = new Fault('InvalidSpec', `${where}: ${first?.message ?? 'invalid'}`)
+  const at = deps.clock.now().toString({ smallestUnit: 'second' })
+  const conditions = (['Ready', 'SourceReady', 'Stalled'] as const).map((type) => {
+    const before = record.status.conditions?.find((condition) => condition.type === type)
+    const status = type === 'Stalled' ? ('True' as const) : ('False' as const)
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : at
+    return { type, status, observedGeneration: record.generation, lastTransitionTime, reason: fault.reason, message: fault.message }
+  })
+  const kept = (record.status.conditions ?? []).filter(({ type }) => !conditions.some((condition) => condition.type === type))
+  const status = { ...record.status, observedGeneration: record.generation, conditions: [...conditions, ...kept] }
+  await apply(deps, key, record, { status, events: [{ type: 'Warning', reason: fault.reason, note: fault.message }], again: false }, signal)
+  return { wakeAfterMs: undefined }
+}

@@ -1,0 +1,201 @@
+/**
+ * What the controller remembers of the cluster, kept current by three watches: GatewaySyncs, gateway pods, SyncReports. Only what
+ * decisions need is kept, indexed by namespace, so that thousands of pods stay small.
+ */
+import { agentContainerName, agentPodLabel, group, podAnnotations } from '../gatewaysync/names.ts'
+import { type GatewayPod, type GatewayReport, gatewaySyncOfPod, parseReport } from '../gatewaysync/gateways.ts'
+import type { Annotations } from '../gatewaysync/request.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import type { KubeObject } from '../kube/types.ts'
+
+/** A GatewaySync as the API server holds it; the spec is validated where it is used. */
+export type GatewaySyncRecord = {
+  namespace: string
+  name: string
+  uid: string
+  resourceVersion: string
+  generation: number
+  /** Only those of ours. */
+  annotations: Annotations
+  spec: unknown
+  status: GatewaySyncStatus
+}
+
+export type PodRecord = GatewayPod & { serviceAccount: string }
+
+export type ReportRecord = GatewayReport & { namespace: string; pod: string; gatewaySync: string }
+
+/** `<namespace>/<name>` of a GatewaySync: what the queue holds. */
+export type SyncKey = string
+
+export function syncKey(namespace: string, name: string): SyncKey {
+  return `${namespace}/${name}`
+}
+
+export function projectGatewaySync(object: KubeObject): GatewaySyncRecord {
+  const { metadata } = object
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    generation: metadata.generation ?? 0,
+    annotations: ours(metadata.annotations),
+    spec: object.spec,
+    status: (object.status ?? {}) as GatewaySyncStatus,
+  }
+}
+
+type PodShape = {
+  serviceAccountName?: string
+  initContainers?: { name: string }[]
+  containers?: { name: string }[]
+}
+type ContainerStatus = {
+  name: string
+  restartCount?: number
+  state?: { waiting?: { reason?: string; message?: string }; terminated?: { reason?: string; exitCode?: number } }
+}
+type PodStatusShape = { initContainerStatuses?: ContainerStatus[]; containerStatuses?: ContainerStatus[]; phase?: string }
+
+/** A pod that asked for an agent, or undefined for every other pod and for one that has run to its end. */
+export function projectPod(object: KubeObject): PodRecord | undefined {
+  const { metadata } = object
+  const annotations = ours(metadata.annotations)
+  if (annotations[podAnnotations.inject] !== 'true') return undefined
+  const spec = (object.spec ?? {}) as PodShape
+  const status = (object.status ?? {}) as PodStatusShape
+  if (status.phase === 'Succeeded' || status.phase === 'Failed') return undefined
+  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])]
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    annotations,
+    injected: metadata.labels?.[agentPodLabel] === 'true' && containers.some(({ name }) => name === agentContainerName),
+    terminating: metadata.deletionTimestamp !== undefined,
+    agentDown: agentDown([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]),
+    serviceAccount: spec.serviceAccountName ?? 'default',
+  }
+}
+
+/** Why the agent's container does not run, once it has been started and did not stay. */
+function agentDown(statuses: readonly ContainerStatus[]): string | undefined {
+  const state = statuses.find(({ name }) => name === agentContainerName)?.state
+  if (state?.terminated !== undefined)
+    return `the agent ended: ${state.terminated.reason ?? 'exit'} ${state.terminated.exitCode ?? ''}`.trim()
+  const waiting = state?.waiting?.reason
+  const harmless = waiting === undefined || waiting === 'PodInitializing' || waiting === 'ContainerCreating'
+  return harmless ? undefined : `the agent does not start: ${waiting}`
+}
+
+export function projectReport(object: KubeObject): ReportRecord {
+  const spec = (object.spec ?? {}) as { gatewaySync?: unknown; podUid?: unknown }
+  return {
+    namespace: object.metadata.namespace ?? '',
+    pod: object.metadata.name,
+    gatewaySync: typeof spec.gatewaySync === 'string' ? spec.gatewaySync : '',
+    ...parseReport(spec.podUid, object.status),
+  }
+}
+
+function ours(annotations: Annotations | undefined): Annotations {
+  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => key.startsWith(`${group}/`)))
+}
+
+type Namespace = { syncs: Map<string, GatewaySyncRecord>; pods: Map<string, PodRecord>; reports: Map<string, ReportRecord> }
+
+export type Store = ReturnType<typeof createStore>
+
+/** `changed` is called with each GatewaySync that an observation may concern. */
+export function createStore(changed: (key: SyncKey) => void) {
+  const namespaces = new Map<string, Namespace>()
+
+  const inNamespace = (namespace: string): Namespace => {
+    const known = namespaces.get(namespace)
+    if (known !== undefined) return known
+    const fresh: Namespace = { syncs: new Map(), pods: new Map(), reports: new Map() }
+    namespaces.set(namespace, fresh)
+    return fresh
+  }
+
+  const syncOfPod = (pod: PodRecord): string | undefined => gatewaySyncOfPod(pod.annotations, [...inNamespace(pod.namespace).syncs.keys()])
+
+  const podChanged = (pod: PodRecord | undefined): void => {
+    const name = pod === undefined ? undefined : syncOfPod(pod)
+    if (pod !== undefined && name !== undefined) changed(syncKey(pod.namespace, name))
+  }
+
+  return {
+    upsertSync(record: GatewaySyncRecord): void {
+      const { syncs } = inNamespace(record.namespace)
+      const before = syncs.get(record.name)
+      // What a write returned and what the watch brings may arrive in either order.
+      if (before?.uid === record.uid && isNewer(before.resourceVersion, record.resourceVersion)) return
+      syncs.set(record.name, record)
+      // Our own status writes come back through the watch; they are no reason for another pass.
+      const sameWish =
+        before?.uid === record.uid && before.generation === record.generation && sameAnnotations(before.annotations, record.annotations)
+      if (!sameWish) changed(syncKey(record.namespace, record.name))
+      // With a second GatewaySync in the namespace, pods that name none follow neither: both change.
+      if (before === undefined) for (const name of syncs.keys()) if (name !== record.name) changed(syncKey(record.namespace, name))
+    },
+    removeSync(namespace: string, name: string): void {
+      const { syncs } = inNamespace(namespace)
+      syncs.delete(name)
+      changed(syncKey(namespace, name))
+      for (const other of syncs.keys()) changed(syncKey(namespace, other))
+    },
+    upsertPod(pod: PodRecord): void {
+      const { pods } = inNamespace(pod.namespace)
+      podChanged(pods.get(pod.name))
+      pods.set(pod.name, pod)
+      podChanged(pod)
+    },
+    removePod(namespace: string, name: string): void {
+      const { pods } = inNamespace(namespace)
+      podChanged(pods.get(name))
+      pods.delete(name)
+    },
+    upsertReport(report: ReportRecord): void {
+      inNamespace(report.namespace).reports.set(report.pod, report)
+      if (report.gatewaySync !== '') changed(syncKey(report.namespace, report.gatewaySync))
+    },
+    removeReport(namespace: string, pod: string): void {
+      const { reports } = inNamespace(namespace)
+      const before = reports.get(pod)
+      reports.delete(pod)
+      if (before !== undefined && before.gatewaySync !== '') changed(syncKey(namespace, before.gatewaySync))
+    },
+    sync(namespace: string, name: string): GatewaySyncRecord | undefined {
+      return namespaces.get(namespace)?.syncs.get(name)
+    },
+    syncs(): GatewaySyncRecord[] {
+      return [...namespaces.values()].flatMap(({ syncs }) => [...syncs.values()])
+    },
+    pod(namespace: string, name: string): PodRecord | undefined {
+      return namespaces.get(namespace)?.pods.get(name)
+    },
+    syncOfPod,
+    /** The pods that follow a GatewaySync. */
+    podsOf(namespace: string, name: string): PodRecord[] {
+      return [...(namespaces.get(namespace)?.pods.values() ?? [])].filter((pod) => syncOfPod(pod) === name)
+    },
+    podsIn(namespace: string): PodRecord[] {
+      return [...(namespaces.get(namespace)?.pods.values() ?? [])]
+    },
+    reportsIn(namespace: string): ReadonlyMap<string, ReportRecord> {
+      return namespaces.get(namespace)?.reports ?? new Map<string, ReportRecord>()
+    },
+  }
+}
+
+function sameAnnotations(a: Annotations, b: Annotations): boolean {
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
+}
+
+/** Kubernetes 1.35 made resource versions comparable as whole numbers; they always were with etcd behind them. */
+function isNewer(a: string, b: string): boolean {
+  return a.length === b.length ? a > b : a.length > b.length
+}
