@@ -45,15 +45,13 @@ export function wantedRef(specRef: RefName, annotations: Annotations, status: Ga
   const parsed = parseRequest(annotations)
   const bySpec: Wanted = { ref: specRef, request: undefined, undecided: false }
   if (parsed.kind === 'none') return bySpec
-  if (parsed.kind === 'request' && isOpen(parsed.request.specRef, specRef)) {
-    const outcome = outcomeOf(status, parsed.request.id)
-    if (outcome === undefined) return { ref: parsed.request.ref, request: parsed.request, undecided: true }
-    if (outcome === 'Handled') return { ref: parsed.request.ref, request: parsed.request, undecided: false }
+  if (parsed.kind === 'request' && isOpen(parsed.request.specRef, specRef) && outcomeOf(status, parsed.request.id) === undefined) {
+    return { ref: parsed.request.ref, request: parsed.request, undecided: true }
   }
-  // The newest request was refused, has ended or cannot be read: what was wanted before it stays wanted.
+  // Decided already: it holds as long as the status follows it. One that was refused, or that a change of the spec has ended, does not
+  // come back when the spec returns to what the request saw; what was wanted before it stays wanted.
   const before = status.source?.requested
   if (before === undefined || !isOpen(before.specRef, specRef) || !isRefName(before.ref)) return bySpec
-  if (outcomeOf(status, before.id) === 'Refused') return bySpec
   return {
     ref: before.ref,
     request: { id: before.id, ref: before.ref, specRef: before.specRef, by: before.by, at: before.at },

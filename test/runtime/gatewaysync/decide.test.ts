@@ -1,0 +1,202 @@
+import * as v from 'valibot'
+import t from 'tap'
+import { Fault } from '../../../runtime/fault.ts'
+import { decide, type Observed, type SourceObservation, type Verdict } from '../../../runtime/gatewaysync/decide.ts'
+import type { GatewayPod, GatewayReport } from '../../../runtime/gatewaysync/gateways.ts'
+import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/profile.ts'
+import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
+import { wantedRef } from '../../../runtime/gatewaysync/request.ts'
+import { gatewaySyncSpec, type GatewaySyncSpecInput } from '../../../runtime/gatewaysync/spec.ts'
+import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
+import { parseCommitHash, parseRefName } from '../../../runtime/gatewaysync/values.ts'
+
+const commitA = parseCommitHash('a'.repeat(40))
+const commitB = parseCommitHash('b'.repeat(40))
+const now = Temporal.Instant.from('2026-01-01T00:00:00Z')
+
+function specWith(changes: Partial<GatewaySyncSpecInput> = {}) {
+  return v.parse(gatewaySyncSpec({ allowLocal: false }), {
+    git: { repo: 'https://git.example/plant.git', ref: 'main' },
+    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+    ...changes,
+  })
+}
+
+function resolved(commit = commitA, verdict: Verdict = { kind: 'notChecked' }): SourceObservation {
+  return { kind: 'resolved', commit, committedAt: undefined, fetchedAt: '2026-01-01T00:00:00Z', verdict, durationMs: 12 }
+}
+
+function pass(changes: Partial<Observed> & { source: SourceObservation }) {
+  const spec = changes.spec ?? specWith()
+  const annotations = changes.annotations ?? {}
+  const status = changes.status ?? {}
+  return decide({
+    generation: 1,
+    spec,
+    annotations,
+    status,
+    wanted: wantedRef(parseRefName(spec.git.ref), annotations, status),
+    pods: [],
+    reports: new Map(),
+    delivery: undefined,
+    now,
+    ...changes,
+  })
+}
+
+function pod(name: string, changes: Partial<GatewayPod> = {}): GatewayPod {
+  return {
+    namespace: 'plant',
+    name,
+    uid: `uid-${name}`,
+    annotations: {},
+    injected: true,
+    terminating: false,
+    agentDown: undefined,
+    ...changes,
+  }
+}
+
+function report(name: string, status: Partial<SyncReportStatus>): [string, GatewayReport] {
+  const spec = specWith()
+  const hash = syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
+  return [name, { podUid: `uid-${name}`, malformed: false, status: { phase: 'Synced', commit: commitA, syncHash: hash, ...status } }]
+}
+
+const condition = (status: GatewaySyncStatus, type: string) => status.conditions?.find((one) => one.type === type)
+const invalid: Verdict = { kind: 'checked', errors: 1, warnings: 0, items: [{ rule: 'r', severity: 'error', path: 'p', message: 'm' }] }
+
+void t.test('a resolved commit is published and Ready says that no gateway follows yet', async (t) => {
+  const { status, events } = pass({ source: resolved() })
+  t.match(status.published, { commit: commitA, ref: 'main' })
+  t.match(condition(status, 'Ready'), { status: 'True', reason: 'NoGateways' })
+  t.match(events[0], { reason: 'Published' })
+  t.match(status.history, [{ commit: commitA, by: 'spec', outcome: 'Published' }])
+})
+
+void t.test('Ready is true only when every gateway reports the published commit and the wanted configuration', async (t) => {
+  const first = pass({ source: resolved() }).status
+  const rows: [string, Partial<SyncReportStatus>, string, string][] = [
+    ['the published commit', {}, 'True', 'Synced'],
+    ['drift under report', { phase: 'Drifted' }, 'True', 'Synced'],
+    ['an older commit', { commit: commitB }, 'False', 'GatewaysPending'],
+    ['another configuration', { syncHash: 'f'.repeat(64) }, 'False', 'GatewaysPending'],
+    ['a failure', { phase: 'Failed', reason: 'DiskFull', message: 'no space' }, 'False', 'GatewaysFailed'],
+    ['a dry run', { phase: 'DryRun' }, 'False', 'DryRun'],
+    ['a pause', { phase: 'Paused' }, 'False', 'Paused'],
+    ['a block', { phase: 'Blocked', reason: 'MassDeletion' }, 'False', 'GatewaysBlocked'],
+  ]
+  for (const [name, status, ready, reason] of rows) {
+    const observed = { pods: [pod('gw-0'), pod('gw-1')], reports: new Map([report('gw-0', {}), report('gw-1', status)]) }
+    const next = pass({ source: { kind: 'unasked', standing: undefined }, status: first, ...observed }).status
+    t.match(condition(next, 'Ready'), { status: ready, reason }, name)
+    const { total = 0, ...buckets } = next.gateways ?? {}
+    t.equal(
+      Object.values(buckets).reduce((sum, count) => sum + count, 0),
+      total,
+      `${name}: the buckets add up`,
+    )
+  }
+})
+
+void t.test('a report of an earlier pod of the same name does not count', async (t) => {
+  const first = pass({ source: resolved() }).status
+  const [name, old] = report('gw-0', {})
+  const { status } = pass({
+    source: { kind: 'unasked', standing: undefined },
+    status: first,
+    pods: [pod('gw-0')],
+    reports: new Map([[name, { ...old, podUid: 'earlier' }]]),
+  })
+  t.match(status.gateways, { total: 1, synced: 0, pending: 1 })
+})
+
+void t.test('a pod without its agent makes AgentsInjected and Ready false', async (t) => {
+  const { status } = pass({ source: resolved(), pods: [pod('gw-0', { injected: false })] })
+  t.match(condition(status, 'AgentsInjected'), { status: 'False', reason: 'MissingAgent' })
+  t.match(condition(status, 'Ready'), { status: 'False' })
+})
+
+void t.test('a failing git host makes Ready false at once and keeps what is published', async (t) => {
+  const first = pass({ source: resolved() }).status
+  const fault = new Fault('GitUnreachable', 'git.example refused the connection')
+  const failing = pass({ source: { kind: 'fault', fault }, status: first }).status
+  t.match(condition(failing, 'Ready'), { status: 'False', reason: 'GitUnreachable' })
+  t.match(failing.published, { commit: commitA })
+  const still = pass({ source: { kind: 'unasked', standing: fault }, status: failing }).status
+  t.match(condition(still, 'SourceReady'), { status: 'False', reason: 'GitUnreachable' }, 'a pass that did not ask lets it stand')
+  t.match(condition(pass({ source: resolved(), status: still }).status, 'Ready'), { status: 'True' })
+})
+
+void t.test('a request that cannot be resolved is refused, changes nothing and asks for another pass', async (t) => {
+  const first = pass({ source: resolved() }).status
+  const annotations = { [requestAnnotations.ref]: 'typo', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'main' }
+  const { status, again } = pass({
+    annotations,
+    status: first,
+    source: { kind: 'fault', fault: new Fault('RefNotFound', 'no such ref') },
+  })
+  t.match(status.requests, [{ id: 'r1', outcome: 'Refused', reason: 'RefNotFound' }])
+  t.equal(status.lastHandledRequest, 'r1')
+  t.match(status.source, { ref: 'main', commit: commitA })
+  t.match(status.published, { commit: commitA })
+  t.equal(again, true)
+})
+
+void t.test('a request that meets a passing fault stays open', async (t) => {
+  const first = pass({ source: resolved() }).status
+  const annotations = { [requestAnnotations.ref]: 'v2', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'main' }
+  const { status } = pass({ annotations, status: first, source: { kind: 'fault', fault: new Fault('GitTimeout', 'slow') } })
+  t.strictSame(status.requests, [])
+  t.match(wantedRef(parseRefName('main'), annotations, status), { ref: 'v2', undecided: true })
+})
+
+void t.test('a handled request is answered and its origin stands in the status', async (t) => {
+  const annotations = {
+    [requestAnnotations.ref]: 'v2',
+    [requestAnnotations.id]: 'r1',
+    [requestAnnotations.specRef]: 'main',
+    [requestAnnotations.by]: 'github',
+  }
+  const { status } = pass({ annotations, source: resolved(commitB) })
+  t.match(status.requests, [{ id: 'r1', ref: 'v2', outcome: 'Handled' }])
+  t.match(status.source, { ref: 'v2', commit: commitB, requested: { ref: 'v2', id: 'r1', by: 'github', specRef: 'main' } })
+  t.match(status.history, [{ by: 'github' }])
+})
+
+void t.test('a request that the spec has overtaken is answered as superseded', async (t) => {
+  const annotations = { [requestAnnotations.ref]: 'v2', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'old' }
+  const { status } = pass({ annotations, source: resolved() })
+  t.match(status.requests, [{ id: 'r1', outcome: 'Superseded' }])
+})
+
+void t.test('under Enforce an invalid commit is held and the last good one stays published', async (t) => {
+  const first = pass({ source: resolved() }).status
+  const held = pass({ source: resolved(commitB, invalid), status: first })
+  t.match(held.status.published, { commit: commitA })
+  t.match(held.status.source, { commit: commitB, held: 'CollectionsInvalid' })
+  t.match(condition(held.status, 'CollectionsValid'), { status: 'False' })
+  t.match(condition(held.status, 'Ready'), { status: 'False', reason: 'CollectionsInvalid' })
+  t.match(condition(held.status, 'Stalled'), { status: 'True' })
+  t.equal(held.events.filter(({ reason }) => reason === 'CollectionsInvalid').length > 0, true)
+  const again = pass({ source: resolved(commitB, invalid), status: held.status })
+  t.strictSame(again.events, [], 'one event per commit')
+})
+
+void t.test('under Warn an invalid commit is published with its findings', async (t) => {
+  const spec = specWith({ validation: { policy: 'Warn' } })
+  const { status } = pass({ spec, source: resolved(commitB, invalid) })
+  t.match(status.published, { commit: commitB })
+  t.match(status.findings, { errors: 1 })
+  t.match(condition(status, 'Ready'), { status: 'True' })
+})
+
+void t.test('a transition time moves with its status only', async (t) => {
+  const first = pass({ source: resolved() }).status
+  const later = now.add({ minutes: 5 })
+  const second = pass({ source: resolved(commitB), status: first, now: later }).status
+  t.equal(condition(second, 'Ready')?.lastTransitionTime, '2026-01-01T00:00:00Z')
+  const broken = pass({ source: { kind: 'fault', fault: new Fault('GitTimeout', 'slow') }, status: second, now: later }).status
+  t.equal(condition(broken, 'Ready')?.lastTransitionTime, '2026-01-01T00:05:00Z')
+})
