@@ -29,7 +29,7 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
   /** What the API server holds as far as we know; undefined: look first. */
   let stored: Record<string, unknown> | undefined
   let unwritten = false
-  let wake = (): void => {}
+  let wake: (() => void) | undefined
 
   /** Creates the object, or takes over the one that a predecessor of the same name left; returns the status it holds. */
   const ensureObject = async (signal: AbortSignal): Promise<Record<string, unknown>> => {
@@ -70,10 +70,10 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
     report(status) {
       wanted = status
       unwritten = true
-      wake()
+      wake?.()
     },
     async run(signal) {
-      signal.addEventListener('abort', () => wake(), { once: true })
+      signal.addEventListener('abort', () => wake?.(), { once: true })
       let failures = 0
       while (!signal.aborted) {
         if (!unwritten) {

@@ -1,0 +1,59 @@
+import t from 'tap'
+import {
+  desiredSync,
+  gatewayName,
+  parseDownwardFile,
+  podOrdinal,
+  type FollowedSync,
+  type PodFacts,
+} from '../../../runtime/agent/desired.ts'
+import { confirmDeletionsAnnotation, podAnnotations } from '../../../runtime/gatewaysync/names.ts'
+
+const commit = 'a'.repeat(40)
+const pod: PodFacts = { podName: 'gw-3', namespace: 'plant', annotations: {}, labels: {} }
+const followed: FollowedSync = {
+  annotations: {},
+  spec: {
+    git: { repo: 'https://git.example/plant.git', ref: 'main' },
+    sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'a' }] }, line2: { paused: true, collections: { root: 'c' } } } },
+  },
+  status: { published: { commit, ref: 'main', at: '2026-01-01T00:00:00Z' }, delivery: { url: 'https://d:9445', caBundle: 'PEM' } },
+}
+
+void t.test('an agent writes only what is published for its profile', async (t) => {
+  t.match(desiredSync('plant', followed, pod), { kind: 'sync', commit, ref: 'main', paused: false, profile: { name: 'default' } })
+  const line2 = { ...pod, annotations: { [podAnnotations.profile]: 'line2' } }
+  t.match(desiredSync('plant', followed, line2), { kind: 'sync', paused: true, profile: { name: 'line2' } })
+  const pausedAll = { ...followed, spec: { ...(followed.spec as object), paused: true } }
+  t.match(desiredSync('plant', pausedAll, pod), { kind: 'sync', paused: true })
+  const confirmed = { ...followed, annotations: { [confirmDeletionsAnnotation]: commit } }
+  t.match(desiredSync('plant', confirmed, pod), { confirmDeletions: commit })
+})
+
+void t.test('whatever is missing leaves the gateway as it is and says what is missing', async (t) => {
+  const { published: _published, ...unpublished } = followed.status
+  const { delivery: _delivery, ...unannounced } = followed.status
+  const rows: [string, FollowedSync | undefined, PodFacts, string, string][] = [
+    ['no GatewaySync', undefined, pod, 'Pending', 'NotFound'],
+    ['nothing published', { ...followed, status: unpublished }, pod, 'Pending', 'CommitNotPublished'],
+    ['no delivery address', { ...followed, status: unannounced }, pod, 'Pending', 'DeliveryUnreachable'],
+    ['an unknown profile', followed, { ...pod, annotations: { [podAnnotations.profile]: 'toString' } }, 'Blocked', 'UnknownProfile'],
+    ['an invalid spec', { ...followed, spec: { git: {} } }, pod, 'Blocked', 'InvalidSpec'],
+  ]
+  for (const [name, sync, facts, phase, reason] of rows)
+    t.match(desiredSync('plant', sync, facts), { kind: 'idle', phase, fault: { reason } }, name)
+})
+
+void t.test('name and ordinal come from annotation and label, else from the pod', async (t) => {
+  t.equal(gatewayName(pod), 'gw-3')
+  t.equal(gatewayName({ ...pod, annotations: { [podAnnotations.gatewayName]: 'press 1' } }), 'press 1')
+  t.equal(podOrdinal(pod), 3)
+  t.equal(podOrdinal({ ...pod, labels: { 'apps.kubernetes.io/pod-index': '7' } }), 7)
+  t.equal(podOrdinal({ ...pod, podName: 'gateway' }), 0)
+})
+
+void t.test('a downward API file gives back every value as it was', async (t) => {
+  const text = 'a="1"\nclustersync.io/profile="line 2"\nq="say \\"hi\\"\\nthere\\\\"\nu="\\u00e9\\x01é"\nempty=""\n'
+  t.strictSame(parseDownwardFile(text), { a: '1', 'clustersync.io/profile': 'line 2', q: 'say "hi"\nthere\\', u: 'é\u0001é', empty: '' })
+  t.strictSame(parseDownwardFile(''), {})
+})

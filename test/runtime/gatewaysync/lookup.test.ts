@@ -1,0 +1,57 @@
+import * as v from 'valibot'
+import t from 'tap'
+import { Fault } from '../../../runtime/fault.ts'
+import { dueForLookup, type LastLookup } from '../../../runtime/gatewaysync/lookup.ts'
+import type { Wanted } from '../../../runtime/gatewaysync/request.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
+import { parseRefName } from '../../../runtime/gatewaysync/values.ts'
+
+const wanted: Wanted = { ref: parseRefName('main'), request: undefined, undecided: false }
+const asked: Wanted = {
+  ref: parseRefName('v1'),
+  request: { id: 'r1', ref: parseRefName('v1'), specRef: 'main', by: undefined, at: undefined },
+  undecided: true,
+}
+const good: LastLookup = { question: 'q', requestId: undefined, atMs: 1_000, failures: 0, fault: undefined }
+const passing = new Fault('GitTimeout', 'slow')
+const lasting = new Fault('RefNotFound', 'no such ref')
+
+function spec(polling: { enabled?: boolean; interval?: string } = {}) {
+  return v.parse(gatewaySyncSpec({ allowLocal: false }), {
+    git: { repo: 'https://git.example/plant.git', ref: 'main' },
+    polling,
+    sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'a' }] } } },
+  })
+}
+
+void t.test('the git host is asked when it is due and not before', async (t) => {
+  const base = { spec: spec(), wanted, question: 'q', last: good, nowMs: 2_000, jitter: 0.5 }
+  const rows: [string, Partial<typeof base> & { last?: LastLookup | undefined }, unknown][] = [
+    ['never asked', { last: undefined }, { kind: 'now', why: 'first' }],
+    ['asked a second ago', {}, { kind: 'later', inMs: 59_000 }],
+    ['asked an interval ago', { nowMs: 61_000 }, { kind: 'now', why: 'poll' }],
+    ['jitter shortens the interval by a tenth at most', { nowMs: 55_000, jitter: 0 }, { kind: 'now', why: 'poll' }],
+    ['jitter lengthens it by a tenth at most', { nowMs: 61_000, jitter: 1 }, { kind: 'later', inMs: 6_000 }],
+    ['another question', { question: 'other' }, { kind: 'now', why: 'changed' }],
+    ['a request that nobody asked about', { wanted: asked }, { kind: 'now', why: 'request' }],
+    ['polling off', { spec: spec({ enabled: false }), nowMs: 900_000 }, { kind: 'later', inMs: undefined }],
+    ['a passing fault just now', { last: { ...good, failures: 1, fault: passing } }, { kind: 'later', inMs: 4_000 }],
+    [
+      'a passing fault, polling off',
+      { last: { ...good, failures: 1, fault: passing }, spec: spec({ enabled: false }), nowMs: 7_000 },
+      { kind: 'now', why: 'retry' },
+    ],
+    [
+      'the thousandth failure waits no longer than the cap',
+      { last: { ...good, failures: 1_000, fault: passing } },
+      { kind: 'later', inMs: 299_000 },
+    ],
+    ['a lasting fault is looked at with the polls', { last: { ...good, failures: 1, fault: lasting } }, { kind: 'later', inMs: 59_000 }],
+    [
+      'a request that has met a passing fault',
+      { wanted: asked, last: { ...good, requestId: 'r1', failures: 2, fault: passing } },
+      { kind: 'later', inMs: 9_000 },
+    ],
+  ]
+  for (const [name, changes, due] of rows) t.strictSame(dueForLookup({ ...base, ...changes }), due, name)
+})
