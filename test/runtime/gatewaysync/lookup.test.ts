@@ -25,8 +25,8 @@ function spec(polling: { enabled?: boolean; interval?: string } = {}) {
 }
 
 void t.test('the git host is asked when it is due and not before', async (t) => {
-  const base = { spec: spec(), wanted, question: 'q', last: good, nowMs: 2_000, jitter: 0.5 }
-  const rows: [string, Partial<typeof base> & { last?: LastLookup | undefined }, unknown][] = [
+  const base: Parameters<typeof dueForLookup>[0] = { spec: spec(), wanted, question: 'q', last: good, nowMs: 2_000, jitter: 0.5 }
+  const rows: [string, Partial<typeof base>, unknown][] = [
     ['never asked', { last: undefined }, { kind: 'now', why: 'first' }],
     ['asked a second ago', {}, { kind: 'later', inMs: 59_000 }],
     ['asked an interval ago', { nowMs: 61_000 }, { kind: 'now', why: 'poll' }],

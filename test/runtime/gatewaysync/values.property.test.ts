@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import t from 'tap'
+import { asFault } from '../../../runtime/fault.ts'
 import { isCommitHash, isRefName, isWithin, joinPath, parseRelativePath, shortRef } from '../../../runtime/gatewaysync/values.ts'
 
 function gitAccepts(ref: string): boolean {
@@ -29,11 +30,25 @@ void t.test('refs that are options, too long or not Unicode are refused', async 
   for (const ref of ['main', 'v1.0', 'refs/heads/x', 'feature/ä', 'a'.repeat(255), 'gateway@v1']) t.equal(isRefName(ref), true, ref)
 })
 
+function reasonOf(work: () => unknown): string | undefined {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return asFault(error).reason
+  }
+}
+
 void t.test('all spellings of a path are one, and none leaves the root', async (t) => {
   for (const spelling of ['projects', 'projects/', './projects', './projects/.', 'projects//'])
     t.equal(parseRelativePath(spelling), 'projects')
   t.equal(parseRelativePath('.'), '')
-  for (const bad of ['/a', '../a', 'a/../b', 'a\\b', 'a\0b', '..']) t.throws(() => parseRelativePath(bad), { reason: 'InvalidSpec' }, JSON.stringify(bad))
+  for (const bad of ['/a', '../a', 'a/../b', 'a\\b', 'a\0b', '..'])
+    t.equal(
+      reasonOf(() => parseRelativePath(bad)),
+      'InvalidSpec',
+      JSON.stringify(bad),
+    )
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'b', '.', '', 'c d')), (segments) => {
       const text = segments.join('/')
