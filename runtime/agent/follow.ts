@@ -1,0 +1,171 @@
+/**
+ * Flow C in one pod: follows one GatewaySync and keeps the gateway's data directory at exactly what is published for it:
+ * watch -> desired -> cycle -> report. Any number of changes during a cycle cause exactly one more.
+ */
+import { backoffMs, type Clock, timestamp } from '../clock.ts'
+import type { Source } from '../delivery/protocol.ts'
+import { asFault, isAbort } from '../fault.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import type { SyncReportStatus } from '../gatewaysync/report.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import type { Log } from '../log.ts'
+import type { CycleResult, Wanted } from '../sync/cycle.ts'
+import { type Desired, desiredSync, type FollowedSync, gatewayName, type PodFacts, podOrdinal } from './desired.ts'
+import { agentHealth, type AgentHealth } from './health.ts'
+import { createWake } from './wake.ts'
+
+export type FollowDeps = {
+  clock: Clock
+  log: Log
+  /** Where content comes from; called when the delivery address changes. */
+  source(delivery: { url: string; caBundle: string }): Source
+  /** The gateway in this pod; called when its address changes. */
+  gateway(spec: GatewaySyncSpec['gateway']): Gateway
+  /** Reads the downward API's files. */
+  podFacts(): Promise<PodFacts>
+  /** One cycle of the sync engine. */
+  cycle(source: Source, gateway: Gateway, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
+  report(status: SyncReportStatus): void
+}
+
+export type FollowOptions = { gatewaySync: string; dataDir: string; mode: Wanted['facts']['mode']; agentVersion: string }
+
+export type Follower = {
+  /** The GatewaySync as it is now; undefined: it does not exist. */
+  observe(followed: FollowedSync | undefined): void
+  health(): AgentHealth
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** Waits after a cycle that failed: from the first to the longest. */
+const firstRetryMs = 1_000
+const longestRetryMs = 300_000
+/** At most this many entries are kept in the report's history. */
+const keptHistory = 5
+
+export function createFollower(deps: FollowDeps, options: FollowOptions): Follower {
+  const { clock, log } = deps
+  const wake = createWake(clock)
+  const startedMs = clock.monotonicMs()
+  let read = false
+  let followed: FollowedSync | undefined
+  let desired: Desired | undefined
+  let synced = false
+  let stopping = false
+  let progressMs = startedMs
+  let failures = 0
+  let last: SyncReportStatus | undefined
+  const sources = keepLatest(deps.source)
+  const gateways = keepLatest(deps.gateway)
+
+  const report = (status: SyncReportStatus): void => {
+    last = { ...status, agentVersion: options.agentVersion, history: nextHistory(last, status) }
+    deps.report(last)
+  }
+
+  /** One look: what should be, what was done about it, and when to look again. */
+  const step = async (signal: AbortSignal): Promise<number | undefined> => {
+    const pod = await deps.podFacts()
+    desired = desiredSync(options.gatewaySync, followed, pod)
+    const at = timestamp(clock.now())
+    const base = { gateway: gatewayName(pod), startedAt: at }
+    if (desired.kind === 'idle') {
+      const { fault } = desired
+      report({ ...kept(last), ...base, phase: desired.phase, reason: fault.reason, message: fault.message, finishedAt: at })
+      return undefined
+    }
+    const wanted: Wanted = {
+      commit: desired.commit,
+      ref: desired.ref,
+      profile: desired.profile,
+      syncHash: desired.syncHash,
+      dataDir: options.dataDir,
+      paused: desired.paused,
+      confirmDeletions: desired.confirmDeletions,
+      facts: {
+        gatewayName: base.gateway,
+        podName: pod.podName,
+        namespace: pod.namespace,
+        ordinal: podOrdinal(pod),
+        podLabels: pod.labels,
+        mode: options.mode,
+      },
+    }
+    const moves = last?.commit !== desired.commit || last.syncHash !== desired.syncHash
+    if (moves && !desired.paused) report({ ...kept(last), ...base, profile: desired.profile.name, phase: 'Syncing' })
+    const result = await deps.cycle(sources(desired.delivery), gateways(desired.gateway), wanted, signal)
+    report({ ...result, ...base, profile: desired.profile.name, finishedAt: timestamp(clock.now()) })
+    if (result.phase === 'Failed') {
+      failures += 1
+      log.warn({ reason: result.reason ?? 'Unexpected', commit: desired.commit, message: result.message ?? '' }, 'sync failed')
+      return backoffMs(failures, firstRetryMs, longestRetryMs, clock.random())
+    }
+    if (failures > 0 || moves) log.info({ commit: desired.commit, reason: result.phase }, 'sync ended')
+    failures = 0
+    synced ||= result.phase === 'Synced' || result.phase === 'Drifted'
+    return desired.profile.syncPeriod * 1000
+  }
+
+  return {
+    observe(next) {
+      followed = next
+      read = true
+      wake.call()
+    },
+    health() {
+      const nowMs = clock.monotonicMs()
+      return agentHealth({ desired, synced, sinceProgressMs: nowMs - progressMs, sinceStartMs: nowMs - startedMs, stopping })
+    },
+    async run(signal) {
+      let nextMs: number | undefined
+      while (!signal.aborted) {
+        await wake.wait(nextMs, signal)
+        progressMs = clock.monotonicMs()
+        if (signal.aborted || !read) continue
+        try {
+          nextMs = await step(signal)
+        } catch (error) {
+          if (isAbort(error, signal)) break
+          const fault = asFault(error)
+          log.error({ reason: fault.reason, err: error }, 'a sync ended with an error that is a bug')
+          report({ ...kept(last), phase: 'Failed', reason: fault.reason, message: fault.message, finishedAt: timestamp(clock.now()) })
+          nextMs = backoffMs((failures += 1), firstRetryMs, longestRetryMs, clock.random())
+        }
+      }
+      stopping = true
+    },
+  }
+}
+
+/** What stays true of an earlier report when a new step has not got as far: what is in place. */
+function kept(last: SyncReportStatus | undefined): Partial<SyncReportStatus> {
+  if (last === undefined) return {}
+  const { commit, ref, syncHash, mode, scan, projects } = last
+  return Object.fromEntries(Object.entries({ commit, ref, syncHash, mode, scan, projects }).filter(([, value]) => value !== undefined))
+}
+
+/** One entry for each outcome, newest first; repeating the same outcome is no news. */
+function nextHistory(last: SyncReportStatus | undefined, status: SyncReportStatus): NonNullable<SyncReportStatus['history']> {
+  const history = last?.history ?? []
+  const { commit, phase, reason, finishedAt } = status
+  if (commit === undefined || finishedAt === undefined || phase === 'Syncing' || phase === 'Pending') return history
+  const [newest] = history
+  if (newest?.commit === commit && newest.phase === phase && newest.reason === reason) return history
+  const entry: (typeof history)[number] = { commit, phase, finishedAt }
+  if (reason !== undefined) entry.reason = reason
+  return [entry, ...history].slice(0, keptHistory)
+}
+
+/** Makes a thing anew only when what it is made from has changed. */
+function keepLatest<From, To>(make: (from: From) => To): (from: From) => To {
+  let madeFrom = ''
+  let made: { value: To } | undefined
+  return (from) => {
+    const text = JSON.stringify(from)
+    if (made === undefined || madeFrom !== text) {
+      made = { value: make(from) }
+      madeFrom = text
+    }
+    return made.value
+  }
+}
