@@ -11,6 +11,7 @@ const gates: [string, string[]][] = [
   ['tsc', ['-p', '.']],
   ['oxlint', []],
   ['prettier', ['--check', '--log-level=warn', '.']],
+  ['node', ['scripts/generate/main.ts', '--check']],
 ]
 
 let failedGates = 0

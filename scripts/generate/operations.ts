@@ -1,0 +1,37 @@
+/**
+ * docs/operations.md: the tables of reasons and conditions between their markers, from the code's own tables.
+ */
+import { readFile } from 'node:fs/promises'
+import { reasons } from '../../runtime/fault.ts'
+import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/gatewaysync/conditions.ts'
+import type { GeneratedFile } from './main.ts'
+import { replaceTable, table } from './table.ts'
+
+const path = 'docs/operations.md'
+
+const conditionMeanings: Record<(typeof normalConditions)[number] | (typeof abnormalConditions)[number], string> = {
+  Ready: 'every gateway has reported exactly the published commit, which is the wanted one, and the wanted configuration',
+  SourceReady: 'the wanted ref was resolved and its commit fetched',
+  CollectionsValid: 'the checks of the resource collections found no error in the wanted commit',
+  GatewaysSynced: 'every gateway reports the published commit',
+  AgentsInjected: 'every pod that asks for an agent runs with one',
+  Reconciling: 'present while work is under way',
+  Stalled: 'present while nothing will move before something changes',
+  Paused: 'present while `spec.paused` is true',
+}
+
+const retries = { 'on-change': 'when something changes', backoff: 'by itself, with growing waits' }
+
+export async function operations(): Promise<GeneratedFile[]> {
+  const present = await readFile(path, 'utf8')
+  const conditions = [...normalConditions, ...abnormalConditions].map((type) => [`\`${type}\``, conditionMeanings[type]])
+  const states = Object.entries(conditionReasons).map(([reason, meaning]) => [`\`${reason}\``, meaning])
+  const faults = Object.entries(reasons).map(([reason, { help, retry }]) => [`\`${reason}\``, help, retries[retry]])
+  const tables = {
+    conditions: table(['Condition', 'Means'], conditions),
+    'condition-reasons': table(['Reason', 'Means'], states),
+    reasons: table(['Reason', 'Means', 'Tried again'], faults),
+  }
+  const content = Object.entries(tables).reduce((text, [name, rows]) => replaceTable(text, path, name, rows), present)
+  return [{ path, content }]
+}

@@ -1,0 +1,14 @@
+/** Tables in Markdown pages: between `<!-- generated:NAME -->` and `<!-- end:NAME -->`. */
+
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+/** Replaces what stands between the markers of a table; throws when the page lacks them. */
+export function replaceTable(text: string, path: string, name: string, rows: string): string {
+  const [begin, end] = [`<!-- generated:${name} -->`, `<!-- end:${name} -->`]
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`${path} needs the markers ${begin} and ${end}`)
+  return `${text.slice(0, from + begin.length)}\n\n${rows}\n\n${text.slice(to)}`
+}
