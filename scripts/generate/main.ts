@@ -4,9 +4,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { operations } from './operations.ts'
-
-/** A file below the repository's root and what it should hold. */
-export type GeneratedFile = { path: string; content: string }
+import type { GeneratedFile } from './table.ts'
 
 const generators: (() => Promise<GeneratedFile[]>)[] = [operations]
 

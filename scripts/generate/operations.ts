@@ -4,8 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { reasons } from '../../runtime/fault.ts'
 import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/gatewaysync/conditions.ts'
-import type { GeneratedFile } from './main.ts'
-import { replaceTable, table } from './table.ts'
+import { type GeneratedFile, replaceTable, table } from './table.ts'
 
 const path = 'docs/operations.md'
 

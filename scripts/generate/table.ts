@@ -1,5 +1,8 @@
 /** Tables in Markdown pages: between `<!-- generated:NAME -->` and `<!-- end:NAME -->`. */
 
+/** A file below the repository's root and what it should hold. */
+export type GeneratedFile = { path: string; content: string }
+
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
