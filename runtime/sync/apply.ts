@@ -1,0 +1,172 @@
+/**
+ * The writing half of a cycle: stage -> journal -> publish -> manifest. Everything up to the journal can be given up without a trace; from
+ * the journal on it runs through without a pause, or is undone.
+ */
+import type { Clock } from '../clock.ts'
+import type { Source } from '../delivery/protocol.ts'
+import { Fault } from '../fault.ts'
+import type { Log } from '../log.ts'
+import { dropClean } from './boot.ts'
+import type { Finding } from './chain.ts'
+import type { Wanted } from './context.ts'
+import { diskFault, enginePaths, type Ownership } from './disk.ts'
+import { type Journal, writeJournal } from './journal.ts'
+import { layOut, type Layout } from './layout.ts'
+import type { Manifest, ManifestChange, State } from './manifest.ts'
+import { appendManifest, dropDurably } from './manifest-file.ts'
+import { recipeOf } from './mappings.ts'
+import type { PlannedPut } from './plan.ts'
+import type { Prepared } from './prepare.ts'
+import { type Boundary, carryOut, removeEmptied, removeRun, undo } from './publish.ts'
+import { createRunFolder, createStage, type Staged } from './stage.ts'
+
+export type StagedRun = { id: string; folder: string; layout: Layout; staged: ReadonlyMap<string, Staged>; findings: Finding[] }
+
+/** Git LFS keeps this text in place of the content; a gateway would read it as the content. */
+const lfsPointer = 'version https://git-lfs.github.com/spec/'
+
+/** Writes all new content aside. A failure or an abort leaves nothing behind. */
+export async function stageAll(
+  deps: { source: Source; clock: Clock },
+  wanted: Wanted,
+  prepared: Prepared,
+  ownership: Ownership,
+  boundary: Boundary,
+  signal: AbortSignal,
+): Promise<StagedRun> {
+  const { plan, intent, renderer } = prepared
+  const id = deps.clock.uuid()
+  const folder = enginePaths(wanted.dataDir).at(`run-${id}`)
+  const layout = layOut(plan)
+  const findings: Finding[] = []
+  const recipe = (put: PlannedPut) => {
+    const mapping = intent.mappings[put.mapping]
+    return mapping === undefined ? undefined : recipeOf(mapping, put.path)
+  }
+  createRunFolder(folder, ownership)
+  try {
+    const stage = createStage({
+      runFolder: folder,
+      ownership,
+      puts: plan.puts,
+      places: layout.staged,
+      needsRender: (put) => recipe(put) !== undefined,
+      render(put, content) {
+        const wants = recipe(put)
+        if (wants === undefined || renderer === undefined) return undefined
+        const made = renderer.file(put.path, put.id, content, wants)
+        findings.push(...made.findings)
+        return made
+      },
+      inspect(put, content) {
+        if (
+          content.length < 1024 &&
+          Buffer.from(content.buffer, content.byteOffset, content.length).toString('latin1').startsWith(lfsPointer)
+        ) {
+          findings.push({
+            rule: 'lfs-pointer',
+            path: put.path,
+            message: 'is a pointer of Git LFS and not the content; keep the file in git itself',
+          })
+        }
+      },
+    })
+    boundary('run created')
+    if (stage.ids.length > 0) {
+      await deps.source.blobs({ commit: wanted.commit, profile: wanted.profile.name, ids: stage.ids }, stage.sink, signal)
+    }
+    stage.finish()
+    boundary('staged')
+    return { id, folder, layout, staged: stage.staged, findings }
+  } catch (error) {
+    removeRun(folder)
+    throw error
+  }
+}
+
+/** Forgets what was staged. */
+export function discard(run: StagedRun): void {
+  removeRun(run.folder)
+}
+
+/**
+ * Puts everything in place, or nothing: when a step fails, the folder is the old commit again and the fault is thrown. Does not await.
+ */
+export function publishRun(
+  deps: { log: Log },
+  wanted: Wanted,
+  manifest: Manifest,
+  run: StagedRun,
+  prepared: Prepared,
+  state: State,
+  boundary: Boundary,
+): void {
+  const { dataDir } = wanted
+  const { journal: file, folder } = enginePaths(dataDir)
+  const places = { dataDir, runFolder: run.folder }
+  const changes = manifestChanges(manifest, run, prepared)
+  const journal: Journal = {
+    run: `run-${run.id}`,
+    bootId: state.bootId,
+    steps: run.layout.steps,
+    emptied: run.layout.emptied,
+    changes,
+    state,
+  }
+  try {
+    dropClean(dataDir)
+    writeJournal(file, journal)
+  } catch (error) {
+    removeRun(run.folder)
+    throw diskFault(error, '.cluster-sync')
+  }
+  boundary('journal')
+  try {
+    carryOut(places, journal.steps, false, boundary)
+    appendManifest(dataDir, manifest, changes, state)
+  } catch (error) {
+    rollBack(deps, places, journal, error)
+    dropDurably(file, folder)
+    removeRun(run.folder)
+    throw diskFault(error, '.cluster-sync/manifest')
+  }
+  boundary('manifest')
+  removeEmptied(dataDir, journal.emptied)
+  boundary('emptied')
+  dropDurably(file, folder)
+  boundary('journal dropped')
+  removeRun(run.folder)
+  boundary('run removed')
+}
+
+/** A failed clean-up never hides the first fault: the journal stays, and the next start ends what could not be ended now. */
+function rollBack({ log }: { log: Log }, places: { dataDir: string; runFolder: string }, journal: Journal, cause: unknown): void {
+  try {
+    undo(places, journal.steps)
+  } catch (error) {
+    log.error({ err: error, commit: journal.state.commit ?? '' }, 'a failed publish could not be undone yet; the next cycle tries again')
+    const fault = diskFault(cause, 'publish')
+    throw fault instanceof Fault
+      ? new Fault(fault.reason, `${fault.message}; the folder holds a mixture until the next try`, { cause: error })
+      : fault
+  }
+}
+
+/** What the manifest says once the run is published. */
+export function manifestChanges(
+  manifest: Manifest,
+  run: Pick<StagedRun, 'staged'> | undefined,
+  { plan, learned }: Prepared,
+): ManifestChange[] {
+  const gone = [...plan.deletes.filter(({ path }) => manifest.files.has(path)).map(({ path }) => path), ...plan.released]
+  const changes: ManifestChange[] = [...gone.map((path) => ({ path, owned: undefined })), ...learned]
+  for (const { path, id, exec, mapping, stat } of plan.adopts) {
+    changes.push({ path, owned: { id, exec, mapping, stat, rendered: undefined, judged: undefined } })
+  }
+  for (const { path, id, exec, mapping } of plan.puts) {
+    const staged = run?.staged.get(path)
+    if (staged === undefined) continue
+    changes.push({ path, owned: { id, exec, mapping, stat: staged.stat, rendered: staged.rendered, judged: undefined } })
+  }
+  return changes
+}

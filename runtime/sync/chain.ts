@@ -1,0 +1,64 @@
+/**
+ * Which collections a gateway reads: external, core, and its deployment mode after all of the mode's parents; never `local`, which holds
+ * one machine's identity. Pure.
+ */
+import { type CommitHash, isWithin, type RelativePath } from '../gatewaysync/values.ts'
+import { fold } from './paths.ts'
+
+export type Finding = { rule: string; path: string; message: string }
+
+const manifestName = 'config-mode.json'
+/** Base collections, in the order in which later ones override earlier ones. */
+const base = ['external', 'core']
+/** Never delivered as a mode: built in, base, or one machine's own. */
+const reserved = new Set(['system', 'external', 'core', 'local'])
+
+/** The folder of the collections root that a path's `config-mode.json` makes a collection; undefined for every other path. */
+export function collectionManifestFolder(root: RelativePath, path: string): string | undefined {
+  if (!isWithin(path, root)) return undefined
+  const [folder, name, ...rest] = (root === '' ? path : path.slice(root.length + 1)).split('/')
+  return name === manifestName && rest.length === 0 ? folder : undefined
+}
+
+/** The `config-mode.json` files of a tree by their collection's folder. */
+export function collectionManifests(root: RelativePath, files: Iterable<{ path: string; id: CommitHash; size: number }>) {
+  const found = new Map<string, { id: CommitHash; size: number }>()
+  for (const { path, id, size } of files) {
+    const folder = collectionManifestFolder(root, path)
+    if (folder !== undefined) found.set(folder, { id, size })
+  }
+  return found
+}
+
+/**
+ * The folders to deliver, least specific first. `mode` undefined or `''` means none is active; `manifests` holds the parsed
+ * `config-mode.json` by folder. A mode without a folder still stands in the chain: it delivers as soon as the tree holds it.
+ */
+export function collectionChain(
+  mode: string | undefined,
+  manifests: ReadonlyMap<string, unknown>,
+): { chain: string[]; findings: Finding[] } {
+  const findings: Finding[] = []
+  const folderByFold = new Map([...manifests.keys()].map((folder) => [fold(folder), folder]))
+  const modes: string[] = []
+  let next = mode === undefined ? '' : fold(mode)
+  while (next !== '' && !reserved.has(next)) {
+    const folder = folderByFold.get(next)
+    if (modes.some((known) => fold(known) === next)) {
+      findings.push({ rule: 'parent-cycle', path: `${folder ?? next}/${manifestName}`, message: 'the parents of this mode form a cycle' })
+      break
+    }
+    modes.unshift(folder ?? (next === fold(mode ?? '') ? (mode ?? '') : next))
+    if (folder === undefined) {
+      findings.push({ rule: 'mode-without-folder', path: next, message: 'the commit holds no such collection: nothing is overridden' })
+      break
+    }
+    next = parentOfMode(manifests.get(folder))
+  }
+  return { chain: [...base, ...modes], findings }
+}
+
+function parentOfMode(manifest: unknown): string {
+  if (typeof manifest !== 'object' || manifest === null || !('parent' in manifest)) return 'core'
+  return typeof manifest.parent === 'string' ? fold(manifest.parent) : 'core'
+}

@@ -1,0 +1,36 @@
+/**
+ * Which wanted paths cannot both exist: one path that is a file and a folder, and paths that differ in case only. Pure.
+ */
+import { fold, parentOf } from './paths.ts'
+
+export type Conflict = { kind: 'file-and-folder' | 'case'; path: string; other: string }
+
+/** All conflicts among files, in the order of the paths; at most `limit`. */
+export function findConflicts(paths: Iterable<string>, limit = 20): Conflict[] {
+  const files = new Map<string, string>()
+  const folders = new Map<string, string>()
+  const conflicts: Conflict[] = []
+  const addFolder = (folder: string): void => {
+    if (folder === '' || folders.get(fold(folder)) === folder) return
+    const other = folders.get(fold(folder))
+    if (other === undefined) folders.set(fold(folder), folder)
+    else if (conflicts.length < limit) conflicts.push({ kind: 'case', path: folder, other })
+    addFolder(parentOf(folder))
+  }
+  for (const path of paths) {
+    const other = files.get(fold(path))
+    if (other === undefined) files.set(fold(path), path)
+    else conflicts.push({ kind: 'case', path, other })
+    addFolder(parentOf(path))
+  }
+  for (const [folded, path] of files) {
+    const folder = folders.get(folded)
+    if (folder !== undefined) conflicts.push({ kind: folder === path ? 'file-and-folder' : 'case', path, other: folder })
+  }
+  return conflicts.toSorted((a, b) => (a.path < b.path ? -1 : 1)).slice(0, limit)
+}
+
+export function describeConflict({ kind, path, other }: Conflict): string {
+  if (kind === 'file-and-folder') return `"${path}" would be a file and a folder at once`
+  return `"${path}" and "${other}" differ in case only; the gateway and some volumes take them for one`
+}

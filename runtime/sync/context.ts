@@ -1,0 +1,76 @@
+/**
+ * What a template may read, and by which key a rendered file is known to be current. Nothing in it differs between two renders. Pure.
+ */
+import { createHash } from 'node:crypto'
+import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
+import type { CommitHash } from '../gatewaysync/values.ts'
+import type { Recipe } from './mappings.ts'
+
+/** Where the deployment mode was found; gateway.md section 1 has the order. */
+export type ModeOrigin = 'spec' | 'target' | 'argument' | 'ignition.conf' | 'environment' | 'gateway' | 'none'
+
+/** What is known of one gateway. `mode.name` is `''` where the gateway runs without one. */
+export type Facts = {
+  gatewayName: string
+  podName: string
+  ordinal: number
+  podLabels: Readonly<Record<string, string>>
+  namespace: string
+  mode?: { name: string; from: ModeOrigin } | undefined
+}
+
+/** What one gateway should hold. */
+export type Wanted = {
+  commit: CommitHash
+  ref: string
+  profile: ResolvedProfile
+  syncHash: string
+  dataDir: string
+  facts: Facts
+  /** Permits the deletions of this commit beyond `maxDeletions`. */
+  confirmDeletions?: CommitHash | undefined
+  paused: boolean
+}
+
+export type TemplateContext = {
+  gateway: { name: string }
+  pod: { name: string; ordinal: number; labels: Readonly<Record<string, string>> }
+  namespace: string
+  ref: string
+  commit: string
+  vars: Readonly<Record<string, string>>
+}
+
+export function templateContext({ commit, ref, profile, facts }: Wanted): TemplateContext {
+  return {
+    gateway: { name: facts.gatewayName },
+    pod: { name: facts.podName, ordinal: facts.ordinal, labels: facts.podLabels },
+    namespace: facts.namespace,
+    ref,
+    commit,
+    vars: profile.vars,
+  }
+}
+
+/** The mode that the collections of a profile are delivered for; undefined without collections. */
+export function activeMode({ profile, facts }: Pick<Wanted, 'profile' | 'facts'>): { name: string; from: ModeOrigin } | undefined {
+  if (profile.collections === undefined) return undefined
+  if (profile.collections.mode !== 'auto') return { name: profile.collections.mode, from: 'spec' }
+  return facts.mode ?? { name: '', from: 'none' }
+}
+
+/** Equal keys mean equal output for equal input: recipe and the values of the variables that it reads. */
+export function renderKey(recipe: Recipe, uses: readonly (readonly string[])[], context: TemplateContext): string {
+  const values = uses.map((segments) => [segments, valueAt(context, segments) ?? null])
+  return createHash('sha256')
+    .update(canonicalJson({ engine: 1, recipe, values }))
+    .digest('hex')
+}
+
+function valueAt(context: unknown, segments: readonly string[]): unknown {
+  return segments.reduce<unknown>(
+    (value, name) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined,
+    context,
+  )
+}

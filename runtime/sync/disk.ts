@@ -1,0 +1,167 @@
+/**
+ * The engine's hands: synchronous file system calls below one data directory, none of which follows a symbolic link, with errors
+ * translated once. Synchronous because 20,000 small files take 1.7 times as long with promises.
+ */
+import { createHash, type Hash } from 'node:crypto'
+import * as fs from 'node:fs'
+import path from 'node:path'
+import type { BlobId } from '../delivery/protocol.ts'
+import { Fault, type Reason } from '../fault.ts'
+import { engineFolder } from '../gatewaysync/names.ts'
+
+const reasonByCode: Readonly<Record<string, Reason>> = {
+  ENOSPC: 'DiskFull',
+  EDQUOT: 'DiskFull',
+  EACCES: 'NotWritable',
+  EPERM: 'NotWritable',
+  EROFS: 'NotWritable',
+  ELOOP: 'SymbolicLink',
+}
+
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** A file system error as a Fault that names the path below the data directory; every other thrown value as it is. */
+export function diskFault(error: unknown, where: string): unknown {
+  const code = errorCode(error)
+  if (error instanceof Fault || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error
+  const reason = reasonByCode[code] ?? 'PublishFailed'
+  return new Fault(reason, `${where}: ${code}`, { cause: error })
+}
+
+/** Whether an error says that there is nothing at the path. */
+export function isMissing(error: unknown): boolean {
+  const code = errorCode(error)
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/** The names in our own folder, which lies on the same file system as what a gateway reads but where no gateway looks. */
+export function enginePaths(dataDir: string) {
+  const folder = path.join(dataDir, engineFolder)
+  const at = (name: string): string => path.join(folder, name)
+  return { folder, manifest: at('manifest'), journal: at('journal'), lock: at('lock'), clean: at('clean'), at }
+}
+
+/** Who owns what we write, and with which permissions. */
+export type Ownership = { owner: { uid: number; gid: number } | undefined; fileMode: number; execMode: number; folderMode: number }
+
+/**
+ * Follows the data directory: where it is writable for its group (a volume with fsGroup 2003), so is what we write; run as root, we
+ * hand everything to its owner, because a gateway that runs as 2003 must be able to write its files too.
+ * Throws DataDirectoryMissing, SymbolicLink.
+ */
+export function ownershipOf(dataDir: string): Ownership {
+  const stat = fs.lstatSync(dataDir, { throwIfNoEntry: false })
+  if (stat === undefined) throw new Fault('DataDirectoryMissing', `the data directory "${dataDir}" does not exist`)
+  if (stat.isSymbolicLink()) throw new Fault('SymbolicLink', `the data directory "${dataDir}" is a symbolic link; name its target`)
+  if (!stat.isDirectory()) throw new Fault('DataDirectoryMissing', `"${dataDir}" is not a folder`)
+  const group = stat.mode & 0o020
+  const owner = process.geteuid?.() === 0 && stat.uid !== 0 ? { uid: stat.uid, gid: stat.gid } : undefined
+  const setgid = stat.mode & 0o2000
+  return { owner, fileMode: 0o644 | group, execMode: 0o755 | group, folderMode: 0o755 | group | setgid }
+}
+
+export function makeFolder(folder: string, ownership: Ownership): void {
+  fs.mkdirSync(folder, { mode: ownership.folderMode & 0o777 })
+  // The umask may have taken bits away; mkdir ignores setgid, which a parent hands down by itself.
+  const { mode } = fs.lstatSync(folder)
+  if ((mode & 0o777) !== (ownership.folderMode & 0o777)) fs.chmodSync(folder, (mode & 0o7000) | (ownership.folderMode & 0o777))
+  if (ownership.owner !== undefined) fs.lchownSync(folder, ownership.owner.uid, ownership.owner.gid)
+}
+
+/** Creates our own folder if need be. Throws SymbolicLink, NotWritable, DiskFull. */
+export function ensureEngineFolder(dataDir: string, ownership: Ownership): void {
+  const { folder } = enginePaths(dataDir)
+  const stat = fs.lstatSync(folder, { throwIfNoEntry: false })
+  if (stat?.isDirectory() === true) return
+  if (stat !== undefined) throw new Fault('SymbolicLink', `"${engineFolder}" in the data directory is no folder; remove it`)
+  try {
+    makeFolder(folder, ownership)
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw diskFault(error, engineFolder)
+  }
+}
+
+export function writeAll(fd: number, data: Uint8Array): void {
+  for (let offset = 0; offset < data.length;) offset += fs.writeSync(fd, data, offset)
+}
+
+/** Writes a small file so that after any crash it is there whole or not at all. */
+export function writeDurably(file: string, chunks: Iterable<string | Uint8Array>): void {
+  const temporary = `${file}.tmp`
+  fs.rmSync(temporary, { force: true })
+  const fd = fs.openSync(temporary, 'wx', 0o600)
+  try {
+    for (const chunk of chunks) writeAll(fd, typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+    fs.fsyncSync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+  fs.renameSync(temporary, file)
+  syncFolder(path.dirname(file))
+}
+
+/** Makes renames and deletions in a folder survive a loss of power. */
+export function syncFolder(folder: string): void {
+  const fd = fs.openSync(folder, fs.constants.O_RDONLY)
+  try {
+    fs.fsyncSync(fd)
+  } catch (error) {
+    // Some network file systems cannot sync a folder; they order such changes themselves.
+    if (errorCode(error) !== 'EINVAL') throw error
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** git's hash of a blob; the length of the id tells the algorithm. */
+export function blobHash(like: BlobId, size: number): Hash {
+  return createHash(like.length === 64 ? 'sha256' : 'sha1').update(`blob ${size}\0`)
+}
+
+/** The git id of a file's content; undefined when it is gone or no ordinary file, null when it may not be read or changes meanwhile. */
+export function hashFile(file: string, like: BlobId, buffer: Uint8Array): BlobId | null | undefined {
+  let fd: number
+  try {
+    fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
+  } catch (error) {
+    if (isMissing(error) || errorCode(error) === 'ELOOP') return undefined
+    if (errorCode(error) === 'EACCES' || errorCode(error) === 'EPERM') return null
+    throw error
+  }
+  try {
+    const stat = fs.fstatSync(fd)
+    if (!stat.isFile()) return undefined
+    const hash = blobHash(like, stat.size)
+    let total = 0
+    for (;;) {
+      const count = fs.readSync(fd, buffer, 0, buffer.length, null)
+      if (count === 0) break
+      total += count
+      if (total > stat.size) return null
+      hash.update(buffer.subarray(0, count))
+    }
+    return total === stat.size ? (hash.digest('hex') as BlobId) : null
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** Reads an ordinary file up to `maxBytes`; undefined where there is none, it is larger, or a link stands there. */
+export function readSmallFile(file: string, maxBytes: number): Buffer | undefined {
+  let fd: number
+  try {
+    fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
+  } catch (error) {
+    if (isMissing(error) || errorCode(error) === 'ELOOP') return undefined
+    throw error
+  }
+  try {
+    const stat = fs.fstatSync(fd)
+    if (!stat.isFile() || stat.size > maxBytes) return undefined
+    return fs.readFileSync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * Which files should change: compares the wanted commit and configuration with what the manifest says is there. Asks the source for the
+ * differences of two commits where these suffice, for the whole listing where not, for nothing where nothing changed.
+ */
+import type { Change, Source } from '../delivery/protocol.ts'
+import { Fault } from '../fault.ts'
+import { parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
+import { readBlobs } from './blobs.ts'
+import { collectionChain, collectionManifests, type Finding } from './chain.ts'
+import { activeMode, renderKey, type TemplateContext, type Wanted } from './context.ts'
+import { desiredDelta, desiredTree, type DesiredFile } from './desired.ts'
+import type { Manifest, ManifestChange, Owned, State } from './manifest.ts'
+import { type Prune, recipeOf, type ResolvedMapping, resolveMappings, treeKey } from './mappings.ts'
+
+export type Intent = {
+  /** `same`: neither commit nor configuration changed; `delta`: differences sufficed; `listing`: everything was compared. */
+  from: 'same' | 'delta' | 'listing'
+  puts: Map<string, DesiredFile>
+  removed: Map<string, Prune>
+  /** Entries of the manifest that belong to another mapping now, without another content. */
+  moved: ManifestChange[]
+  mappings: ResolvedMapping[]
+  chain: string[]
+  absent: number[]
+  treeKey: string
+  findings: Finding[]
+}
+
+export type RenderPath = (text: string, label: string) => string
+
+/** A `config-mode.json` has five short keys; a larger one is no such file. */
+const maxCollectionManifestBytes = 64 * 1024
+
+export async function findIntent(
+  deps: { source: Source; renderPath: RenderPath },
+  wanted: Wanted,
+  context: TemplateContext,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<Intent> {
+  const { state } = manifest
+  if (state !== undefined) {
+    const known = await fromKnownBase(deps, wanted, context, manifest, state, signal)
+    if (known !== undefined) return known
+  }
+  return fromListing(deps, wanted, context, manifest, signal)
+}
+
+async function fromKnownBase(
+  { source, renderPath }: { source: Source; renderPath: RenderPath },
+  wanted: Wanted,
+  context: TemplateContext,
+  manifest: Manifest,
+  state: State,
+  signal: AbortSignal,
+): Promise<Intent | undefined> {
+  const mappings = resolveMappings(wanted.profile, state.chain, renderPath)
+  const key = treeKey(wanted.profile, activeMode(wanted)?.name, mappings)
+  if (state.commit === null || state.treeKey !== key) return undefined
+  const base = { mappings, chain: state.chain, absent: state.absent, treeKey: key, moved: [] }
+  const outdated = outdatedRenders(manifest.files, mappings, context)
+  if (state.commit === wanted.commit) return { from: 'same', puts: outdated, removed: new Map(), findings: [], ...base }
+  const changes = await differences(source, wanted, state.commit, signal)
+  if (changes === undefined) return undefined
+  const collectionsRoot = collectionsRootOf(wanted)
+  const delta = desiredDelta(changes, mappings, { files: manifest.files, absent: state.absent, collectionsRoot })
+  if (delta.kind === 'needs-listing') return undefined
+  const removed = new Map([...delta.removed].map((path) => [path, pruneOf(mappings, manifest.files.get(path), wanted)]))
+  const stillOutdated = [...outdated].filter(([path]) => !delta.removed.has(path))
+  return { from: 'delta', puts: new Map([...stillOutdated, ...delta.puts]), removed, findings: delta.findings, ...base }
+}
+
+function collectionsRootOf({ profile }: Wanted): RelativePath | undefined {
+  return profile.collections === undefined ? undefined : parseRelativePath(profile.collections.root)
+}
+
+function pruneOf(mappings: readonly ResolvedMapping[], owned: Owned | undefined, wanted: Wanted): Prune {
+  return (owned === undefined ? undefined : mappings[owned.mapping]?.prune) ?? wanted.profile.prune
+}
+
+/** Undefined when the source does not know the base, or the difference says less than a listing would. */
+async function differences(
+  source: Source,
+  wanted: Wanted,
+  from: NonNullable<State['commit']>,
+  signal: AbortSignal,
+): Promise<Change[] | undefined> {
+  try {
+    const changes: Change[] = []
+    const request = { commit: wanted.commit, from, profile: wanted.profile.name }
+    for await (const batch of source.changes(request, signal)) changes.push(...batch)
+    return changes
+  } catch (error) {
+    if (error instanceof Fault && error.reason === 'UnknownBase') return undefined
+    throw error
+  }
+}
+
+/** Files whose blob is the same but whose variables are not. */
+function outdatedRenders(files: ReadonlyMap<string, Owned>, mappings: readonly ResolvedMapping[], context: TemplateContext) {
+  const result = new Map<string, DesiredFile>()
+  for (const [path, owned] of files) {
+    const mapping = mappings[owned.mapping]
+    if (owned.rendered === undefined || mapping === undefined || isCurrent(owned, mapping, path, context)) continue
+    result.set(path, desiredOf(path, owned))
+  }
+  return result
+}
+
+/** Whether what was written is what the present recipe and variables would make of the same blob. */
+function isCurrent(owned: Owned, mapping: ResolvedMapping, path: string, context: TemplateContext): boolean {
+  const recipe = recipeOf(mapping, path)
+  if (recipe === undefined || owned.rendered === undefined) return (recipe === undefined) === (owned.rendered === undefined)
+  return owned.rendered.key === renderKey(recipe, owned.rendered.uses, context)
+}
+
+/** What the manifest says should be at a path; the size is that of the file on disk. */
+export function desiredOf(path: string, owned: Owned): DesiredFile {
+  return { path, id: owned.id, size: owned.stat.size, exec: owned.exec, mapping: owned.mapping }
+}
+
+async function fromListing(
+  { source, renderPath }: { source: Source; renderPath: RenderPath },
+  wanted: Wanted,
+  context: TemplateContext,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<Intent> {
+  const listing: Extract<Change, { op: 'put' }>[] = []
+  const request = { commit: wanted.commit, from: null, profile: wanted.profile.name }
+  for await (const batch of source.changes(request, signal)) {
+    for (const change of batch) if (change.op === 'put') listing.push(change)
+  }
+  const { chain, findings } = await findChain(source, wanted, listing, signal)
+  const mappings = resolveMappings(wanted.profile, chain, renderPath)
+  const tree = desiredTree(listing, mappings)
+  const compared = compare(manifest, tree.files, mappings, tree.absent, wanted, context)
+  return {
+    from: 'listing',
+    ...compared,
+    mappings,
+    chain,
+    absent: tree.absent,
+    treeKey: treeKey(wanted.profile, activeMode(wanted)?.name, mappings),
+    findings: [...findings, ...tree.findings],
+  }
+}
+
+async function findChain(source: Source, wanted: Wanted, listing: readonly Extract<Change, { op: 'put' }>[], signal: AbortSignal) {
+  const root = collectionsRootOf(wanted)
+  if (root === undefined) return { chain: [], findings: [] }
+  const found = collectionManifests(root, listing)
+  if (!listing.some(({ path }) => root === '' || path.startsWith(`${root}/`))) {
+    throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; correct it in the profile`)
+  }
+  const small = [...found].filter(([, { size }]) => size <= maxCollectionManifestBytes)
+  const contents = await readBlobs(
+    source,
+    wanted,
+    small.map(([, { id }]) => id),
+    maxCollectionManifestBytes,
+    signal,
+  )
+  const manifests = new Map(small.map(([folder, { id }]) => [folder, parseJson(contents.get(id))]))
+  return collectionChain(activeMode(wanted)?.name, manifests)
+}
+
+function parseJson(content: Uint8Array | undefined): unknown {
+  try {
+    return content === undefined ? undefined : JSON.parse(Buffer.from(content).toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function compare(
+  manifest: Manifest,
+  desired: ReadonlyMap<string, DesiredFile>,
+  mappings: readonly ResolvedMapping[],
+  absent: readonly number[],
+  wanted: Wanted,
+  context: TemplateContext,
+): Pick<Intent, 'puts' | 'removed' | 'moved'> {
+  const puts = new Map<string, DesiredFile>()
+  const removed = new Map<string, Prune>()
+  const moved: ManifestChange[] = []
+  const indexByKey = new Map(mappings.map(({ key }, index) => [key, index]))
+  const present = (owned: Owned): number | undefined => indexByKey.get(manifest.state?.mappings[owned.mapping] ?? '')
+  for (const [path, file] of desired) {
+    const owned = manifest.files.get(path)
+    const mapping = mappings[file.mapping]
+    if (mapping === undefined) continue
+    if (owned === undefined || owned.id !== file.id || owned.exec !== file.exec || !isCurrent(owned, mapping, path, context)) {
+      puts.set(path, file)
+    } else if (owned.mapping !== file.mapping) {
+      moved.push({ path, owned: { ...owned, mapping: file.mapping } })
+    }
+  }
+  for (const [path, owned] of manifest.files) {
+    if (desired.has(path)) continue
+    const index = present(owned)
+    if (index !== undefined && absent.includes(index) && mappings[index]?.whenAbsent === 'keep') {
+      if (index !== owned.mapping) moved.push({ path, owned: { ...owned, mapping: index } })
+    } else {
+      removed.set(path, (index === undefined ? undefined : mappings[index]?.prune) ?? wanted.profile.prune)
+    }
+  }
+  return { puts, removed, moved }
+}

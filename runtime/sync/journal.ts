@@ -1,0 +1,97 @@
+/**
+ * The journal of one publish: once it is on disk, the publish will be finished or undone, whatever happens to the process. It lists the
+ * renames and what the manifest shall say afterwards. The codec is pure; reading and writing are beside it.
+ */
+import * as fs from 'node:fs'
+import * as v from 'valibot'
+import { Fault } from '../fault.ts'
+import { errorCode, writeDurably } from './disk.ts'
+import type { Step } from './layout.ts'
+import { decodeLine, encodeChange, encodeState, type ManifestChange, type State } from './manifest.ts'
+
+export type Journal = {
+  /** Name of the folder with staged and kept content, below our own. */
+  run: string
+  bootId: string
+  steps: Step[]
+  emptied: string[]
+  changes: ManifestChange[]
+  state: State
+}
+
+const step = v.variant('op', [
+  v.object({ op: v.literal('put'), path: v.string(), stage: v.string(), keep: v.string(), had: v.boolean() }),
+  v.object({ op: v.literal('tree'), path: v.string(), stage: v.string() }),
+  v.object({ op: v.literal('move'), path: v.string(), keep: v.string() }),
+])
+const head = v.object({ version: v.literal(1), run: v.pipe(v.string(), v.regex(/^run-[0-9a-f-]+$/)), bootId: v.string() })
+const tail = v.object({ end: v.number() })
+
+/** Lines of the journal in chunks of some size, so that a large one is never held as one text. */
+export function* encodeJournal(journal: Journal): Generator<string> {
+  let chunk = `${JSON.stringify({ version: 1, run: journal.run, bootId: journal.bootId })}\n`
+  let lines = 1
+  for (const line of journalLines(journal)) {
+    chunk += line
+    lines += 1
+    if (chunk.length < 64 * 1024) continue
+    yield chunk
+    chunk = ''
+  }
+  yield `${chunk}${JSON.stringify({ end: lines })}\n`
+}
+
+function* journalLines({ steps, emptied, changes, state }: Journal): Generator<string> {
+  for (const entry of steps) yield `["s",${JSON.stringify(entry)}]\n`
+  for (const folder of emptied) yield `["e",${JSON.stringify(folder)}]\n`
+  for (const change of changes) yield encodeChange(change)
+  yield encodeState(state)
+}
+
+/** Throws StateUnreadable: a journal is renamed into place whole, so anything else is damage. */
+export function decodeJournal(text: string): Journal {
+  const lines = text.split('\n').filter((line) => line !== '')
+  const damaged = (line: number): Fault =>
+    new Fault(
+      'StateUnreadable',
+      `the journal of an interrupted publish is damaged at line ${line}; remove .cluster-sync/journal and sync again`,
+    )
+  const parsed = lines.map((line, index): unknown => {
+    try {
+      return JSON.parse(line)
+    } catch {
+      throw damaged(index + 1)
+    }
+  })
+  const first = v.safeParse(head, parsed[0])
+  const last = v.safeParse(tail, parsed.at(-1))
+  if (!first.success || !last.success || last.output.end !== lines.length - 1) throw damaged(lines.length)
+  const steps: Step[] = []
+  const emptied: string[] = []
+  const changes: ManifestChange[] = []
+  let state: State | undefined
+  for (const [index, fields] of parsed.slice(1, -1).entries()) {
+    const [kind, value] = Array.isArray(fields) ? (fields as unknown[]) : []
+    const entry = decodeLine(fields)
+    if (kind === 's' && v.is(step, value)) steps.push(value)
+    else if (kind === 'e' && typeof value === 'string') emptied.push(value)
+    else if (entry?.kind === 'change') changes.push(entry.change)
+    else if (entry?.kind === 'state') state = entry.state
+    else throw damaged(index + 2)
+  }
+  if (state === undefined) throw damaged(lines.length)
+  return { run: first.output.run, bootId: first.output.bootId, steps, emptied, changes, state }
+}
+
+export function writeJournal(file: string, journal: Journal): void {
+  writeDurably(file, encodeJournal(journal))
+}
+
+export function readJournal(file: string): Journal | undefined {
+  try {
+    return decodeJournal(fs.readFileSync(file, 'utf8'))
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}

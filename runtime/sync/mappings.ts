@@ -1,0 +1,169 @@
+/**
+ * What the mappings of a profile mean: canonical paths, one list for the `collections` shorthand and the written mappings, and what of
+ * a source file is wanted where. Pure.
+ */
+import { createHash } from 'node:crypto'
+import { Fault } from '../fault.ts'
+import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
+import { isWithin, joinPath, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
+import { createMatcher, defaultExcludes, parseGlob } from './globs.ts'
+import { isForbidden } from './paths.ts'
+
+export type Prune = 'owned' | 'all' | 'none'
+
+/** One group of JSONPath expressions and new values for the files that a glob names. */
+export type Patch = { file: string; set: Readonly<Record<string, string>> }
+
+/** How a file is made from its blob; undefined where it is delivered as it is. */
+export type Recipe = { template: boolean; patches: readonly Patch[] }
+
+export type ResolvedMapping = {
+  /** `source -> destination`: what the manifest remembers of a mapping. */
+  key: string
+  /** How messages name it. */
+  label: string
+  source: RelativePath
+  destination: RelativePath
+  type: 'dir' | 'file'
+  required: boolean
+  /** What becomes of files delivered earlier when an optional source is absent. */
+  whenAbsent: 'keep' | 'remove'
+  prune: Prune
+  /** Whether a path relative to the source is left out. */
+  excluded(path: string): boolean
+  /** The recipe of a path relative to the destination. */
+  recipe(path: string): Recipe | undefined
+}
+
+/**
+ * All mappings in order: collections first, so that a written mapping wins over them. `chain` are the collections to deliver; `renderPath`
+ * renders a source or destination that is a template. Throws InvalidSpec, DestinationNotAllowed, MappingConflict.
+ */
+export function resolveMappings(
+  profile: ResolvedProfile,
+  chain: readonly string[],
+  renderPath: (text: string, label: string) => string,
+): ResolvedMapping[] {
+  const excludes = profile.excludePatterns.map((pattern) => parseGlob(pattern, 'excludePatterns'))
+  const fromCollections = chain.map((name) => collectionMapping(profile, name, excludes))
+  const written = profile.mappings.map((mapping, index): ResolvedMapping => {
+    const label = `mappings[${index}]`
+    const source = parseRelativePath(renderPath(mapping.source, `${label}.source`))
+    const destination = parseRelativePath(renderPath(mapping.destination, `${label}.destination`))
+    const own = (mapping.excludePatterns ?? []).map((pattern) => parseGlob(pattern, `${label}.excludePatterns`))
+    const patches = (mapping.patches ?? []).map(({ file, set }, at) => ({
+      file: parseGlob(file, `${label}.patches[${at}].file`),
+      set,
+      matches: createMatcher([parseGlob(file, `${label}.patches[${at}].file`)]),
+    }))
+    return {
+      key: `${source} -> ${destination}`,
+      label,
+      source,
+      destination,
+      type: mapping.type,
+      required: mapping.required,
+      whenAbsent: 'keep',
+      prune: mapping.prune ?? profile.prune,
+      excluded: createMatcher([...defaultExcludes, ...excludes, ...own]),
+      recipe(path) {
+        const matching = patches.filter((patch) => patch.matches(path)).map(({ file, set }) => ({ file, set }))
+        return mapping.template || matching.length > 0 ? { template: mapping.template, patches: matching } : undefined
+      },
+    }
+  })
+  const mappings = [...fromCollections, ...written]
+  for (const mapping of mappings) checkDestination(mapping)
+  checkOverlaps(mappings)
+  return mappings
+}
+
+function collectionMapping(profile: ResolvedProfile, name: string, excludes: readonly string[]): ResolvedMapping {
+  const root = parseRelativePath(profile.collections?.root ?? '')
+  const source = joinPath(root, parseRelativePath(name))
+  const destination = parseRelativePath(`config/resources/${name}`)
+  return {
+    key: `${source} -> ${destination}`,
+    label: `collection "${name}"`,
+    source,
+    destination,
+    type: 'dir',
+    required: false,
+    whenAbsent: 'remove',
+    prune: profile.prune,
+    excluded: createMatcher([...defaultExcludes, ...excludes]),
+    recipe: () => undefined,
+  }
+}
+
+function checkDestination({ destination, label, type, prune }: ResolvedMapping): void {
+  if (isForbidden(destination)) {
+    throw new Fault(
+      'DestinationNotAllowed',
+      `${label}: destination "${destination}" belongs to the gateway or to this operator; choose another`,
+    )
+  }
+  if (destination === '' && type === 'file') {
+    throw new Fault('DestinationNotAllowed', `${label}: a file needs a destination with a name, not the data directory itself`)
+  }
+  if (destination === '' && prune === 'all') {
+    throw new Fault(
+      'DestinationNotAllowed',
+      `${label}: prune "all" on the data directory itself would delete the gateway's own files; use "owned"`,
+    )
+  }
+}
+
+function checkOverlaps(mappings: readonly ResolvedMapping[]): void {
+  for (const [index, mapping] of mappings.entries()) {
+    for (const other of mappings) {
+      if (mapping === other || mapping.type === 'file' || mapping.prune !== 'all') continue
+      if (other.destination === mapping.destination || !isWithin(other.destination, mapping.destination)) continue
+      const message = `${mapping.label} has prune "all" on "${mapping.destination}", where ${other.label} writes "${other.destination}"; use "owned"`
+      throw new Fault('MappingConflict', message)
+    }
+    const twin = mappings.slice(0, index).find(({ type, destination }) => type === 'file' && destination === mapping.destination)
+    if (mapping.type === 'file' && twin !== undefined) {
+      throw new Fault('MappingConflict', `${twin.label} and ${mapping.label} both write the file "${mapping.destination}"`)
+    }
+  }
+}
+
+/** Which mappings share a destination with another: only there can a file hide another one. */
+export function overlapping(mappings: readonly ResolvedMapping[]): boolean[] {
+  return mappings.map((mapping) =>
+    mappings.some(
+      (other) =>
+        other !== mapping && (isWithin(other.destination, mapping.destination) || isWithin(mapping.destination, other.destination)),
+    ),
+  )
+}
+
+/** Hash of all that decides, besides commit, collections' parents and variables, which files are wanted and how they are made. */
+export function treeKey(profile: ResolvedProfile, mode: string | undefined, mappings: readonly ResolvedMapping[]): string {
+  const written = profile.mappings.map((mapping, index) => ({
+    ...mapping,
+    key: mappings[mappings.length - profile.mappings.length + index]?.key,
+  }))
+  const { collections, excludePatterns, prune } = profile
+  const decisive = { engine: 1, collections, excludePatterns, prune, mode: collections === undefined ? undefined : mode, written }
+  return createHash('sha256').update(canonicalJson(decisive)).digest('hex')
+}
+
+/** Where a mapping puts a source path, with the part below the source; undefined when it does not cover or excludes it. */
+export function destinationOf(mapping: ResolvedMapping, path: RelativePath): RelativePath | undefined {
+  if (!isWithin(path, mapping.source)) return undefined
+  if (mapping.type === 'file') return path === mapping.source ? mapping.destination : undefined
+  const below = belowSource(mapping, path)
+  return below === '' || mapping.excluded(below) ? undefined : joinPath(mapping.destination, below)
+}
+
+function belowSource(mapping: ResolvedMapping, path: RelativePath): RelativePath {
+  return (mapping.source === '' ? path : path.slice(mapping.source.length + 1)) as RelativePath
+}
+
+/** The recipe of a file by its full destination path. */
+export function recipeOf(mapping: ResolvedMapping, path: string): Recipe | undefined {
+  if (mapping.type === 'file') return mapping.recipe(path.slice(path.lastIndexOf('/') + 1))
+  return mapping.recipe(mapping.destination === '' ? path : path.slice(mapping.destination.length + 1))
+}

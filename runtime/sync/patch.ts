@@ -1,0 +1,85 @@
+/**
+ * Patches: sets the values that a JSONPath (RFC 9535) finds in a JSON file and leaves every other byte as it is. The type of the replaced
+ * value stays. Pure.
+ */
+import { JSONPathEnvironment } from 'json-p3'
+import { Fault } from '../fault.ts'
+import { findSpan, type Span } from './json-text.ts'
+
+/** A bare name, or names joined by dots, means the same below the root: `a.b` is `$.a.b`. Throws TemplateFailed. */
+export function parseJsonPath(text: string, label: string): (document: unknown) => (string | number)[][] {
+  const path = text.startsWith('$') ? text : text.startsWith('[') ? `$${text}` : `$.${text}`
+  try {
+    const query = environment.compile(path)
+    return (document) => query.query(document as Parameters<typeof query.query>[0]).nodes.map(({ location }) => location)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new Fault('TemplateFailed', `${label}: "${text}" is no JSONPath: ${message}`, { cause: error })
+  }
+}
+
+/** Deeper documents than this are refused, so that `..` cannot exhaust the stack. */
+const environment = new JSONPathEnvironment({ maxRecursionDepth: 200 })
+
+export type Setting = { path: string; value: string }
+
+/**
+ * Applies settings in order; returns the text and which settings matched nothing. Throws TemplateFailed for what is no JSON and for a
+ * value that does not fit the type it replaces.
+ */
+export function applySettings(text: string, settings: readonly Setting[], label: string): { text: string; unmatched: string[] } {
+  const unmatched: string[] = []
+  let result = text
+  for (const { path, value } of settings) {
+    const locations = parseJsonPath(path, label)(parseDocument(result, label))
+    if (locations.length === 0) unmatched.push(path)
+    result = replaceAll(result, locations, value, `${label}: ${path}`)
+  }
+  return { text: result, unmatched }
+}
+
+function parseDocument(text: string, label: string): unknown {
+  try {
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
+  } catch (error) {
+    throw new Fault('TemplateFailed', `${label}: the file is no JSON, so nothing can be set in it`, { cause: error })
+  }
+}
+
+/** From the last to the first, so that earlier positions stay right; what lies inside a value replaced as a whole is skipped. */
+function replaceAll(text: string, locations: readonly (readonly (string | number)[])[], value: string, label: string): string {
+  const spans = locations.flatMap((location) => findSpan(text, location) ?? []).toSorted((a, b) => a.start - b.start || b.end - a.end)
+  const outer = spans.filter((span, index) => !spans.slice(0, index).some((other) => other.end >= span.end))
+  return outer
+    .toReversed()
+    .reduce((result, span) => result.slice(0, span.start) + replacement(span, value, label) + result.slice(span.end), text)
+}
+
+/** The new value as JSON text of the type of the old one. A number keeps its digits as written. */
+function replacement({ type }: Span, value: string, label: string): string {
+  if (type === 'string') return JSON.stringify(value)
+  const trimmed = value.trim()
+  const fits =
+    type === 'number'
+      ? /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(trimmed)
+      : type === 'boolean'
+        ? trimmed === 'true' || trimmed === 'false'
+        : true
+  if (!fits)
+    throw new Fault('TemplateFailed', `${label}: the present value is a ${type}, and ${JSON.stringify(value.slice(0, 80))} is none`)
+  if (type === 'number' || type === 'boolean') return trimmed
+  const parsed = jsonOrUndefined(trimmed)
+  // Null says nothing about the type: JSON where it is some, else text.
+  if (type === 'null') return parsed === undefined ? JSON.stringify(value) : trimmed
+  const isArray = Array.isArray(parsed)
+  if (typeof parsed === 'object' && parsed !== null && isArray === (type === 'array')) return trimmed
+  throw new Fault('TemplateFailed', `${label}: the present value is an ${type}, and the new one is none`)
+}
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Which paths below a gateway's data directory may be written or deleted, and what a path belongs to. Compared after case folding,
+ * because a gateway keys its names that way and a volume may be case-insensitive. Pure.
+ */
+import { engineFolder } from '../gatewaysync/names.ts'
+
+/** What of a gateway's configuration a path belongs to; the gateway rescans the two apart. */
+export type ScanKind = 'projects' | 'config'
+
+/** Two paths with the same fold name one file on a case-insensitive volume, and one resource to the gateway. */
+export function fold(path: string): string {
+  return path.normalize('NFC').toLowerCase()
+}
+
+/** Folders that belong to the gateway itself: its identity, its keys and our own state (design.md section 6). */
+const forbiddenFolders = ['config/local', 'config/resources/local', 'config/ignition/keys', engineFolder]
+/** Rebuilt by the gateway wherever it stands; below a folder of this name nothing is ours. */
+const forbiddenSegment = '.resources'
+/** The gateway's internal databases. */
+const forbiddenExtension = '.idb'
+
+/** Whether a path is never written and never deleted, whatever a mapping or a prune setting says. */
+export function isForbidden(path: string): boolean {
+  const folded = fold(path)
+  return (
+    folded.endsWith(forbiddenExtension) ||
+    `/${folded}/`.includes(`/${forbiddenSegment}/`) ||
+    forbiddenFolders.some((folder) => folded === folder || folded.startsWith(`${folder}/`))
+  )
+}
+
+/** One gateway's identity and our own way in: kept by `prune: all`, written with a warning (gateway.md section 3). */
+const identityFolders = [
+  'user-source/default',
+  'user-source/opcua-module',
+  'identity-provider/default',
+  'system-properties',
+  'api-token',
+].map((name) => `config/resources/core/ignition/${name}`)
+
+export function isGatewayIdentity(path: string): boolean {
+  const folded = fold(path)
+  return identityFolders.some((folder) => folded === folder || folded.startsWith(`${folder}/`))
+}
+
+/** Folders that stay when they become empty: the gateway expects them. */
+const standingFolders = new Set(['projects', 'config', 'config/resources'])
+
+export function isStandingFolder(path: string): boolean {
+  return standingFolders.has(fold(path))
+}
+
+/** Which scan makes the gateway read this path again; undefined when none does. */
+export function scanKind(path: string): ScanKind | undefined {
+  if (path.startsWith('projects/')) return 'projects'
+  return path.startsWith('config/') ? 'config' : undefined
+}
+
+/** The folder that holds a path; `''` is the data directory itself. */
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf('/')
+  return slash < 0 ? '' : path.slice(0, slash)
+}
+
+/** Every folder above a path, nearest first, without the data directory itself. */
+export function ancestorsOf(path: string): string[] {
+  const result: string[] = []
+  for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) result.push(folder)
+  return result
+}

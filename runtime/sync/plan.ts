@@ -1,0 +1,191 @@
+/**
+ * The plan: what has to happen so that a data directory holds exactly the wanted files, as data. Takes what is wanted, what is ours and
+ * what was seen on disk at the paths concerned; nothing else is touched. Pure.
+ */
+import type { BlobId } from '../delivery/protocol.ts'
+import type { Reason } from '../fault.ts'
+import type { CommitHash } from '../gatewaysync/values.ts'
+import type { Finding } from './chain.ts'
+import { describeConflict, findConflicts } from './conflicts.ts'
+import type { DesiredFile } from './desired.ts'
+import type { FileStat, Owned } from './manifest.ts'
+import type { Prune } from './mappings.ts'
+import { parentOf, scanKind, type ScanKind } from './paths.ts'
+
+/** What stands at a path now. `id` is the hash of the content where it had to be read, null where it could not be. */
+export type Observed =
+  | { kind: 'absent'; topmost: string }
+  | { kind: 'file'; stat: FileStat; exec: boolean; id: BlobId | null | undefined }
+  | { kind: 'folder'; files: readonly string[] }
+  /** Neither file nor folder, at the path itself or at the folder `at` above it. */
+  | { kind: 'special'; at: string; what: 'link' | 'special' }
+  | { kind: 'under-file'; file: string }
+
+export type PlannedPut = DesiredFile & {
+  before: 'absent' | 'file' | 'folder'
+  /** The topmost folder that does not exist yet; it is written aside and renamed as one. The path itself where only the file is new. */
+  topmost: string
+}
+/** `adopt`: the right content is there already, only the manifest learns of it. */
+export type Adopted = DesiredFile & { stat: FileStat }
+export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; inTheWay: boolean }
+
+export type Problem = { reason: Extract<Reason, 'MappingConflict' | 'MassDeletion' | 'SymbolicLink'>; message: string }
+
+export type Counts = { added: number; changed: number; removed: number; unchanged: number; bytes: number }
+
+export type Plan = {
+  puts: PlannedPut[]
+  adopts: Adopted[]
+  deletes: PlannedDelete[]
+  /** No longer ours, without being touched: already gone, or not to be pruned. */
+  released: string[]
+  problems: Problem[]
+  findings: Finding[]
+  counts: Counts
+  scan: ScanKind[]
+}
+
+export type PlanInput = {
+  puts: ReadonlyMap<string, DesiredFile>
+  /** Ours, and wanted no more; `prune` as its mapping says. */
+  removed: ReadonlyMap<string, Prune>
+  /** Not ours, below a folder of a mapping with `prune: all`. */
+  foreign: readonly string[]
+  owned: ReadonlyMap<string, Owned>
+  observed: ReadonlyMap<string, Observed>
+  /** Whether a local change is overwritten without a word: the file is being repaired. */
+  repairing: ReadonlySet<string>
+  prunesAll(mapping: number): boolean
+  maxDeletions: string | number
+  commit: CommitHash
+  confirmedDeletions: CommitHash | undefined
+}
+
+export function plan(input: PlanInput): Plan {
+  const result: Plan = {
+    puts: [],
+    adopts: [],
+    deletes: [],
+    released: [],
+    problems: [],
+    findings: [],
+    counts: { added: 0, changed: 0, removed: 0, unchanged: input.owned.size, bytes: 0 },
+    scan: [],
+  }
+  planDeletes(input, result)
+  const going = new Set(result.deletes.map(({ path }) => path))
+  for (const path of [...input.puts.keys()].toSorted()) planPut(input, result, input.puts.get(path), going)
+  const topmost = new Set(result.puts.map((put) => put.topmost))
+  for (const deletion of result.deletes) deletion.inTheWay ||= topmost.has(deletion.path)
+  findCollisions(input, result, going)
+  limitDeletions(input, result)
+  const touched = [...result.puts, ...result.deletes].map(({ path }) => scanKind(path))
+  result.scan = (['projects', 'config'] as const).filter((kind) => touched.includes(kind))
+  result.counts.removed = result.deletes.length
+  return result
+}
+
+function planDeletes(input: PlanInput, result: Plan): void {
+  for (const path of [...input.removed.keys()].toSorted()) {
+    const seen = input.observed.get(path)
+    result.counts.unchanged -= 1
+    if (seen?.kind === 'file' && input.removed.get(path) !== 'none') {
+      reportLocalChange(input, result, path, seen.id, 'deleted')
+      result.deletes.push({ path, why: 'gone', inTheWay: false })
+      continue
+    }
+    result.released.push(path)
+    if (seen?.kind !== 'special') continue
+    result.findings.push({ rule: 'left-in-place', path, message: `is no file of ours any more (${seen.what}) and is left as it is` })
+  }
+  for (const path of input.foreign.toSorted()) result.deletes.push({ path, why: 'foreign', inTheWay: false })
+}
+
+function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined, going: Set<string>): void {
+  if (wanted === undefined) return
+  const { path } = wanted
+  const owned = input.owned.get(path)
+  const seen = input.observed.get(path) ?? { kind: 'absent', topmost: path }
+  if (owned !== undefined) result.counts.unchanged -= 1
+  const put = (before: PlannedPut['before'], topmost: string): void => {
+    result.puts.push({ ...wanted, before, topmost })
+    result.counts[before === 'absent' && owned === undefined ? 'added' : 'changed'] += 1
+    result.counts.bytes += wanted.size
+  }
+  if (seen.kind === 'special') {
+    const message = `${seen.what === 'link' ? 'a symbolic link' : 'something that is no file'} stands at "${seen.at}", in the way of "${path}"; remove it`
+    result.problems.push({ reason: 'SymbolicLink', message })
+  } else if (seen.kind === 'absent') {
+    put('absent', seen.topmost)
+  } else if (seen.kind === 'under-file') {
+    if (going.has(seen.file)) put('absent', seen.file)
+    else if (input.prunesAll(wanted.mapping)) {
+      result.deletes.push({ path: seen.file, why: 'foreign', inTheWay: true })
+      going.add(seen.file)
+      put('absent', seen.file)
+    } else inTheWay(result, path, `the file "${seen.file}"`)
+  } else if (seen.kind === 'folder') {
+    const foreign = seen.files.filter((file) => !going.has(file))
+    if (foreign.length === 0 || input.prunesAll(wanted.mapping)) put('folder', path)
+    else inTheWay(result, path, `a folder with "${foreign[0] ?? ''}"`)
+  } else if (seen.id === wanted.id && seen.exec === wanted.exec && !input.repairing.has(path)) {
+    result.adopts.push({ ...wanted, stat: seen.stat })
+    if (owned === undefined || owned.id === wanted.id) result.counts.unchanged += 1
+    else result.counts.changed += 1
+  } else {
+    if (!input.repairing.has(path)) reportLocalChange(input, result, path, seen.id, 'overwritten')
+    put('file', path)
+  }
+}
+
+function inTheWay(result: Plan, path: string, what: string): void {
+  const message = `${what}, which is not ours, is in the way of "${path}"; remove it or set prune: all`
+  result.problems.push({ reason: 'MappingConflict', message })
+}
+
+/** Says which local change a commit takes away, by hash, so that it can be found again in the gateway's own backups. */
+function reportLocalChange(input: PlanInput, result: Plan, path: string, id: BlobId | null | undefined, fate: string): void {
+  const owned = input.owned.get(path)
+  const wrote = owned === undefined ? undefined : (owned.rendered?.id ?? owned.id)
+  if (wrote === undefined || id === undefined || id === wrote) return
+  result.findings.push({ rule: 'local-change', path, message: `was changed locally (content ${id ?? 'unreadable'}) and is ${fate}` })
+}
+
+/** Only what is new can collide: what is there already got along. */
+function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<string>): void {
+  const isNew = (path: string): boolean => !input.owned.has(path)
+  if (![...input.puts.keys()].some(isNew)) return
+  const stays = [...input.owned.keys()].filter((path) => !input.removed.has(path) && !going.has(path))
+  const conflicts = findConflicts(new Set([...stays, ...input.puts.keys()]))
+  for (const conflict of conflicts) result.problems.push({ reason: 'MappingConflict', message: describeConflict(conflict) })
+}
+
+/** Below this many deletions a mistake is small, and a percentage of few files says little. */
+const harmlessDeletions = 10
+
+function limitDeletions(input: PlanInput, result: Plan): void {
+  const deletions = result.deletes.length
+  if (deletions <= harmlessDeletions || input.confirmedDeletions === input.commit) return
+  const { maxDeletions, owned, commit } = input
+  const limit = typeof maxDeletions === 'number' ? maxDeletions : Math.floor((Number.parseInt(maxDeletions, 10) * owned.size) / 100)
+  if (deletions <= limit) return
+  const message =
+    `${deletions} of ${owned.size} files would be deleted, more than maxDeletions ${maxDeletions} permits; ` +
+    `confirm with the annotation clustersync.io/confirm-deletions: ${commit}`
+  result.problems.push({ reason: 'MassDeletion', message })
+}
+
+/** Whether nothing at all is to be done, not even to the manifest. */
+export function isEmptyPlan({ puts, adopts, deletes, released }: Plan): boolean {
+  return puts.length + adopts.length + deletes.length + released.length === 0
+}
+
+/** Folders that the deletions may leave empty, deepest first. */
+export function maybeEmptied(deletes: readonly { path: string }[]): string[] {
+  const folders = new Set<string>()
+  for (const { path } of deletes) {
+    for (let folder = parentOf(path); folder !== '' && !folders.has(folder); folder = parentOf(folder)) folders.add(folder)
+  }
+  return [...folders].toSorted((a, b) => b.split('/').length - a.split('/').length || (a < b ? -1 : 1))
+}
