@@ -1,0 +1,68 @@
+/**
+ * Which deployment mode a gateway starts with. The gateway takes it from a Java property, set as an argument of its container or in
+ * ignition.conf; the environment variable is a convention of those who expand it into the argument. gateway.md section 1. Pure.
+ */
+
+/** Where the deployment mode was found. */
+export type ModeOrigin = 'spec' | 'target' | 'argument' | 'ignition.conf' | 'environment' | 'gateway' | 'none'
+
+/** `name` is `''` where the gateway runs without a mode. */
+export type Mode = { name: string; from: ModeOrigin }
+
+export type ModeSources = {
+  /** Named for this gateway by whoever runs the sync. */
+  target?: string | undefined
+  /** Arguments or command of the gateway's container that hold the property, expanded. */
+  argument?: string | undefined
+  /** Text of `data/ignition.conf`. */
+  ignitionConf?: string | undefined
+  /** `DEPLOYMENT_MODE` of the gateway's container. */
+  environment?: string | undefined
+  /** What the running gateway says; `''` is none, undefined is not known. */
+  gateway?: string | undefined
+}
+
+const property = /-Dignition\.config\.mode=("[^"]*"|[^\s"]*)/
+
+/** The first of the sources that names a mode; a running gateway knows best, for the mode is read only once, at its start. */
+export function findMode(sources: ModeSources): Mode {
+  if (sources.target !== undefined) return { name: sources.target, from: 'target' }
+  if (sources.gateway !== undefined) return { name: sources.gateway, from: 'gateway' }
+  return configuredMode(sources) ?? { name: '', from: 'none' }
+}
+
+/** What the gateway is set to start with, whatever it runs with now. */
+export function configuredMode({ argument, ignitionConf, environment }: ModeSources): Mode | undefined {
+  const byArgument = argument === undefined ? undefined : modeInArgument(argument)
+  if (byArgument !== undefined) return { name: byArgument, from: 'argument' }
+  const byConf = ignitionConf === undefined ? undefined : modeInIgnitionConf(ignitionConf)
+  if (byConf !== undefined) return { name: byConf, from: 'ignition.conf' }
+  return environment === undefined || environment === '' ? undefined : { name: environment, from: 'environment' }
+}
+
+/** The value of the property in a text of arguments; the last one wins, as in Java. */
+export function modeInArgument(text: string): string | undefined {
+  const found = [...text.matchAll(new RegExp(property, 'g'))].at(-1)?.[1]
+  return found === undefined ? undefined : unquoted(found)
+}
+
+/** The property in a line `wrapper.java.additional.N=…`; a line that begins with # is a comment. */
+export function modeInIgnitionConf(text: string): string | undefined {
+  const values = text
+    .split(/\r?\n/)
+    .flatMap((line) => /^\s*wrapper\.java\.additional\.[0-9]+\s*=\s*(.*)$/.exec(line)?.[1] ?? [])
+    .flatMap((value) => modeInArgument(value) ?? [])
+  return values.at(-1)
+}
+
+/** Expands `$(NAME)` as Kubernetes does in arguments: unknown names stay, `$$` is one dollar sign. */
+export function expandArgument(argument: string, environment: Readonly<Record<string, string>>): string {
+  return argument.replace(/\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)/g, (whole, name?: string) => {
+    if (whole === '$$') return '$'
+    return name !== undefined && Object.hasOwn(environment, name) ? (environment[name] ?? whole) : whole
+  })
+}
+
+function unquoted(text: string): string {
+  return text.replace(/^"(.*)"$/, '$1')
+}
