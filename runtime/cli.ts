@@ -1,0 +1,37 @@
+/**
+ * The command line `cluster-sync`. Each command is registered by its own file and loads what it needs only when it is called.
+ * Exit codes: 0 done, 1 the command's own "no" (each help text says which), 2 usage or configuration.
+ */
+import { Command, CommanderError } from 'commander'
+import { Fault } from './fault.ts'
+import { register as registerRun } from './cli/run.ts'
+import { version } from './version.ts'
+
+const exitUsage = 2
+
+const program = new Command('cluster-sync')
+  .description("Brings each commit of a gateway configuration repository into each gateway's data directory, checked and crash-safe.")
+  .version(version)
+  .showSuggestionAfterError(true)
+  .exitOverride()
+  .configureHelp({ showGlobalOptions: true })
+
+for (const register of [registerRun]) register(program)
+for (const command of program.commands) command.exitOverride().allowExcessArguments(false)
+
+try {
+  await program.parseAsync(process.argv)
+} catch (error) {
+  process.exitCode = exitCodeOf(error)
+}
+
+/** commander has already printed its own message; a Fault of the configuration is printed here, one line, never a stack. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage
+  if (error instanceof Fault) {
+    process.stderr.write(`cluster-sync: ${error.message} (${error.reason})\n`)
+    return error.reason === 'InvalidConfiguration' ? exitUsage : 1
+  }
+  process.stderr.write(`cluster-sync: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  return 1
+}

@@ -1,0 +1,79 @@
+/**
+ * Runs the standalone runner until it is told to stop, or once, and tells on stdout what happened.
+ */
+import { pino } from 'pino'
+import type { Clock } from '../clock.ts'
+import type { Fault } from '../fault.ts'
+import type { SyncReportStatus } from '../gatewaysync/report.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { createLog } from '../log.ts'
+import { lateOutcome, type Outcome, outcomeOf } from '../standalone/outcome.ts'
+import { createNarrator } from '../standalone/narrator.ts'
+import { readSecret, readSecretFile } from '../standalone/secrets.ts'
+import { version } from '../version.ts'
+import type { RunSettings } from './run.ts'
+import { createStandalone, type StandaloneWatcher } from './standalone.ts'
+
+/** Returns the exit code. Throws StateUnreadable and InvalidConfiguration. */
+export async function runCommand(settings: RunSettings, clock: Clock): Promise<number> {
+  const log = createLog({ level: settings.logLevel, destination: pino.destination({ dest: 2, sync: true }) })
+  const stop = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
+  const narrator = createNarrator((line) => process.stdout.write(`${line}\n`))
+
+  const reports = new Map<string, SyncReportStatus | undefined>(settings.targets.map(({ name }) => [name, undefined]))
+  let outcome: Outcome = { kind: 'waiting' }
+  let facts: { status: GatewaySyncStatus; fault: Fault | undefined; answered: boolean } = { status: {}, fault: undefined, answered: false }
+  const look = (): void => {
+    if (settings.once !== true || outcome.kind !== 'waiting') return
+    outcome = outcomeOf({ ...facts, reports })
+    if (outcome.kind !== 'waiting') stop.abort(new Error('done'))
+  }
+  const watcher: StandaloneWatcher = {
+    status(status, fault, answered) {
+      facts = { status, fault, answered }
+      narrator.status(status)
+      look()
+    },
+    report(target, status) {
+      if (status.finishedAt !== undefined && facts.answered) reports.set(target, status)
+      narrator.report(target, status)
+      look()
+    },
+  }
+  const standalone = createStandalone({ ...settings, version, sourceFirst: settings.once === true, apiKey: apiKeyOf(settings) }, watcher, {
+    clock,
+    log,
+  })
+  const work = standalone.run(stop.signal)
+  if (settings.once === true) {
+    const late = clock.wait(settings.timeout * 1000, stop.signal).then(
+      () => {
+        if (outcome.kind === 'waiting') outcome = lateOutcome(facts.status, settings.timeout)
+        stop.abort(new Error('late'))
+      },
+      () => undefined,
+    )
+    await Promise.all([work, late])
+    return tell(outcome)
+  }
+  await work
+  return 0
+}
+
+function tell(outcome: Outcome): number {
+  if (outcome.kind === 'inPlace') return 0
+  const text = outcome.kind === 'failed' ? `${outcome.message} (${outcome.reason})` : 'stopped before everything was in place'
+  process.stderr.write(`cluster-sync: ${text}\n`)
+  return 1
+}
+
+/** The file of the command line, else the Secret that the GatewaySync names, else none. */
+function apiKeyOf({ apiKeyFile, secrets, sync }: RunSettings): () => Promise<string | undefined> {
+  const { api } = sync.spec.gateway
+  return async () => {
+    if (apiKeyFile !== undefined) return await readSecretFile(apiKeyFile, '--api-key-file')
+    if (api === undefined) return undefined
+    return await readSecret(secrets, { name: api.secretName, key: api.secretKey }, 'spec.gateway.api')
+  }
+}

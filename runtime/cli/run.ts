@@ -1,0 +1,97 @@
+/**
+ * `cluster-sync run`: the standalone runner on the command line.
+ */
+import { readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { systemClock } from '../clock.ts'
+import { Fault } from '../fault.ts'
+import { engineFolder } from '../gatewaysync/names.ts'
+import type { TargetOptions } from '../standalone/settings.ts'
+
+type Options = TargetOptions & {
+  file: string
+  state?: string
+  secrets?: string
+  once?: true
+  timeout: number
+  receiverPort?: number
+  hmacSecretFile?: string
+  tokenFile?: string
+  apiKeyFile?: string
+  logLevel: 'debug' | 'info' | 'warn' | 'error'
+}
+
+/** A GatewaySync is a few kilobytes. */
+const maxFileBytes = 1024 * 1024
+
+export function register(program: Command): void {
+  program
+    .command('run')
+    .description("keep gateways' data directories on this machine at the commits of one GatewaySync, without Kubernetes")
+    .requiredOption('-f, --file <file>', 'YAML file with one GatewaySync; a path or file: repository is allowed')
+    .option('--data <dir>', "the gateway's data directory (short form for one target)")
+    .option('--gateway <url>', 'URL of the gateway to scan; belongs to --data')
+    .option('--profile <name>', 'profile of spec.sync.profiles (default: "default")')
+    .option('--target <name=…,data=…>', 'a target; further keys gateway=…, profile=…, mode=…; repeatable', collect, [])
+    .option('--state <dir>', `where requests, status and reports are kept (default: <data>/${engineFolder}/state of the first target)`)
+    .option('--secrets <dir>', 'folder that stands for Secrets: <dir>/<name>/<key>')
+    .option('--api-key-file <file>', "file with the gateways' API key, <name>:<secret>")
+    .option('--once', 'sync once: exit 0 when everything is in place and scanned, 1 with the reason otherwise')
+    .option('--timeout <seconds>', 'with --once: give up after so many seconds', wholeNumber(1, 86_400), 300)
+    .option('--receiver-port <port>', 'serve the push receiver on this port', wholeNumber(0, 65_535))
+    .option('--hmac-secret-file <file>', 'file with the HMAC secret of the push receiver')
+    .option('--token-file <file>', 'file with the bearer token of the push receiver')
+    .option('--log-level <level>', 'debug, info, warn or error; logs go to stderr', logLevel, 'warn')
+    .action(async (options: Options) => {
+      const { runCommand } = await import('./run-command.ts')
+      process.exitCode = await runCommand(await settingsOf(options), systemClock)
+    })
+}
+
+async function settingsOf(options: Options) {
+  const { parseStandaloneSync, parseTargets } = await import('../standalone/settings.ts')
+  const cwd = process.cwd()
+  const sync = parseStandaloneSync(readManifest(options.file), options.file)
+  const targets = parseTargets(options, sync, cwd)
+  for (const { name, dataDir } of targets) requireFolder(dataDir, `target ${name}`)
+  if (options.secrets !== undefined) requireFolder(path.resolve(cwd, options.secrets), '--secrets')
+  if (options.receiverPort === undefined && (options.hmacSecretFile ?? options.tokenFile) !== undefined) {
+    throw new Fault('InvalidConfiguration', '--hmac-secret-file and --token-file need --receiver-port')
+  }
+  const stateDir = options.state ?? path.join(targets[0]?.dataDir ?? '', engineFolder, 'state')
+  return { ...options, sync, targets, stateDir: path.resolve(cwd, stateDir) }
+}
+export type RunSettings = Awaited<ReturnType<typeof settingsOf>>
+
+function readManifest(file: string): string {
+  try {
+    if (statSync(file).size > maxFileBytes) throw new Fault('InvalidConfiguration', `${file} is larger than ${maxFileBytes} bytes`)
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Fault) throw error
+    throw new Fault('InvalidConfiguration', `${file}: cannot be read`, { cause: error })
+  }
+}
+
+function requireFolder(folder: string, label: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return
+  throw new Fault('InvalidConfiguration', `${label}: "${folder}" is no folder`)
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value]
+}
+
+function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (/^[0-9]{1,9}$/.test(text) && value >= min && value <= max) return value
+    throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}.`)
+  }
+}
+
+function logLevel(text: string): Options['logLevel'] {
+  if (text === 'debug' || text === 'info' || text === 'warn' || text === 'error') return text
+  throw new InvalidArgumentError('must be debug, info, warn or error.')
+}

@@ -1,0 +1,163 @@
+/**
+ * Flows A, B and C on one machine: the reconcile decisions of the controller, the engine of the agent and the receiver, joined by one
+ * GatewaySync that is kept in a file instead of an API server.
+ */
+import path from 'node:path'
+import { createFollower, type Follower } from '../agent/follow.ts'
+import { type Clock, timestamp } from '../clock.ts'
+import { resolveProfile, sourceRoots } from '../gatewaysync/profile.ts'
+import { podAnnotations } from '../gatewaysync/names.ts'
+import type { SyncReportStatus } from '../gatewaysync/report.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
+import type { Fault } from '../fault.ts'
+import { connectGateway, type Gateway } from '../gateway/gateway.ts'
+import { createModeFinder } from '../gateway/mode.ts'
+import type { Log } from '../log.ts'
+import { createLookups } from '../reconcile/lookups.ts'
+import { createQueue } from '../reconcile/queue.ts'
+import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
+import { createStore, syncKey } from '../reconcile/store.ts'
+import { createMirrors } from '../source/mirrors.ts'
+import type { StandaloneSync, Target } from '../standalone/settings.ts'
+import { createKeeper, type Keeper } from '../standalone/keeper.ts'
+import { readSmallFile } from '../sync/disk.ts'
+import { runCycle } from '../sync/cycle.ts'
+
+export type StandaloneSettings = {
+  sync: StandaloneSync
+  targets: readonly Target[]
+  stateDir: string
+  version: string
+  /** Write nothing before the git host answered, so that the first report is about its answer. */
+  sourceFirst: boolean
+  /** The API key of the gateways, read at each use. */
+  apiKey(): Promise<string | undefined>
+}
+
+/** What a run tells while it runs. */
+export type StandaloneWatcher = {
+  /** After each pass: what is known of the GatewaySync, and the fault of the last question to the git host. */
+  status(status: GatewaySyncStatus, fault: Fault | undefined, answered: boolean): void
+  /** A target's report of this run. */
+  report(target: string, status: SyncReportStatus): void
+}
+
+export type Standalone = {
+  /** The request annotations and the status as they are now, for the receiver. */
+  keeper: Keeper
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createStandalone(
+  settings: StandaloneSettings,
+  watcher: StandaloneWatcher,
+  { clock, log }: { clock: Clock; log: Log },
+): Standalone {
+  const { sync, targets } = settings
+  const key = syncKey(sync.namespace, sync.name)
+  const stopping = new AbortController()
+  const queue = createQueue({
+    clock,
+    workers: 1,
+    pass: (key, signal) => reconcile(deps, key, signal),
+    failed: (_key, error) => log.error({ err: error }, 'a pass failed'),
+  })
+  const store = createStore((changed) => queue.add(changed))
+  const keeper = createKeeper({ store, clock }, settings)
+  const lookups = createLookups({ clock, concurrency: 1, answered: (key) => queue.add(key), signal: stopping.signal })
+  const mirrors = createMirrors({ folder: path.join(settings.stateDir, 'mirrors'), clock, log, allowLocal: true })
+  const mirror = mirrors.of({ repo: sync.spec.git.repo })
+  const followers = new Map<string, Follower>()
+  let following = !settings.sourceFirst
+
+  const deps: ReconcileDeps = {
+    store,
+    lookups,
+    clock,
+    log,
+    allowLocal: true,
+    resolve: (_record, _spec, wanted, fresh, signal) => mirror.resolve(wanted.ref, { fresh }, signal),
+    check: async () => ({ kind: 'notChecked' }),
+    delivery: () => ({ url: 'in-process', caBundle: '' }),
+    async writeStatus(_record, status) {
+      mirror.keep(key, keptCommits(status))
+      const written = keeper.setStatus(status)
+      if (following) observeAll()
+      return written
+    },
+    recordEvents: (_record, events) => {
+      for (const { type, reason, note } of events) {
+        if (type === 'Warning') log.warn({ reason, message: note }, 'event')
+        else log.info({ reason, message: note }, 'event')
+      }
+    },
+    observed(_key, status) {
+      const last = lookups.last(key)
+      if (last !== undefined && !following) {
+        following = true
+        observeAll()
+      }
+      if (status !== undefined) watcher.status(status, last?.fault, last !== undefined)
+    },
+    gone() {},
+  }
+
+  const observeAll = (): void => {
+    const { annotations, spec, status } = keeper.record()
+    for (const follower of followers.values()) follower.observe({ annotations, spec, status })
+  }
+
+  for (const target of targets) followers.set(target.name, followTarget(target))
+
+  function followTarget(target: Target): Follower {
+    const podFacts = {
+      podName: target.name,
+      namespace: sync.namespace,
+      annotations: { [podAnnotations.profile]: target.profile, [podAnnotations.gatewayName]: target.name },
+      labels: {},
+    }
+    const conf = path.join(target.dataDir, 'ignition.conf')
+    return createFollower(
+      {
+        clock,
+        log: log.child({ gateway: target.name }),
+        source: () => mirror.source((profile) => sourceRoots(resolveProfile(sync.spec.sync, profile))),
+        gateway: () => gatewayOf(target),
+        mode: createModeFinder({ clock, ignitionConf: () => readSmallFile(conf, 1024 * 1024)?.toString('utf8') }, { target: target.mode }),
+        podFacts: async () => podFacts,
+        cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log }, wanted, signal),
+        report(status) {
+          keeper.setReport(target.name, status)
+          watcher.report(target.name, status)
+        },
+      },
+      { gatewaySync: sync.name, dataDir: target.dataDir, agentVersion: settings.version },
+    )
+  }
+
+  function gatewayOf({ gatewayUrl }: Target): Gateway | undefined {
+    return gatewayUrl === undefined ? undefined : connectGateway({ url: gatewayUrl, apiKey: settings.apiKey, clock, log })
+  }
+
+  return {
+    keeper,
+    async run(signal) {
+      signal.addEventListener('abort', () => stopping.abort(signal.reason), { once: true })
+      mirror.keep(key, keptCommits(keeper.record().status))
+      log.info({ namespace: sync.namespace, name: sync.name, count: targets.length }, 'started')
+      queue.add(key)
+      if (following) observeAll()
+      await Promise.all([queue.run(signal), ...[...followers.values()].map((follower) => follower.run(signal))])
+      await lookups.settled()
+      await mirrors.close()
+      log.info({ message: timestamp(clock.now()) }, 'stopped')
+    },
+  }
+}
+
+/** The commits that a mirror must not drop: what is published and what was. */
+export function keptCommits(status: GatewaySyncStatus): CommitHash[] {
+  const commits = [status.published?.commit, status.source?.commit, ...(status.history ?? []).map(({ commit }) => commit)]
+  return [...new Set(commits)].filter((commit) => commit !== undefined).filter(isCommitHash)
+}

@@ -1,0 +1,125 @@
+/**
+ * Holds the one GatewaySync of a standalone run in memory and in the state folder, as an API server would: a change is written before it
+ * counts.
+ */
+import { createHash } from 'node:crypto'
+import type { Clock } from '../clock.ts'
+import { parseReport } from '../gatewaysync/gateways.ts'
+import { podAnnotations } from '../gatewaysync/names.ts'
+import { canonicalJson } from '../gatewaysync/profile.ts'
+import type { SyncReportStatus } from '../gatewaysync/report.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import type { StandaloneSync, Target } from './settings.ts'
+import { readState, type RunnerState, writeState } from './state.ts'
+
+/** The object as the reconcile pass wants it; the types of the store fit. */
+export type KeptRecord = {
+  namespace: string
+  name: string
+  uid: string
+  resourceVersion: string
+  generation: number
+  annotations: Readonly<Record<string, string>>
+  spec: unknown
+  status: GatewaySyncStatus
+}
+
+export type KeptPod = {
+  namespace: string
+  name: string
+  uid: string
+  annotations: Readonly<Record<string, string>>
+  injected: boolean
+  terminating: boolean
+  agentDown: string | undefined
+  serviceAccount: string
+}
+
+/** What the keeper tells of each change; the controller's store takes the same. */
+export type KeeperStore = {
+  upsertSync(record: KeptRecord): void
+  upsertPod(pod: KeptPod): void
+  upsertReport(report: { namespace: string; pod: string; gatewaySync: string } & ReturnType<typeof parseReport>): void
+}
+
+export type Keeper = {
+  record(): KeptRecord
+  /** Writes request annotations; undefined removes one. Throws DiskFull, NotWritable. */
+  annotate(annotations: Readonly<Record<string, string>>): void
+  setStatus(status: GatewaySyncStatus): KeptRecord
+  setReport(target: string, status: SyncReportStatus): void
+}
+
+/** Throws StateUnreadable. */
+export function createKeeper(
+  { store, clock }: { store: KeeperStore; clock: Clock },
+  { sync, targets, stateDir }: { sync: StandaloneSync; targets: readonly Target[]; stateDir: string },
+): Keeper {
+  let state = initialState(readState(stateDir), sync, clock)
+  let version = 0
+
+  const record = (): KeptRecord => ({
+    namespace: sync.namespace,
+    name: sync.name,
+    uid: state.uid,
+    resourceVersion: String(version),
+    generation: state.generation,
+    // What the file says wins over what was kept; requests are never in the file.
+    annotations: { ...state.annotations, ...sync.annotations },
+    spec: sync.raw,
+    status: state.status,
+  })
+  const keep = (next: RunnerState): void => {
+    writeState(stateDir, next)
+    state = next
+    version += 1
+  }
+  const tellReport = (target: string, status: SyncReportStatus): void => {
+    store.upsertReport({ namespace: sync.namespace, pod: target, gatewaySync: sync.name, ...parseReport(uidOf(target), status) })
+  }
+
+  store.upsertSync(record())
+  for (const { name, profile } of targets) {
+    const annotations = { [podAnnotations.gatewaySync]: sync.name, [podAnnotations.profile]: profile }
+    store.upsertPod({
+      namespace: sync.namespace,
+      name,
+      uid: uidOf(name),
+      annotations,
+      injected: true,
+      terminating: false,
+      agentDown: undefined,
+      serviceAccount: '',
+    })
+    const report = state.reports[name]
+    if (report !== undefined) tellReport(name, report)
+  }
+
+  return {
+    record,
+    annotate(annotations) {
+      keep({ ...state, annotations: { ...state.annotations, ...annotations } })
+      store.upsertSync(record())
+    },
+    setStatus(status) {
+      keep({ ...state, status })
+      return record()
+    },
+    setReport(target, status) {
+      keep({ ...state, reports: { ...state.reports, [target]: status } })
+      tellReport(target, status)
+    },
+  }
+}
+
+function uidOf(target: string): string {
+  return `target/${target}`
+}
+
+/** A changed spec counts one generation up, so that conditions tell which one they speak of. */
+function initialState(kept: RunnerState | undefined, sync: StandaloneSync, clock: Clock): RunnerState {
+  const specHash = createHash('sha256').update(canonicalJson(sync.raw)).digest('hex')
+  if (kept === undefined) return { version: 1, uid: clock.uuid(), generation: 1, specHash, annotations: {}, status: {}, reports: {} }
+  const generation = kept.specHash === specHash ? kept.generation : kept.generation + 1
+  return { ...kept, generation, specHash }
+}

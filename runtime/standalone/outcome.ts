@@ -1,0 +1,48 @@
+/**
+ * How a single run ends: in place, failed, or not decided yet. Pure.
+ */
+import type { Fault, Reason } from '../fault.ts'
+import type { SyncReportStatus } from '../gatewaysync/report.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+
+export type Outcome = { kind: 'waiting' } | { kind: 'inPlace' } | { kind: 'failed'; reason: string; message: string }
+
+type Facts = {
+  /** The git host answered, well or not. */
+  answered: boolean
+  fault: Fault | undefined
+  status: GatewaySyncStatus
+  /** What each target reported in this run; undefined: nothing yet. */
+  reports: ReadonlyMap<string, SyncReportStatus | undefined>
+}
+
+/** Phases in which a target stays until someone changes something. */
+const failing: ReadonlySet<string> = new Set(['Failed', 'Blocked', 'DryRun', 'Paused'])
+
+/** In place means what `Ready` means, proved by each target in this very run. */
+export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome {
+  if (!answered) return { kind: 'waiting' }
+  if (fault !== undefined) return { kind: 'failed', reason: fault.reason, message: fault.message }
+  if (status.source?.held !== undefined) return { kind: 'failed', reason: status.source.held, message: conditionMessage(status) }
+  for (const [name, report] of reports) {
+    if (report === undefined || !failing.has(report.phase)) continue
+    return {
+      kind: 'failed',
+      reason: report.reason ?? report.phase,
+      message: `${name}: ${report.message ?? `the target is ${report.phase}`}`,
+    }
+  }
+  const allReported = [...reports.values()].every((report) => report !== undefined)
+  const ready = status.conditions?.find(({ type }) => type === 'Ready')
+  return allReported && ready?.status === 'True' ? { kind: 'inPlace' } : { kind: 'waiting' }
+}
+
+/** What a run that took too long waited for. */
+export function lateOutcome(status: GatewaySyncStatus, seconds: number): Outcome {
+  const reason: Reason = 'Timeout'
+  return { kind: 'failed', reason, message: `not in place after ${seconds} s: ${conditionMessage(status)}` }
+}
+
+function conditionMessage(status: GatewaySyncStatus): string {
+  return status.conditions?.find(({ type }) => type === 'Ready')?.message ?? 'nothing is known yet'
+}

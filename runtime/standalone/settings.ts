@@ -1,0 +1,161 @@
+/**
+ * What the standalone runner is told: the file with one GatewaySync, as a cluster would take it, and the targets that it writes to. Pure.
+ */
+import path from 'node:path'
+import * as v from 'valibot'
+import { parse } from 'yaml'
+import { Fault } from '../fault.ts'
+import { apiVersion, gatewaySyncKind } from '../gatewaysync/names.ts'
+import { defaultProfileName } from '../gatewaysync/profile.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { printable } from '../gatewaysync/values.ts'
+
+/** The GatewaySync of one run; `raw` is the spec as written, `spec` with every default. */
+export type StandaloneSync = {
+  namespace: string
+  name: string
+  annotations: Readonly<Record<string, string>>
+  raw: unknown
+  spec: GatewaySyncSpec
+}
+
+/** One gateway on this machine. Folders are absolute. */
+export type Target = {
+  name: string
+  dataDir: string
+  gatewayUrl: string | undefined
+  profile: string
+  mode: string | undefined
+}
+
+const objectName = v.pipe(
+  v.string(),
+  v.maxLength(253),
+  v.regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'must be lower-case letters, digits, - and .'),
+)
+
+const manifestSchema = v.strictObject({
+  apiVersion: v.literal(apiVersion),
+  kind: v.literal(gatewaySyncKind.kind),
+  metadata: v.looseObject({
+    name: objectName,
+    namespace: v.optional(objectName, 'default'),
+    annotations: v.optional(v.record(v.string(), v.string()), {}),
+  }),
+  spec: gatewaySyncSpec({ allowLocal: true }),
+  status: v.optional(v.unknown()),
+})
+
+/** Reads the file's text. Throws InvalidConfiguration naming the first key that is not accepted. */
+export function parseStandaloneSync(text: string, file: string): StandaloneSync {
+  const document = parseYaml(text, file)
+  const parsed = v.safeParse(manifestSchema, document)
+  if (!parsed.success) {
+    const [issue] = parsed.issues
+    throw new Fault('InvalidConfiguration', `${file}: ${v.getDotPath(issue) ?? 'document'}: ${issue.message}`)
+  }
+  const raw = (document as { spec: unknown }).spec
+  const unknown = findUnknownKey(raw, parsed.output.spec, 'spec')
+  if (unknown !== undefined) throw new Fault('InvalidConfiguration', `${file}: unknown key ${unknown}`)
+  const { name, namespace, annotations } = parsed.output.metadata
+  return { namespace, name, annotations, raw, spec: parsed.output.spec }
+}
+
+function parseYaml(text: string, file: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: 100 })
+  } catch (error) {
+    const line = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
+    throw new Fault('InvalidConfiguration', `${file}: not YAML: ${line}`, { cause: error })
+  }
+}
+
+/** The schema keeps what it knows, so whatever is written and not kept is unknown; an API server would prune it with a warning. */
+function findUnknownKey(written: unknown, kept: unknown, where: string): string | undefined {
+  if (Array.isArray(written)) {
+    for (const [index, item] of written.entries()) {
+      const found = findUnknownKey(item, Array.isArray(kept) ? kept[index] : undefined, `${where}[${index}]`)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  if (typeof written !== 'object' || written === null) return undefined
+  for (const [key, value] of Object.entries(written)) {
+    if (typeof kept !== 'object' || kept === null || !Object.hasOwn(kept, key)) return `${where}.${printable(key)}`
+    const found = findUnknownKey(value, (kept as Record<string, unknown>)[key], `${where}.${printable(key)}`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+export type TargetOptions = {
+  /** Each `name=…,data=…[,gateway=…][,profile=…][,mode=…]`. */
+  target: readonly string[]
+  data: string | undefined
+  gateway: string | undefined
+  profile: string | undefined
+}
+
+/** The targets of a run: those of `--target`, or the one of the short form. Throws InvalidConfiguration. */
+export function parseTargets(options: TargetOptions, sync: StandaloneSync, cwd: string): Target[] {
+  const targets = options.target.map((text) => parseTarget(text, options.profile, cwd))
+  if (options.data !== undefined) {
+    if (targets.length > 0) throw new Fault('InvalidConfiguration', 'give either --data or --target, not both')
+    targets.push(target({ name: sync.name, data: options.data, gateway: options.gateway, profile: options.profile }, '--data', cwd))
+  } else if (options.gateway !== undefined) {
+    throw new Fault('InvalidConfiguration', '--gateway belongs to --data; with --target write gateway=… inside it')
+  }
+  if (targets.length === 0) throw new Fault('InvalidConfiguration', 'nowhere to write to: give --data <dir> or --target name=…,data=…')
+  refuseTwice(targets, ({ name }) => name, 'name')
+  refuseTwice(targets, ({ dataDir }) => dataDir, 'data folder')
+  for (const { name, profile } of targets) {
+    if (Object.hasOwn(sync.spec.sync.profiles, profile)) continue
+    const known = Object.keys(sync.spec.sync.profiles).toSorted().join(', ')
+    throw new Fault('InvalidConfiguration', `target ${name}: profile "${profile}" does not exist; spec.sync.profiles has: ${known}`)
+  }
+  return targets
+}
+
+const targetKeys = ['name', 'data', 'gateway', 'profile', 'mode'] as const
+
+function parseTarget(text: string, profile: string | undefined, cwd: string): Target {
+  const label = `--target ${printable(text)}`
+  const values: Record<string, string> = {}
+  for (const part of text.split(',')) {
+    const [, key = '', value = ''] = /^([a-z]+)=(.*)$/s.exec(part) ?? []
+    if (!targetKeys.some((known) => known === key)) {
+      throw new Fault(
+        'InvalidConfiguration',
+        `${label}: "${printable(part)}" is none of ${targetKeys.map((known) => `${known}=…`).join(', ')}`,
+      )
+    }
+    if (Object.hasOwn(values, key)) throw new Fault('InvalidConfiguration', `${label}: ${key} is given twice`)
+    values[key] = value
+  }
+  return target({ profile, ...values }, label, cwd)
+}
+
+function target(values: Partial<Record<(typeof targetKeys)[number], string | undefined>>, label: string, cwd: string): Target {
+  const { name, data, gateway, profile, mode } = values
+  if (name === undefined || !v.is(objectName, name)) {
+    throw new Fault('InvalidConfiguration', `${label}: name is needed, of lower-case letters, digits, - and .`)
+  }
+  if (data === undefined || data === '') throw new Fault('InvalidConfiguration', `${label}: data=<folder> is needed`)
+  if (gateway !== undefined && !isHttpUrl(gateway)) {
+    throw new Fault('InvalidConfiguration', `${label}: gateway "${printable(gateway)}" is not an http or https URL`)
+  }
+  return { name, dataDir: path.resolve(cwd, data), gatewayUrl: gateway, profile: profile ?? defaultProfileName, mode }
+}
+
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:')
+}
+
+function refuseTwice(targets: readonly Target[], keyOf: (target: Target) => string, what: string): void {
+  const seen = new Set<string>()
+  for (const target of targets) {
+    if (seen.has(keyOf(target))) throw new Fault('InvalidConfiguration', `two targets have the ${what} "${keyOf(target)}"`)
+    seen.add(keyOf(target))
+  }
+}
