@@ -1,0 +1,72 @@
+/**
+ * What the controller is told when it is installed: the one shape that the manifests write and the controller reads. Pure.
+ */
+import * as v from 'valibot'
+import { ports } from './gatewaysync/names.ts'
+
+const text = v.pipe(v.string(), v.minLength(1), v.maxLength(2048))
+const port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535))
+
+/** A certificate that we issue and renew ourselves and keep in a Secret, or one that is mounted (cert-manager, or the user's own). */
+const certificates = v.variant('kind', [
+  v.strictObject({ kind: v.literal('selfManaged'), secretName: text }),
+  v.strictObject({ kind: v.literal('mounted'), folder: v.pipe(text, v.description('Holds tls.crt, tls.key and ca.crt.')) }),
+])
+
+export const controllerSettings = v.strictObject({
+  namespace: v.pipe(text, v.description('Where the operator runs: its Lease, its certificate Secret.')),
+  fullname: v.pipe(text, v.description('Prefix of the names of all objects of this installation.')),
+  serviceAccount: v.pipe(text, v.description("The controller's own, which the admission policies let through.")),
+  development: v.optional(v.pipe(v.boolean(), v.description('Readable logs, nothing filtered.')), false),
+  leaderElection: v.optional(v.boolean(), true),
+  watchNamespaces: v.optional(v.pipe(v.array(text), v.description('Empty: all.')), []),
+  host: v.optional(v.pipe(text, v.description('Address that every listener binds to.')), '::'),
+  ports: v.optional(
+    v.strictObject({
+      receiver: v.optional(port, ports.receiver),
+      admission: v.optional(port, ports.admission),
+      metrics: v.optional(port, ports.metrics),
+      probes: v.optional(port, ports.probes),
+      delivery: v.optional(port, ports.delivery),
+    }),
+    {},
+  ),
+  source: v.strictObject({
+    folder: v.pipe(text, v.description('Where mirrors are kept; disk, not memory.')),
+    maxBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 2 * 1024 ** 3),
+    allowedHosts: v.optional(v.pipe(v.array(text), v.description('Empty: any.')), []),
+    allowLocal: v.optional(v.pipe(v.boolean(), v.description('Accept file: repositories; tests only.')), false),
+  }),
+  delivery: v.strictObject({ url: v.pipe(text, v.description('Where agents reach delivery.')) }),
+  certificates,
+  dnsNames: v.pipe(v.array(text), v.description('Names of the Services that the certificate is for.')),
+  injection: v.strictObject({
+    enabled: v.boolean(),
+    webhookConfiguration: v.pipe(
+      text,
+      v.description('The MutatingWebhookConfiguration whose caBundle a self-managed certificate fills in.'),
+    ),
+  }),
+  agent: v.strictObject({
+    image: text,
+    imagePullPolicy: v.picklist(['Always', 'IfNotPresent', 'Never']),
+    imagePullSecrets: v.optional(v.array(v.strictObject({ name: text })), []),
+    resources: v.optional(v.record(v.string(), v.record(v.string(), v.string())), {}),
+    allowImageOverride: v.optional(v.boolean(), false),
+    clusterRole: v.pipe(text, v.description('What a gateway pod’s ServiceAccount is bound to.')),
+    autoBind: v.optional(v.boolean(), true),
+  }),
+  receiver: v.strictObject({
+    enabled: v.boolean(),
+    hmacFile: v.optional(v.pipe(text, v.description('Mounted key of the global HMAC secret.'))),
+    tokenFile: v.optional(v.pipe(text, v.description('Mounted key of the global bearer token.'))),
+    trustedProxies: v.optional(v.array(text), []),
+  }),
+  metrics: v.strictObject({ enabled: v.boolean() }),
+})
+
+export type ControllerSettings = v.InferOutput<typeof controllerSettings>
+export type ControllerSettingsInput = v.InferInput<typeof controllerSettings>
+
+/** The environment variable that holds the settings as JSON: a change of them is a change of the Deployment and so rolls it out. */
+export const controllerSettingsVariable = 'CLUSTER_SYNC_SETTINGS'
