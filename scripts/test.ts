@@ -1,43 +1,26 @@
 /**
  * `npm test`: every gate in turn, then every test, and last one line `N passed, N failed` with the numbers of the test runner.
- * Arguments are files to run instead of all; the gates then stand aside.
+ * Arguments are files or folders to run instead of all; the gates then stand aside.
  */
 import { spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { runGates } from './gates.ts'
 
-const only = process.argv.slice(2)
+const only = process.argv.slice(2).map((name) => (statSync(name, { throwIfNoEntry: false })?.isDirectory() ? `${name}/**/*.test.ts` : name))
 
-const gates: [string, string[]][] = [
-  ['tsc', ['-p', '.']],
-  ['oxlint', []],
-  ['prettier', ['--check', '--log-level=warn', '.']],
-  ['node', ['scripts/generate/main.ts', '--check']],
-]
-
-let failedGates = 0
-if (only.length === 0) {
-  for (const [command, args] of gates) if ((await inherit(command, args)) !== 0) failedGates += 1
-}
+const failedGates = only.length === 0 ? await runGates() : 0
 const { passed, failed, code } = await tap(only)
 const failures = failed + failedGates
 process.stdout.write(`${passed} passed, ${failures} failed\n`)
 process.exitCode = failures === 0 && code === 0 && passed > 0 ? 0 : 1
 
-function inherit(command: string, args: string[]): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: 'inherit' })
-    child.on('error', reject)
-    child.on('close', (code) => {
-      if (code !== 0) process.stdout.write(`failed: ${command} ${args.join(' ')}\n`)
-      resolve(code ?? 1)
-    })
-  })
-}
-
 /** Runs tap and counts the tests themselves: lines of the second level, below each file. */
 function tap(files: string[]): Promise<{ passed: number; failed: number; code: number }> {
   return new Promise((resolve, reject) => {
-    const child = spawn('tap', ['--reporter=tap', ...files], { stdio: ['ignore', 'pipe', 'inherit'] })
+    // One control plane serves all test files of this run.
+    const env = { ...process.env, CLUSTER_SYNC_TEST_RUN: String(process.pid) }
+    const child = spawn('tap', ['--reporter=tap', ...files], { stdio: ['ignore', 'pipe', 'inherit'], env })
     let passed = 0
     let failed = 0
     let file = ''

@@ -1,0 +1,29 @@
+/**
+ * The gates that every change passes before its tests: types, lint, format, generated files.
+ */
+import { spawn } from 'node:child_process'
+
+const gates: readonly (readonly [string, readonly string[]])[] = [
+  ['tsc', ['-p', '.']],
+  ['oxlint', []],
+  ['prettier', ['--check', '--log-level=warn', '.']],
+  ['node', ['scripts/generate/main.ts', '--check']],
+]
+
+/** Runs every gate, whatever the others say; returns how many failed. */
+export async function runGates(): Promise<number> {
+  let failed = 0
+  for (const [command, args] of gates) if ((await run(command, args)) !== 0) failed += 1
+  return failed
+}
+
+function run(command: string, args: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'inherit' })
+    child.on('error', reject)
+    child.on('close', (code) => {
+      if (code !== 0) process.stdout.write(`failed: ${command} ${args.join(' ')}\n`)
+      resolve(code ?? 1)
+    })
+  })
+}
