@@ -9,7 +9,7 @@ import { resolveProfile, sourceRoots } from '../gatewaysync/profile.ts'
 import { podAnnotations } from '../gatewaysync/names.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
-import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
+import { keptCommits } from '../controller/mirrors.ts'
 import type { Fault } from '../fault.ts'
 import { connectGateway, type Gateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
@@ -154,10 +154,4 @@ export function createStandalone(
       log.info({ message: timestamp(clock.now()) }, 'stopped')
     },
   }
-}
-
-/** The commits that a mirror must not drop: what is published and what was. */
-export function keptCommits(status: GatewaySyncStatus): CommitHash[] {
-  const commits = [status.published?.commit, status.source?.commit, ...(status.history ?? []).map(({ commit }) => commit)]
-  return [...new Set(commits)].filter((commit) => commit !== undefined).filter(isCommitHash)
 }

@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { Fault } from '../fault.ts'
 import { syncReportStatus } from '../gatewaysync/report.ts'
 import { gatewaySyncStatus } from '../gatewaysync/status.ts'
-import { diskFault, errorCode, writeDurably } from '../sync/disk.ts'
+import { diskFault, isMissing, writeDurably } from '../sync/disk.ts'
 
 const stateSchema = v.object({
   version: v.literal(1),
@@ -31,7 +31,7 @@ export function readState(folder: string): RunnerState | undefined {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw diskFault(error, file)
   }
   const parsed = v.safeParse(stateSchema, jsonOrUndefined(text))

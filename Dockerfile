@@ -1,0 +1,20 @@
+# Two images from one file: `docker build --target controller .` and `--target agent`. BASE needs Node 26; the controller also git and ssh.
+ARG BASE=node:26-trixie-slim
+
+FROM ${BASE} AS build
+WORKDIR /src
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY . .
+RUN node scripts/bundle.ts
+
+FROM ${BASE} AS controller
+RUN apt-get update && apt-get install --no-install-recommends -y git openssh-client util-linux && rm -rf /var/lib/apt/lists/*
+COPY --from=build /src/build/controller.js /app/controller.js
+USER 65532:65532
+ENTRYPOINT ["node", "--max-semi-space-size=2", "/app/controller.js"]
+
+FROM ${BASE} AS agent
+COPY --from=build /src/build/agent.js /app/agent.js
+USER 2003:2003
+ENTRYPOINT ["node", "--max-semi-space-size=1", "/app/agent.js"]

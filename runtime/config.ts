@@ -1,0 +1,42 @@
+/**
+ * The only reader of the environment: what the entries are told, checked once at start.
+ */
+import os from 'node:os'
+import * as v from 'valibot'
+import { Fault } from './fault.ts'
+import { type ControllerSettings, controllerSettings, controllerSettingsVariable } from './settings.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type ControllerConfig = {
+  settings: ControllerSettings
+  /** Who holds the Lease: the pod's name. */
+  identity: string
+  /** A kubeconfig file; undefined means the pod's own ServiceAccount. */
+  kubeconfig: string | undefined
+}
+
+/** Throws InvalidConfiguration naming the variable and the key. */
+export function readControllerConfig(environment: Environment = process.env): ControllerConfig {
+  return {
+    settings: readJson(environment, controllerSettingsVariable, controllerSettings),
+    identity: environment['POD_NAME'] ?? os.hostname(),
+    kubeconfig: environment['KUBECONFIG'],
+  }
+}
+
+/** Reads one variable that holds JSON. Throws InvalidConfiguration. */
+export function readJson<Schema extends v.GenericSchema>(environment: Environment, name: string, schema: Schema): v.InferOutput<Schema> {
+  const text = environment[name]
+  if (text === undefined || text === '') throw new Fault('InvalidConfiguration', `environment variable ${name} is missing`)
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch (error) {
+    throw new Fault('InvalidConfiguration', `environment variable ${name} holds no JSON`, { cause: error })
+  }
+  const parsed = v.safeParse(schema, document)
+  if (parsed.success) return parsed.output
+  const [issue] = parsed.issues
+  throw new Fault('InvalidConfiguration', `environment variable ${name}: ${v.getDotPath(issue) ?? 'document'}: ${issue.message}`)
+}

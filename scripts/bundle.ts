@@ -1,0 +1,34 @@
+/**
+ * Makes the two programs that the images run, build/controller.js and build/agent.js: one file each, because what a process imports is
+ * its memory, and types are stripped once instead of at every start.
+ */
+import { build, type Plugin } from 'esbuild'
+
+/** client-node's index pulls in every generated API; only KubeConfig and Watch are used, so what nobody names may be dropped. */
+const dropUnusedClient: Plugin = {
+  name: 'drop-unused-client',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /./ }, async (args) => {
+      if (args.pluginData === 'resolved' || !/client-node/.test(args.importer + args.path)) return undefined
+      const { path, namespace, errors } = await resolve(args.path, { ...args, pluginData: 'resolved' })
+      if (errors.length > 0) return undefined
+      return { path, namespace, sideEffects: false }
+    })
+  },
+}
+
+for (const entry of ['controller', 'agent']) {
+  await build({
+    entryPoints: [`runtime/${entry}.ts`],
+    outfile: `build/${entry}.js`,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node26',
+    plugins: [dropUnusedClient],
+    // Some dependencies are CommonJS and ask for built-in modules by require().
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    logLevel: 'warning',
+  })
+}

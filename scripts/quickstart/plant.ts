@@ -1,0 +1,142 @@
+/**
+ * The quickstart's story: a repository, two gateways, a runner with a push receiver, and what each push does.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { styleText } from 'node:util'
+import { parse, stringify } from 'yaml'
+import { makePlantRepository } from '../../examples/plant.ts'
+import { startSimulator } from '../../examples/simulator/simulator.ts'
+import { receiverOf } from '../../runtime/cli/receiver.ts'
+import { createStandalone } from '../../runtime/cli/standalone.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import type { SyncReportStatus } from '../../runtime/gatewaysync/report.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { serve } from '../../runtime/serve.ts'
+import { createNarrator } from '../../runtime/standalone/narrator.ts'
+import { parseStandaloneSync, parseTargets } from '../../runtime/standalone/settings.ts'
+import { version } from '../../runtime/version.ts'
+import { differences } from './check.ts'
+
+type Options = { folder: string; once: boolean; say: (colour: Parameters<typeof styleText>[0], line: string) => void }
+
+const examples = path.resolve(import.meta.dirname, '../../examples')
+const modes = ['dev', 'prod'] as const
+const token = 'quickstart-token'
+const preferredPort = 9444
+/** A first sync takes well under a second; a slow machine gets this long. */
+const patienceMs = 60_000
+
+export async function startQuickstart({ folder, once, say }: Options, stop: AbortController): Promise<void> {
+  say('bold', 'Cluster Sync Operator: one plant, two gateways, one GatewaySync')
+  const repository = await makePlantRepository(path.join(folder, 'repository'))
+  const gateways = await Promise.all(modes.map(async (mode) => startGateway(folder, mode)))
+  const file = path.join(folder, 'gatewaysync.yaml')
+  writeFileSync(file, manifest(repository.url))
+  const sync = parseStandaloneSync(readFileSync(file, 'utf8'), file)
+  const target = gateways.map(({ mode, dataDir, simulator }) => `name=gw-${mode},data=${dataDir},gateway=${simulator.url},mode=${mode}`)
+  const targets = parseTargets({ target, data: undefined, gateway: undefined, profile: undefined }, sync, folder)
+
+  const narrator = createNarrator((line) => say(line.startsWith('not ') ? 'yellow' : 'green', `  ${line}`))
+  const reports = new Map<string, SyncReportStatus>()
+  const standalone = createStandalone(
+    { sync, targets, stateDir: path.join(folder, 'state'), version, sourceFirst: false, apiKey: async () => undefined },
+    {
+      status: (status) => narrator.status(status),
+      report(name, status) {
+        reports.set(name, status)
+        narrator.report(name, status)
+      },
+    },
+    { clock: systemClock, log: silentLog },
+  )
+  const work = standalone.run(stop.signal)
+  const app = receiverOf(standalone, { sync, token: async () => token, hmac: undefined }, { clock: systemClock, log: silentLog })
+  const server = await listen(app, stop.signal)
+  const hook = `${server.url}/webhook/${sync.namespace}/${sync.name}`
+
+  const placed = (mode: string): { source: string; destination: string }[] => [
+    { source: 'services/projects', destination: 'projects' },
+    ...['external', 'core', mode].map((collection) => ({
+      source: `services/config/resources/${collection}`,
+      destination: `config/resources/${collection}`,
+    })),
+  ]
+  const inPlace = async (commit: string): Promise<void> => {
+    await until(
+      () => targets.every(({ name }) => isSynced(reports.get(name), commit)),
+      stop.signal,
+      () => [...reports.entries()],
+    )
+    for (const { mode, dataDir } of gateways) {
+      const wrong = differences(repository.folder, commit, dataDir, placed(mode))
+      if (wrong.length > 0) throw new Error(`gw-${mode} does not hold commit ${commit}: ${wrong.slice(0, 3).join('; ')}`)
+    }
+  }
+
+  try {
+    await inPlace(repository.head)
+    if (once) {
+      const startedMs = systemClock.monotonicMs()
+      const commit = await repository.commit({ 'services/projects/line-1/note.txt': 'pushed by the quickstart\n' }, 'Add a note')
+      await push(hook)
+      await inPlace(commit)
+      const ms = Math.round(systemClock.monotonicMs() - startedMs)
+      say('bold', `quickstart: ${gateways.length} gateways hold ${commit.slice(0, 8)}, the push took ${ms} ms from commit to checked files`)
+      return
+    }
+    say('bold', 'Both gateways hold the commit. Change something and push:')
+    say(
+      'cyan',
+      `  cd ${repository.folder} && echo "hello" > services/projects/line-1/note.txt && git add . && git commit -qm "Say hello" && git push -q`,
+    )
+    say('cyan', `  curl -X POST ${hook} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"ref":"main"}'`)
+    say('dim', `Gateways: ${gateways.map(({ simulator, dataDir }) => `${simulator.url} (${dataDir})`).join(', ')}. Ctrl-C ends everything.`)
+    await work
+  } finally {
+    stop.abort(new Error('done'))
+    await Promise.all([work, server.closed])
+    await Promise.all(gateways.map(async ({ simulator }) => simulator.stop()))
+  }
+}
+
+async function startGateway(folder: string, mode: string) {
+  const dataDir = path.join(folder, `gw-${mode}`, 'data')
+  mkdirSync(dataDir, { recursive: true })
+  const simulator = await startSimulator({ dataDir, name: `gw-${mode}`, mode })
+  return { mode, dataDir, simulator }
+}
+
+function manifest(repo: string): string {
+  const document = parse(readFileSync(path.join(examples, 'plant/gatewaysync.yaml'), 'utf8')) as { spec: { git: { repo: string } } }
+  document.spec.git.repo = repo
+  return stringify(document)
+}
+
+/** The documented port, or any where that one is taken. */
+async function listen(app: Parameters<typeof serve>[0]['app'], signal: AbortSignal) {
+  const on = (port: number) => serve({ app, port, host: '127.0.0.1', log: silentLog }, signal)
+  return await on(preferredPort).catch(async () => on(0))
+}
+
+async function push(hook: string): Promise<void> {
+  const answer = await fetch(hook, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ref: 'main' }),
+    signal: AbortSignal.timeout(10_000),
+  })
+  if (answer.status !== 202) throw new Error(`the push receiver answered ${answer.status}: ${await answer.text()}`)
+}
+
+function isSynced(report: SyncReportStatus | undefined, commit: string): boolean {
+  return report?.phase === 'Synced' && report.commit === commit
+}
+
+async function until(holds: () => boolean, signal: AbortSignal, explain: () => unknown): Promise<void> {
+  const endMs = systemClock.monotonicMs() + patienceMs
+  while (!holds()) {
+    if (systemClock.monotonicMs() > endMs) throw new Error(`not in place after ${patienceMs / 1000} s: ${JSON.stringify(explain())}`)
+    await systemClock.wait(10, signal)
+  }
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { createStore, syncKey } from '../../../runtime/reconcile/store.ts'
+import { createKeeper } from '../../../runtime/standalone/keeper.ts'
+import { parseStandaloneSync, parseTargets, type StandaloneSync } from '../../../runtime/standalone/settings.ts'
+
+const text = (ref: string) => `
+apiVersion: clustersync.io/v1alpha1
+kind: GatewaySync
+metadata: {name: plant}
+spec:
+  git: {repo: /srv/plant.git, ref: ${ref}}
+  sync: {profiles: {default: {mappings: [{source: a, destination: b}]}}}
+`
+
+function start(stateDir: string, sync: StandaloneSync) {
+  const changed: string[] = []
+  const store = createStore((key) => changed.push(key))
+  const targets = parseTargets({ target: ['name=gw,data=/data'], data: undefined, gateway: undefined, profile: undefined }, sync, '/')
+  const keeper = createKeeper({ store, clock: systemClock }, { sync, targets, stateDir })
+  return { keeper, store, changed }
+}
+
+const commit = 'a'.repeat(40)
+
+void t.test('a restart forgets neither requests nor status nor reports', async (t) => {
+  const stateDir = t.testdir()
+  const sync = parseStandaloneSync(text('main'), 'gs.yaml')
+  const first = start(stateDir, sync)
+  first.keeper.annotate({ [requestAnnotations.ref]: 'v1', [requestAnnotations.id]: 'r-1' })
+  first.keeper.setStatus({ published: { commit, ref: 'v1', at: '2026-01-01T00:00:00Z' } })
+  first.keeper.setReport('gw', { phase: 'Synced', commit })
+
+  const second = start(stateDir, sync)
+  t.equal(second.keeper.record().annotations[requestAnnotations.ref], 'v1')
+  t.equal(second.keeper.record().status.published?.commit, commit)
+  t.equal(second.store.reportsIn('default').get('gw')?.status?.phase, 'Synced')
+  t.equal(second.keeper.record().uid, first.keeper.record().uid)
+  t.equal(second.keeper.record().generation, 1)
+})
+
+void t.test('a changed spec is another generation', async (t) => {
+  const stateDir = t.testdir()
+  start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml')).keeper.setStatus({})
+  t.equal(start(stateDir, parseStandaloneSync(text('v2'), 'gs.yaml')).keeper.record().generation, 2)
+})
+
+void t.test('a request is in the state folder before it counts, and wakes the pass', async (t) => {
+  const stateDir = t.testdir()
+  const { keeper, changed } = start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml'))
+  changed.length = 0
+  keeper.annotate({ [requestAnnotations.ref]: 'v1', [requestAnnotations.id]: 'r-1' })
+  t.match(readFileSync(path.join(stateDir, 'state.json'), 'utf8'), /"r-1"/)
+  t.same(changed, [syncKey('default', 'plant')])
+})
+
+void t.test('a damaged state file is named and left as it is', async (t) => {
+  const stateDir = t.testdir({ 'state.json': '{"version":1' })
+  try {
+    start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml'))
+    t.fail('it was taken')
+  } catch (error) {
+    t.ok(error instanceof Fault && error.reason === 'StateUnreadable' && error.message.includes('state.json'))
+  }
+  t.equal(readFileSync(path.join(stateDir, 'state.json'), 'utf8'), '{"version":1')
+})
+
+void t.test('a state folder that cannot be written loses no earlier state', async (t) => {
+  const stateDir = t.testdir({ blocker: 'a file where the folder should be' })
+  const { keeper } = start(path.join(stateDir, 'blocker'), parseStandaloneSync(text('main'), 'gs.yaml'))
+  t.throws(() => keeper.annotate({ [requestAnnotations.ref]: 'v1' }))
+  t.equal(keeper.record().annotations[requestAnnotations.ref], undefined)
+})

@@ -1,0 +1,85 @@
+import t from 'tap'
+import { Fault } from '../../../runtime/fault.ts'
+import { parseStandaloneSync, parseTargets, type TargetOptions } from '../../../runtime/standalone/settings.ts'
+
+const text = `
+apiVersion: clustersync.io/v1alpha1
+kind: GatewaySync
+metadata: {name: plant}
+spec:
+  git: {repo: /srv/plant.git, ref: main}
+  sync:
+    profiles:
+      default: {mappings: [{source: projects, destination: projects}]}
+      edge: {collections: {root: resources}}
+`
+const sync = parseStandaloneSync(text, 'gs.yaml')
+const none: TargetOptions = { target: [], data: undefined, gateway: undefined, profile: undefined }
+
+function messageOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Fault) return `${error.reason}: ${error.message}`
+    throw error
+  }
+  return 'nothing was thrown'
+}
+
+void t.test('a file holds a GatewaySync as a cluster would take it, with its defaults applied', async (t) => {
+  t.equal(sync.namespace, 'default')
+  t.equal(sync.name, 'plant')
+  t.equal(sync.spec.polling.interval, '60s')
+  t.equal(sync.spec.sync.profiles['default']?.mappings?.[0]?.type, 'dir')
+})
+
+void t.test('what is not accepted is refused with the file, the key and the cause', async (t) => {
+  const rows: [string, string, RegExp][] = [
+    ['kind: GatewaySync', 'kind: Gateway', /gs\.yaml: kind: .*GatewaySync/],
+    ['ref: main', 'ref: ""', /gs\.yaml: spec\.git\.ref: must not be empty/],
+    ['ref: main', 'rev: main', /gs\.yaml: spec\.git\.ref: /],
+    ['ref: main', 'ref: main, rev: x', /gs\.yaml: unknown key spec\.git\.rev/],
+    ['destination: projects', 'destination: projects, purge: all', /unknown key spec\.sync\.profiles\.default\.mappings\[0\]\.purge/],
+    ['metadata: {name: plant}', 'metadata: {name: Plant_1}', /metadata\.name: must be lower-case/],
+    ['metadata: {name: plant}', 'metadata: {name: plant', /not YAML/],
+    ['destination: projects', 'destination: ../projects', /must be relative/],
+  ]
+  for (const [from, to, expected] of rows) {
+    const message = messageOf(() => parseStandaloneSync(text.replace(from, to), 'gs.yaml'))
+    t.match(message, /^InvalidConfiguration: /, to)
+    t.match(message, expected, to)
+  }
+})
+
+void t.test('the short form is one target, the long form any number', async (t) => {
+  t.same(parseTargets({ ...none, data: 'gw', gateway: 'http://localhost:8088' }, sync, '/work'), [
+    { name: 'plant', dataDir: '/work/gw', gatewayUrl: 'http://localhost:8088', profile: 'default', mode: undefined },
+  ])
+  const target = ['name=a,data=/a,mode=dev', 'name=b,data=b,profile=edge,gateway=https://gw:8043']
+  t.same(parseTargets({ ...none, target }, sync, '/work'), [
+    { name: 'a', dataDir: '/a', gatewayUrl: undefined, profile: 'default', mode: 'dev' },
+    { name: 'b', dataDir: '/work/b', gatewayUrl: 'https://gw:8043', profile: 'edge', mode: undefined },
+  ])
+  t.equal(parseTargets({ ...none, target: ['name=a,data=/a'], profile: 'edge' }, sync, '/')[0]?.profile, 'edge')
+})
+
+void t.test('a target that cannot be meant is refused with its own words', async (t) => {
+  const rows: [Partial<TargetOptions>, RegExp][] = [
+    [{}, /nowhere to write to/],
+    [{ data: '/a', target: ['name=a,data=/a'] }, /either --data or --target/],
+    [{ target: ['name=a,data=/a'], gateway: 'http://x' }, /--gateway belongs to --data/],
+    [{ target: ['name=a'] }, /data=<folder> is needed/],
+    [{ target: ['data=/a'] }, /name is needed/],
+    [{ target: ['name=a,data=/a,mod=dev'] }, /"mod=dev" is none of/],
+    [{ target: ['name=a,name=b,data=/a'] }, /name is given twice/],
+    [{ target: ['name=a,data=/a,gateway=ftp://x'] }, /not an http or https URL/],
+    [{ target: ['name=a,data=/a', 'name=a,data=/b'] }, /two targets have the name "a"/],
+    [{ target: ['name=a,data=/a', 'name=b,data=/a/'] }, /two targets have the data folder "\/a"/],
+    [{ data: '/a', profile: 'nope' }, /profile "nope" does not exist; spec\.sync\.profiles has: default, edge/],
+  ]
+  for (const [options, expected] of rows)
+    t.match(
+      messageOf(() => parseTargets({ ...none, ...options }, sync, '/')),
+      expected,
+    )
+})
