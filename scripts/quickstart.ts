@@ -32,6 +32,6 @@ function readArguments(): { once: boolean } {
     return values
   } catch (error) {
     process.stderr.write(`npm start: ${error instanceof Error ? error.message : String(error)}; known: --once\n`)
-    process.exit(2)
+    return process.exit(2)
   }
 }

@@ -47,14 +47,12 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
   })
   const work = standalone.run(stop.signal)
   if (settings.once === true) {
-    const late = clock.wait(settings.timeout * 1000, stop.signal).then(
-      () => {
-        if (outcome.kind === 'waiting') outcome = lateOutcome(facts.status, settings.timeout)
-        stop.abort(new Error('late'))
-      },
-      () => undefined,
-    )
-    await Promise.all([work, late])
+    const giveUp = async (): Promise<void> => {
+      await clock.wait(settings.timeout * 1000, stop.signal).catch(() => undefined)
+      if (outcome.kind === 'waiting' && !stop.signal.aborted) outcome = lateOutcome(facts.status, settings.timeout)
+      stop.abort(new Error('late'))
+    }
+    await Promise.all([work, giveUp()])
     return tell(outcome)
   }
   await work

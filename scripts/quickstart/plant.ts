@@ -16,7 +16,7 @@ import { serve } from '../../runtime/serve.ts'
 import { createNarrator } from '../../runtime/standalone/narrator.ts'
 import { parseStandaloneSync, parseTargets } from '../../runtime/standalone/settings.ts'
 import { version } from '../../runtime/version.ts'
-import { differences } from './check.ts'
+import { differences, type Placed } from './check.ts'
 
 type Options = { folder: string; once: boolean; say: (colour: Parameters<typeof styleText>[0], line: string) => void }
 
@@ -55,13 +55,6 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
   const server = await listen(app, stop.signal)
   const hook = `${server.url}/webhook/${sync.namespace}/${sync.name}`
 
-  const placed = (mode: string): { source: string; destination: string }[] => [
-    { source: 'services/projects', destination: 'projects' },
-    ...['external', 'core', mode].map((collection) => ({
-      source: `services/config/resources/${collection}`,
-      destination: `config/resources/${collection}`,
-    })),
-  ]
   const inPlace = async (commit: string): Promise<void> => {
     await until(
       () => targets.every(({ name }) => isSynced(reports.get(name), commit)),
@@ -98,6 +91,15 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
     await Promise.all([work, server.closed])
     await Promise.all(gateways.map(async ({ simulator }) => simulator.stop()))
   }
+}
+
+/** What a gateway of a mode holds, by its place in the repository. */
+function placed(mode: string): Placed[] {
+  const collections = ['external', 'core', mode].map((collection) => ({
+    source: `services/config/resources/${collection}`,
+    destination: `config/resources/${collection}`,
+  }))
+  return [{ source: 'services/projects', destination: 'projects' }, ...collections]
 }
 
 async function startGateway(folder: string, mode: string) {

@@ -33,7 +33,7 @@ function readArguments(): { name: string; json: boolean; rounds: number | undefi
     return { name, json: values.json, rounds }
   } catch (error) {
     process.stderr.write(`npm run bench: ${error instanceof Error ? error.message : String(error)}\n`)
-    process.exit(2)
+    return process.exit(2)
   }
 }
 
