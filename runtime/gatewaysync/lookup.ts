@@ -2,7 +2,8 @@
  * Whether the git host must be asked now, and if not, when. Pure.
  */
 import type { Wanted } from './request.ts'
-import { durationMs, type GatewaySyncSpec } from './spec.ts'
+import { durationMs } from './fields.ts'
+import type { GatewaySyncSpec } from './spec.ts'
 import type { Fault } from '../fault.ts'
 import { backoffMs } from '../clock.ts'
 
