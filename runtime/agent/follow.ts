@@ -42,6 +42,8 @@ export type Follower = {
 /** Waits after a cycle that failed: from the first to the longest. */
 const firstRetryMs = 1_000
 const longestRetryMs = 300_000
+/** A gateway that starts, is commissioned or has a Designer open is looked at again after this. */
+const waitingMs = 5_000
 /** At most this many entries are kept in the report's history. */
 const keptHistory = 5
 
@@ -105,8 +107,8 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     }
     if (failures > 0 || moves) log.info({ commit: desired.commit, reason: result.phase }, 'sync ended')
     failures = 0
-    synced ||= result.phase === 'Synced' || result.phase === 'Drifted'
-    return desired.profile.syncPeriod * 1000
+    synced ||= result.commit === desired.commit && result.syncHash === desired.syncHash
+    return result.phase === 'Pending' || result.reason === 'DesignerOpen' ? waitingMs : desired.profile.syncPeriod * 1000
   }
 
   return {

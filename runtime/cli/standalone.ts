@@ -22,7 +22,7 @@ import { createMirrors } from '../source/mirrors.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
 import { createKeeper, type Keeper } from '../standalone/keeper.ts'
 import { readSmallFile } from '../sync/disk.ts'
-import { runCycle } from '../sync/cycle.ts'
+import { type EngineMemory, runCycle } from '../sync/cycle.ts'
 
 export type StandaloneSettings = {
   sync: StandaloneSync
@@ -117,6 +117,7 @@ export function createStandalone(
       annotations: { [podAnnotations.profile]: target.profile, [podAnnotations.gatewayName]: target.name },
       labels: {},
     }
+    const memory: EngineMemory = { manifest: undefined }
     const conf = path.join(target.dataDir, 'ignition.conf')
     return createFollower(
       {
@@ -126,7 +127,7 @@ export function createStandalone(
         gateway: () => gatewayOf(target),
         mode: createModeFinder({ clock, ignitionConf: () => readSmallFile(conf, 1024 * 1024)?.toString('utf8') }, { target: target.mode }),
         podFacts: async () => podFacts,
-        cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log }, wanted, signal),
+        cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory }, wanted, signal),
         report(status) {
           keeper.setReport(target.name, status)
           watcher.report(target.name, status)

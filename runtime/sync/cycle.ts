@@ -1,0 +1,210 @@
+/**
+ * The sentence of the engine: changes -> plan -> stage -> publish -> rescan -> report. One cycle brings one data directory to one commit,
+ * or leaves it at the old one, and says which.
+ */
+import type { Clock } from '../clock.ts'
+import type { Source } from '../delivery/protocol.ts'
+import { asFault, Fault, isAbort } from '../fault.ts'
+import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
+import type { Log } from '../log.ts'
+import { discard, manifestChanges, publishRun, stageAll, type StagedRun } from './apply.ts'
+import { currentBootId, markCleanWhenSettled, mustVerify } from './boot.ts'
+import type { Wanted } from './context.ts'
+import { ensureEngineFolder, type Ownership, ownershipOf } from './disk.ts'
+import { takeLock } from './lock.ts'
+import type { Manifest, State } from './manifest.ts'
+import { appendManifest, readManifest } from './manifest-file.ts'
+import { type CycleResult, dryRunResult, ended, type Ended, failed, standing } from './outcome.ts'
+import type { ScanKind } from './paths.ts'
+import { isEmptyPlan } from './plan.ts'
+import { prepare, type Prepared, type Repair } from './prepare.ts'
+import type { Boundary } from './publish.ts'
+import { recover } from './recover.ts'
+import { requireNoDesigner, scanPending } from './rescan.ts'
+
+export type { Wanted } from './context.ts'
+export type { CycleResult } from './outcome.ts'
+
+/** What is kept between two cycles of one data directory, because reading 20,000 entries costs more than a small publish. */
+export type EngineMemory = { manifest: Manifest | undefined }
+
+export type CycleDeps = {
+  source: Source
+  /** Undefined: there is no gateway to talk to, and files in place are all that is asked for. */
+  gateway: Gateway | undefined
+  clock: Clock
+  log: Log
+  memory: EngineMemory
+  /** Told of each boundary between two effects. */
+  boundary?: Boundary
+}
+
+/** Throws only when its own signal ends it: whatever else goes wrong stands in the result. */
+export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
+  const { memory, log } = deps
+  try {
+    if (wanted.paused)
+      return { ...standing(knownManifest(memory, wanted).state, wanted), phase: 'Paused', message: 'paused: nothing is written' }
+    if (wanted.profile.dryRun) return await dryRun(deps, wanted, signal)
+    return await sync(deps, wanted, signal)
+  } catch (error) {
+    // What the disk holds is looked up anew after any failure.
+    const state = memory.manifest?.state
+    memory.manifest = undefined
+    if (isAbort(error, signal)) throw error
+    if (asFault(error).reason === 'Unexpected') log.error({ err: error, commit: wanted.commit }, 'a cycle met a bug')
+    return failed(error, state, wanted)
+  }
+}
+
+async function dryRun({ source, memory }: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
+  ownershipOf(wanted.dataDir)
+  const manifest = knownManifest(memory, wanted)
+  const { plan, findings } = await prepare(source, wanted, manifest, 'as-configured', signal)
+  return dryRunResult(wanted, manifest, plan, findings)
+}
+
+function knownManifest(memory: EngineMemory, { dataDir }: Wanted): Manifest {
+  return memory.manifest ?? readManifest(dataDir)
+}
+
+async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
+  const { source, gateway, memory } = deps
+  const ownership = ownershipOf(wanted.dataDir)
+  const manifest = open(deps, wanted, ownership)
+  memory.manifest = manifest
+  const status = await gateway?.status(signal)
+  const prepared = await prepare(source, wanted, manifest, repairOf(manifest, wanted, status), signal)
+  const [problem] = prepared.plan.problems
+  if (problem !== undefined) throw new Fault(problem.reason, problem.message)
+  const findings = await bringInPlace(deps, wanted, manifest, prepared, ownership, status, signal)
+  const summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift, findings }
+  return await letGatewayRead(deps, wanted, summary, status, signal)
+}
+
+/** Takes the folder: the lock, what a killed process left, the manifest. */
+function open({ clock, log, memory, boundary = ignore }: CycleDeps, wanted: Wanted, ownership: Ownership): Manifest {
+  const { dataDir, profile } = wanted
+  const nowMs = clock.now().epochMilliseconds
+  ensureEngineFolder(dataDir, ownership)
+  takeLock(dataDir, nowMs, profile.syncPeriod * 1000)
+  if (memory.manifest !== undefined) return memory.manifest
+  const manifest = readManifest(dataDir)
+  memory.manifest = manifest
+  recover(dataDir, manifest, nowMs, log, boundary)
+  return manifest
+}
+
+function repairOf({ state }: Manifest, { dataDir }: Wanted, status: GatewayStatus | undefined): Repair {
+  if (state === undefined) return 'as-configured'
+  if (mustVerify(dataDir, state, currentBootId())) return 'verify-content'
+  return state.commissioning && status === 'running' ? 'after-commissioning' : 'as-configured'
+}
+
+/** Everything that writes below the data directory. Returns the findings of the way. */
+async function bringInPlace(
+  deps: CycleDeps,
+  wanted: Wanted,
+  manifest: Manifest,
+  prepared: Prepared,
+  ownership: Ownership,
+  status: GatewayStatus | undefined,
+  signal: AbortSignal,
+): Promise<readonly Prepared['findings'][number][]> {
+  const { clock, log, gateway, boundary = ignore } = deps
+  const { plan } = prepared
+  const nowMs = clock.now().epochMilliseconds
+  if (plan.puts.length + plan.deletes.length === 0) {
+    remember(wanted, manifest, prepared, nextState(wanted, manifest, prepared, undefined, status, nowMs))
+    return prepared.findings
+  }
+  await requireNoDesigner(gateway, status, wanted, signal)
+  const run = await stageAll(deps, wanted, prepared, ownership, boundary, signal)
+  try {
+    if (gateway !== undefined && status === 'running' && plan.scan.length > 0) await gateway.lock(plan.scan, signal)
+    signal.throwIfAborted()
+  } catch (error) {
+    discard(run)
+    throw error
+  }
+  publishRun({ log }, wanted, manifest, run, prepared, nextState(wanted, manifest, prepared, run, status, nowMs), boundary)
+  return [...prepared.findings, ...run.findings]
+}
+
+/** The manifest learns what needed no file: a commit without a change for us, adopted files, stats looked at. */
+function remember(wanted: Wanted, manifest: Manifest, prepared: Prepared, state: State): void {
+  const changes = manifestChanges(manifest, undefined, prepared)
+  const sameState = JSON.stringify(manifest.state) === JSON.stringify(state)
+  if (isEmptyPlan(prepared.plan) && changes.length === 0 && sameState) return
+  appendManifest(wanted.dataDir, manifest, changes, state)
+}
+
+function nextState(
+  wanted: Wanted,
+  { state }: Manifest,
+  { intent, plan }: Prepared,
+  run: StagedRun | undefined,
+  status: GatewayStatus | undefined,
+  nowMs: number,
+): State {
+  const first = state === undefined
+  return {
+    commit: wanted.commit,
+    ref: wanted.ref,
+    syncHash: wanted.syncHash,
+    treeKey: intent.treeKey,
+    mappings: intent.mappings.map(({ key }) => key),
+    chain: intent.chain,
+    absent: intent.absent,
+    publish: run?.id ?? state?.publish ?? '',
+    bootId: currentBootId(),
+    scanPending: pendingScans(state, plan.scan, status),
+    scanned: state?.scanned ?? {},
+    commissioning: status === 'commissioning' || (state?.commissioning ?? false),
+    publishedAt: run === undefined && !first ? state.publishedAt : nowMs,
+  }
+}
+
+/** What a commissioning gateway was given, it reads again afterwards. */
+function pendingScans(state: State | undefined, touched: readonly ScanKind[], status: GatewayStatus | undefined): ScanKind[] {
+  const again = status === 'commissioning' || (state?.commissioning ?? false)
+  return (['projects', 'config'] as const).filter((kind) => again || touched.includes(kind) || (state?.scanPending.includes(kind) ?? false))
+}
+
+/** Files in place and gateway loaded are two facts: a scan that failed is tried again alone. */
+async function letGatewayRead(
+  { gateway, clock, memory }: CycleDeps,
+  wanted: Wanted,
+  summary: Omit<Ended, 'problems'>,
+  status: GatewayStatus | undefined,
+  signal: AbortSignal,
+): Promise<CycleResult> {
+  const { manifest } = summary
+  const { state } = manifest
+  if (state === undefined) throw new Fault('Unexpected', 'a cycle ended without a state')
+  const nowMs = clock.now().epochMilliseconds
+  if (gateway === undefined || state.scanPending.length === 0) {
+    markCleanWhenSettled(wanted.dataDir, state, nowMs)
+    return ended(wanted, { ...summary, problems: [] }, undefined)
+  }
+  if (status !== 'running') {
+    const message = `the files are in place; the gateway is ${status ?? 'unknown'} and has not read them yet`
+    return ended(
+      wanted,
+      { ...summary, problems: [] },
+      { reason: status === 'unreachable' ? 'GatewayUnreachable' : 'GatewayNotReady', message },
+    )
+  }
+  try {
+    const scanned = await scanPending(gateway, state, signal)
+    appendManifest(wanted.dataDir, manifest, [], scanned.state)
+    return ended(wanted, { ...summary, problems: scanned.problems }, undefined)
+  } catch (error) {
+    if (isAbort(error, signal)) throw error
+    // The files stay: only the scan is missing.
+    memory.manifest = undefined
+    return { ...ended(wanted, { ...summary, problems: [] }, undefined), ...failed(error, state, wanted) }
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,126 @@
+/**
+ * What a cycle tells: the part of the SyncReport that the engine knows. Pure.
+ */
+import { asFault, type Reason } from '../fault.ts'
+import type { SyncReportStatus } from '../gatewaysync/report.ts'
+import type { Finding } from './chain.ts'
+import { activeMode, type Wanted } from './context.ts'
+import type { Manifest, State } from './manifest.ts'
+import type { Counts, Plan } from './plan.ts'
+import type { Drift } from './prepare.ts'
+
+/** What a cycle contributes to the SyncReport; the rest is who reports, and when. */
+export type CycleResult = Omit<SyncReportStatus, 'startedAt' | 'finishedAt' | 'agentVersion' | 'history' | 'gateway' | 'profile'>
+
+/** Reasons that need someone to change something first; the gateway keeps what it has. */
+const blocking: ReadonlySet<Reason> = new Set([
+  'InvalidSpec',
+  'SourcePathMissing',
+  'DestinationNotAllowed',
+  'MappingConflict',
+  'MassDeletion',
+  'TemplateFailed',
+  'SymbolicLink',
+  'CollectionsInvalid',
+  'UnknownProfile',
+  'DesignerOpen',
+])
+
+const reportedFindings = 20
+const reportedProjects = 100
+const reportedPaths = 100
+const messageCharacters = 1024
+
+/** What is in place whatever the cycle came to: `state` is the manifest's. */
+export function standing(state: State | undefined, wanted: Wanted): Omit<CycleResult, 'phase'> {
+  const mode = activeMode(wanted)
+  const result: Omit<CycleResult, 'phase'> = {}
+  if (mode !== undefined) result.mode = mode
+  if (state === undefined) return result
+  if (state.commit !== null) Object.assign(result, { commit: state.commit, ref: state.ref, syncHash: state.syncHash })
+  const times = Object.entries(state.scanned).filter(([, at]) => at !== undefined)
+  if (times.length > 0) {
+    const kinds = Object.fromEntries(times.map(([kind, at]) => [kind, { finishedAt: at }]))
+    result.scan = {
+      ...kinds,
+      finishedAt:
+        times
+          .map(([, at]) => at)
+          .toSorted()
+          .at(-1) ?? '',
+    }
+  }
+  return result
+}
+
+/** A cycle that failed: what is in place, and why nothing else is. */
+export function failed(error: unknown, state: State | undefined, wanted: Wanted): CycleResult {
+  const fault = asFault(error)
+  const phase = blocking.has(fault.reason) ? 'Blocked' : 'Failed'
+  return { ...standing(state, wanted), phase, reason: fault.reason, message: fault.message.slice(0, messageCharacters) }
+}
+
+export type Ended = {
+  manifest: Manifest
+  counts: Counts
+  drift: Drift | undefined
+  findings: readonly Finding[]
+  problems: readonly string[]
+}
+
+/** A cycle at whose end the files are in place; `waiting` says what the gateway has not done yet. */
+export function ended(
+  wanted: Wanted,
+  { manifest, counts, drift, findings, problems }: Ended,
+  waiting: { reason: Reason; message: string } | undefined,
+): CycleResult {
+  const result: CycleResult = { ...standing(manifest.state, wanted), phase: 'Synced', files: counts, projects: projectsOf(manifest) }
+  if (drift !== undefined) result.drift = { count: drift.count, paths: [...drift.paths] }
+  if (findings.length > 0) result.findings = findings.slice(0, reportedFindings).map(short)
+  if (problems.length > 0) result.scan = { ...result.scan, problems: problems.slice(0, 10).map((text) => text.slice(0, messageCharacters)) }
+  if (waiting !== undefined) return { ...result, phase: 'Pending', ...waiting }
+  if (drift === undefined || drift.count === 0) return result
+  return {
+    ...result,
+    phase: 'Drifted',
+    reason: 'Drifted',
+    message: `${drift.count} of our files were changed locally: ${drift.paths.slice(0, 3).join(', ')}`,
+  }
+}
+
+/** What would be done; nothing was. */
+export function dryRunResult(wanted: Wanted, manifest: Manifest, plan: Plan, findings: readonly Finding[]): CycleResult {
+  const { added, changed, removed } = plan.counts
+  const paths = [
+    ...plan.puts.map(({ path, before }) => `${before === 'absent' ? '+' : '~'} ${path}`),
+    ...plan.deletes.map(({ path }) => `- ${path}`),
+  ]
+  const [problem] = plan.problems
+  const message =
+    problem === undefined ? `${added} to add, ${changed} to change, ${removed} to remove` : `would be refused: ${problem.message}`
+  const result: CycleResult = {
+    ...standing(manifest.state, wanted),
+    // A dry run answers for the configuration it was asked about, though nothing of it is in place.
+    syncHash: wanted.syncHash,
+    phase: 'DryRun',
+    reason: problem?.reason ?? 'DryRun',
+    message: message.slice(0, messageCharacters),
+    dryRun: { added, changed, removed, paths: paths.toSorted((a, b) => (a.slice(2) < b.slice(2) ? -1 : 1)).slice(0, reportedPaths) },
+  }
+  if (findings.length > 0) result.findings = findings.slice(0, reportedFindings).map(short)
+  return result
+}
+
+function short({ rule, path, message }: Finding): Finding {
+  return { rule: rule.slice(0, 63), path: path.slice(0, 4096), message: message.slice(0, messageCharacters) }
+}
+
+/** The projects that we deliver, by name. */
+function projectsOf({ files }: Manifest): string[] {
+  const names = new Set<string>()
+  for (const file of files.keys()) {
+    const name = /^projects\/([^/]+)\/project\.json$/.exec(file)?.[1]
+    if (name !== undefined) names.add(name)
+  }
+  return [...names].toSorted().slice(0, reportedProjects)
+}

@@ -1,0 +1,49 @@
+/**
+ * The conversation with the gateway around a publish: may files be written now, and has it read them.
+ */
+import { timestamp } from '../clock.ts'
+import { asFault, Fault } from '../fault.ts'
+import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
+import type { Wanted } from './context.ts'
+import type { State } from './manifest.ts'
+
+/** At most this many names of Designer users are reported. */
+const namedDesigners = 20
+
+/**
+ * The one gate in front of every write to a running gateway. A gateway that is not up has no Designers; one that is up and does not say
+ * counts as occupied. Returns who is there; throws DesignerOpen when that forbids writing now.
+ */
+export async function requireNoDesigner(
+  gateway: Gateway | undefined,
+  status: GatewayStatus | undefined,
+  { profile }: Wanted,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (gateway === undefined || status !== 'running' || profile.designerSessionPolicy === 'proceed') return []
+  const sessions = await gateway.designers(signal).catch((error: unknown) => {
+    signal.throwIfAborted()
+    const fault = asFault(error)
+    throw new Fault(fault.reason, `the gateway does not say whether a Designer is open: ${fault.message}`, { cause: error })
+  })
+  const names = [...new Set(sessions.map(({ user, project }) => (project === '' ? user : `${user} in ${project}`)))].slice(
+    0,
+    namedDesigners,
+  )
+  if (names.length > 0) throw new Fault('DesignerOpen', `open Designer sessions: ${names.join(', ')}`)
+  return names
+}
+
+export type ScanOutcome = { state: State; problems: string[] }
+
+/** Asks the gateway to read what it has not read yet, and waits until it says that it has. Throws what the gateway answers. */
+export async function scanPending(gateway: Gateway, state: State, signal: AbortSignal): Promise<ScanOutcome> {
+  if (state.scanPending.length === 0) return { state, problems: [] }
+  const done = await gateway.scan(state.scanPending, signal)
+  const scanned = { ...state.scanned }
+  for (const kind of ['projects', 'config'] as const) {
+    const at = done[kind]
+    if (at !== undefined) scanned[kind] = timestamp(at)
+  }
+  return { state: { ...state, scanned, scanPending: [], commissioning: false }, problems: done.problems }
+}
