@@ -1,0 +1,101 @@
+/**
+ * What an agent is told by the pod that injection put it into: one table of environment variables that admission writes and the
+ * agent's entry reads. Everything else it learns live, from the downward API's files and from its GatewaySync. Pure.
+ */
+import * as v from 'valibot'
+import { Fault } from './fault.ts'
+import { ports } from './gatewaysync/names.ts'
+
+/** Each setting and its environment variable. */
+export const agentVariables = {
+  podName: 'POD_NAME',
+  podNamespace: 'POD_NAMESPACE',
+  podUid: 'POD_UID',
+  gatewaySync: 'CLUSTER_SYNC_GATEWAY_SYNC',
+  dataDir: 'CLUSTER_SYNC_DATA_DIR',
+  deliveryHost: 'CLUSTER_SYNC_DELIVERY_HOST',
+  deliveryTokenFile: 'CLUSTER_SYNC_DELIVERY_TOKEN_FILE',
+  podInfoDir: 'CLUSTER_SYNC_POD_INFO_DIR',
+  apiKeyFile: 'CLUSTER_SYNC_API_KEY_FILE',
+  gatewayCaFile: 'CLUSTER_SYNC_GATEWAY_CA_FILE',
+  modeArgument: 'CLUSTER_SYNC_MODE_ARGUMENT',
+  modeEnvironment: 'CLUSTER_SYNC_MODE_ENVIRONMENT',
+  port: 'CLUSTER_SYNC_PORT',
+  kubeconfig: 'KUBECONFIG',
+} as const
+
+/** Prefix of the variables that repeat those of the gateway's container, so that none of them can stand for one of ours. */
+export const copiedVariablePrefix = 'CLUSTER_SYNC_COPY_'
+
+/** The name of the agent's port: what a PodMonitor selects. */
+export const agentPortName = 'cluster-sync'
+
+/** Files that the downward API keeps current below `podInfoDir`. */
+export const podInfoFiles = { annotations: 'annotations', labels: 'labels' } as const
+
+const text = v.pipe(v.string(), v.minLength(1), v.maxLength(4096))
+/** A variable that is empty is one that is not set. */
+const optionalText = v.optional(
+  v.pipe(
+    v.string(),
+    v.maxLength(4096),
+    v.transform((value) => (value === '' ? undefined : value)),
+  ),
+)
+
+export const agentSettings = v.object({
+  podName: text,
+  podNamespace: text,
+  podUid: text,
+  gatewaySync: v.pipe(optionalText, v.description('Absent: none could be found when the pod was made; the agent stays idle.')),
+  dataDir: v.pipe(optionalText, v.description('Where the data volume is mounted. Absent: the pod has none; the agent stays idle.')),
+  deliveryHost: v.pipe(text, v.description('host:port of delivery; the agent sends its token nowhere else.')),
+  deliveryTokenFile: text,
+  podInfoDir: text,
+  apiKeyFile: optionalText,
+  gatewayCaFile: optionalText,
+  modeArgument: v.pipe(optionalText, v.description('-Dignition.config.mode=… of the gateway, expanded by the kubelet.')),
+  modeEnvironment: v.pipe(optionalText, v.description("DEPLOYMENT_MODE of the gateway's container.")),
+  port: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)), String(ports.agent)),
+  kubeconfig: v.pipe(optionalText, v.description("Absent: the pod's own ServiceAccount.")),
+})
+
+export type AgentSettings = v.InferOutput<typeof agentSettings>
+
+/** Throws InvalidConfiguration naming the variable. */
+export function parseAgentSettings(environment: Readonly<Record<string, string | undefined>>): AgentSettings {
+  const named = Object.entries(agentVariables).flatMap(([setting, variable]) => {
+    const value = environment[variable]
+    return value === undefined ? [] : [[setting, value] as const]
+  })
+  const parsed = v.safeParse(agentSettings, Object.fromEntries(named))
+  if (parsed.success) return parsed.output
+  const [issue] = parsed.issues
+  const setting = v.getDotPath(issue) ?? ''
+  const variable = Object.hasOwn(agentVariables, setting) ? agentVariables[setting as keyof typeof agentVariables] : setting
+  throw new Fault('InvalidConfiguration', `environment variable ${variable}: ${issue.message}`)
+}
+
+/** An entry of a container's `env`. */
+export type EnvEntry = { name: string; value?: string; valueFrom?: Record<string, unknown> }
+
+/** What injection decides; the pod's own identity comes from the downward API. */
+export type WrittenSettings = Partial<Record<Exclude<keyof typeof agentVariables, 'podName' | 'podNamespace' | 'podUid'>, string>>
+
+/** The container's `env` for these settings: what is undefined is left out. */
+export function agentEnvironment(written: WrittenSettings): EnvEntry[] {
+  const values = Object.entries(agentVariables).flatMap(([setting, name]): EnvEntry[] => {
+    const value = written[setting as keyof WrittenSettings]
+    return value === undefined ? [] : [{ name, value }]
+  })
+  return [
+    fromField(agentVariables.podName, 'metadata.name'),
+    fromField(agentVariables.podNamespace, 'metadata.namespace'),
+    fromField(agentVariables.podUid, 'metadata.uid'),
+    ...values,
+  ]
+}
+
+function fromField(name: string, fieldPath: string): EnvEntry {
+  return { name, valueFrom: { fieldRef: { fieldPath } } }
+}
