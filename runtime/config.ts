@@ -3,6 +3,7 @@
  */
 import os from 'node:os'
 import * as v from 'valibot'
+import { type AgentSettings, parseAgentSettings } from './agent-settings.ts'
 import { Fault } from './fault.ts'
 import { type ControllerSettings, controllerSettings, controllerSettingsVariable } from './settings.ts'
 
@@ -23,6 +24,11 @@ export function readControllerConfig(environment: Environment = process.env): Co
     identity: environment['POD_NAME'] ?? os.hostname(),
     kubeconfig: environment['KUBECONFIG'],
   }
+}
+
+/** Throws InvalidConfiguration naming the variable. */
+export function readAgentConfig(environment: Environment = process.env): AgentSettings {
+  return parseAgentSettings(environment)
 }
 
 /** Reads one variable that holds JSON. Throws InvalidConfiguration. */

@@ -100,6 +100,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     if (moves && !desired.paused) report({ ...kept(last), ...base, profile: desired.profile.name, phase: 'Syncing' })
     const result = await deps.cycle(sources(desired.delivery), gateway, wanted, signal)
     report({ ...result, ...base, profile: desired.profile.name, finishedAt: timestamp(clock.now()) })
+    synced ||= result.commit === desired.commit && result.syncHash === desired.syncHash
     if (result.phase === 'Failed') {
       failures += 1
       log.warn({ reason: result.reason ?? 'Unexpected', commit: desired.commit, message: result.message ?? '' }, 'sync failed')
@@ -107,7 +108,6 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     }
     if (failures > 0 || moves) log.info({ commit: desired.commit, reason: result.phase }, 'sync ended')
     failures = 0
-    synced ||= result.commit === desired.commit && result.syncHash === desired.syncHash
     return result.phase === 'Pending' || result.reason === 'DesignerOpen' ? waitingMs : desired.profile.syncPeriod * 1000
   }
 

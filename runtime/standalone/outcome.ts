@@ -19,13 +19,16 @@ type Facts = {
 /** Phases in which a target stays until someone changes something. */
 const failing: ReadonlySet<string> = new Set(['Failed', 'Blocked', 'DryRun', 'Paused'])
 
+/** A gateway that starts is waited for; one that is not there is named at once. */
+const unreachable: Reason = 'GatewayUnreachable'
+
 /** In place means what `Ready` means, proved by each target in this very run. */
 export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome {
   if (!answered) return { kind: 'waiting' }
   if (fault !== undefined) return { kind: 'failed', reason: fault.reason, message: fault.message }
   if (status.source?.held !== undefined) return { kind: 'failed', reason: status.source.held, message: conditionMessage(status) }
   for (const [name, report] of reports) {
-    if (report === undefined || !failing.has(report.phase)) continue
+    if (report === undefined || !(failing.has(report.phase) || report.reason === unreachable)) continue
     return {
       kind: 'failed',
       reason: report.reason ?? report.phase,

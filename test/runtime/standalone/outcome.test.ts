@@ -32,5 +32,7 @@ void t.test('a run fails with the reason of the git host, of the checks or of th
   })
   const failed: SyncReportStatus = { phase: 'Failed', reason: 'DiskFull', message: 'no space' }
   t.same(outcomeOf({ ...facts, reports: new Map([['gw', failed]]) }), { kind: 'failed', reason: 'DiskFull', message: 'gw: no space' })
+  const down: SyncReportStatus = { phase: 'Pending', reason: 'GatewayUnreachable', message: 'not read yet' }
+  t.match(outcomeOf({ ...facts, status: {}, reports: new Map([['gw', down]]) }), { kind: 'failed', reason: 'GatewayUnreachable' })
   t.match(outcomeOf({ ...facts, reports: new Map([['gw', { phase: 'Paused' }]]) }), { kind: 'failed', reason: 'Paused' })
 })

@@ -1,0 +1,74 @@
+/**
+ * A real git repository in a folder of its own, for tests that need commits and no host.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type { Test } from 'tap'
+
+/** Content by path; null deletes. */
+export type Changes = Readonly<Record<string, string | null>>
+
+export type Repository = {
+  /** The work tree, which also serves as the repository's URL on this machine. */
+  folder: string
+  /** Writes, commits and returns the commit's hash. */
+  commit(changes: Changes, message?: string): string
+  git(...args: string[]): Buffer
+}
+
+/** Nothing of the machine's own configuration takes part. */
+export const gitEnvironment: NodeJS.ProcessEnv = {
+  ...process.env,
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_AUTHOR_NAME: 'Plant',
+  GIT_AUTHOR_EMAIL: 'plant@example.com',
+  GIT_COMMITTER_NAME: 'Plant',
+  GIT_COMMITTER_EMAIL: 'plant@example.com',
+}
+
+/** A folder in memory where there is one, outside of every repository, removed with the test. */
+export function temporaryFolder(t: Pick<Test, 'teardown'>, name: string): string {
+  const parent = existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir()
+  const folder = mkdtempSync(path.join(parent, `cluster-sync-${name}-`))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export function makeRepository(folder: string): Repository {
+  mkdirSync(folder, { recursive: true })
+  const git = (...args: string[]): Buffer =>
+    execFileSync('git', ['-C', folder, ...args], { env: gitEnvironment, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'pipe'] })
+  git('init', '-q', '-b', 'main')
+  return {
+    folder,
+    git,
+    commit(changes, message = 'Change') {
+      for (const [name, content] of Object.entries(changes)) {
+        const file = path.join(folder, name)
+        if (content === null) {
+          rmSync(file)
+          continue
+        }
+        mkdirSync(path.dirname(file), { recursive: true })
+        writeFileSync(file, content)
+      }
+      git('add', '-A')
+      git('commit', '-q', '--allow-empty', '-m', message)
+      return git('rev-parse', 'HEAD').toString('utf8').trim()
+    },
+  }
+}
+
+/** A repository with the history of a bundle file. */
+export function cloneBundle(bundle: string, folder: string): Repository {
+  execFileSync('git', ['clone', '-q', bundle, folder], { env: gitEnvironment, stdio: ['ignore', 'pipe', 'pipe'] })
+  return makeRepository(folder)
+}
+
+/** Every commit of the checked-out branch, oldest first. */
+export function commitsOf(repository: Repository): string[] {
+  return repository.git('rev-list', '--reverse', '--first-parent', 'HEAD').toString('utf8').split('\n').filter(Boolean)
+}
