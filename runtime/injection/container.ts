@@ -1,0 +1,73 @@
+/**
+ * The agent's container: a native sidecar, so that the configuration is in place before the gateway starts and its end never keeps a
+ * pod from ending. It passes the Pod Security Standard `restricted`. Pure.
+ */
+import { agentEnvironment, agentPortName, type EnvEntry, type WrittenSettings } from '../agent-settings.ts'
+import { agentContainerName, ports } from '../gatewaysync/names.ts'
+import { gatewayContainer } from './data-volume.ts'
+import type { Pod, VolumeMount } from './pod.ts'
+
+/** What was chosen for this pod. */
+export type AgentContainer = {
+  image: string
+  imagePullPolicy: string
+  resources: object
+  settings: WrittenSettings
+  /** Entries besides the settings, in the order in which they expand. */
+  env: readonly EnvEntry[]
+  mounts: readonly (VolumeMount | { name: string; mountPath: string; readOnly: true })[]
+  port: number
+}
+
+/**
+ * Probed each second while the gateway waits for it. After 30 minutes the kubelet starts the agent anew, which helps against a hang and
+ * costs nothing else. A readiness probe there is not: an agent that is down must not take its gateway out of service.
+ */
+const startup = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1800 }
+const liveness = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
+
+export function agentContainer(pod: Pod, chosen: AgentContainer): Record<string, unknown> {
+  const { image, imagePullPolicy, resources, settings, env, mounts, port } = chosen
+  return {
+    name: agentContainerName,
+    image,
+    imagePullPolicy,
+    restartPolicy: 'Always',
+    env: [...env, ...agentEnvironment(settings)],
+    ports: [{ name: agentPortName, containerPort: port }],
+    startupProbe: { httpGet: { path: '/startz', port }, ...startup },
+    livenessProbe: { httpGet: { path: '/livez', port }, ...liveness },
+    ...(Object.keys(resources).length === 0 ? {} : { resources }),
+    securityContext: securityContext(pod),
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    volumeMounts: mounts,
+  }
+}
+
+/** The gateway's user, so that each can write the other's files: from the pod, unless its own container names another. */
+function securityContext(pod: Pod): Record<string, unknown> {
+  const own = gatewayContainer(pod)?.securityContext ?? {}
+  const copied = ['runAsUser', 'runAsGroup', 'seLinuxOptions'].flatMap((key) => (own[key] === undefined ? [] : [[key, own[key]] as const]))
+  const user = own['runAsUser'] ?? pod.spec.securityContext?.['runAsUser']
+  return {
+    ...Object.fromEntries(copied),
+    // The kubelet would not start a container that must not be root in a pod that is.
+    runAsNonRoot: user !== 0,
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: { type: 'RuntimeDefault' },
+  }
+}
+
+/** Our port, or the next one that no container of the pod claims: they share one network. */
+export function freePort(pod: Pod): number {
+  const claimed = new Set(
+    [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((container) =>
+      (container.ports ?? []).map((port) => port.containerPort),
+    ),
+  )
+  let port: number = ports.agent
+  while (claimed.has(port)) port += 1
+  return port
+}

@@ -1,0 +1,62 @@
+/**
+ * Where a gateway pod keeps its data directory: which volume, and mounted how in the gateway's container. Pure.
+ */
+import { gatewayContainerName, podAnnotations } from '../gatewaysync/names.ts'
+import type { Container, Pod, VolumeMount } from './pod.ts'
+
+/** The data directory of the gateway's image (gateway.md 5). */
+export const usualDataDir = '/usr/local/bin/ignition/data'
+
+/** Names that charts give the data volume; the first that the pod has. */
+const usualNames = ['ignition-data', 'data']
+
+export type DataVolume =
+  | { kind: 'found'; mount: Pick<VolumeMount, 'name' | 'mountPath' | 'subPath' | 'subPathExpr'>; warning: string | undefined }
+  | { kind: 'missing'; why: string }
+
+export function gatewayContainer(pod: Pod): Container | undefined {
+  return pod.spec.containers.find(({ name }) => name === gatewayContainerName)
+}
+
+export function findDataVolume(pod: Pod): DataVolume {
+  const names = (pod.spec.volumes ?? []).map(({ name }) => name)
+  const asked = pod.metadata.annotations?.[podAnnotations.dataVolume]
+  const name = asked === undefined || asked === '' ? usualNames.find((usual) => names.includes(usual)) : asked
+  if (name === undefined) {
+    return {
+      kind: 'missing',
+      why: `the pod has no volume ${usualNames.join(' or ')}; name it in the annotation ${podAnnotations.dataVolume}`,
+    }
+  }
+  if (!names.includes(name)) {
+    return {
+      kind: 'missing',
+      why: `annotation ${podAnnotations.dataVolume}: the pod has no volume "${name}"; it has: ${names.join(', ') || 'none'}`,
+    }
+  }
+  return { kind: 'found', ...mountOf(pod, name) }
+}
+
+/** The gateway's own mount; a pod without a container of that name shows it in the first that mounts the volume. */
+function mountOf(pod: Pod, name: string): Omit<Extract<DataVolume, { kind: 'found' }>, 'kind'> {
+  const gateway = gatewayContainer(pod)
+  const mounts = (gateway === undefined ? pod.spec.containers : [gateway])
+    .flatMap(({ volumeMounts }) => volumeMounts ?? [])
+    .filter((mount) => mount.name === name)
+  const mount = mounts.find(({ mountPath }) => withoutSlash(mountPath) === usualDataDir) ?? mounts[0]
+  if (mount === undefined) {
+    const who = gateway === undefined ? 'no container mounts' : `container ${gatewayContainerName} does not mount`
+    return {
+      mount: { name, mountPath: usualDataDir },
+      warning: `${who} the data volume "${name}"; its root is taken for the data directory`,
+    }
+  }
+  const { mountPath, subPath, subPathExpr } = mount
+  const part = subPathExpr !== undefined ? { subPathExpr } : subPath !== undefined ? { subPath } : {}
+  const warning = mount.readOnly === true ? `the gateway mounts its data volume "${name}" read-only` : undefined
+  return { mount: { name, mountPath, ...part }, warning }
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/+$/, '')
+}

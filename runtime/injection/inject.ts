@@ -1,0 +1,133 @@
+/**
+ * Flow D, without the HTTP around it: the JSON patch that puts an agent into a gateway pod. No decision here refuses a pod: what is
+ * missing makes an idle agent and a warning. Pure.
+ */
+import * as v from 'valibot'
+import { agentPodLabel, agentContainerName, podAnnotations } from '../gatewaysync/names.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import type { ControllerSettings } from '../settings.ts'
+import { agentContainer, freePort } from './container.ts'
+import { findDataVolume, gatewayContainer } from './data-volume.ts'
+import { agentImage, agentResources, endsGuaranteed, missingPullSecrets } from './image.ts'
+import { addToList, addToMap, type JsonPatch } from './json-patch.ts'
+import type { Pod } from './pod.ts'
+import { copyReferences, modeVariables, withoutRepeats } from './variables.ts'
+import { agentVolumes } from './volumes.ts'
+
+export type InjectionSettings = {
+  agent: ControllerSettings['agent']
+  delivery: ControllerSettings['delivery']
+  /** The agent's place among the init containers. Default last: after one that seeds the data volume (gateway.md 5). */
+  place?: 'first' | 'last'
+}
+
+/** What is known of the GatewaySync that a pod follows. */
+export type FoundSync =
+  | { kind: 'found'; name: string; spec: unknown }
+  /** `name`: the pod names one that does not exist. Otherwise the namespace holds `count` of them, which is not one. */
+  | { kind: 'missing'; name: string }
+  | { kind: 'ambiguous'; count: number }
+  /** It could not be read. */
+  | { kind: 'unknown'; name: string | undefined; why: string }
+
+export type Injection = { kind: 'patch'; operations: JsonPatch[]; warnings: string[] } | { kind: 'unchanged'; why: string }
+
+/** The value of the annotation by which an injected pod says so. */
+const injectedValue = 'true'
+
+const specSchema = gatewaySyncSpec({ allowLocal: true })
+
+/** The name by which a pod follows a GatewaySync; undefined: the only one of its namespace. */
+export function namedSync(pod: Pod): string | undefined {
+  const name = pod.metadata.annotations?.[podAnnotations.gatewaySync]
+  return name === '' ? undefined : name
+}
+
+/** Why a pod gets no agent; undefined: it gets one. */
+export function whyUnchanged(pod: Pod): string | undefined {
+  if (pod.metadata.annotations?.[podAnnotations.inject] !== 'true') return `the pod is not annotated ${podAnnotations.inject}: "true"`
+  const present = [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
+  return present.some(({ name }) => name === agentContainerName) ? 'the pod has its agent' : undefined
+}
+
+export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSync): Injection {
+  const why = whyUnchanged(pod)
+  if (why !== undefined) return { kind: 'unchanged', why }
+  const read = readSync(sync)
+  const agent = read.spec?.agent
+  const image = agentImage(settings.agent, agent)
+  const resources = agentResources(settings.agent, agent)
+  const data = findDataVolume(pod)
+  const gateway = gatewayContainer(pod)
+  const own = agentVolumes(
+    read.spec?.gateway,
+    (pod.spec.volumes ?? []).map(({ name }) => name),
+  )
+  const subPath = copyReferences(data.kind === 'found' ? (data.mount.subPathExpr ?? '') : '', gateway)
+  const dataMounts = data.kind === 'missing' ? [] : [subPath.text === '' ? data.mount : { ...data.mount, subPathExpr: subPath.text }]
+  const port = freePort(pod)
+  const container = agentContainer(pod, {
+    ...image,
+    resources,
+    port,
+    env: withoutRepeats([...subPath.env, ...modeVariables(gateway)]),
+    mounts: [...dataMounts, ...own.map(({ mount }) => mount)],
+    settings: {
+      ...Object.assign({}, ...own.map(({ setting }) => setting)),
+      ...(read.name === undefined ? {} : { gatewaySync: read.name }),
+      ...(data.kind === 'found' ? { dataDir: data.mount.mountPath } : {}),
+      deliveryHost: URL.parse(settings.delivery.url)?.host ?? settings.delivery.url,
+      port: String(port),
+    },
+  })
+  const annotations = {
+    [podAnnotations.injected]: injectedValue,
+    ...(namedSync(pod) === undefined && read.name !== undefined ? { [podAnnotations.gatewaySync]: read.name } : {}),
+  }
+  const guaranteed = endsGuaranteed(pod, resources)
+    ? 'the pod loses the class Guaranteed; give spec.agent.resources equal requests and limits of cpu and memory'
+    : undefined
+  return {
+    kind: 'patch',
+    operations: [
+      ...addToMap('/metadata/annotations', pod.metadata.annotations, annotations),
+      ...addToMap('/metadata/labels', pod.metadata.labels, { [agentPodLabel]: 'true' }),
+      ...addToList(
+        '/spec/volumes',
+        pod.spec.volumes,
+        own.map(({ volume }) => volume),
+      ),
+      ...addToList('/spec/imagePullSecrets', pod.spec.imagePullSecrets, missingPullSecrets(settings.agent, agent, pod)),
+      ...addToList('/spec/initContainers', pod.spec.initContainers, [container], settings.place === 'first'),
+    ],
+    warnings: [
+      read.warning,
+      data.kind === 'missing' ? `${data.why}; the agent stays idle` : data.warning,
+      image.warning,
+      guaranteed,
+    ].filter((warning) => warning !== undefined),
+  }
+}
+
+type ReadSync = { name: string | undefined; spec: GatewaySyncSpec | undefined; warning: string | undefined }
+
+/** A name is passed on even where no such GatewaySync exists yet: the agent waits for it. */
+function readSync(sync: FoundSync): ReadSync {
+  switch (sync.kind) {
+    case 'found': {
+      const parsed = v.safeParse(specSchema, sync.spec)
+      if (parsed.success) return { name: sync.name, spec: parsed.output, warning: undefined }
+      const [issue] = parsed.issues
+      const where = `spec.${v.getDotPath(issue) ?? ''}: ${issue.message}`
+      return { name: sync.name, spec: undefined, warning: `GatewaySync "${sync.name}" is invalid: ${where}` }
+    }
+    case 'missing':
+      return { name: sync.name, spec: undefined, warning: `GatewaySync "${sync.name}" does not exist; the agent stays idle until it does` }
+    case 'ambiguous': {
+      const warning = `the namespace has ${sync.count} GatewaySyncs; name one in the annotation ${podAnnotations.gatewaySync}; the agent stays idle`
+      return { name: undefined, spec: undefined, warning }
+    }
+    case 'unknown':
+      return { name: sync.name, spec: undefined, warning: `the GatewaySync could not be read: ${sync.why}` }
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * The operations of RFC 6902 that injection needs. Written by hand instead of compared, so that a patch names only what is ours. Pure.
+ */
+export type JsonPatch = { op: 'add'; path: string; value: unknown }
+
+/** Adds entries to a list, which is made where it is missing; `first` puts them before what is there. */
+export function addToList(
+  path: string,
+  present: readonly unknown[] | undefined | null,
+  entries: readonly unknown[],
+  first = false,
+): JsonPatch[] {
+  if (entries.length === 0) return []
+  if (present === undefined || present === null) return [{ op: 'add', path, value: entries }]
+  const ordered = first ? entries.toReversed() : entries
+  return ordered.map((value) => ({ op: 'add', path: `${path}/${first ? '0' : '-'}`, value }))
+}
+
+/** Sets members of a map, which is made where it is missing. */
+export function addToMap(path: string, present: object | undefined | null, members: Readonly<Record<string, unknown>>): JsonPatch[] {
+  const entries = Object.entries(members)
+  if (entries.length === 0) return []
+  if (present === undefined || present === null) return [{ op: 'add', path, value: members }]
+  return entries.map(([key, value]) => ({ op: 'add', path: `${path}/${escapeSegment(key)}`, value }))
+}
+
+/** RFC 6901, section 3. */
+function escapeSegment(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+}

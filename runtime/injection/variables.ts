@@ -1,0 +1,80 @@
+/**
+ * Repeats in the agent what variables of the gateway's container say, without reading a value: the kubelet expands them for both. Pure.
+ */
+import { agentVariables, copiedVariablePrefix, type EnvEntry } from '../agent-settings.ts'
+import { modeInArgument } from '../collections/mode.ts'
+import type { Container } from './pod.ts'
+
+/** The variable by which compose files and charts name the deployment mode. */
+const modeVariable = 'DEPLOYMENT_MODE'
+
+const reference = /\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)/g
+
+/** How deep one variable may name another. */
+const maxDepth = 8
+
+/** A text in which references name copies, and the entries that must stand before it. */
+export type Copied = { text: string; env: EnvEntry[] }
+
+/** Rewrites `$(NAME)` to the agent's own copy of the gateway's variable; what the gateway does not have stays as it is. */
+export function copyReferences(text: string, gateway: Container | undefined, depth = 0): Copied {
+  const env: EnvEntry[] = []
+  const rewritten = text.replace(reference, (whole, name?: string) => {
+    if (name === undefined || depth >= maxDepth) return whole
+    const copy = `${copiedVariablePrefix}${name}`
+    const entries = copyVariable(name, copy, gateway, depth)
+    if (entries.length === 0) return whole
+    env.push(...entries)
+    return `$(${copy})`
+  })
+  return { text: rewritten, env }
+}
+
+/**
+ * The entries that give the agent, under another name, the value that a variable has in the gateway's container: none when it has no
+ * such variable. The last of its sources wins, as in the gateway; each is optional, so that a missing one never holds the pod back.
+ */
+function copyVariable(name: string, as: string, gateway: Container | undefined, depth: number): EnvEntry[] {
+  const own = gateway?.env?.findLast((entry) => entry.name === name)
+  if (own?.valueFrom !== undefined) return [{ name: as, valueFrom: ofContainer(own.valueFrom, gateway?.name) }]
+  if (own !== undefined) {
+    const copied = copyReferences(own.value ?? '', gateway, depth + 1)
+    return [...copied.env, { name: as, value: copied.text }]
+  }
+  return (gateway?.envFrom ?? []).flatMap(({ prefix = '', configMapRef, secretRef }): EnvEntry[] => {
+    const key = name.slice(prefix.length)
+    if (!name.startsWith(prefix) || key === '') return []
+    const from = (kind: string, source: string): EnvEntry => ({ name: as, valueFrom: { [kind]: { name: source, key, optional: true } } })
+    if (configMapRef?.name !== undefined) return [from('configMapKeyRef', configMapRef.name)]
+    return secretRef?.name === undefined ? [] : [from('secretKeyRef', secretRef.name)]
+  })
+}
+
+/** A reference to the container's own resources names the gateway's, once it stands in another container. */
+function ofContainer(valueFrom: Record<string, unknown>, container: string | undefined): Record<string, unknown> {
+  const field = valueFrom['resourceFieldRef']
+  if (typeof field !== 'object' || field === null) return valueFrom
+  return { resourceFieldRef: { containerName: container, ...field } }
+}
+
+/** What the agent must know of how the gateway chooses its deployment mode; entries in the order in which they expand. */
+export function modeVariables(gateway: Container | undefined): EnvEntry[] {
+  const words = [...(gateway?.command ?? []), ...(gateway?.args ?? [])]
+  const argument = modeInArgument(words.join('\n'))
+  const environment = copyVariable(modeVariable, agentVariables.modeEnvironment, gateway, 0)
+  if (argument === undefined) return withoutRepeats(environment)
+  const { text, env } = copyReferences(argument, gateway)
+  const quoted = /\s/.test(text) ? `"${text}"` : text
+  return withoutRepeats([...environment, ...env, { name: agentVariables.modeArgument, value: `-Dignition.config.mode=${quoted}` }])
+}
+
+/** The same copy may be asked for twice; each entry is kept once, where it stands first. */
+export function withoutRepeats(entries: readonly EnvEntry[]): EnvEntry[] {
+  const seen = new Set<string>()
+  return entries.filter((entry) => {
+    const text = JSON.stringify(entry)
+    const isNew = !seen.has(text)
+    seen.add(text)
+    return isNew
+  })
+}

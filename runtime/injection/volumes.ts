@@ -1,0 +1,82 @@
+/**
+ * The volumes that an agent brings along, each with its mount: its tokens, what the pod says of itself, the gateway's API key. Pure.
+ */
+import { agentVariables, podInfoFiles } from '../agent-settings.ts'
+import { deliveryToken } from '../gatewaysync/names.ts'
+import type { GatewaySpec } from '../gatewaysync/spec.ts'
+
+/** Where client libraries look for the API token. The mount keeps the ServiceAccount plugin from adding its own. */
+const apiTokenFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
+const folder = '/var/run/cluster-sync'
+
+/** Lifetime that kubelets ask for by themselves; they renew at 80 %. */
+const apiTokenSeconds = 3607
+
+type AgentVolume = {
+  volume: { name: string } & Record<string, unknown>
+  mount: { name: string; mountPath: string; readOnly: true }
+  /** The setting that tells the agent of it, and the path that it tells. */
+  setting: Partial<Record<keyof typeof agentVariables, string>>
+}
+
+/** All of them are named `cluster-sync-…`; a name that the pod has taken gets a number. */
+export function agentVolumes(gateway: GatewaySpec | undefined, taken: readonly string[]): AgentVolume[] {
+  const volumes = [deliveryTokenVolume(), apiTokenVolume(), podInfoVolume()]
+  if (gateway?.api !== undefined) {
+    volumes.push(secretVolume('api-key', gateway.api.secretName, gateway.api.secretKey, 'apiKeyFile'))
+  }
+  if (gateway?.caBundle !== undefined) {
+    volumes.push(secretVolume('gateway-ca', gateway.caBundle.secretRef.name, gateway.caBundle.secretRef.key, 'gatewayCaFile'))
+  }
+  return volumes.map((volume) => renamed(volume, freeName(volume.volume.name, taken)))
+}
+
+function deliveryTokenVolume(): AgentVolume {
+  const { audience, expirySeconds } = deliveryToken
+  const source = { serviceAccountToken: { audience, expirationSeconds: expirySeconds, path: 'token' } }
+  return agentVolume(
+    'delivery-token',
+    `${folder}/delivery`,
+    { projected: { sources: [source] } },
+    { deliveryTokenFile: `${folder}/delivery/token` },
+  )
+}
+
+function apiTokenVolume(): AgentVolume {
+  const sources = [
+    { serviceAccountToken: { expirationSeconds: apiTokenSeconds, path: 'token' } },
+    { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
+  ]
+  return agentVolume('api-token', apiTokenFolder, { projected: { sources } }, {})
+}
+
+function podInfoVolume(): AgentVolume {
+  const items = [
+    { path: podInfoFiles.annotations, fieldRef: { fieldPath: 'metadata.annotations' } },
+    { path: podInfoFiles.labels, fieldRef: { fieldPath: 'metadata.labels' } },
+  ]
+  return agentVolume('pod-info', `${folder}/pod`, { downwardAPI: { items } }, { podInfoDir: `${folder}/pod` })
+}
+
+/** One key of one Secret. A Secret that does not exist yet never holds the pod back; the kubelet adds it later. */
+function secretVolume(name: string, secretName: string, key: string, setting: 'apiKeyFile' | 'gatewayCaFile'): AgentVolume {
+  const path = `${folder}/${name}`
+  const source = { secret: { secretName, optional: true, items: [{ key, path: 'value' }] } }
+  return agentVolume(name, path, source, { [setting]: `${path}/value` })
+}
+
+function agentVolume(short: string, mountPath: string, source: Record<string, unknown>, setting: AgentVolume['setting']): AgentVolume {
+  const name = `cluster-sync-${short}`
+  return { volume: { name, ...source }, mount: { name, mountPath, readOnly: true }, setting }
+}
+
+function renamed({ volume, mount, setting }: AgentVolume, name: string): AgentVolume {
+  return { volume: { ...volume, name }, mount: { ...mount, name }, setting }
+}
+
+function freeName(name: string, taken: readonly string[]): string {
+  if (!taken.includes(name)) return name
+  const numbers = taken.map((_, index) => `${name}-${index + 2}`)
+  return numbers.find((candidate) => !taken.includes(candidate)) ?? `${name}-${taken.length + 2}`
+}
