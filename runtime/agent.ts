@@ -30,7 +30,7 @@ import { releaseLock } from './sync/lock.ts'
 import { version } from './version.ts'
 
 const maxConfBytes = 1024 * 1024
-const maxSecretBytes = 64 * 1024
+const maxMountedCharacters = 1024 * 1024
 /** After SIGTERM a publish is finished, a report written; then the process ends in any case. */
 const stopWithinMs = 15_000
 
@@ -183,20 +183,20 @@ function unusableSource(fault: Fault): Source {
 /** The gateway's container shares the pod's network. */
 function gatewayOf({ clock, log }: Deps, { apiKeyFile, gatewayCaFile }: Following, spec: GatewaySyncSpec['gateway']): Gateway {
   const port = spec.port ?? (spec.tls ? 8043 : 8088)
-  const ca = gatewayCaFile === undefined ? undefined : readSmallFile(gatewayCaFile, maxConfBytes)?.toString('utf8')
+  const ca = gatewayCaFile === undefined ? undefined : readMounted(gatewayCaFile)
   return connectGateway({
     url: `${spec.tls ? 'https' : 'http'}://localhost:${port}`,
-    apiKey: async () => (apiKeyFile === undefined ? undefined : readSecret(apiKeyFile)),
+    apiKey: async () => (apiKeyFile === undefined ? undefined : readMounted(apiKeyFile)),
     ca,
     clock,
     log,
   })
 }
 
-/** Mounted Secrets are links, as the kubelet swaps them as a whole; an absent optional one is no key. */
-function readSecret(file: string): string | undefined {
+/** Mounted keys are links, as the kubelet swaps them as a whole; an absent optional one is none. */
+function readMounted(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8').slice(0, maxSecretBytes).trim()
+    return readFileSync(file, 'utf8').slice(0, maxMountedCharacters).trim()
   } catch {
     return undefined
   }

@@ -44,7 +44,7 @@ export function differences(
   return placed.flatMap(({ source, destination }) => {
     const wanted = listCommit(repository, commit, source)
     for (const file of wanted.keys()) if (ignored(`${destination}/${file}`)) wanted.delete(file)
-    const present = new Set(listTree(path.join(dataDir, destination)))
+    const present = new Set(listTree(path.join(dataDir, destination)).filter((file) => !ignored(`${destination}/${file}`)))
     const missing = [...wanted.keys()].filter((file) => !present.has(file)).map((file) => `${destination}/${file} is missing`)
     const extra = [...present].filter((file) => !wanted.has(file)).map((file) => `${destination}/${file} should not be there`)
     const changed = [...wanted]

@@ -1,0 +1,172 @@
+/**
+ * `cluster-sync run` as a user calls it: processes, real git, the simulator as gateway.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { stringify } from 'yaml'
+import { startSimulator } from '../../examples/simulator/simulator.ts'
+import { cloneBundle, commitsOf, makeRepository, temporaryFolder } from '../support/repository.ts'
+import { requires, sharedData } from '../support/requires.ts'
+import { runCli } from '../support/run-cli.ts'
+import { differences, listTree } from '../support/tree.ts'
+
+type Profile = Record<string, unknown>
+
+function writeManifest(folder: string, repo: string, profile: Profile, ref = 'main'): string {
+  const file = path.join(folder, 'gatewaysync.yaml')
+  const document = {
+    apiVersion: 'clustersync.io/v1alpha1',
+    kind: 'GatewaySync',
+    metadata: { name: 'plant' },
+    spec: { git: { repo, ref }, validation: { policy: 'Off' }, sync: { profiles: { default: profile } } },
+  }
+  writeFileSync(file, stringify(document))
+  return file
+}
+
+const projects: Profile = { mappings: [{ source: 'projects', destination: 'projects' }] }
+
+function setUp(test: Parameters<typeof temporaryFolder>[0], name: string) {
+  const folder = temporaryFolder(test, name)
+  const dataDir = path.join(folder, 'data')
+  mkdirSync(dataDir)
+  return { folder, dataDir, repository: makeRepository(path.join(folder, 'repository')) }
+}
+
+void t.test('--once brings the commit into the folder, has the gateway read it, and exits 0', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUp(t, 'once')
+  const commit = repository.commit({ 'projects/line/project.json': '{}', 'projects/line/a.txt': 'one', 'other/b.txt': 'not mapped' })
+  const gateway = await startSimulator({ dataDir, name: 'gw' })
+  t.teardown(async () => gateway.stop())
+  const file = writeManifest(folder, repository.folder, projects)
+  const result = await runCli(['run', '-f', file, '--data', dataDir, '--gateway', gateway.url, '--once'])
+  t.equal(result.code, 0, result.stderr)
+  t.match(result.stdout, `published ${commit.slice(0, 8)} of main`)
+  t.match(result.stdout, /plant: Synced .* gateway read projects/)
+  t.same(differences(repository, commit, dataDir, [{ source: 'projects', destination: 'projects' }]), [])
+  t.ok(gateway.requests.some(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')))
+})
+
+void t.test('each further --once carries the difference: added, changed, deleted', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUp(t, 'again')
+  const file = writeManifest(folder, repository.folder, projects)
+  const placed = [{ source: 'projects', destination: 'projects' }]
+  repository.commit({ 'projects/a.txt': '1', 'projects/deep/er/b.txt': '1' })
+  t.equal((await runCli(['run', '-f', file, '--data', dataDir, '--once'])).code, 0)
+  const second = repository.commit({ 'projects/a.txt': '2', 'projects/deep/er/b.txt': null, 'projects/deep/c.txt': '1' })
+  const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
+  t.equal(result.code, 0, result.stderr)
+  t.match(result.stdout, '1 added, 1 changed, 1 removed')
+  t.same(differences(repository, second, dataDir, placed), [])
+  t.same(
+    listTree(path.join(dataDir, '.cluster-sync')).filter((name) => name.startsWith('run-') || name === 'journal'),
+    [],
+    'nothing is left of the publish',
+  )
+})
+
+void t.test('two targets take their own profiles', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, repository } = setUp(t, 'targets')
+  repository.commit({ 'projects/a.txt': 'a', 'edge/b.txt': 'b' })
+  const file = path.join(folder, 'gs.yaml')
+  const profiles = { default: projects, edge: { mappings: [{ source: 'edge/', destination: './projects/' }] } }
+  const spec = { git: { repo: repository.folder, ref: 'main' }, sync: { profiles } }
+  writeFileSync(file, stringify({ apiVersion: 'clustersync.io/v1alpha1', kind: 'GatewaySync', metadata: { name: 'plant' }, spec }))
+  for (const name of ['one', 'two']) mkdirSync(path.join(folder, name))
+  const targets = ['--target', `name=one,data=${folder}/one`, '--target', `name=two,data=${folder}/two,profile=edge`]
+  const result = await runCli(['run', '-f', file, ...targets, '--state', path.join(folder, 'state'), '--once'])
+  t.equal(result.code, 0, result.stderr)
+  t.same(listTree(path.join(folder, 'one', 'projects')), ['a.txt'])
+  t.same(listTree(path.join(folder, 'two', 'projects')), ['b.txt'])
+})
+
+void t.test('what cannot work ends with exit 1, one line and its reason, and writes nothing', async (t) => {
+  if (!requires(t, 'git')) return
+  const rows: { name: string; repo?: string; ref?: string; profile?: Profile; args?: string[]; expected: RegExp; files?: string[] }[] = [
+    { name: 'an unknown ref', ref: 'no-such-branch', expected: /\(RefNotFound\)/ },
+    { name: 'a missing repository', repo: '/nowhere/at/all', expected: /\(RepositoryNotFound\)/ },
+    {
+      name: 'a required source that the commit does not hold',
+      profile: { mappings: [{ source: 'nope', destination: 'projects' }] },
+      expected: /plant: .*"nope".*\(SourcePathMissing\)/,
+    },
+    {
+      name: 'a destination that belongs to the gateway',
+      profile: { mappings: [{ source: 'projects', destination: 'config/local' }] },
+      expected: /\(DestinationNotAllowed\)/,
+    },
+    {
+      name: 'a gateway that is down',
+      args: ['--gateway', 'http://127.0.0.1:9'],
+      expected: /\(GatewayUnreachable\)/,
+      files: ['projects/a.txt'],
+    },
+  ]
+  for (const { name, repo, ref, profile = projects, args = [], expected, files = [] } of rows) {
+    const { folder, dataDir, repository } = setUp(t, 'faults')
+    repository.commit({ 'projects/a.txt': 'a' })
+    const file = writeManifest(folder, repo ?? repository.folder, profile, ref)
+    const { code, stderr } = await runCli(['run', '-f', file, '--data', dataDir, '--once', ...args])
+    t.equal(code, 1, name)
+    t.match(stderr, expected, name)
+    t.equal(stderr.trim().split('\n').length, 1, `${name}: one line`)
+    t.same(
+      listTree(dataDir).filter((entry) => !entry.startsWith('.cluster-sync/')),
+      files,
+      name,
+    )
+  }
+})
+
+void t.test('bad options and bad files end with exit 2 and one line that names the key', async (t) => {
+  const folder = temporaryFolder(t, 'usage')
+  const good = writeManifest(folder, '/srv/x.git', projects)
+  const bad = path.join(folder, 'bad.yaml')
+  writeFileSync(bad, readFileSync(good, 'utf8').replace('ref: main', 'ref: main\n    reff: x'))
+  const rows: [string[], RegExp][] = [
+    [['run', '-f', good, '--data', folder, '--onec'], /unknown option '--onec'.*--once/s],
+    [['run', '-f', good], /nowhere to write to/],
+    [['run', '-f', path.join(folder, 'none.yaml'), '--data', folder], /none\.yaml: cannot be read/],
+    [['run', '-f', bad, '--data', folder], /unknown key spec\.git\.reff/],
+    [['run', '-f', good, '--data', path.join(folder, 'nowhere')], /is no folder/],
+    [['run', '-f', good, '--data', folder, '--receiver-port', '70000'], /--receiver-port/],
+    [['run', '-f', good, '--data', folder, '--token-file', 'x'], /need --receiver-port/],
+    [['run', '-f', good, '--data', folder, 'extra'], /too many arguments/],
+    [['ruin'], /unknown command 'ruin'/],
+  ]
+  for (const [args, expected] of rows) {
+    const { code, stderr } = await runCli(args)
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, expected)
+    t.notMatch(stderr, /\n\s+at /, 'no stack trace')
+  }
+})
+
+void t.test('all commits of a real gateway project arrive byte for byte, one after the other', async (t) => {
+  const bundle = sharedData(t, 'real/lab04.bundle')
+  if (bundle === undefined || !requires(t, 'git')) return
+  const folder = temporaryFolder(t, 'replay')
+  const repository = cloneBundle(bundle, path.join(folder, 'repository'))
+  const commits = commitsOf(repository)
+  t.equal(commits.length, 16)
+  const dataDir = path.join(folder, 'data')
+  mkdirSync(dataDir)
+  const profile = { mappings: [{ source: 'services', destination: '.', required: false }], maxDeletions: '100%' }
+  for (const commit of commits) {
+    repository.git('branch', '-f', 'replayed', commit)
+    const file = writeManifest(folder, repository.folder, profile, 'replayed')
+    const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
+    t.equal(result.code, 0, `${commit}: ${result.stderr}`)
+    const wrong = differences(repository, commit, dataDir, [{ source: 'services', destination: '.' }], isNeverWritten)
+    t.same(wrong, [], commit)
+  }
+})
+
+/** What design section 6 never writes, and what nobody but us keeps in the folder. */
+function isNeverWritten(file: string): boolean {
+  return /(?:^|\/)(?:\.resources|\.cluster-sync)\/|\/config\/(?:local|resources\/local|ignition\/keys)\/|\.idb$|\.gitkeep$/.test(file)
+}
