@@ -3,14 +3,15 @@
  * missing makes an idle agent and a warning. Pure.
  */
 import * as v from 'valibot'
+import type { EnvEntry } from '../agent-settings.ts'
 import { agentPodLabel, agentContainerName, podAnnotations } from '../gatewaysync/names.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { ControllerSettings } from '../settings.ts'
 import { agentContainer, freePort } from './container.ts'
-import { findDataVolume, gatewayContainer } from './data-volume.ts'
+import { type DataVolume, findDataVolume, gatewayContainer } from './data-volume.ts'
 import { agentImage, agentResources, endsGuaranteed, missingPullSecrets } from './image.ts'
 import { addToList, addToMap, type JsonPatch } from './json-patch.ts'
-import type { Pod } from './pod.ts'
+import type { Pod, VolumeMount } from './pod.ts'
 import { copyReferences, modeVariables, withoutRepeats } from './variables.ts'
 import { agentVolumes } from './volumes.ts'
 
@@ -35,6 +36,8 @@ export type Injection = { kind: 'patch'; operations: JsonPatch[]; warnings: stri
 /** The value of the annotation by which an injected pod says so. */
 const injectedValue = 'true'
 
+const notGuaranteed = 'the pod loses the class Guaranteed; give spec.agent.resources equal requests and limits of cpu and memory'
+
 const specSchema = gatewaySyncSpec({ allowLocal: true })
 
 /** The name by which a pod follows a GatewaySync; undefined: the only one of its namespace. */
@@ -54,80 +57,75 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
   const why = whyUnchanged(pod)
   if (why !== undefined) return { kind: 'unchanged', why }
   const read = readSync(sync)
-  const agent = read.spec?.agent
-  const image = agentImage(settings.agent, agent)
-  const resources = agentResources(settings.agent, agent)
+  const spec = read.spec?.agent
   const data = findDataVolume(pod)
-  const gateway = gatewayContainer(pod)
-  const own = agentVolumes(
-    read.spec?.gateway,
-    (pod.spec.volumes ?? []).map(({ name }) => name),
-  )
-  const subPath = copyReferences(data.kind === 'found' ? (data.mount.subPathExpr ?? '') : '', gateway)
-  const dataMounts = data.kind === 'missing' ? [] : [subPath.text === '' ? data.mount : { ...data.mount, subPathExpr: subPath.text }]
-  const port = freePort(pod)
+  const image = agentImage(settings.agent, spec)
+  const resources = agentResources(settings.agent, spec)
+  const taken = (pod.spec.volumes ?? []).map(({ name }) => name)
+  const own = agentVolumes(read.spec?.gateway, taken)
+  const { mounts, env } = dataMount(pod, data)
   const container = agentContainer(pod, {
     ...image,
     resources,
-    port,
-    env: withoutRepeats([...subPath.env, ...modeVariables(gateway)]),
-    mounts: [...dataMounts, ...own.map(({ mount }) => mount)],
+    env: withoutRepeats([...env, ...modeVariables(gatewayContainer(pod))]),
+    mounts: [...mounts, ...own.map(({ mount }) => mount)],
+    port: freePort(pod),
     settings: {
-      ...Object.assign({}, ...own.map(({ setting }) => setting)),
+      ...own.reduce((all, { setting }) => ({ ...all, ...setting }), {}),
       ...(read.name === undefined ? {} : { gatewaySync: read.name }),
       ...(data.kind === 'found' ? { dataDir: data.mount.mountPath } : {}),
       deliveryHost: URL.parse(settings.delivery.url)?.host ?? settings.delivery.url,
-      port: String(port),
     },
   })
   const annotations = {
     [podAnnotations.injected]: injectedValue,
     ...(namedSync(pod) === undefined && read.name !== undefined ? { [podAnnotations.gatewaySync]: read.name } : {}),
   }
-  const guaranteed = endsGuaranteed(pod, resources)
-    ? 'the pod loses the class Guaranteed; give spec.agent.resources equal requests and limits of cpu and memory'
-    : undefined
+  const volumes = own.map(({ volume }) => volume)
+  const pullSecrets = missingPullSecrets(settings.agent, spec, pod)
   return {
     kind: 'patch',
     operations: [
       ...addToMap('/metadata/annotations', pod.metadata.annotations, annotations),
       ...addToMap('/metadata/labels', pod.metadata.labels, { [agentPodLabel]: 'true' }),
-      ...addToList(
-        '/spec/volumes',
-        pod.spec.volumes,
-        own.map(({ volume }) => volume),
-      ),
-      ...addToList('/spec/imagePullSecrets', pod.spec.imagePullSecrets, missingPullSecrets(settings.agent, agent, pod)),
+      ...addToList('/spec/volumes', pod.spec.volumes, volumes),
+      ...addToList('/spec/imagePullSecrets', pod.spec.imagePullSecrets, pullSecrets),
       ...addToList('/spec/initContainers', pod.spec.initContainers, [container], settings.place === 'first'),
     ],
     warnings: [
       read.warning,
       data.kind === 'missing' ? `${data.why}; the agent stays idle` : data.warning,
       image.warning,
-      guaranteed,
+      endsGuaranteed(pod, resources) ? notGuaranteed : undefined,
     ].filter((warning) => warning !== undefined),
   }
+}
+
+/** The gateway's own mount of the data volume; what its path is made of comes along. */
+function dataMount(pod: Pod, data: DataVolume): { mounts: VolumeMount[]; env: EnvEntry[] } {
+  if (data.kind === 'missing') return { mounts: [], env: [] }
+  const { subPathExpr } = data.mount
+  if (subPathExpr === undefined) return { mounts: [data.mount], env: [] }
+  const { text, env } = copyReferences(subPathExpr, gatewayContainer(pod))
+  return { mounts: [{ ...data.mount, subPathExpr: text }], env }
 }
 
 type ReadSync = { name: string | undefined; spec: GatewaySyncSpec | undefined; warning: string | undefined }
 
 /** A name is passed on even where no such GatewaySync exists yet: the agent waits for it. */
 function readSync(sync: FoundSync): ReadSync {
-  switch (sync.kind) {
-    case 'found': {
-      const parsed = v.safeParse(specSchema, sync.spec)
-      if (parsed.success) return { name: sync.name, spec: parsed.output, warning: undefined }
-      const [issue] = parsed.issues
-      const where = `spec.${v.getDotPath(issue) ?? ''}: ${issue.message}`
-      return { name: sync.name, spec: undefined, warning: `GatewaySync "${sync.name}" is invalid: ${where}` }
-    }
-    case 'missing':
-      return { name: sync.name, spec: undefined, warning: `GatewaySync "${sync.name}" does not exist; the agent stays idle until it does` }
-    case 'ambiguous': {
-      const warning = `the namespace has ${sync.count} GatewaySyncs; name one in the annotation ${podAnnotations.gatewaySync}; the agent stays idle`
-      return { name: undefined, spec: undefined, warning }
-    }
-    case 'unknown':
-      return { name: sync.name, spec: undefined, warning: `the GatewaySync could not be read: ${sync.why}` }
+  if (sync.kind === 'found') return readSpec(sync.name, sync.spec)
+  if (sync.kind === 'missing') {
+    return { name: sync.name, spec: undefined, warning: `GatewaySync "${sync.name}" does not exist; the agent stays idle until it does` }
   }
+  if (sync.kind === 'unknown') return { name: sync.name, spec: undefined, warning: `the GatewaySync could not be read: ${sync.why}` }
+  const warning = `the namespace has ${sync.count} GatewaySyncs; name one in the annotation ${podAnnotations.gatewaySync}; the agent stays idle`
+  return { name: undefined, spec: undefined, warning }
+}
+
+function readSpec(name: string, spec: unknown): ReadSync {
+  const parsed = v.safeParse(specSchema, spec)
+  if (parsed.success) return { name, spec: parsed.output, warning: undefined }
+  const [issue] = parsed.issues
+  return { name, spec: undefined, warning: `GatewaySync "${name}" is invalid: spec.${v.getDotPath(issue) ?? ''}: ${issue.message}` }
 }
