@@ -1,0 +1,80 @@
+/**
+ * Serves a certificate that someone else renews: cert-manager, or the user, into a Secret mounted as a folder. The kubelet swaps the
+ * folder's content as a whole, but three reads are not one, so a pair that does not belong together is read again later.
+ */
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Clock } from '../clock.ts'
+import { asFault, Fault, isAbort } from '../fault.ts'
+import type { Log } from '../log.ts'
+import { belongsTogether, readCertificate } from './read.ts'
+import { type CertificateKeeper, createServing } from './serving.ts'
+
+/** The kubelet itself takes up to a minute to bring a changed Secret into the folder. */
+const lookEveryMs = 10_000
+/** For so long an authority that is gone from the folder stays trusted, until everybody has heard of the new one. */
+const overlapMs = 86_400_000
+/** A chain is a few KiB. */
+const maxFileBytes = 1024 * 1024
+
+type Files = { certificate: string; key: string; authority: string }
+
+/** Throws InvalidConfiguration naming the file that is missing or damaged. */
+export async function openMounted({ clock, log }: { clock: Clock; log: Log }, { folder }: { folder: string }): Promise<CertificateKeeper> {
+  const trust = createTrust(clock)
+  const read = async (): Promise<{ certificate: string; key: string; caBundle: string }> => {
+    const { certificate, key, authority } = await readFiles(folder)
+    return { certificate, key, caBundle: trust(authority) }
+  }
+  const serving = createServing(await read())
+  let failing = false
+  return {
+    current: serving.current,
+    onChange: serving.onChange,
+    async run(signal) {
+      while (!signal.aborted) {
+        try {
+          await clock.wait(lookEveryMs, signal)
+          if (serving.show(await read())) log.info({ component: 'certificates' }, 'certificate read again')
+          failing = false
+        } catch (error) {
+          if (isAbort(error, signal)) return
+          const { reason, message } = asFault(error)
+          if (!failing) log.warn({ component: 'certificates', reason, message }, 'mounted certificate cannot be used; the last one is kept')
+          failing = true
+        }
+      }
+    },
+  }
+}
+
+/** Remembers authorities for the overlap after they were last seen. */
+function createTrust(clock: Clock): (authority: string) => string {
+  const seen = new Map<string, number>()
+  return (authority) => {
+    const nowMs = clock.monotonicMs()
+    // Moved to the end and so, reversed below, the present one stands first.
+    seen.delete(authority)
+    seen.set(authority, nowMs)
+    for (const [text, seenMs] of seen) if (nowMs - seenMs > overlapMs) seen.delete(text)
+    return [...seen.keys()].toReversed().join('')
+  }
+}
+
+async function readFiles(folder: string): Promise<Files> {
+  const [certificate, key, authority] = await Promise.all(['tls.crt', 'tls.key', 'ca.crt'].map((name) => readText(path.join(folder, name))))
+  const files: Files = { certificate: certificate ?? '', key: key ?? '', authority: authority ?? '' }
+  if (!belongsTogether(files)) throw new Fault('InvalidConfiguration', `${folder}: tls.crt and tls.key are not a certificate and its key`)
+  if (readCertificate(files.authority) === undefined) throw new Fault('InvalidConfiguration', `${folder}/ca.crt holds no certificate`)
+  return files
+}
+
+async function readText(file: string): Promise<string> {
+  const content = await readFile(file).catch((error: unknown) => {
+    throw new Fault('InvalidConfiguration', `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
+  })
+  if (content.byteLength > maxFileBytes) throw new Fault('InvalidConfiguration', `${file} is larger than ${maxFileBytes} bytes`)
+  return `${content.toString('utf8').trim()}\n`
+}

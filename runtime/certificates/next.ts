@@ -1,0 +1,154 @@
+/**
+ * The life of a self-managed certificate: given what is stored and the time, what should be stored and served now, and when to look
+ * again. Whoever trusts us learns of an authority long before it signs, and forgets one long after:
+ *
+ *   authority A   ├── signs ────────────────────────────┤
+ *   authority B                           ├── announced ─┼── signs ──────
+ *   trusted       A                       A B            B A          B
+ *                                         └── overlap ───┴── overlap ─┘
+ *
+ * Pure but for the making of keys.
+ */
+import { issueAuthority, issueLeaf, type KeyPair, type Validity } from './issue.ts'
+import { belongsTogether, isSignedBy, type ReadCertificate, readCertificate } from './read.ts'
+
+const day = 86_400_000
+
+/** Milliseconds. An authority is replaced when a third of its life is left, a leaf at half of it: a month of outage harms nothing. */
+export const lifetimes = {
+  authority: 365 * day,
+  leaf: 60 * day,
+  /** Both overlaps; trust travels within seconds, unless the controller or the API server is away. */
+  overlap: day,
+  /** Certificates begin this much earlier, for clocks that are behind. */
+  backdate: 3_600_000,
+} as const
+
+/** What the Secret keeps. */
+export type StoredCertificates = {
+  authority: KeyPair
+  /** Announced, not signing yet. */
+  next: KeyPair | undefined
+  /** Has signed until lately; its certificate only. */
+  previous: string | undefined
+  leaf: KeyPair
+}
+
+export type NextCertificates = {
+  stored: StoredCertificates
+  /** Whether `stored` differs from what was given. */
+  changed: boolean
+  /** PEM: every authority to trust now. */
+  caBundle: string
+  leaf: KeyPair
+  /** When the next step is due. */
+  renewAt: Temporal.Instant
+}
+
+type Wanted = { dnsNames: readonly string[]; now: Temporal.Instant }
+
+export async function nextCertificates(given: StoredCertificates | undefined, { dnsNames, now }: Wanted): Promise<NextCertificates> {
+  const authorities = await nextAuthorities(given, now)
+  const signing = readCertificate(authorities.authority.certificate)
+  if (signing === undefined) throw new Error('an authority that was just made or checked cannot be read')
+  const keeps = given !== undefined && isGoodLeaf(given.leaf, signing, dnsNames, now)
+  const leaf = keeps ? given.leaf : await issueLeaf(authorities.authority, dnsNames, validity(now, lifetimes.leaf, signing.until))
+  const stored = { ...authorities, leaf }
+  const trusted = [authorities.authority.certificate, authorities.next?.certificate, authorities.previous]
+  return {
+    stored,
+    changed: JSON.stringify(stored) !== JSON.stringify(given),
+    caBundle: trusted
+      .filter((text) => text !== undefined)
+      .map((text) => `${text.trim()}\n`)
+      .join(''),
+    leaf,
+    renewAt: earliest([...authoritySteps(authorities), renewalOf(readCertificate(leaf.certificate))]) ?? now,
+  }
+}
+
+type Authorities = Omit<StoredCertificates, 'leaf'>
+
+/** At most one step each time; the next one is due at `renewAt`. */
+async function nextAuthorities(given: StoredCertificates | undefined, now: Temporal.Instant): Promise<Authorities> {
+  const usable = given === undefined ? undefined : usableAuthorities(given, now)
+  if (usable === undefined) return { authority: await newAuthority(now), next: undefined, previous: undefined }
+  const { authority, next, previous } = usable
+  if (next !== undefined && now.epochMilliseconds >= promotedMs(next)) {
+    return { authority: next, next: undefined, previous: authority.certificate }
+  }
+  const aging = now.epochMilliseconds >= replacedMs(authority)
+  if (next === undefined && aging) return { authority, next: await newAuthority(now), previous }
+  const forgotten = previous !== undefined && now.epochMilliseconds >= forgottenMs(authority)
+  return { authority, next, previous: forgotten ? undefined : previous }
+}
+
+/** What of the stored authorities can still be used; undefined: nothing can. */
+function usableAuthorities({ authority, next, previous }: StoredCertificates, now: Temporal.Instant): Authorities | undefined {
+  const announced = next !== undefined && isValid(next, now) ? next : undefined
+  if (isValid(authority, now)) return { authority, next: announced, previous: readable(previous) }
+  return announced === undefined ? undefined : { authority: announced, next: undefined, previous: undefined }
+}
+
+function isValid(pair: KeyPair, now: Temporal.Instant): boolean {
+  const read = readCertificate(pair.certificate)
+  return read !== undefined && isWithin(read, now) && belongsTogether(pair)
+}
+
+function readable(text: string | undefined): string | undefined {
+  return text !== undefined && readCertificate(text) !== undefined ? text : undefined
+}
+
+function isGoodLeaf(pair: KeyPair, signing: ReadCertificate, dnsNames: readonly string[], now: Temporal.Instant): boolean {
+  const read = readCertificate(pair.certificate)
+  const wanted = dnsNames.map((name) => name.toLowerCase()).toSorted()
+  return (
+    read !== undefined &&
+    isWithin(read, now) &&
+    now.epochMilliseconds < renewalOf(read).epochMilliseconds &&
+    JSON.stringify(read.names.toSorted()) === JSON.stringify(wanted) &&
+    belongsTogether(pair) &&
+    isSignedBy(read, signing)
+  )
+}
+
+function isWithin({ from, until }: Validity, now: Temporal.Instant): boolean {
+  return Temporal.Instant.compare(from, now) <= 0 && Temporal.Instant.compare(now, until) < 0
+}
+
+/** The moments at which the authorities take their next step. */
+function authoritySteps({ authority, next, previous }: Authorities): Temporal.Instant[] {
+  const steps = [next === undefined ? replacedMs(authority) : promotedMs(next)]
+  if (previous !== undefined) steps.push(forgottenMs(authority))
+  return steps.map((ms) => Temporal.Instant.fromEpochMilliseconds(ms))
+}
+
+/** When an authority was made: certificates carry whole seconds. */
+function madeMs({ certificate }: KeyPair): number {
+  return (readCertificate(certificate)?.from.epochMilliseconds ?? 0) + lifetimes.backdate
+}
+
+const replacedMs = (authority: KeyPair): number => madeMs(authority) + Math.floor((lifetimes.authority * 2) / 3)
+const promotedMs = (next: KeyPair): number => madeMs(next) + lifetimes.overlap
+/** The present authority signs since its own overlap ended; what its predecessor signed is served no more after another one. */
+const forgottenMs = (authority: KeyPair): number => madeMs(authority) + 2 * lifetimes.overlap
+
+function renewalOf(leaf: Validity | undefined): Temporal.Instant {
+  if (leaf === undefined) return Temporal.Instant.fromEpochMilliseconds(0)
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor((leaf.from.epochMilliseconds + leaf.until.epochMilliseconds) / 2))
+}
+
+async function newAuthority(now: Temporal.Instant): Promise<KeyPair> {
+  // A name of its own, so that two of them are never taken for each other.
+  return await issueAuthority(`cluster-sync-operator ${now.toString({ smallestUnit: 'second' })}`, validity(now, lifetimes.authority))
+}
+
+function validity(now: Temporal.Instant, lifeMs: number, atMost?: Temporal.Instant): Validity {
+  const until = now.add({ milliseconds: lifeMs })
+  const from = now.subtract({ milliseconds: lifetimes.backdate })
+  return { from, until: atMost !== undefined && Temporal.Instant.compare(atMost, until) < 0 ? atMost : until }
+}
+
+function earliest(instants: readonly Temporal.Instant[]): Temporal.Instant | undefined {
+  return instants.toSorted((a, b) => Temporal.Instant.compare(a, b))[0]
+}

@@ -1,0 +1,39 @@
+/**
+ * What a certificate says, as far as renewal and serving depend on it. Uses node:crypto, whose parser is the one of the TLS server. Pure.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import type { KeyPair, Validity } from './issue.ts'
+
+export type ReadCertificate = Validity & { names: string[]; certificate: X509Certificate }
+
+/** Undefined for a text that holds no certificate. Of several, the first is read: in a chain that is the leaf. */
+export function readCertificate(text: string): ReadCertificate | undefined {
+  try {
+    const certificate = new X509Certificate(text)
+    return {
+      certificate,
+      from: Temporal.Instant.fromEpochMilliseconds(certificate.validFromDate.getTime()),
+      until: Temporal.Instant.fromEpochMilliseconds(certificate.validToDate.getTime()),
+      names: (certificate.subjectAltName ?? '')
+        .split(', ')
+        .flatMap((entry) => /^(?:DNS|IP Address):(.+)$/.exec(entry)?.[1] ?? [])
+        .map((name) => name.toLowerCase()),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the key is the one that the certificate speaks of; false also for texts that hold neither. */
+export function belongsTogether({ certificate, key }: KeyPair): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
+  } catch {
+    return false
+  }
+}
+
+/** Whether the authority signed the certificate. */
+export function isSignedBy(leaf: ReadCertificate, authority: ReadCertificate): boolean {
+  return leaf.certificate.checkIssued(authority.certificate) && leaf.certificate.verify(authority.certificate.publicKey)
+}
