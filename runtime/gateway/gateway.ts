@@ -1,0 +1,191 @@
+/**
+ * What a running gateway says and is asked to do: its state, its Designers, the lock around an edit, the scan that ends it. Routes and
+ * their behaviour: gateway.md section 4.
+ */
+import * as v from 'valibot'
+import type { Clock } from '../clock.ts'
+import { Fault } from '../fault.ts'
+import type { Log } from '../log.ts'
+import { type Answer, call, type Call, type Connection } from './http.ts'
+
+/** What a gateway can read anew. */
+export type ScanKind = 'projects' | 'config'
+
+/** `commissioning` answers requests and is not ready all the same. */
+export type GatewayStatus = 'running' | 'commissioning' | 'starting' | 'stopping' | 'unreachable'
+
+export type GatewayInfo = { name: string; version: string; deploymentMode: string; redundancyRole: string }
+export type Designer = { user: string; project: string }
+export type Scanned = { projects?: Temporal.Instant; config?: Temporal.Instant; problems: string[] }
+
+/**
+ * Throws GatewayUnreachable, GatewayNotReady, GatewayUnauthorised, GatewayForbidden and, from `lock` and `scan`, ScanFailed. `status`
+ * throws nothing.
+ */
+export type Gateway = {
+  status(signal: AbortSignal): Promise<GatewayStatus>
+  info(signal: AbortSignal): Promise<GatewayInfo>
+  designers(signal: AbortSignal): Promise<Designer[]>
+  /** Holds the gateway's own changes back while files are written; the next scan, or a minute, ends it. */
+  lock(kinds: readonly ScanKind[], signal: AbortSignal): Promise<'held' | 'unsupported'>
+  /** Settles when the gateway says that it has finished reading: projects first, then config. */
+  scan(kinds: readonly ScanKind[], signal: AbortSignal): Promise<Scanned>
+}
+
+export type GatewayDeps = Omit<Connection, 'ca'> & { ca?: string | undefined; clock: Clock; log: Log }
+
+const api = '/data/api/v1'
+/** A large configuration takes a gateway tens of seconds to read. */
+const scanTimeoutMs = 120_000
+const firstPollMs = 25
+const longestPollMs = 500
+const lockTimes = { acquireTimeout: 10, holdTimeout: 60 }
+/** Longer than the gateway itself waits for its lock. */
+const lockTimeoutMs = 15_000
+const lockRetryMs = 1_000
+const lockAttempts = 5
+const designersPerPage = 100
+const maxDesigners = 1_000
+
+export function connectGateway(deps: GatewayDeps): Gateway {
+  const connection: Connection = { url: deps.url.replace(/\/+$/, ''), apiKey: deps.apiKey, ca: deps.ca }
+  const ask = (asked: Call, signal: AbortSignal): Promise<Answer> => call(connection, asked, signal)
+
+  return {
+    async status(signal) {
+      try {
+        const answer = await ask({ method: 'GET', path: '/StatusPing', withKey: false, timeoutMs: 5_000 }, signal)
+        return statusOf(answer)
+      } catch {
+        signal.throwIfAborted()
+        return 'unreachable'
+      }
+    },
+    async info(signal) {
+      const answer = await ask({ method: 'GET', path: `${api}/gateway-info` }, signal)
+      return parsed(infoSchema, required(answer, 'gateway-info', 'Read'), 'gateway-info')
+    },
+    async designers(signal) {
+      const found: Designer[] = []
+      for (let offset = 0; offset < maxDesigners; offset += designersPerPage) {
+        const answer = await ask({ method: 'GET', path: `${api}/designers?limit=${designersPerPage}&offset=${offset}` }, signal)
+        const page = parsed(designersSchema, required(answer, 'designers', 'Read'), 'designers')
+        found.push(...page.items)
+        if (page.items.length < designersPerPage || found.length >= page.metadata.matching) break
+      }
+      return found
+    },
+    async lock(kinds, signal) {
+      for (const kind of kinds) if ((await lockOne(ask, kind, deps.clock, signal)) === 'unsupported') return 'unsupported'
+      return 'held'
+    },
+    async scan(kinds, signal) {
+      const result: Scanned = { problems: [] }
+      for (const kind of (['projects', 'config'] as const).filter((wanted) => kinds.includes(wanted))) {
+        result[kind] = await scanOne(ask, kind, deps.clock, signal)
+      }
+      result.problems = await problemsOf(ask, signal)
+      return result
+    },
+  }
+}
+
+type Ask = (asked: Call, signal: AbortSignal) => Promise<Answer>
+
+async function lockOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<'held' | 'unsupported'> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await ask({ method: 'POST', path: `${api}/scan-lock/${kind}`, body: lockTimes, timeoutMs: lockTimeoutMs }, signal)
+    if (answer.status === 404) return 'unsupported'
+    const busy = answer.status === 408 || answer.status === 409
+    if (!busy) {
+      required(answer, `scan-lock/${kind}`, 'Write')
+      return 'held'
+    }
+    if (attempt === lockAttempts) throw new Fault('ScanFailed', `someone else holds the gateway's scan lock for ${kind}`)
+    await clock.wait(lockRetryMs, signal)
+  }
+}
+
+async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<Temporal.Instant> {
+  const path = `${api}/scan/${kind}`
+  const read = (answer: Answer, level: 'Read' | 'Write') => parsed(scanSchema, required(answer, `scan/${kind}`, level), `scan/${kind}`)
+  const before = read(await ask({ method: 'GET', path }, signal), 'Read')
+  read(await ask({ method: 'POST', path, body: {} }, signal), 'Write')
+  const endMs = clock.monotonicMs() + scanTimeoutMs
+  for (let waitMs = firstPollMs; ; waitMs = Math.min(waitMs * 2, longestPollMs)) {
+    const now = read(await ask({ method: 'GET', path }, signal), 'Read')
+    if (!now.scanActive && now.lastScanTimestamp > before.lastScanTimestamp)
+      return Temporal.Instant.fromEpochMilliseconds(now.lastScanTimestamp)
+    if (clock.monotonicMs() > endMs)
+      throw new Fault('ScanFailed', `the gateway did not finish reading its ${kind} within ${scanTimeoutMs / 1000} s`)
+    await clock.wait(waitMs, signal)
+  }
+}
+
+/** What the gateway itself complains of; a gateway without that route, or a key that may not read it, complains of nothing. */
+async function problemsOf(ask: Ask, signal: AbortSignal): Promise<string[]> {
+  const answer = await ask({ method: 'GET', path: `${api}/overview/problems` }, signal)
+  const found = v.safeParse(problemsSchema, jsonOrUndefined(answer.body))
+  if (answer.status !== 200 || !found.success) return []
+  return found.output.items.slice(0, 10).map(({ message, description }) => message ?? description ?? 'a problem without a message')
+}
+
+function statusOf({ status, body }: Answer): GatewayStatus {
+  const ping = v.safeParse(pingSchema, jsonOrUndefined(body))
+  if (status !== 200 || !ping.success) return 'unreachable'
+  const { state, details } = ping.output
+  if (state === 'RUNNING') return details === 'COMMISSIONING' ? 'commissioning' : 'running'
+  return state === 'STOPPING' ? 'stopping' : 'starting'
+}
+
+const count = v.pipe(v.number(), v.finite())
+const scanSchema = v.object({ scanActive: v.boolean(), lastScanTimestamp: count })
+const pingSchema = v.object({ state: v.string(), details: v.optional(v.string()) })
+const infoSchema = v.pipe(
+  v.object({
+    name: v.optional(v.string(), ''),
+    ignitionVersion: v.optional(v.string(), ''),
+    deploymentMode: v.nullish(v.string(), ''),
+    redundancyRole: v.optional(v.string(), ''),
+  }),
+  v.transform(({ ignitionVersion, ...others }) => ({ ...others, version: ignitionVersion })),
+)
+const designersSchema = v.object({
+  items: v.array(v.object({ user: v.optional(v.string(), 'someone'), project: v.nullish(v.string(), '') })),
+  metadata: v.object({ matching: count }),
+})
+const problemsSchema = v.object({ items: v.array(v.object({ message: v.optional(v.string()), description: v.optional(v.string()) })) })
+
+function parsed<Schema extends v.GenericSchema>(schema: Schema, body: string, route: string): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, jsonOrUndefined(body))
+  if (result.success) return result.output
+  throw new Fault('ScanFailed', `the gateway's answer to ${route} cannot be understood: ${result.issues[0].message}`)
+}
+
+/** The body of a good answer; throws what every other status means. */
+function required({ status, headers, body }: Answer, route: string, level: 'Read' | 'Write'): string {
+  if (status >= 200 && status < 300) return body
+  if (status === 401)
+    throw new Fault('GatewayUnauthorised', `${route}: the gateway knows no such API key (401); the Secret holds <name>:<secret>`)
+  if (status === 403) {
+    const why = `the API key lacks the permission ${level} (403); give it a security level of its own that has ${level}, or permit keys over http`
+    throw new Fault('GatewayForbidden', `${route}: ${why}`)
+  }
+  if (status >= 300 && status < 400) {
+    throw new Fault('GatewayNotReady', `${route}: redirected to ${printableLocation(headers.location)}; the gateway is being commissioned`)
+  }
+  if (status === 400 || status >= 500) throw new Fault('GatewayNotReady', `${route}: the gateway answered ${status}`)
+  throw new Fault('ScanFailed', `${route}: the gateway answered ${status}`)
+}
+
+function printableLocation(location: string | undefined): string {
+  return (location ?? 'nowhere').slice(0, 100)
+}
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * One request to a gateway: bounded in time and size, no redirect followed, the key sent and never told. Made of node:http alone, because
+ * what an agent imports is its memory.
+ */
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { deadline } from '../clock.ts'
+import { Fault } from '../fault.ts'
+
+export type Answer = { status: number; headers: http.IncomingHttpHeaders; body: string }
+
+export type Connection = {
+  /** Base URL without a slash at its end. */
+  url: string
+  apiKey(): Promise<string | undefined>
+  /** PEM; undefined trusts the public authorities. */
+  ca: string | undefined
+}
+
+export type Call = { method: 'GET' | 'POST'; path: string; body?: unknown; timeoutMs?: number; withKey?: boolean }
+
+const maxBodyBytes = 1024 * 1024
+const usualTimeoutMs = 10_000
+
+/** Throws GatewayUnreachable for everything that is no HTTP answer; what a status means is for the caller. */
+export async function call(
+  { url, apiKey, ca }: Connection,
+  { method, path, body, timeoutMs, withKey = true }: Call,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const key = withKey ? await apiKey() : undefined
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  const headers: http.OutgoingHttpHeaders = { accept: 'application/json' }
+  if (key !== undefined) headers['x-ignition-api-token'] = key
+  if (text !== undefined) {
+    headers['content-type'] = 'application/json'
+    headers['content-length'] = Buffer.byteLength(text)
+  }
+  const stop = deadline(timeoutMs ?? usualTimeoutMs, signal)
+  try {
+    return await send(url + path, { method, headers, ca, signal: stop, agent: false }, text)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Fault) throw error
+    const why = stop.aborted ? `no answer within ${Math.round((timeoutMs ?? usualTimeoutMs) / 1000)} s` : causeOf(error)
+    throw new Fault('GatewayUnreachable', `${method} ${url}${path}: ${why}`, { cause: error })
+  }
+}
+
+function send(url: string, options: https.RequestOptions, body: string | undefined): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { request } = url.startsWith('https:') ? https : http
+    const outgoing = request(url, options, (response) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size <= maxBodyBytes) chunks.push(chunk)
+        else outgoing.destroy(new Fault('GatewayUnreachable', `${url} answered with more than ${maxBodyBytes} bytes`))
+      })
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('utf8') }),
+      )
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
+}
