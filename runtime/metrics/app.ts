@@ -1,0 +1,59 @@
+/**
+ * What Prometheus and the kubelet ask the controller: /metrics, for those who may read it, and /healthz and /readyz with reasons.
+ */
+import { Hono } from 'hono'
+import type { Context } from 'hono'
+import { asFault } from '../fault.ts'
+import type { MetricsAccess } from './authorise.ts'
+
+export type MetricsDeps = {
+  text(): Promise<string>
+  /** Whether the bearer of a token may read the metrics. */
+  authorise(token: string): Promise<MetricsAccess>
+}
+
+/** Longer than any token of a ServiceAccount or an identity provider. */
+const maxTokenBytes = 16_384
+
+export function metricsApp({ text, authorise }: MetricsDeps): Hono {
+  const app = new Hono()
+  app.get('/metrics', async (context) => {
+    const token = bearer(context.req.header('authorization'))
+    const access = token === undefined ? 'unauthenticated' : await authorise(token)
+    if (access === 'unauthenticated') {
+      context.header('www-authenticate', 'Bearer')
+      return problem(context, 401, 'a bearer token of this cluster is needed')
+    }
+    if (access === 'forbidden') return problem(context, 403, 'the token does not permit to get the non-resource URL /metrics')
+    return context.body(await text(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+  })
+  app.notFound((context) => problem(context, 404, 'there is /metrics'))
+  app.onError((error, context) => {
+    context.header('retry-after', '5')
+    return problem(context, 503, `the token could not be checked: ${asFault(error).reason}`)
+  })
+  return app
+}
+
+/** Why not, each in one line; empty when all is well. */
+export type Probe = () => readonly string[]
+
+export function probesApp({ live, ready }: { live: Probe; ready: Probe }): Hono {
+  const app = new Hono()
+  const answer = (context: Context, why: readonly string[]): Response => {
+    if (why.length === 0) return context.text('ok\n')
+    return context.text(why.map((line) => `${line}\n`).join(''), 503)
+  }
+  app.get('/healthz', (context) => answer(context, live()))
+  app.get('/readyz', (context) => answer(context, [...live(), ...ready()]))
+  return app
+}
+
+function bearer(header: string | undefined): string | undefined {
+  if (header === undefined || header.length > maxTokenBytes) return undefined
+  return /^Bearer +([^\s]+)$/i.exec(header)?.[1]
+}
+
+function problem(context: Context, status: 401 | 403 | 404 | 503, detail: string): Response {
+  return context.body(JSON.stringify({ status, detail }), status, { 'content-type': 'application/problem+json' })
+}

@@ -1,0 +1,35 @@
+/**
+ * How long a change took from its push, and from its publication, until every gateway ran it: read off two statuses of one GatewaySync
+ * in a row. Pure.
+ */
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+
+/** Seconds; undefined where there is nothing to measure. */
+export type Applied = { sincePublish: number | undefined; sincePush: number | undefined }
+
+/**
+ * Undefined unless the GatewaySync became ready just now with a commit that it was not ready with before. A status without a
+ * predecessor measures nothing: it may be old.
+ */
+export function measureApplied(
+  before: GatewaySyncStatus | undefined,
+  after: GatewaySyncStatus,
+  lastApplied: string | undefined,
+  now: Temporal.Instant,
+): Applied | undefined {
+  const { published, source } = after
+  if (before === undefined || published === undefined || isReady(before) || !isReady(after)) return undefined
+  if (published.commit === lastApplied) return undefined
+  const pushed = source?.requested !== undefined && source.commit === published.commit ? source.requested.at : undefined
+  return { sincePublish: secondsSince(published.at, now), sincePush: secondsSince(pushed, now) }
+}
+
+export function isReady({ conditions = [] }: GatewaySyncStatus): boolean {
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+}
+
+/** Clocks of two machines may differ a little: what would be negative is zero. */
+function secondsSince(time: string | undefined, now: Temporal.Instant): number | undefined {
+  const ms = time === undefined ? Number.NaN : Date.parse(time)
+  return Number.isNaN(ms) ? undefined : Math.max(0, (now.epochMilliseconds - ms) / 1000)
+}

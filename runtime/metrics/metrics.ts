@@ -1,0 +1,120 @@
+/**
+ * The controller's figures: what each part tells, and the text that Prometheus reads. Everything with a closed set of labels starts at
+ * zero, so that a first failure is an increase.
+ */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Clock } from '../clock.ts'
+import { type Reason, reasons } from '../fault.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { isReady, measureApplied } from './applied.ts'
+import { exposeObjects } from './objects.ts'
+import { type Metric, type ProcessMetric, processMetrics } from './table.ts'
+
+const admissionOutcomes = ['injected', 'unchanged', 'malformed'] as const
+const receiverOutcomes = ['Accepted', 'Duplicate', 'Ignored'] as const
+
+/** `ok`, or the reason of the fault that ended the work. */
+export type Ended = 'ok' | Reason
+
+export type Metrics = {
+  /** A pass over one GatewaySync; without a status the object is gone. `key` is `<namespace>/<name>`. */
+  observed(key: string, status: GatewaySyncStatus | undefined): void
+  reconciled(ended: Ended, durationMs: number): void
+  fetched(ended: Ended, durationMs: number): void
+  received(outcome: (typeof receiverOutcomes)[number] | Reason, durationMs: number): void
+  receiverOpen(open: boolean): void
+  admitted(outcome: (typeof admissionOutcomes)[number], durationMs: number): void
+  delivered(route: 'changes' | 'blobs', status: number, bytes: number): void
+  certificate(validity: { from: Temporal.Instant; until: Temporal.Instant }): void
+  leading(leads: boolean): void
+  text(): Promise<string>
+}
+
+type Followed = { status: GatewaySyncStatus; applied: string | undefined }
+
+export function createMetrics({ clock, version }: { clock: Pick<Clock, 'now'>; version: string }): Metrics {
+  const registry = new Registry()
+  const series = createSeries(registry)
+  const objects = new Map<string, Followed>()
+  startAtZero(series)
+  series.gauge('clustersync_build_info').set({ version }, 1)
+
+  const ended = (counter: ProcessMetric, histogram: ProcessMetric, how: Ended, durationMs: number): void => {
+    series.counter(counter).inc(how === 'ok' ? { result: 'ok', reason: '' } : { result: 'failed', reason: how })
+    series.histogram(histogram).observe(durationMs / 1000)
+  }
+
+  return {
+    observed(key, status) {
+      if (status === undefined) {
+        objects.delete(key)
+        return
+      }
+      const before = objects.get(key)
+      const applied = measureApplied(before?.status, status, before?.applied, clock.now())
+      if (applied?.sincePublish !== undefined) series.histogram('clustersync_publish_to_applied_seconds').observe(applied.sincePublish)
+      if (applied?.sincePush !== undefined) series.histogram('clustersync_push_to_applied_seconds').observe(applied.sincePush)
+      objects.set(key, { status, applied: isReady(status) ? status.published?.commit : before?.applied })
+    },
+    reconciled: (how, ms) => ended('clustersync_reconcile_total', 'clustersync_reconcile_duration_seconds', how, ms),
+    fetched: (how, ms) => ended('clustersync_source_fetch_total', 'clustersync_source_fetch_duration_seconds', how, ms),
+    received(outcome, durationMs) {
+      series.counter('clustersync_receiver_requests_total').inc({ outcome })
+      series.histogram('clustersync_receiver_request_duration_seconds').observe(durationMs / 1000)
+    },
+    receiverOpen: (open) => series.gauge('clustersync_receiver_open').set(open ? 1 : 0),
+    admitted(outcome, durationMs) {
+      series.counter('clustersync_admission_total').inc({ outcome })
+      series.histogram('clustersync_admission_duration_seconds').observe(durationMs / 1000)
+    },
+    delivered(route, status, bytes) {
+      series.counter('clustersync_delivery_requests_total').inc({ route, status: String(status) })
+      series.counter('clustersync_delivery_sent_bytes_total').inc(bytes)
+    },
+    certificate({ from, until }) {
+      series.gauge('clustersync_certificate_issued_timestamp_seconds').set(from.epochMilliseconds / 1000)
+      series.gauge('clustersync_certificate_expiry_timestamp_seconds').set(until.epochMilliseconds / 1000)
+    },
+    leading: (leads) => series.gauge('clustersync_leader').set(leads ? 1 : 0),
+    async text() {
+      const statuses = new Map([...objects].map(([key, { status }]) => [key, status]))
+      return exposeObjects(statuses) + (await registry.metrics())
+    },
+  }
+}
+
+type Series = ReturnType<typeof createSeries>
+
+/** The collectors of the table; asking for one as another type than the table says is a bug. */
+function createSeries(registry: Registry) {
+  const made = new Map<string, Counter | Gauge | Histogram>()
+  for (const [name, metric] of Object.entries<Metric>(processMetrics)) made.set(name, collector(name, metric, registry))
+  const as = <Type extends Counter | Gauge | Histogram>(name: ProcessMetric, type: abstract new (...args: never[]) => Type): Type => {
+    const found = made.get(name)
+    if (found instanceof type) return found
+    throw new Error(`metric ${name} is not of the type that is asked for`)
+  }
+  return {
+    counter: (name: ProcessMetric): Counter => as(name, Counter),
+    gauge: (name: ProcessMetric): Gauge => as(name, Gauge),
+    histogram: (name: ProcessMetric): Histogram => as(name, Histogram),
+  }
+}
+
+function collector(name: string, { type, help, labels = [], buckets = [] }: Metric, registry: Registry): Counter | Gauge | Histogram {
+  const common = { name, help, labelNames: [...labels], registers: [registry] }
+  if (type === 'counter') return new Counter(common)
+  return type === 'gauge' ? new Gauge(common) : new Histogram({ ...common, buckets: [...buckets] })
+}
+
+function startAtZero(series: Series): void {
+  for (const name of ['clustersync_reconcile_total', 'clustersync_source_fetch_total'] as const) {
+    series.counter(name).inc({ result: 'ok', reason: '' }, 0)
+    for (const reason of Object.keys(reasons)) series.counter(name).inc({ result: 'failed', reason }, 0)
+  }
+  for (const outcome of [...receiverOutcomes, ...Object.keys(reasons)]) {
+    series.counter('clustersync_receiver_requests_total').inc({ outcome }, 0)
+  }
+  for (const outcome of admissionOutcomes) series.counter('clustersync_admission_total').inc({ outcome }, 0)
+  for (const route of ['changes', 'blobs']) series.counter('clustersync_delivery_requests_total').inc({ route, status: '200' }, 0)
+}

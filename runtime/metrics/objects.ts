@@ -1,0 +1,63 @@
+/**
+ * The figures of each GatewaySync as Prometheus reads them, made from the statuses at each scrape: no series is kept between scrapes, so
+ * a thousand objects cost nothing at rest and none outlives its object. Pure.
+ */
+import { abnormalConditions, normalConditions } from '../gatewaysync/conditions.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { type ObjectMetric, objectMetrics } from './table.ts'
+
+type Sample = { metric: ObjectMetric; labels: Record<string, string>; value: number }
+
+/** Text exposition format 0.0.4. Keys are `<namespace>/<name>`. */
+export function exposeObjects(statuses: ReadonlyMap<string, GatewaySyncStatus>): string {
+  const lines = new Map<ObjectMetric, string[]>()
+  for (const metric of Object.keys(objectMetrics) as ObjectMetric[]) {
+    const { type, help } = objectMetrics[metric]
+    lines.set(metric, [`# HELP ${metric} ${help}`, `# TYPE ${metric} ${type}`])
+  }
+  for (const [key, status] of statuses) {
+    const [namespace = '', name = ''] = key.split('/')
+    for (const { metric, labels, value } of samplesOf(status)) {
+      lines.get(metric)?.push(`${metric}${labelText({ namespace, name, ...labels })} ${value}`)
+    }
+  }
+  return `${[...lines.values()].flat().join('\n')}\n`
+}
+
+function samplesOf(status: GatewaySyncStatus): Sample[] {
+  const { conditions = [], gateways, findings, published, source } = status
+  const isTrue = (type: string): number => (conditions.some((condition) => condition.type === type && condition.status === 'True') ? 1 : 0)
+  const { total: _total, ...states } = gateways ?? { total: 0 }
+  return [
+    sample('clustersync_ready', isTrue('Ready')),
+    ...[...normalConditions, ...abnormalConditions].map((type) => sample('clustersync_condition', isTrue(type), { type })),
+    ...Object.entries(states).map(([state, count]) => sample('clustersync_gateways', count, { state })),
+    sample('clustersync_findings', findings?.errors ?? 0, { severity: 'error' }),
+    sample('clustersync_findings', findings?.warnings ?? 0, { severity: 'warning' }),
+    ...(published === undefined ? [] : publishedSamples(status, published)),
+    ...timeSample('clustersync_source_checked_timestamp_seconds', source?.checkedAt),
+  ]
+}
+
+function publishedSamples({ source }: GatewaySyncStatus, published: NonNullable<GatewaySyncStatus['published']>): Sample[] {
+  const verified = source?.commit === published.commit && source.verified !== undefined
+  return [
+    sample('clustersync_published_info', 1, { verified: String(verified) }),
+    ...timeSample('clustersync_published_timestamp_seconds', published.at),
+  ]
+}
+
+function sample(metric: ObjectMetric, value: number, labels: Record<string, string> = {}): Sample {
+  return { metric, labels, value }
+}
+
+function timeSample(metric: ObjectMetric, time: string | undefined): Sample[] {
+  const ms = time === undefined ? Number.NaN : Date.parse(time)
+  return Number.isNaN(ms) ? [] : [sample(metric, ms / 1000)]
+}
+
+function labelText(labels: Record<string, string>): string {
+  return `{${Object.entries(labels)
+    .map(([name, value]) => `${name}="${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`)
+    .join(',')}}`
+}
