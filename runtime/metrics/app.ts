@@ -40,13 +40,13 @@ export type Probe = () => readonly string[]
 
 export function probesApp({ live, ready }: { live: Probe; ready: Probe }): Hono {
   const app = new Hono()
-  const answer = (context: Context, why: readonly string[]): Response => {
-    if (why.length === 0) return context.text('ok\n')
-    return context.text(why.map((line) => `${line}\n`).join(''), 503)
-  }
   app.get('/healthz', (context) => answer(context, live()))
   app.get('/readyz', (context) => answer(context, [...live(), ...ready()]))
   return app
+}
+
+function answer(context: Context, why: readonly string[]): Response {
+  return why.length === 0 ? context.text('ok\n') : context.text(why.map((line) => `${line}\n`).join(''), 503)
 }
 
 function bearer(header: string | undefined): string | undefined {
