@@ -3,7 +3,7 @@
  */
 import { Hono } from 'hono'
 import type { Context } from 'hono'
-import { type Clock, deadline } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import { type FoundSync, injectAgent, type InjectionSettings, namedSync, whyUnchanged } from './inject.ts'
@@ -77,22 +77,22 @@ async function inject(
   return injection
 }
 
-async function find({ lookup, log }: AdmissionDeps, namespace: string, name: string | undefined): Promise<FoundSync> {
-  const signal = deadline(lookupTimeoutMs)
+async function find({ lookup, log, clock }: AdmissionDeps, namespace: string, name: string | undefined): Promise<FoundSync> {
+  const end = new AbortController()
+  // A lookup that heeds no signal must not hold the answer back either.
+  const late = async (): Promise<never> => {
+    await clock.wait(lookupTimeoutMs, end.signal)
+    throw new Fault('Timeout', `no answer within ${lookupTimeoutMs} ms`)
+  }
   try {
-    return await Promise.race([lookup(namespace, name, signal), aborted(signal)])
+    return await Promise.race([lookup(namespace, name, end.signal), late()])
   } catch (error) {
     const fault = asFault(error)
     log.warn({ namespace, reason: fault.reason, message: fault.message }, 'GatewaySync could not be looked up')
     return { kind: 'unknown', name, why: fault.message }
+  } finally {
+    end.abort()
   }
-}
-
-/** Rejects when the signal fires: a lookup that heeds no signal must not hold an answer back. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Fault('Timeout', 'the lookup took too long')), { once: true })
-  })
 }
 
 /** The whole body, or undefined once it proves longer than permitted; the rest is not read. */
