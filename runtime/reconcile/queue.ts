@@ -107,8 +107,9 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
         }
         await new Promise<void>((resolve) => (wakeWorker = resolve))
       }
-      for (const { timer } of entries.values()) timer?.abort()
+      // A pass that ends now still asks for its next one, so timers go last.
       await Promise.all(running)
+      for (const { timer } of entries.values()) timer?.abort()
     },
   }
 }

@@ -143,3 +143,25 @@ void t.test('one pass of a key at a time, no key is lost, whatever the order of 
     { numRuns: 200 },
   )
 })
+
+void t.test('no timer outlives the queue, not even that of a pass which ends after the signal', async (t) => {
+  const stop = new AbortController()
+  const { clock, pending } = manualClock()
+  let release = (): void => {}
+  const queue = createQueue({
+    clock,
+    workers: 1,
+    async pass() {
+      await new Promise<void>((resolve) => (release = resolve))
+      return { wakeAfterMs: 60_000 }
+    },
+    failed: (_key, error) => t.fail(String(error)),
+  })
+  const done = queue.run(stop.signal)
+  queue.add('a')
+  await turn()
+  stop.abort()
+  release()
+  await done
+  t.strictSame(pending, [])
+})

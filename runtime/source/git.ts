@@ -1,0 +1,174 @@
+/**
+ * Runs git: the only child process of the product. Its environment is built, not inherited; its protocols are listed, not filtered;
+ * its memory, output and time are bounded; what it says on stderr becomes a reason here and nowhere else.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import path from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { Fault, type Reason } from '../fault.ts'
+import { redactUrls } from '../log.ts'
+
+export type GitLimits = {
+  /** RLIMIT_DATA of git: the memory of a delta has no other bound. */
+  maxMemoryBytes: number
+  /** RLIMIT_FSIZE: the largest pack that a fetch may write. */
+  maxPackBytes: number
+}
+
+export type GitRun = {
+  /** Repository to work in. */
+  folder: string
+  args: readonly string[]
+  /** The protocols that this run may speak. */
+  protocols?: readonly ('https' | 'http' | 'ssh' | 'file')[]
+  /** More settings of git, `name=value`; never a secret. */
+  settings?: readonly string[]
+  input?: string
+  timeoutMs: number
+}
+
+export type GitOptions = { limits: GitLimits; signal: AbortSignal }
+
+/** Standard output beyond this is a fault for `runGit`; streams have no such bound. */
+const maxOutputBytes = 8 * 1024 * 1024
+const maxErrorBytes = 64 * 1024
+/** git gets this long to end after SIGTERM. */
+const graceMs = 2_000
+
+/** Settings against hostile repositories and for little memory; measured in git.md section 1, tried in bar.md section 4. */
+const settings = [
+  'protocol.version=2',
+  'protocol.allow=never',
+  'core.hooksPath=/dev/null',
+  'core.symlinks=false',
+  'core.fsmonitor=false',
+  'core.attributesFile=/dev/null',
+  'submodule.recurse=false',
+  'fetch.fsckObjects=true',
+  'transfer.fsckObjects=true',
+  'http.followRedirects=false',
+  'http.lowSpeedLimit=1000',
+  'http.lowSpeedTime=30',
+  'credential.helper=',
+  'core.deltaBaseCacheLimit=8m',
+  'core.bigFileThreshold=1m',
+  'pack.threads=2',
+  'fetch.unpackLimit=1',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'repack.writeBitmaps=false',
+]
+
+/** Starts git in a process group of its own, so that its helpers end with it. */
+export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Writable, Readable, Readable> {
+  const protocols = run.protocols ?? []
+  const configured = [...settings, ...protocols.map((name) => `protocol.${name}.allow=always`), ...(run.settings ?? [])]
+  const command = [
+    '--ignore-signal=XFSZ',
+    'prlimit',
+    `--data=${limits.maxMemoryBytes}`,
+    `--fsize=${limits.maxPackBytes}`,
+    'git',
+    '-C',
+    run.folder,
+    ...configured.flatMap((setting) => ['-c', setting]),
+    ...run.args,
+  ]
+  return spawn('env', command, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+    cwd: run.folder,
+    env: {
+      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      HOME: path.join(run.folder, 'no-home'),
+      LC_ALL: 'C',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
+    },
+  })
+}
+
+/** Runs git to its end and returns its output. Throws a Fault with a reason for every other ending than success. */
+export async function runGit(run: GitRun, { limits, signal }: GitOptions): Promise<Buffer> {
+  const child = startGit(run, limits)
+  const chunks: Buffer[] = []
+  let size = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= maxOutputBytes) chunks.push(chunk)
+    else killGroup(child.pid, 'SIGTERM')
+  })
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(run.input ?? '')
+  await ending(child, run, signal)
+  if (size > maxOutputBytes) throw new Fault('GitFailed', `git ${run.args[0] ?? ''} wrote more than ${maxOutputBytes} bytes`)
+  return Buffer.concat(chunks)
+}
+
+/** Settles when the child has ended well; throws otherwise, or ends it at the deadline or the signal. */
+export async function ending(child: ChildProcessByStdio<Writable, Readable, Readable>, run: GitRun, signal: AbortSignal): Promise<void> {
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(run.timeoutMs)])
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (errors.length < maxErrorBytes) errors += chunk.toString('utf8')
+  })
+  const onStop = (): void => {
+    killGroup(child.pid, 'SIGTERM')
+    const timer = setTimeout(() => killGroup(child.pid, 'SIGKILL'), graceMs)
+    child.once('close', () => clearTimeout(timer))
+  }
+  if (stop.aborted) onStop()
+  else stop.addEventListener('abort', onStop, { once: true })
+  const ended = await new Promise<{ code: number | null; error: Error | undefined }>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, error }))
+    child.once('close', (code) => resolve({ code, error: undefined }))
+  })
+  stop.removeEventListener('abort', onStop)
+  if (ended.code === 0) return
+  signal.throwIfAborted()
+  if (stop.aborted) throw new Fault('GitTimeout', `git ${run.args[0] ?? ''} did not end within ${Math.round(run.timeoutMs / 1000)} s`)
+  if (ended.error !== undefined) throw new Fault('GitFailed', `git cannot be started: ${ended.error.message}`, { cause: ended.error })
+  throw new Fault(reasonOf(errors), messageOf(errors, run))
+}
+
+/** Ends git and its helpers. A group that is gone already is fine. */
+export function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // Already gone.
+  }
+}
+
+/** What git says, by what it means; a learning test holds each line against the real git. */
+const meanings: readonly (readonly [RegExp, Reason])[] = [
+  [/couldn't find remote ref|not our ref|no such ref was fetched|did not match any|upload-pack: not our ref/i, 'RefNotFound'],
+  [/File too large|invalid index-pack output/i, 'RepositoryTooLarge'],
+  [/Out of memory|inflateInit: out of memory|unable to create thread/i, 'RepositoryTooLarge'],
+  [
+    /Authentication failed|could not read Username|HTTP 40[13]|returned error: 40[13]|Permission denied|Host key verification failed/i,
+    'GitUnauthorised',
+  ],
+  [
+    /Repository not found|not found in upstream|returned error: 404|repository '.*' not found|does not appear to be a git repository|does not exist/i,
+    'RepositoryNotFound',
+  ],
+  [/transport '.*' not allowed|protocol '.*' is not supported|redirect/i, 'RepositoryNotAllowed'],
+  [
+    /Could not resolve host|Connection refused|Failed to connect|unable to access|timed out|Connection reset|early EOF|hung up/i,
+    'GitUnreachable',
+  ],
+]
+
+export function reasonOf(errors: string): Reason {
+  return meanings.find(([pattern]) => pattern.test(errors))?.[1] ?? 'GitFailed'
+}
+
+function messageOf(errors: string, { args }: GitRun): string {
+  const lines = errors.split('\n').map((line) => line.trim())
+  const telling = lines.find((line) => /^(?:fatal|error|remote):/.test(line)) ?? lines.find((line) => line !== '') ?? 'no message'
+  return `git ${args[0] ?? ''}: ${redactUrls(telling).slice(0, 500)}`
+}

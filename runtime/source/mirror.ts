@@ -1,0 +1,229 @@
+/**
+ * One bare mirror of one repository: resolves refs, fetches single commits and reads them. One writer at a time; readers need no lock
+ * while a ref of ours holds their commit (git.md section 3).
+ */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import type { Clock } from '../clock.ts'
+import type { Source } from '../delivery/protocol.ts'
+import { asFault, Fault } from '../fault.ts'
+import { type CommitHash, isCommitHash, parseCommitHash, type RelativePath } from '../gatewaysync/values.ts'
+import type { Log } from '../log.ts'
+import { createCoalesce } from './coalesce.ts'
+import { type GitLimits, runGit } from './git.ts'
+import { listCommit, type ListedFile } from './listing.ts'
+import { mirrorSource } from './mirror-source.ts'
+import type { Location } from './remote.ts'
+import { candidateRefs, pickRef } from './refs.ts'
+
+export type Resolved = { commit: CommitHash; committedAt: string | undefined; fetchedAt: string }
+
+export type Mirror = {
+  /**
+   * What a branch, tag, `refs/…` name or full hash stands for at the git host; the commit is in the mirror then. `fresh` fetches at once,
+   * else the host is only asked. Throws RefNotFound and the faults of git.
+   */
+  resolve(ref: string, options: { fresh: boolean }, signal: AbortSignal): Promise<Resolved>
+  /** Makes sure that a commit is there, if need be by fetching it by hash. Throws CommitGone and the faults of git. */
+  ensure(commit: CommitHash, signal: AbortSignal): Promise<void>
+  /** Which commits an owner needs; what nobody needs is dropped with the next clean-up. */
+  keep(owner: string, commits: readonly CommitHash[]): void
+  /** The content below the folders that a profile reads. */
+  source(roots: (profile: string) => readonly RelativePath[] | undefined): Source
+  /** Ordinary files of a commit below a folder, in batches. */
+  list(commit: CommitHash, root: RelativePath, signal: AbortSignal): AsyncIterable<readonly ListedFile[]>
+  /** Settles when nothing is under way. */
+  settled(): Promise<void>
+}
+
+export type MirrorOptions = {
+  folder: string
+  location: Location
+  caFile: string | undefined
+  limits: GitLimits
+  clock: Clock
+  log: Log
+  signal: AbortSignal
+}
+
+const askTimeoutMs = 30_000
+const fetchTimeoutMs = 600_000
+const localTimeoutMs = 60_000
+/** Every so many fetches the packs are made one (git.md section 3). */
+const fetchesBetweenRepacks = 30
+
+export function openMirror(options: MirrorOptions): Mirror {
+  const { folder, location, limits, clock, log } = options
+  const resolving = createCoalesce<Resolved>(options.signal)
+  const fetching = createCoalesce<void>(options.signal)
+  const owners = new Map<string, readonly CommitHash[]>()
+  let queue: Promise<unknown> = Promise.resolve()
+  let prepared = false
+  let fetches = 0
+
+  const settings = options.caFile === undefined ? [] : [`http.sslCAInfo=${options.caFile}`]
+  const local = (args: readonly string[], signal: AbortSignal, input = ''): Promise<Buffer> =>
+    runGit({ folder, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
+  const remote = (args: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<Buffer> =>
+    runGit({ folder, args, settings, protocols: [location.protocol], timeoutMs }, { limits, signal })
+
+  /** One writer at a time; a failed one holds nobody up. */
+  const exclusively = <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const run = queue.then(work, work)
+    queue = run.catch(() => undefined)
+    return run
+  }
+
+  const prepare = async (signal: AbortSignal): Promise<void> => {
+    if (prepared) return
+    if (fs.existsSync(path.join(folder, 'HEAD'))) sweep(folder)
+    else await create(folder, limits, signal)
+    prepared = true
+  }
+
+  const has = async (commit: CommitHash, signal: AbortSignal): Promise<boolean> => {
+    if (!fs.existsSync(path.join(folder, 'HEAD'))) return false
+    const found = await local(['cat-file', '--batch-check=%(objecttype)'], signal, `${keepRef(commit)}\n`)
+    return found.toString('latin1').startsWith('commit')
+  }
+
+  /** Fetches one exact ref or hash, and keeps the commit behind it under a ref of ours. */
+  const fetchOne = (what: string, signal: AbortSignal): Promise<CommitHash> =>
+    exclusively(async () => {
+      await prepare(signal)
+      const args = [
+        'fetch',
+        '-q',
+        '--no-tags',
+        '--no-write-fetch-head',
+        '--no-recurse-submodules',
+        '--depth=1',
+        '--force',
+        '--end-of-options',
+      ]
+      try {
+        await remote([...args, location.url, `+${what}:${incomingRef}`], fetchTimeoutMs, signal)
+        fetches += 1
+        const commit = parseCommitHash(
+          (await local(['rev-parse', '--verify', '-q', `${incomingRef}^{commit}`], signal)).toString('latin1').trim(),
+        )
+        await local(['update-ref', keepRef(commit), commit], signal)
+        return commit
+      } catch (error) {
+        // A killed fetch leaves lock files that would fail every later one.
+        sweep(folder)
+        throw error
+      }
+    })
+
+  const askHost = async (ref: string, signal: AbortSignal): Promise<{ name: string; id: CommitHash; commit: CommitHash | undefined }> => {
+    await exclusively(() => prepare(signal))
+    const wanted = candidateRefs(ref)
+    const args = ['ls-remote', '-q', '--end-of-options', location.url, ...wanted.flatMap((name) => [name, `${name}^{}`])]
+    return pickRef((await remote(args, askTimeoutMs, signal)).toString('utf8'), wanted, ref)
+  }
+
+  const tidyUp = (): void => {
+    if (fetches < fetchesBetweenRepacks) return
+    fetches = 0
+    const kept = new Set([...owners.values()].flat())
+    exclusively(() => repack(local, kept, options.signal)).catch((error: unknown) => {
+      if (!options.signal.aborted)
+        log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'a mirror was not tidied up')
+    })
+  }
+
+  const resolveNow = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<Resolved> => {
+    const fetchedAt = clock.now().toString({ smallestUnit: 'second' })
+    const commit = isCommitHash(ref) ? await ensured(ref, signal) : await namedCommit(ref, fresh, signal)
+    tidyUp()
+    return { commit, committedAt: await committedAt(commit, local, signal), fetchedAt }
+  }
+
+  const ensured = async (commit: CommitHash, signal: AbortSignal): Promise<CommitHash> => {
+    if (!(await has(commit, signal))) await fetchOne(commit, signal)
+    return commit
+  }
+
+  /** After a push the commit is nearly always new, so it is fetched at once where the name is plain; a poll asks first. */
+  const namedCommit = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<CommitHash> => {
+    if (fresh && ref.startsWith('refs/')) return await fetchOne(ref, signal)
+    const found = await askHost(ref, signal)
+    if (found.commit !== undefined && (await has(found.commit, signal))) return found.commit
+    return await fetchOne(found.name, signal)
+  }
+
+  const ensure: Mirror['ensure'] = async (commit, signal) => {
+    if (await has(commit, signal)) return
+    try {
+      await fetching(commit, async (own) => void (await fetchOne(commit, own)), signal)
+    } catch (error) {
+      if (error instanceof Fault && error.reason === 'RefNotFound') {
+        throw new Fault('CommitGone', `neither the mirror nor the git host has commit ${commit} any more`, { cause: error })
+      }
+      throw error
+    }
+  }
+
+  return {
+    resolve: (ref, { fresh }, signal) => resolving(`${fresh}:${ref}`, (own) => resolveNow(ref, fresh, own), signal),
+    ensure,
+    keep(owner, commits) {
+      if (commits.length === 0) owners.delete(owner)
+      else owners.set(owner, [...commits])
+    },
+    source: (roots) => mirrorSource({ folder, limits, has, ensure, roots }),
+    list: (commit, root, signal) => listCommit({ folder, limits }, commit, [root], signal),
+    async settled() {
+      await queue
+    },
+  }
+}
+
+const incomingRef = 'refs/w/incoming'
+
+function keepRef(commit: CommitHash): string {
+  return `refs/w/${commit}`
+}
+
+/** A new mirror is made aside and renamed, so that half of one is never taken for whole. */
+async function create(folder: string, limits: GitLimits, signal: AbortSignal): Promise<void> {
+  const aside = `${folder}.new`
+  fs.rmSync(aside, { recursive: true, force: true })
+  fs.rmSync(folder, { recursive: true, force: true })
+  fs.mkdirSync(aside, { mode: 0o700 })
+  await runGit({ folder: aside, args: ['init', '-q', '--bare', '--template=', '.'], timeoutMs: localTimeoutMs }, { limits, signal })
+  fs.renameSync(aside, folder)
+}
+
+/** What a killed git leaves: locks that fail every later call, and halves of packs that fill the disk. No git may run meanwhile. */
+function sweep(folder: string): void {
+  for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const { name } = entry
+    if (!entry.isFile() || !/(?:\.lock|\.keep)$|^tmp_(?:pack|idx|obj|rev)_|^\.tmp-/.test(name)) continue
+    fs.rmSync(path.join(entry.parentPath, name), { force: true })
+  }
+}
+
+async function committedAt(
+  commit: CommitHash,
+  local: (args: readonly string[], signal: AbortSignal) => Promise<Buffer>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const seconds = Number((await local(['log', '-1', '--format=%ct', commit, '--'], signal)).toString('latin1').trim())
+  return Number.isSafeInteger(seconds) && seconds > 0 && seconds < 8_640_000_000_000
+    ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toString({ smallestUnit: 'second' })
+    : undefined
+}
+
+async function repack(
+  local: (args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>,
+  kept: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const refs = (await local(['for-each-ref', '--format=%(refname)', 'refs/w/'], signal)).toString('latin1').split('\n').filter(Boolean)
+  const dropped = refs.filter((ref) => !kept.has(ref.slice('refs/w/'.length)))
+  await local(['update-ref', '--stdin'], signal, dropped.map((ref) => `delete ${ref}\n`).join(''))
+  await local(['repack', '-a', '-d', '-q'], signal)
+  await local(['prune', '--expire=now'], signal)
+}

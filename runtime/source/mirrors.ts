@@ -1,0 +1,64 @@
+/**
+ * All mirrors of one process, one for each repository and credentials.
+ */
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { GitLimits } from './git.ts'
+import { type Mirror, openMirror } from './mirror.ts'
+import { locate, mirrorKey, type Remote } from './remote.ts'
+
+export type { Mirror } from './mirror.ts'
+export type { Remote } from './remote.ts'
+
+export type Mirrors = {
+  /** Throws RepositoryNotAllowed. */
+  of(remote: Remote): Mirror
+  /** Ends what is under way. */
+  close(): Promise<void>
+}
+
+type Options = {
+  /** On disk, not in memory; losing it costs one fetch. */
+  folder: string
+  clock: Clock
+  log: Log
+  /** Accept a path or a `file:` URL: only in the standalone runner and in tests. */
+  allowLocal: boolean
+  maxPackBytes?: number
+}
+
+/** Two similar texts of 20 MB need 42 MiB; a delta has no other bound (git.md section 1). */
+const maxMemoryBytes = 96 * 1024 * 1024
+const usualMaxPackBytes = 1024 * 1024 * 1024
+
+export function createMirrors({ folder, clock, log, allowLocal, maxPackBytes = usualMaxPackBytes }: Options): Mirrors {
+  const mirrors = new Map<string, Mirror>()
+  const stopping = new AbortController()
+  const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
+  return {
+    of(remote) {
+      const location = locate(remote.repo, allowLocal)
+      const key = mirrorKey(remote)
+      const known = mirrors.get(key)
+      if (known !== undefined) return known
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const mirror = openMirror({
+        folder: path.join(folder, key),
+        location,
+        caFile: remote.caFile,
+        limits,
+        clock,
+        log,
+        signal: stopping.signal,
+      })
+      mirrors.set(key, mirror)
+      return mirror
+    },
+    async close() {
+      stopping.abort(new Error('closing'))
+      await Promise.all([...mirrors.values()].map((mirror) => mirror.settled()))
+    },
+  }
+}
