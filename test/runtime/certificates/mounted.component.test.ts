@@ -1,0 +1,129 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { nextCertificates, type NextCertificates } from '../../../runtime/certificates/next.ts'
+import { openMounted } from '../../../runtime/certificates/mounted.ts'
+import type { Clock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import { type Log, silentLog } from '../../../runtime/log.ts'
+
+async function issue(): Promise<NextCertificates> {
+  return await nextCertificates(undefined, { dnsNames: ['localhost'], now: Temporal.Now.instant() })
+}
+
+/** A Secret as the kubelet mounts it: a link to a folder that is swapped as a whole. */
+function mount(t: Test): { folder: string; put(files: Record<string, string>): void } {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'certificates-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  let version = 0
+  for (const name of ['tls.crt', 'tls.key', 'ca.crt']) symlinkSync(path.join('..data', name), path.join(folder, name))
+  return {
+    folder,
+    put(files) {
+      version += 1
+      mkdirSync(path.join(folder, `..${version}`))
+      for (const [name, content] of Object.entries(files)) writeFileSync(path.join(folder, `..${version}`, name), content)
+      symlinkSync(`..${version}`, path.join(folder, '..next'))
+      renameSync(path.join(folder, '..next'), path.join(folder, '..data'))
+    },
+  }
+}
+
+function filesOf({ leaf, caBundle }: NextCertificates): Record<string, string> {
+  return { 'tls.crt': leaf.certificate, 'tls.key': leaf.key, 'ca.crt': caBundle }
+}
+
+/** A clock whose waits end when the test says so. */
+function steppedClock(): { clock: Clock; step(ms?: number): Promise<void> } {
+  let nowMs = 0
+  let waiting: (() => void) | undefined
+  let arrived: (() => void) | undefined
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    wait: (_ms, signal) =>
+      new Promise((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+        waiting = resolve
+        arrived?.()
+      }),
+  }
+  /** Ends the present wait and settles when the next one has begun. */
+  const step = async (ms = 10_000): Promise<void> => {
+    if (waiting === undefined) await new Promise<void>((resolve) => (arrived = resolve))
+    nowMs += ms
+    const end = waiting
+    waiting = undefined
+    const next = new Promise<void>((resolve) => (arrived = resolve))
+    end?.()
+    await next
+  }
+  return { clock, step }
+}
+
+void t.test('a renewed certificate is served without a restart, and the old authority stays trusted for a day', async (t) => {
+  const { folder, put } = mount(t)
+  const [first, second] = [await issue(), await issue()]
+  put(filesOf(first))
+  const { clock, step } = steppedClock()
+  const keeper = await openMounted({ clock, log: silentLog }, { folder })
+  t.equal(keeper.current().certificate, first.leaf.certificate.trim() + '\n')
+  const heard: string[] = []
+  keeper.onChange(({ certificate }) => heard.push(certificate))
+  const stop = new AbortController()
+  const running = keeper.run(stop.signal)
+  await step()
+  t.same(heard, [], 'nothing changed')
+  put(filesOf(second))
+  await step()
+  t.same(heard, [second.leaf.certificate.trim() + '\n'])
+  t.equal(keeper.current().caBundle, second.caBundle + first.caBundle)
+  await step(90_000_000)
+  t.equal(keeper.current().caBundle, second.caBundle)
+  stop.abort()
+  await running
+})
+
+void t.test('a half-written or missing pair is not served; the last good one is, and the log tells once', async (t) => {
+  const { folder, put } = mount(t)
+  const [first, second] = [await issue(), await issue()]
+  put(filesOf(first))
+  const { clock, step } = steppedClock()
+  const warnings: unknown[] = []
+  const log: Log = { ...silentLog, warn: ({ message }) => warnings.push(message) }
+  const keeper = await openMounted({ clock, log }, { folder })
+  const stop = new AbortController()
+  const running = keeper.run(stop.signal)
+  put({ ...filesOf(first), 'tls.crt': second.leaf.certificate })
+  await step()
+  put({ 'tls.crt': '' })
+  await step()
+  t.equal(keeper.current().key, first.leaf.key.trim() + '\n')
+  t.match(warnings, [/tls.crt and tls.key are not a certificate and its key/])
+  t.equal(warnings.length, 1)
+  t.notMatch(JSON.stringify(warnings), 'PRIVATE KEY')
+  put(filesOf(second))
+  await step()
+  t.equal(keeper.current().key, second.leaf.key.trim() + '\n')
+  stop.abort()
+  await running
+})
+
+void t.test('what cannot be used at start is named', async (t) => {
+  const { folder, put } = mount(t)
+  const good = filesOf(await issue())
+  const cases: [Record<string, string>, RegExp][] = [
+    [{}, /tls.crt cannot be read/],
+    [{ ...good, 'tls.key': 'x' }, /tls.crt and tls.key are not a certificate and its key/],
+    [{ ...good, 'ca.crt': 'x' }, /ca.crt holds no certificate/],
+    [{ ...good, 'ca.crt': 'x'.repeat(1024 * 1024 + 1) }, /ca.crt is larger than 1048576 bytes/],
+  ]
+  for (const [files, message] of cases) {
+    put(files)
+    const error: unknown = await openMounted({ clock: systemClock, log: silentLog }, { folder }).catch((thrown: unknown) => thrown)
+    t.ok(error instanceof Fault && error.reason === 'InvalidConfiguration')
+    t.match((error as Error).message, message)
+  }
+})

@@ -1,0 +1,98 @@
+import t from 'tap'
+import { metricsApp, probesApp } from '../../../runtime/metrics/app.ts'
+import { createMetricsAuthoriser } from '../../../runtime/metrics/authorise.ts'
+import { Fault } from '../../../runtime/fault.ts'
+
+void t.test('metrics are for those who may read them', async (t) => {
+  const app = metricsApp({
+    text: async () => 'm 1\n',
+    authorise: async (token) => (token === 'reader' ? 'allowed' : token === 'other' ? 'forbidden' : 'unauthenticated'),
+  })
+  const get = async (headers: Record<string, string>, path = '/metrics') => {
+    const response = await app.request(path, { headers })
+    return [response.status, response.headers.get('content-type'), (await response.text()).slice(0, 40)]
+  }
+  t.same(await get({ authorization: 'Bearer reader' }), [200, 'text/plain; version=0.0.4; charset=utf-8', 'm 1\n'])
+  t.equal((await get({ authorization: 'bearer  reader' }))[0], 200)
+  t.equal((await get({ authorization: 'Bearer other' }))[0], 403)
+  for (const authorization of ['Bearer x', 'Basic reader', 'reader', 'Bearer', 'Bearer a b', `Bearer ${'x'.repeat(20_000)}`]) {
+    t.equal((await get({ authorization }))[0], 401, authorization.slice(0, 20))
+  }
+  t.equal((await get({}))[0], 401)
+  t.equal((await get({ authorization: 'Bearer reader' }, '/'))[0], 404)
+})
+
+void t.test('when nobody can say whose token it is, the caller comes back later', async (t) => {
+  const app = metricsApp({ text: async () => '', authorise: () => Promise.reject(new Fault('ApiUnavailable', 'away')) })
+  const response = await app.request('/metrics', { headers: { authorization: 'Bearer x' } })
+  t.equal(response.status, 503)
+  t.equal(response.headers.get('retry-after'), '5')
+})
+
+void t.test('the probes give reasons', async (t) => {
+  let [live, ready]: [string[], string[]] = [[], ['the cluster has not been listed yet']]
+  const app = probesApp({ live: () => live, ready: () => ready })
+  const get = async (path: string) => {
+    const response = await app.request(path)
+    return [response.status, await response.text()]
+  }
+  t.same(await get('/healthz'), [200, 'ok\n'])
+  t.same(await get('/readyz'), [503, 'the cluster has not been listed yet\n'])
+  ready = []
+  t.same(await get('/readyz'), [200, 'ok\n'])
+  live = ['the queue stands still']
+  t.same(await get('/healthz'), [503, 'the queue stands still\n'])
+  t.equal((await get('/readyz'))[0], 503)
+})
+
+function apiServer(users: Record<string, { username: string; allowed: boolean }>) {
+  const calls: string[] = []
+  let away = false
+  let nowMs = 0
+  const post = async (path: string, body: unknown): Promise<unknown> => {
+    if (away) throw new Fault('ApiUnavailable', 'away')
+    calls.push(path.split('/').at(-1) ?? '')
+    const { spec } = body as { spec: { token?: string; user?: string; nonResourceAttributes?: unknown } }
+    if (spec.token !== undefined) {
+      const user = users[spec.token]
+      return {
+        status: user === undefined ? { error: 'unknown' } : { authenticated: true, user: { username: user.username, groups: ['g'] } },
+      }
+    }
+    t.same(spec.nonResourceAttributes, { path: '/metrics', verb: 'get' })
+    return { status: { allowed: Object.values(users).some(({ username, allowed }) => username === spec.user && allowed) } }
+  }
+  const authorise = createMetricsAuthoriser({ post, clock: { monotonicMs: () => nowMs } })
+  return { authorise, calls, pass: (ms: number) => (nowMs += ms), away: (is: boolean) => (away = is) }
+}
+
+void t.test('the API server decides, and is not asked again for a while', async (t) => {
+  const users = { p: { username: 'prometheus', allowed: true }, o: { username: 'other', allowed: false } }
+  const { authorise, calls, pass } = apiServer(users)
+  t.same([await authorise('p'), await authorise('o'), await authorise('x')], ['allowed', 'forbidden', 'unauthenticated'])
+  t.equal(calls.length, 5)
+  pass(9999)
+  t.same([await authorise('p'), await authorise('o'), await authorise('x')], ['allowed', 'forbidden', 'unauthenticated'])
+  t.equal(calls.length, 5)
+  users.p.allowed = false
+  pass(50_002)
+  t.equal(await authorise('p'), 'forbidden', 'a permission that was taken away ends within a minute')
+})
+
+void t.test('a failure is not remembered', async (t) => {
+  const { authorise, away } = apiServer({ p: { username: 'prometheus', allowed: true } })
+  away(true)
+  await t.rejects(authorise('p'), new Fault('ApiUnavailable', 'away'))
+  away(false)
+  t.equal(await authorise('p'), 'allowed')
+})
+
+void t.test('thousands of tokens are not remembered', async (t) => {
+  const { authorise, calls } = apiServer({})
+  for (let index = 0; index < 300; index += 1) await authorise(String(index))
+  calls.length = 0
+  await authorise('299')
+  t.equal(calls.length, 0)
+  await authorise('0')
+  t.equal(calls.length, 1)
+})

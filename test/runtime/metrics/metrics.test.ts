@@ -1,0 +1,136 @@
+import t from 'tap'
+import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
+import { createMetrics } from '../../../runtime/metrics/metrics.ts'
+import { agentMetrics, objectMetrics, processMetrics } from '../../../runtime/metrics/table.ts'
+import { exposition, noCycles } from '../../../runtime/agent/metrics.ts'
+
+const commit = 'a'.repeat(40)
+const other = 'b'.repeat(40)
+const noon = Temporal.Instant.from('2026-01-01T12:00:00Z')
+
+function status(ready: boolean, changed: Partial<GatewaySyncStatus> = {}): GatewaySyncStatus {
+  const conditions = [
+    {
+      type: 'Ready',
+      status: ready ? ('True' as const) : ('False' as const),
+      lastTransitionTime: '2026-01-01T12:00:00Z',
+      reason: 'r',
+      message: 'm',
+    },
+    { type: 'Paused', status: 'True' as const, lastTransitionTime: '2026-01-01T12:00:00Z', reason: 'r', message: 'm' },
+  ]
+  return { conditions, published: { commit, ref: 'main', at: '2026-01-01T11:59:58Z' }, ...changed }
+}
+
+function setup() {
+  let now = noon
+  const metrics = createMetrics({ clock: { now: () => now }, version: '1.2.3' })
+  const value = async (series: string): Promise<number | undefined> => {
+    const line = (await metrics.text()).split('\n').find((text) => text.startsWith(`${series} `))
+    return line === undefined ? undefined : Number(line.slice(series.length + 1))
+  }
+  return { metrics, value, pass: (ms: number) => (now = now.add({ milliseconds: ms })) }
+}
+
+void t.test('every metric of the table is in the text, with its help and type, and nothing else is', async (t) => {
+  const { metrics } = setup()
+  metrics.observed('plant/main', status(true))
+  const text = await metrics.text()
+  const table = { ...objectMetrics, ...processMetrics }
+  for (const [name, { type, help }] of Object.entries(table)) {
+    t.match(text, `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`)
+  }
+  const named = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
+  t.same(new Set(named), new Set(Object.keys(table)))
+})
+
+void t.test('the agent writes exactly its part of the table', async (t) => {
+  const found = [...exposition(undefined, noCycles).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(([, name, help, type]) => [
+    name,
+    help,
+    type,
+  ])
+  t.same(
+    found,
+    Object.entries(agentMetrics).map(([name, { help, type }]) => [name, help, type]),
+  )
+})
+
+void t.test('the figures of an object come from its status and go with it', async (t) => {
+  const { metrics, value } = setup()
+  const gateways = { total: 3, synced: 2, pending: 1, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0 }
+  metrics.observed('plant/main', status(true, { gateways, findings: { errors: 1, warnings: 2, items: [] } }))
+  metrics.observed('plant/other', status(false))
+  const labels = 'namespace="plant",name="main"'
+  t.equal(await value(`clustersync_ready{${labels}}`), 1)
+  t.equal(await value('clustersync_ready{namespace="plant",name="other"}'), 0)
+  t.equal(await value(`clustersync_condition{${labels},type="Paused"}`), 1)
+  t.equal(await value(`clustersync_condition{${labels},type="Stalled"}`), 0)
+  t.equal(await value(`clustersync_gateways{${labels},state="synced"}`), 2)
+  t.equal(await value(`clustersync_gateways{${labels},state="total"}`), undefined, 'the states add up to the total')
+  t.equal(await value(`clustersync_findings{${labels},severity="error"}`), 1)
+  t.equal(await value(`clustersync_published_info{${labels},verified="false"}`), 1)
+  t.equal(await value(`clustersync_published_timestamp_seconds{${labels}}`), Date.parse('2026-01-01T11:59:58Z') / 1000)
+  metrics.observed('plant/main', undefined)
+  const text = await metrics.text()
+  t.notMatch(text, 'name="main"')
+  t.match(text, 'name="other"')
+})
+
+void t.test('no commit, ref or URL becomes a label', async (t) => {
+  const { metrics } = setup()
+  metrics.observed('plant/main', status(true, { source: { ref: 'main', commit }, delivery: { url: 'https://d', caBundle: 'x' } }))
+  t.notMatch(await metrics.text(), new RegExp(`${commit}|"main".*"main"|https:`))
+})
+
+void t.test('what can fail starts at zero', async (t) => {
+  const { value } = setup()
+  t.equal(await value('clustersync_reconcile_total{result="ok",reason=""}'), 0)
+  t.equal(await value('clustersync_source_fetch_total{result="failed",reason="GitUnreachable"}'), 0)
+  t.equal(await value('clustersync_receiver_requests_total{outcome="NotAuthenticated"}'), 0)
+  t.equal(await value('clustersync_admission_total{outcome="malformed"}'), 0)
+})
+
+void t.test('what happens is counted and timed in seconds', async (t) => {
+  const { metrics, value } = setup()
+  metrics.reconciled('ok', 20)
+  metrics.reconciled('Conflict', 3000)
+  metrics.fetched('GitTimeout', 61_000)
+  metrics.received('Accepted', 4)
+  metrics.admitted('injected', 4)
+  metrics.delivered('blobs', 200, 1000)
+  metrics.certificate({ from: noon, until: noon.add({ hours: 24 }) })
+  metrics.leading(true)
+  t.equal(await value('clustersync_reconcile_total{result="ok",reason=""}'), 1)
+  t.equal(await value('clustersync_reconcile_total{result="failed",reason="Conflict"}'), 1)
+  t.equal(await value('clustersync_reconcile_duration_seconds_sum'), 3.02)
+  t.equal(await value('clustersync_source_fetch_duration_seconds_bucket{le="60"}'), 0)
+  t.equal(await value('clustersync_receiver_requests_total{outcome="Accepted"}'), 1)
+  t.equal(await value('clustersync_admission_total{outcome="injected"}'), 1)
+  t.equal(await value('clustersync_delivery_sent_bytes_total'), 1000)
+  t.equal(await value('clustersync_certificate_expiry_timestamp_seconds'), noon.epochMilliseconds / 1000 + 86_400)
+  t.equal(await value('clustersync_leader'), 1)
+  t.equal(await value('clustersync_build_info{version="1.2.3"}'), 1)
+})
+
+void t.test('from a push until every gateway runs its commit', async (t) => {
+  const { metrics, value, pass } = setup()
+  const pushed = { ref: 'main', commit, requested: { ref: 'main', id: '1', specRef: 'main', at: '2026-01-01T11:59:57Z' } }
+  const measured = async (): Promise<unknown[]> => [
+    await value('clustersync_push_to_applied_seconds_count'),
+    await value('clustersync_push_to_applied_seconds_sum'),
+    await value('clustersync_publish_to_applied_seconds_sum'),
+  ]
+  metrics.observed('plant/main', status(true, { source: pushed }))
+  t.same(await measured(), [0, 0, 0], 'a status that was there at start measures nothing')
+  const published = { commit: other, ref: 'main', at: '2026-01-01T12:00:00Z' }
+  const next = { published, source: { ...pushed, commit: other, requested: { ...pushed.requested, at: '2026-01-01T11:59:59.500Z' } } }
+  metrics.observed('plant/main', status(false, next))
+  t.same(await measured(), [0, 0, 0])
+  pass(1500)
+  metrics.observed('plant/main', status(true, next))
+  t.same(await measured(), [1, 2, 1.5])
+  metrics.observed('plant/main', status(false, next))
+  metrics.observed('plant/main', status(true, next))
+  t.same(await measured(), [1, 2, 1.5], 'the same commit is measured once')
+})
