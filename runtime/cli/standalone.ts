@@ -87,10 +87,7 @@ export function createStandalone(
       return written
     },
     recordEvents: (_record, events) => {
-      for (const { type, reason, note } of events) {
-        if (type === 'Warning') log.warn({ reason, message: note }, 'event')
-        else log.info({ reason, message: note }, 'event')
-      }
+      for (const { reason, note } of events) log.info({ reason, message: note }, 'event')
     },
     observed(_key, status) {
       const last = lookups.last(key)

@@ -1,44 +1,63 @@
 /**
- * Compares what a gateway's folder holds with what git holds, so that the quickstart proves what it claims.
+ * Compares what a gateway's folder holds with what git holds, byte for byte and file for file: the quickstart proves by it what it claims,
+ * and the tests use the same.
  */
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** Where a folder of the repository belongs in a gateway. */
+/** Where a folder of the repository belongs in a gateway; `.` is the data directory itself. */
 export type Placed = { source: string; destination: string }
 
+type Options = {
+  repository: string
+  commit: string
+  dataDir: string
+  placed: readonly Placed[]
+  /** Which paths below the data directory nobody delivers or deletes. */
+  ignored?: (file: string) => boolean
+}
+
 /** Differences as sentences; empty when every file is there, byte for byte, and nothing else. */
-export function differences(repository: string, commit: string, dataDir: string, placed: readonly Placed[]): string[] {
+export function differences({ repository, commit, dataDir, placed, ignored = () => false }: Options): string[] {
   return placed.flatMap(({ source, destination }) => {
-    const wanted = new Map(listCommit(repository, commit, source).map((file) => [file.slice(source.length + 1), file]))
-    const present = new Set(listFolder(path.join(dataDir, destination)))
+    const counts = (file: string): boolean => !ignored(path.posix.join(destination, file))
+    const wanted = new Map([...listCommit(repository, commit, source)].filter(([file]) => counts(file)))
+    const present = new Set(listTree(path.join(dataDir, destination)).filter(counts))
     const missing = [...wanted.keys()].filter((file) => !present.has(file)).map((file) => `${destination}/${file} is missing`)
     const extra = [...present].filter((file) => !wanted.has(file)).map((file) => `${destination}/${file} should not be there`)
     const changed = [...wanted]
-      .filter(([file]) => present.has(file))
-      .filter(([file, inGit]) => !readFileSync(path.join(dataDir, destination, file)).equals(git(repository, 'show', `${commit}:${inGit}`)))
+      .filter(([file, id]) => present.has(file) && blobId(readFileSync(path.join(dataDir, destination, file))) !== id)
       .map(([file]) => `${destination}/${file} differs from git`)
     return [...missing, ...extra, ...changed]
   })
 }
 
-function listCommit(repository: string, commit: string, folder: string): string[] {
-  return git(repository, 'ls-tree', '-r', '-z', '--name-only', '--full-tree', commit, `${folder}/`)
-    .toString('utf8')
-    .split('\0')
-    .filter(Boolean)
-}
-
-function listFolder(folder: string): string[] {
+/** Everything below a folder that is no folder, by its path relative to it; nothing where there is no folder. */
+export function listTree(folder: string): string[] {
+  if (!existsSync(folder)) return []
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => !entry.isDirectory())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'))
+    .toSorted()
 }
 
-function git(repository: string, ...args: string[]): Buffer {
-  return execFileSync('git', ['-C', repository, ...args], {
+/** Ids of the ordinary files that a commit holds below a folder, by path relative to it. */
+function listCommit(repository: string, commit: string, folder: string): Map<string, string> {
+  const output = execFileSync('git', ['-C', repository, 'ls-tree', '-r', '-z', '--full-tree', commit, `${folder}/`], {
     maxBuffer: 64 * 1024 * 1024,
     env: { ...process.env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
   })
+  const entries = output.toString('utf8').split('\0').filter(Boolean)
+  return new Map(
+    entries.flatMap((entry): [string, string][] => {
+      const [, id, full] = /^100[0-7]+ blob ([0-9a-f]+)\t(.*)$/s.exec(entry) ?? []
+      return id === undefined || full === undefined ? [] : [[full.slice(folder.length + 1), id]]
+    }),
+  )
+}
+
+function blobId(content: Buffer): string {
+  return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
 }

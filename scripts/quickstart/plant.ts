@@ -62,7 +62,7 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
       () => [...reports.entries()],
     )
     for (const { mode, dataDir } of gateways) {
-      const wrong = differences(repository.folder, commit, dataDir, placed(mode))
+      const wrong = differences({ repository: repository.folder, commit, dataDir, placed: placed(mode) })
       if (wrong.length > 0) throw new Error(`gw-${mode} does not hold commit ${commit}: ${wrong.slice(0, 3).join('; ')}`)
     }
   }

@@ -6,10 +6,10 @@ import path from 'node:path'
 import t from 'tap'
 import { stringify } from 'yaml'
 import { startSimulator } from '../../examples/simulator/simulator.ts'
+import { differences, listTree } from '../../scripts/quickstart/check.ts'
 import { cloneBundle, commitsOf, makeRepository, temporaryFolder } from '../support/repository.ts'
 import { requires, sharedData } from '../support/requires.ts'
 import { runCli } from '../support/run-cli.ts'
-import { differences, listTree } from '../support/tree.ts'
 
 type Profile = Record<string, unknown>
 
@@ -45,7 +45,7 @@ void t.test('--once brings the commit into the folder, has the gateway read it, 
   t.equal(result.code, 0, result.stderr)
   t.match(result.stdout, `published ${commit.slice(0, 8)} of main`)
   t.match(result.stdout, /plant: Synced .* gateway read projects/)
-  t.same(differences(repository, commit, dataDir, [{ source: 'projects', destination: 'projects' }]), [])
+  t.same(differences({ repository: repository.folder, commit, dataDir, placed: [{ source: 'projects', destination: 'projects' }] }), [])
   t.ok(gateway.requests.some(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')))
 })
 
@@ -60,7 +60,7 @@ void t.test('each further --once carries the difference: added, changed, deleted
   const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
   t.equal(result.code, 0, result.stderr)
   t.match(result.stdout, '1 added, 1 changed, 1 removed')
-  t.same(differences(repository, second, dataDir, placed), [])
+  t.same(differences({ repository: repository.folder, commit: second, dataDir, placed }), [])
   t.same(
     listTree(path.join(dataDir, '.cluster-sync')).filter((name) => name.startsWith('run-') || name === 'journal'),
     [],
@@ -161,12 +161,18 @@ void t.test('all commits of a real gateway project arrive byte for byte, one aft
     const file = writeManifest(folder, repository.folder, profile, 'replayed')
     const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
     t.equal(result.code, 0, `${commit}: ${result.stderr}`)
-    const wrong = differences(repository, commit, dataDir, [{ source: 'services', destination: '.' }], isNeverWritten)
+    const wrong = differences({
+      repository: repository.folder,
+      commit,
+      dataDir,
+      placed: [{ source: 'services', destination: '.' }],
+      ignored: isNeverWritten,
+    })
     t.same(wrong, [], commit)
   }
 })
 
 /** What design section 6 never writes, and what nobody but us keeps in the folder. */
 function isNeverWritten(file: string): boolean {
-  return /(?:^|\/)(?:\.resources|\.cluster-sync)\/|\/config\/(?:local|resources\/local|ignition\/keys)\/|\.idb$|\.gitkeep$/.test(file)
+  return /(?:^|\/)(?:\.resources|\.cluster-sync)\/|^config\/(?:local|resources\/local|ignition\/keys)\/|\.idb$|\.gitkeep$/.test(file)
 }
