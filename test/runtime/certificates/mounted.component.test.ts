@@ -4,10 +4,10 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import { nextCertificates, type NextCertificates } from '../../../runtime/certificates/next.ts'
 import { openMounted } from '../../../runtime/certificates/mounted.ts'
-import type { Clock } from '../../../runtime/clock.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { type Log, silentLog } from '../../../runtime/log.ts'
+import { steppedClock } from '../../support/stepped-clock.ts'
 
 async function issue(): Promise<NextCertificates> {
   return await nextCertificates(undefined, { dnsNames: ['localhost'], now: Temporal.Now.instant() })
@@ -35,34 +35,6 @@ function filesOf({ leaf, caBundle }: NextCertificates): Record<string, string> {
   return { 'tls.crt': leaf.certificate, 'tls.key': leaf.key, 'ca.crt': caBundle }
 }
 
-/** A clock whose waits end when the test says so. */
-function steppedClock(): { clock: Clock; step(ms?: number): Promise<void> } {
-  let nowMs = 0
-  let waiting: (() => void) | undefined
-  let arrived: (() => void) | undefined
-  const clock: Clock = {
-    ...systemClock,
-    monotonicMs: () => nowMs,
-    wait: (_ms, signal) =>
-      new Promise((resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-        waiting = resolve
-        arrived?.()
-      }),
-  }
-  /** Ends the present wait and settles when the next one has begun. */
-  const step = async (ms = 10_000): Promise<void> => {
-    if (waiting === undefined) await new Promise<void>((resolve) => (arrived = resolve))
-    nowMs += ms
-    const end = waiting
-    waiting = undefined
-    const next = new Promise<void>((resolve) => (arrived = resolve))
-    end?.()
-    await next
-  }
-  return { clock, step }
-}
-
 void t.test('a renewed certificate is served without a restart, and the old authority stays trusted for a day', async (t) => {
   const { folder, put } = mount(t)
   const [first, second] = [await issue(), await issue()]
@@ -74,10 +46,10 @@ void t.test('a renewed certificate is served without a restart, and the old auth
   keeper.onChange(({ certificate }) => heard.push(certificate))
   const stop = new AbortController()
   const running = keeper.run(stop.signal)
-  await step()
+  await step(10_000)
   t.same(heard, [], 'nothing changed')
   put(filesOf(second))
-  await step()
+  await step(10_000)
   t.same(heard, [second.leaf.certificate.trim() + '\n'])
   t.equal(keeper.current().caBundle, second.caBundle + first.caBundle)
   await step(90_000_000)
@@ -97,15 +69,15 @@ void t.test('a half-written or missing pair is not served; the last good one is,
   const stop = new AbortController()
   const running = keeper.run(stop.signal)
   put({ ...filesOf(first), 'tls.crt': second.leaf.certificate })
-  await step()
+  await step(10_000)
   put({ 'tls.crt': '' })
-  await step()
+  await step(10_000)
   t.equal(keeper.current().key, first.leaf.key.trim() + '\n')
   t.match(warnings, [/tls.crt and tls.key are not a certificate and its key/])
   t.equal(warnings.length, 1)
   t.notMatch(JSON.stringify(warnings), 'PRIVATE KEY')
   put(filesOf(second))
-  await step()
+  await step(10_000)
   t.equal(keeper.current().key, second.leaf.key.trim() + '\n')
   stop.abort()
   await running

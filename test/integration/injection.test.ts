@@ -1,0 +1,375 @@
+/**
+ * Admission as it runs in a cluster: a real API server with Pod Security `restricted` calls the real app over TLS, with certificates that
+ * the real keeper issues, stores and rotates.
+ */
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import t from 'tap'
+import { lifetimes } from '../../runtime/certificates/next.ts'
+import { openSelfManaged } from '../../runtime/certificates/self-managed.ts'
+import type { CertificateKeeper } from '../../runtime/certificates/serving.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { Fault } from '../../runtime/fault.ts'
+import { admissionApp, type AdmissionOutcome, mutatePath } from '../../runtime/injection/app.ts'
+import type { FoundSync } from '../../runtime/injection/inject.ts'
+import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
+import { type KubeObject, podType, type ResourceType } from '../../runtime/kube/types.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { startControlPlane } from '../cluster/control-plane.ts'
+import { barePod, chartPod, type PodShape } from '../support/pods.ts'
+import { requires } from '../support/requires.ts'
+import { steppedClock } from '../support/stepped-clock.ts'
+
+const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
+const serviceAccountType: ResourceType = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true }
+const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
+const webhookType: ResourceType = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'mutatingwebhookconfigurations',
+  kind: 'MutatingWebhookConfiguration',
+  namespaced: false,
+}
+
+const day = 86_400_000
+const signal = AbortSignal.timeout(240_000)
+
+type Setup = {
+  kube: Kube
+  operator: string
+  keeper: CertificateKeeper
+  /** Moves the keeper's time and lets it look once. */
+  moveTo(now: Temporal.Instant): Promise<void>
+  outcomes: AdmissionOutcome[]
+  found: { sync: FoundSync }
+}
+
+const spec = {
+  git: { repo: 'https://git.example/plant.git', ref: 'main' },
+  sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  gateway: { api: { secretName: 'gateway-api' } },
+}
+
+async function makeNamespace(kube: Kube, prefix: string, labels: Record<string, string> = {}): Promise<string> {
+  const name = `${prefix}-${Math.random().toString(36).slice(2, 8)}`
+  await kube.create(namespaceType, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }, signal)
+  for (const [account, extra] of [
+    ['default', {}],
+    ['no-token', { automountServiceAccountToken: false }],
+  ] as const) {
+    const object = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: name, name: account }, ...extra }
+    await kube.create(serviceAccountType, object, signal).catch((error: unknown) => {
+      // A controller manager makes the default one by itself.
+      if (!(error instanceof Fault) || error.reason !== 'Conflict') throw error
+    })
+  }
+  return name
+}
+
+/** The webhook as the manifests install it, but for its address. */
+function webhook(name: string, port: number): object {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [
+      {
+        name: 'inject.clustersync.io',
+        clientConfig: { url: `https://localhost:${port}${mutatePath}` },
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+        matchConditions: [{ name: 'asked', expression: "object.metadata.?annotations[?'clustersync.io/inject'].orValue('') == 'true'" }],
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        failurePolicy: 'Fail',
+        reinvocationPolicy: 'Never',
+        timeoutSeconds: 5,
+      },
+    ],
+  }
+}
+
+async function serve(
+  t: Tap,
+  keeper: CertificateKeeper,
+  app: { fetch: (request: Request) => Response | Promise<Response> },
+): Promise<number> {
+  const { certificate: cert, key } = keeper.current()
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    createServer: https.createServer,
+    serverOptions: { cert, key },
+    overrideGlobalObjects: false,
+  }) as https.Server
+  keeper.onChange((served) => server.setSecureContext({ cert: served.certificate, key: served.key }))
+  await new Promise<void>((resolve) => server.listen(0, resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+type Tap = { teardown(handler: () => unknown): void }
+
+async function setup(t: Tap): Promise<Setup> {
+  const plane = await startControlPlane()
+  t.teardown(() => plane.stop())
+  const kube = createKube(loadKube({ kubeconfig: plane.adminKubeconfig }), { clock: systemClock, log: silentLog, userAgent: 'test' })
+  const operator = await makeNamespace(kube, 'operator')
+  const configuration = `${operator}-injection`
+  // The first authority was made so long ago that it is announced to be replaced a day ago, and replaced now.
+  const { clock, set, step } = steppedClock(Temporal.Now.instant().subtract({ milliseconds: (lifetimes.authority * 2) / 3 + day }))
+  const options = { namespace: operator, secretName: 'serving', dnsNames: ['localhost'], webhookConfiguration: configuration }
+  const keeper = await openSelfManaged({ kube, clock, log: silentLog }, options, signal)
+  const outcomes: AdmissionOutcome[] = []
+  const found: { sync: FoundSync } = { sync: { kind: 'found', name: 'plant', spec } }
+  const app = admissionApp({
+    settings: {
+      agent: {
+        image: 'clustersync/agent:1',
+        imagePullPolicy: 'IfNotPresent',
+        imagePullSecrets: [{ name: 'pull' }],
+        resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } },
+        allowImageOverride: false,
+        clusterRole: 'agent',
+        autoBind: true,
+      },
+      delivery: { url: 'https://delivery.operator.svc:9445' },
+    },
+    lookup: () => found.sync,
+    clock: systemClock,
+    log: silentLog,
+    observe: (outcome) => outcomes.push(outcome),
+  })
+  await kube.create(webhookType, webhook(configuration, await serve(t, keeper, app)), signal)
+  const stop = new AbortController()
+  const running = keeper.run(stop.signal)
+  t.teardown(async () => {
+    stop.abort(new Error('the test has ended'))
+    await running
+    await kube.delete(webhookType, { name: configuration }, AbortSignal.timeout(5000))
+  })
+  const moveTo = async (now: Temporal.Instant): Promise<void> => {
+    set(now)
+    await step()
+  }
+  // As of yesterday: the next authority is announced, the present one signs.
+  await moveTo(Temporal.Now.instant().subtract({ milliseconds: day }))
+  return { kube, operator, keeper, moveTo, outcomes, found }
+}
+
+async function admit(kube: Kube, namespace: string, shape: PodShape): Promise<PodShape> {
+  const unique = shape.metadata['generateName'] === undefined ? { name: `gw-${Math.random().toString(36).slice(2, 10)}` } : {}
+  const metadata = { ...shape.metadata, ...unique, namespace }
+  const object = { apiVersion: 'v1', kind: 'Pod', ...shape, metadata }
+  return (await kube.create(podType, object, signal)) as KubeObject as unknown as PodShape
+}
+
+type Agent = { volumeMounts: { name: string; mountPath: string }[]; env: { name: string }[]; restartPolicy: string }
+
+function agentsOf(pod: PodShape): Agent[] {
+  return (pod.spec.initContainers ?? []).filter(({ name }) => name === 'cluster-sync-agent') as unknown as Agent[]
+}
+
+function changed(shape: PodShape, change: (shape: PodShape) => void): PodShape {
+  const copy = structuredClone(shape)
+  change(copy)
+  return copy
+}
+
+/** The first container, which is the gateway's. */
+function gateway(pod: PodShape): Record<string, unknown> {
+  return pod.spec.containers[0] ?? {}
+}
+
+const shapes: [string, PodShape][] = [
+  ["the chart's", chartPod()],
+  ['bare, without a data volume', barePod()],
+  ['with a token of its own switched off', changed(chartPod(), (pod) => (pod.spec['automountServiceAccountToken'] = false))],
+  ['of a ServiceAccount that mounts no token', changed(chartPod(), (pod) => (pod.spec['serviceAccountName'] = 'no-token'))],
+  [
+    'with its data in a subPath',
+    changed(
+      chartPod(),
+      (pod) => (gateway(pod)['volumeMounts'] = [{ name: 'data', mountPath: '/usr/local/bin/ignition/data', subPath: 'gw' }]),
+    ),
+  ],
+  [
+    'with its data in a subPathExpr',
+    changed(
+      chartPod(),
+      (pod) =>
+        (gateway(pod)['volumeMounts'] = [{ name: 'data', mountPath: '/usr/local/bin/ignition/data', subPathExpr: '$(GATEWAY_POD_INDEX)' }]),
+    ),
+  ],
+  [
+    'whose gateway has a user of its own',
+    changed(chartPod(), (pod) => Object.assign(gateway(pod)['securityContext'] as object, { runAsUser: 1000 })),
+  ],
+  [
+    'whose mode comes from a ConfigMap',
+    changed(chartPod(), (pod) =>
+      Object.assign(gateway(pod), { env: undefined, envFrom: [{ configMapRef: { name: 'site' } }, { secretRef: { name: 'more' } }] }),
+    ),
+  ],
+  [
+    'with our port and a volume of our name',
+    changed(chartPod(), (pod) => {
+      gateway(pod)['ports'] = [{ containerPort: 8083, name: 'mine' }]
+      Object.assign(pod.spec, {
+        volumes: [
+          { name: 'data', emptyDir: {} },
+          { name: 'cluster-sync-api-token', emptyDir: {} },
+        ],
+      })
+    }),
+  ],
+  [
+    'with a GatewaySync, volume and labels that do not exist',
+    changed(barePod({ 'clustersync.io/gateway-sync': 'none', 'clustersync.io/data-volume': 'no' }), (pod) => delete pod.metadata.labels),
+  ],
+]
+
+void t.test('admission against a real API server', { timeout: 280_000 }, async (t) => {
+  if (!requires(t)) return
+  const { kube, operator, keeper, moveTo, outcomes, found } = await setup(t)
+  const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/enforce-version': 'latest' }
+  const plant = await makeNamespace(kube, 'plant', restricted)
+
+  await t.test('the keeper tells the API server which authorities to trust', async (t) => {
+    const configuration = (await kube.get(webhookType, { name: `${operator}-injection` }, signal)) as KubeObject & {
+      webhooks: { clientConfig: { caBundle?: string } }[]
+    }
+    const [only] = configuration.webhooks
+    t.equal(Buffer.from(only?.clientConfig.caBundle ?? '', 'base64').toString(), keeper.current().caBundle)
+    t.equal(keeper.current().caBundle.match(/BEGIN/g)?.length, 2, 'the next one is announced')
+  })
+
+  for (const [name, shape] of shapes) {
+    await t.test(`a pod ${name} passes restricted:latest with exactly one agent`, async (t) => {
+      const pod = await admit(kube, plant, shape)
+      const [agent, ...others] = agentsOf(pod)
+      t.same(others, [])
+      t.equal(agent?.restartPolicy, 'Always')
+      const tokens = agent?.volumeMounts.filter(({ mountPath }) => mountPath === '/var/run/secrets/kubernetes.io/serviceaccount') ?? []
+      t.match(tokens, [{ name: /^cluster-sync-api-token(-2)?$/ }], 'the token of ours and no other')
+      t.equal(pod.metadata.labels?.['clustersync.io/agent'], 'true')
+      t.equal(pod.metadata.annotations?.['clustersync.io/injected'], 'true')
+    })
+  }
+
+  await t.test('a copy of an injected pod is admitted as it is', async (t) => {
+    const first = await admit(kube, plant, chartPod())
+    const { annotations = {}, labels = {} } = first.metadata
+    const copy: PodShape = { metadata: { annotations, labels }, spec: first.spec }
+    t.equal(agentsOf(await admit(kube, plant, copy)).length, 1)
+    t.equal(outcomes.at(-1), 'unchanged')
+  })
+
+  await t.test('whatever is known of the GatewaySync, the pod is admitted', async (t) => {
+    const cases: FoundSync[] = [
+      { kind: 'missing', name: 'gone' },
+      { kind: 'ambiguous', count: 2 },
+      { kind: 'unknown', name: undefined, why: 'line one\nline two \u{1f600}' },
+      { kind: 'found', name: 'plant', spec: 'no spec' },
+    ]
+    for (const sync of cases) {
+      found.sync = sync
+      t.equal(agentsOf(await admit(kube, plant, chartPod())).length, 1, sync.kind)
+    }
+    found.sync = { kind: 'found', name: 'plant', spec }
+  })
+
+  await t.test('pods that do not ask are not even seen', async (t) => {
+    const before = outcomes.length
+    for (const value of ['false', 'True']) {
+      t.same(agentsOf(await admit(kube, plant, chartPod({ 'clustersync.io/inject': value }))), [])
+    }
+    t.same(
+      agentsOf(
+        await admit(
+          kube,
+          plant,
+          changed(barePod(), (pod) => delete pod.metadata.annotations),
+        ),
+      ),
+      [],
+    )
+    t.equal(outcomes.length, before)
+  })
+
+  await t.test('a pod of root is admitted where the namespace permits it', async (t) => {
+    const free = await makeNamespace(kube, 'free')
+    const root = changed(chartPod(), (pod) => (pod.spec['securityContext'] = { runAsUser: 0 }))
+    t.equal(agentsOf(await admit(kube, free, root)).length, 1)
+  })
+
+  await t.test('no call fails while the authority is replaced', async (t) => {
+    const before = keeper.current()
+    let admitted = 0
+    let rotated = false
+    const load = async (): Promise<void> => {
+      for (let after = 0; after < 10;) {
+        t.equal(agentsOf(await admit(kube, plant, barePod())).length, 1)
+        admitted += 1
+        if (rotated) after += 1
+      }
+    }
+    const running = Promise.all([load(), load()])
+    await moveTo(Temporal.Now.instant())
+    rotated = true
+    await running
+    t.not(keeper.current().certificate, before.certificate)
+    t.same(
+      keeper
+        .current()
+        .caBundle.match(/-----BEGIN[^]+?END CERTIFICATE-----\n/g)
+        ?.toReversed(),
+      before.caBundle.match(/-----BEGIN[^]+?END CERTIFICATE-----\n/g),
+      'the announced authority signs, the old one is still trusted',
+    )
+    t.ok(admitted >= 20)
+  })
+
+  await t.test('a webhook that was applied anew is trusted again', async () => {
+    const name = `${operator}-injection`
+    const read = async () => (await kube.get(webhookType, { name }, signal)) as KubeObject & { webhooks: { clientConfig: object }[] }
+    const { webhooks } = await read()
+    const bare = webhooks.map((hook) => ({ ...hook, clientConfig: { ...hook.clientConfig, caBundle: null } }))
+    await kube.mergePatch(webhookType, { name }, { webhooks: bare }, {}, signal)
+    await moveTo(Temporal.Now.instant())
+    await admitSoon(kube, plant)
+  })
+
+  await t.test('replicas that start together serve one certificate, and a deleted Secret comes back as it was', async (t) => {
+    const options = { namespace: operator, secretName: 'shared', dnsNames: ['localhost'], webhookConfiguration: undefined }
+    const open = () => openSelfManaged({ kube, clock: systemClock, log: silentLog }, options, signal)
+    const keepers = await Promise.all([open(), open(), open()])
+    t.equal(new Set(keepers.map((each) => each.current().certificate)).size, 1)
+
+    const { clock, step } = steppedClock()
+    const alone = await openSelfManaged({ kube, clock, log: silentLog }, options, signal)
+    const stop = new AbortController()
+    const running = alone.run(stop.signal)
+    await kube.delete(secretType, { namespace: operator, name: 'shared' }, signal)
+    await step()
+    const again = await open()
+    t.equal(again.current().certificate, keepers[0]?.current().certificate)
+    stop.abort(new Error('done'))
+    await running
+  })
+})
+
+/** A changed webhook configuration acts within a fraction of a second. */
+async function admitSoon(kube: Kube, namespace: string): Promise<void> {
+  const until = Date.now() + 10_000
+  for (;;) {
+    try {
+      await admit(kube, namespace, barePod())
+      return
+    } catch (error) {
+      if (Date.now() > until) throw error
+    }
+  }
+}
