@@ -53,6 +53,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   const startedMs = clock.monotonicMs()
   let read = false
   let followed: FollowedSync | undefined
+  let followedText = ''
   let desired: Desired | undefined
   let synced = false
   let stopping = false
@@ -113,9 +114,12 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
 
   return {
     observe(next) {
+      const text = decisiveText(next)
+      const isNews = !read || text !== followedText
       followed = next
+      followedText = text
       read = true
-      wake.call()
+      if (isNews) wake.call()
     },
     health() {
       const nowMs = clock.monotonicMs()
@@ -140,6 +144,13 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       stopping = true
     },
   }
+}
+
+/** What of a GatewaySync an agent acts on: its own report comes back in the status, and is no reason for another look. */
+function decisiveText(followed: FollowedSync | undefined): string {
+  if (followed === undefined) return ''
+  const { annotations, spec, status } = followed
+  return JSON.stringify([annotations, spec, status.published, status.delivery])
 }
 
 /** What stays true of an earlier report when a new step has not got as far: what is in place. */

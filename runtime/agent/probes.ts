@@ -54,6 +54,7 @@ function listening(server: Server, { port, host }: { port: number; host: string 
     server.once('error', (error) =>
       reject(new Fault('InvalidConfiguration', `port ${port} cannot be opened: ${error.message}`, { cause: error })),
     )
-    server.listen(port, host, () => resolve())
+    // Without a host Node takes all addresses, also where there is no IPv6.
+    server.listen({ port, ...(host === '::' ? {} : { host }) }, () => resolve())
   })
 }

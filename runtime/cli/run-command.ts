@@ -6,13 +6,15 @@ import type { Clock } from '../clock.ts'
 import type { Fault } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
-import { createLog } from '../log.ts'
+import { createLog, type Log } from '../log.ts'
+import { type Served, serve } from '../serve.ts'
 import { lateOutcome, type Outcome, outcomeOf } from '../standalone/outcome.ts'
 import { createNarrator } from '../standalone/narrator.ts'
 import { readSecret, readSecretFile } from '../standalone/secrets.ts'
 import { version } from '../version.ts'
 import type { RunSettings } from './run.ts'
-import { createStandalone, type StandaloneWatcher } from './standalone.ts'
+import { receiverOf } from './receiver.ts'
+import { createStandalone, type Standalone, type StandaloneWatcher } from './standalone.ts'
 
 /** Returns the exit code. Throws StateUnreadable and InvalidConfiguration. */
 export async function runCommand(settings: RunSettings, clock: Clock): Promise<number> {
@@ -45,6 +47,12 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
     clock,
     log,
   })
+  const served =
+    settings.receiverPort === undefined
+      ? undefined
+      : await serveReceiver(standalone, settings, settings.receiverPort, { clock, log }, stop.signal)
+  if (served !== undefined)
+    process.stdout.write(`push receiver: POST ${served.url}/webhook/${settings.sync.namespace}/${settings.sync.name}\n`)
   const work = standalone.run(stop.signal)
   if (settings.once === true) {
     const giveUp = async (): Promise<void> => {
@@ -56,7 +64,33 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
     return tell(outcome)
   }
   await work
+  await served?.closed
   return 0
+}
+
+async function serveReceiver(
+  standalone: Standalone,
+  { sync, secrets, hmacSecretFile, tokenFile }: RunSettings,
+  port: number,
+  deps: { clock: Clock; log: Log },
+  signal: AbortSignal,
+): Promise<Served> {
+  const { hmac, token } = sync.spec.webhook ?? {}
+  const fromFile = (file: string, option: string) => () => readSecretFile(file, option)
+  const fromSecret = (ref: { name: string; key: string }, path: string) => () => readSecret(secrets, ref, path)
+  const own = hmac !== undefined || token !== undefined
+  const keys = own
+    ? {
+        hmac: hmac === undefined ? undefined : fromSecret(hmac.secretRef, 'spec.webhook.hmac'),
+        token: token === undefined ? undefined : fromSecret(token.secretRef, 'spec.webhook.token'),
+      }
+    : {
+        hmac: hmacSecretFile === undefined ? undefined : fromFile(hmacSecretFile, '--hmac-secret-file'),
+        token: tokenFile === undefined ? undefined : fromFile(tokenFile, '--token-file'),
+      }
+  if (keys.hmac === undefined && keys.token === undefined)
+    deps.log.warn({}, 'the push receiver asks for no proof: anyone who reaches it may push')
+  return await serve({ app: receiverOf(standalone, { sync, ...keys }, deps), port, host: '::', log: deps.log }, signal)
 }
 
 function tell(outcome: Outcome): number {

@@ -1,0 +1,2 @@
+def celsius(kelvin):
+    return kelvin - 273.15

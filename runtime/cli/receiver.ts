@@ -1,0 +1,44 @@
+/**
+ * The push receiver in front of a standalone run: the same app as in a cluster, with the kept object in place of the API server.
+ */
+import type { Hono } from 'hono'
+import type { Clock } from '../clock.ts'
+import { wantedRef } from '../gatewaysync/request.ts'
+import { parseRefName } from '../gatewaysync/values.ts'
+import type { Log } from '../log.ts'
+import { receiverApp } from '../receiver/app.ts'
+import { keysIn } from '../receiver/authenticate.ts'
+import type { StandaloneSync } from '../standalone/settings.ts'
+import type { Standalone } from './standalone.ts'
+
+export type ReceiverSettings = {
+  sync: StandaloneSync
+  /** Read at each call; undefined: the method is not configured. Throws SecretNotFound. */
+  hmac: (() => Promise<string>) | undefined
+  token: (() => Promise<string>) | undefined
+}
+
+export function receiverOf(
+  { keeper }: Standalone,
+  { sync, hmac, token }: ReceiverSettings,
+  { clock, log }: { clock: Clock; log: Log },
+): Hono {
+  const isOurs = (namespace: string, name: string): boolean => namespace === sync.namespace && name === sync.name
+  const { git } = sync.spec
+  return receiverApp({
+    lookup(namespace, name) {
+      if (!isOurs(namespace, name)) return undefined
+      const { annotations, status } = keeper.record()
+      const wanted = wantedRef(parseRefName(git.ref), annotations, status)
+      return { specRef: git.ref, wantedRef: wanted.ref, allowedRefs: git.allowedRefs }
+    },
+    keys: async () => ({
+      hmac: hmac === undefined ? undefined : keysIn(await hmac()),
+      tokens: token === undefined ? undefined : keysIn(await token()),
+    }),
+    request: async (_namespace, _name, annotations) => keeper.annotate(annotations),
+    observe() {},
+    clock,
+    log,
+  })
+}

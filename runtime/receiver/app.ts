@@ -1,0 +1,189 @@
+/**
+ * Flow A: POST /webhook/{namespace}/{crName}. Authenticate the raw bytes, find the ref, write the request annotations, answer. It never
+ * syncs itself: the annotation does.
+ */
+import { type Context, Hono } from 'hono'
+import { type Clock, timestamp } from '../clock.ts'
+import { asFault, Fault, type Reason } from '../fault.ts'
+import { isRefAllowed } from '../gatewaysync/allowed-refs.ts'
+import { requestAnnotations } from '../gatewaysync/names.ts'
+import { type RefName, shortRef } from '../gatewaysync/values.ts'
+import type { Log } from '../log.ts'
+import { authenticate, type Keys } from './authenticate.ts'
+import { parseBody, readBody } from './body.ts'
+import { createDeliveries } from './deliveries.ts'
+import { type Event, type Payload, readPayload } from './payload.ts'
+
+/** What the receiver must know of a GatewaySync. */
+export type ReceiverTarget = {
+  /** `spec.git.ref` as it stands. */
+  specRef: string
+  /** The ref that is followed now: the spec's, or the one of an open request. */
+  wantedRef: string
+  allowedRefs: readonly string[] | undefined
+}
+
+export type ReceiverDeps = {
+  /** Undefined: there is no such GatewaySync. Throws ApiUnavailable while that cannot be known. */
+  lookup(namespace: string, name: string): ReceiverTarget | undefined
+  /** The keys for a GatewaySync; for one that does not exist, those of the installation. Throws AuthNotReady, SecretNotFound. */
+  keys(namespace: string, name: string): Promise<Keys>
+  /** Writes all annotations at once. Throws NotFound, ApiUnavailable. */
+  request(namespace: string, name: string, annotations: Record<string, string>): Promise<void>
+  observe(outcome: ReceiverOutcome): void
+  clock: Clock
+  log: Log
+}
+
+export type ReceiverOutcome = 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'malformed' | 'failed'
+
+/** Headers in which hosts number their deliveries. */
+const deliveryHeaders = [
+  'x-github-delivery',
+  'x-gitea-delivery',
+  'x-forgejo-delivery',
+  'x-gogs-delivery',
+  'x-gitlab-event-uuid',
+  'x-request-uuid',
+  'webhook-id',
+]
+
+export function receiverApp(deps: ReceiverDeps): Hono {
+  const app = new Hono()
+  const deliveries = createDeliveries()
+  app.post('/webhook/:namespace/:name', async (context) => {
+    const { namespace, name } = context.req.param()
+    try {
+      return await receive(deps, deliveries, context, namespace, name)
+    } catch (error) {
+      return failed(deps, context, error, namespace, name)
+    }
+  })
+  app.all('/webhook/:namespace/:name', (context) => {
+    deps.observe('malformed')
+    context.header('allow', 'POST')
+    return problem(context, 405, 'MethodNotAllowed', 'this route takes POST')
+  })
+  app.notFound((context) => problem(context, 404, 'NotFound', 'there is only POST /webhook/{namespace}/{name}'))
+  return app
+}
+
+async function receive(
+  deps: ReceiverDeps,
+  deliveries: ReturnType<typeof createDeliveries>,
+  context: Context,
+  namespace: string,
+  name: string,
+): Promise<Response> {
+  const body = await readBody(context.req.raw)
+  if (body === undefined) return tooLarge(deps, context)
+  const headers = context.req.header()
+  const proof = authenticate(headers, body, await deps.keys(namespace, name))
+  if (proof.kind === 'refused') {
+    deps.observe('refused')
+    return problem(context, 401, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
+  }
+  const read = understand(context, body, headers)
+  if (read instanceof Response) {
+    deps.observe('malformed')
+    return read
+  }
+  const target = deps.lookup(namespace, name)
+  if (target === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
+  if (read.kind === 'ping') return ignored(deps, context, 200, 'Ping')
+  if (read.kind === 'ignored') return ignored(deps, context, 202, read.reason)
+  const why = whyNot(read, target)
+  if (why !== undefined) return ignored(deps, context, 202, why)
+  const delivery = deliveryId(headers)
+  const known = delivery === undefined ? undefined : deliveries.find(namespace, name, delivery)
+  if (known !== undefined) {
+    deps.observe('duplicate')
+    return context.json({ accepted: true, duplicate: true, ref: read.ref, requestId: known, source: read.event }, 202)
+  }
+  const requestId = deps.clock.uuid()
+  await deps.request(namespace, name, {
+    [requestAnnotations.ref]: read.ref,
+    [requestAnnotations.at]: timestamp(deps.clock.now()),
+    [requestAnnotations.by]: read.event,
+    [requestAnnotations.id]: requestId,
+    [requestAnnotations.specRef]: target.specRef,
+  })
+  if (delivery !== undefined) deliveries.remember(namespace, name, delivery, requestId)
+  deps.observe('accepted')
+  deps.log.info({ namespace, name, ref: read.ref, requestId }, 'push accepted')
+  return context.json({ accepted: true, ref: read.ref, requestId, source: read.event }, 202)
+}
+
+type Understood = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
+
+/** The payload, or the answer to one that nobody could act on. */
+function understand(context: Context, body: Uint8Array, headers: Record<string, string>): Understood | Response {
+  const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  const isForm = type === 'application/x-www-form-urlencoded'
+  if (!isForm && type !== 'application/json' && !type.endsWith('+json')) {
+    return problem(context, 415, 'UnsupportedMediaType', 'the content type must be application/json')
+  }
+  const bytes = isForm ? Buffer.from(new URLSearchParams(Buffer.from(body).toString('utf8')).get('payload') ?? '') : body
+  const parsed = parseBody(bytes)
+  if (parsed.kind === 'malformed') return problem(context, 400, 'PayloadMalformed', parsed.why)
+  if (parsed.kind === 'tooComplex')
+    return problem(context, 422, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys')
+  const payload = readPayload(headers, parsed.value)
+  if (payload.kind === 'invalidRef') return problem(context, 400, 'InvalidRef', 'the ref is not a name that git accepts')
+  if (payload.kind === 'unrecognised') return problem(context, 422, 'PayloadUnrecognised', 'no known payload format matches the body')
+  return payload
+}
+
+/** Why a ref is not asked for; design section 3, "Wanted ref". */
+function whyNot({ ref, event }: { ref: RefName; event: Event }, { wantedRef, allowedRefs }: ReceiverTarget): string | undefined {
+  const isWanted = shortRef(wantedRef) === ref
+  if (event === 'push') return isWanted ? undefined : 'OtherBranch'
+  if (isWanted) return undefined
+  if (event === 'tag-push' && allowedRefs === undefined) return 'OtherTag'
+  return isRefAllowed(ref, allowedRefs) ? undefined : 'RefNotAllowed'
+}
+
+function deliveryId(headers: Record<string, string>): string | undefined {
+  return deliveryHeaders
+    .map((name) => headers[name])
+    .find((value) => value !== undefined && value !== '')
+    ?.slice(0, 128)
+}
+
+function ignored(deps: ReceiverDeps, context: Context, status: 200 | 202, reason: string): Response {
+  deps.observe('ignored')
+  return context.json({ accepted: false, reason }, status)
+}
+
+function tooLarge(deps: ReceiverDeps, context: Context): Response {
+  deps.observe('malformed')
+  // What is not read would be taken for the next request of the connection.
+  context.header('connection', 'close')
+  return problem(context, 413, 'PayloadTooLarge', 'the body is larger than 1 MiB')
+}
+
+function failed({ observe, log }: ReceiverDeps, context: Context, error: unknown, namespace: string, name: string): Response {
+  const fault = asFault(error)
+  if (fault.reason === 'NotFound') {
+    observe('refused')
+    return problem(context, 404, 'NotFound', fault.message)
+  }
+  observe('failed')
+  const notReady = fault.reason === 'SecretNotFound' || fault.reason === 'AuthNotReady'
+  log.warn(
+    { namespace, name, reason: fault.reason, message: fault.message, ...(fault.reason === 'Unexpected' ? { err: error } : {}) },
+    'push not accepted',
+  )
+  context.header('retry-after', '5')
+  if (notReady) return problem(context, 503, 'AuthNotReady', 'the Secret that holds the key is missing, empty or unreadable')
+  return problem(
+    context,
+    503,
+    fault.reason === 'Unexpected' ? 'Unexpected' : 'ApiUnavailable',
+    'the request could not be written; try again',
+  )
+}
+
+function problem(context: Context, status: 400 | 401 | 404 | 405 | 413 | 415 | 422 | 503, reason: Reason, detail: string): Response {
+  return context.body(JSON.stringify({ status, reason, detail }), status, { 'content-type': 'application/problem+json' })
+}

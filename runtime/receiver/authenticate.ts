@@ -1,0 +1,58 @@
+/**
+ * Whether a call proves that it may push: an HMAC over the raw bytes, or a bearer token; either suffices. Pure but for the hashing.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+/** The active keys of each method; undefined: the method is not configured. Several are active while one is rotated. */
+export type Keys = { hmac: readonly string[] | undefined; tokens: readonly string[] | undefined }
+
+export type Proof =
+  | { kind: 'proved'; method: 'hmac' | 'token' }
+  /** Neither method is configured: anyone who reaches the endpoint may push (specification 5.5). */
+  | { kind: 'open' }
+  | { kind: 'refused' }
+
+/** Headers by lower-case name. */
+export type Headers = Readonly<Record<string, string | undefined>>
+
+/** All of these carry a SHA-256 MAC of the raw body, with `sha256=` before the hex or without. */
+const signatureHeaders = ['x-hub-signature-256', 'x-gitea-signature', 'x-forgejo-signature', 'x-gogs-signature', 'x-hub-signature'] as const
+
+export function authenticate(headers: Headers, body: Uint8Array, keys: Keys): Proof {
+  if (keys.hmac === undefined && keys.tokens === undefined) return { kind: 'open' }
+  const signatures = signatureHeaders.flatMap((name) => macOf(headers[name]) ?? [])
+  if (signatures.length > 0 && (keys.hmac ?? []).some((key) => isSignedBy(key, body, signatures))) return { kind: 'proved', method: 'hmac' }
+  const tokens = [bearerOf(headers['authorization']), headers['x-gitlab-token']].filter((token) => token !== undefined)
+  if (tokens.some((token) => (keys.tokens ?? []).filter((key) => sameText(token, key)).length > 0))
+    return { kind: 'proved', method: 'token' }
+  return { kind: 'refused' }
+}
+
+/** The active keys in the text of a Secret: one a line. */
+export function keysIn(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/\r$/, ''))
+    .filter((line) => line !== '')
+}
+
+/** An empty MAC is what a host without a secret sends, and no signature. */
+function macOf(header: string | undefined): Buffer | undefined {
+  const hex = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(header?.trim() ?? '')?.[1]
+  return hex === undefined ? undefined : Buffer.from(hex, 'hex')
+}
+
+function isSignedBy(key: string, body: Uint8Array, signatures: readonly Buffer[]): boolean {
+  const wanted = createHmac('sha256', key).update(body).digest()
+  return signatures.filter((signature) => timingSafeEqual(signature, wanted)).length > 0
+}
+
+function bearerOf(header: string | undefined): string | undefined {
+  return /^Bearer +([^\s]+)$/i.exec(header?.trim() ?? '')?.[1]
+}
+
+/** Compares hashes, so that neither content nor length shows in the time. */
+function sameText(a: string, b: string): boolean {
+  const [x, y] = [a, b].map((text) => createHash('sha256').update(text).digest())
+  return x !== undefined && y !== undefined && timingSafeEqual(x, y)
+}

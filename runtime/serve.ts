@@ -1,0 +1,81 @@
+/**
+ * Puts a hono app on a port: limits against slow and many callers, certificates that are exchanged without a restart, an end that lets
+ * running answers finish.
+ */
+import { getRequestListener } from '@hono/node-server'
+import type { Hono } from 'hono'
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { Fault } from './fault.ts'
+import type { Log } from './log.ts'
+
+/** PEM. */
+export type ServingCertificate = { cert: string; key: string }
+
+export type ServeOptions = {
+  app: Pick<Hono, 'fetch'>
+  /** 0 takes a free one. */
+  port: number
+  host: string
+  /** The certificate to serve with, or where to get the present one; undefined: plain http. */
+  tls?: ServingCertificate | undefined
+  log: Log
+}
+
+export type Served = {
+  port: number
+  /** `http://host:port`, with `localhost` for the addresses that mean all. */
+  url: string
+  /** Takes another certificate for new connections. */
+  exchange(certificate: ServingCertificate): void
+  /** Settles when the last answer is out, or was cut off. */
+  closed: Promise<void>
+}
+
+const limits = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 30_000,
+  maxHeaderSize: 16 * 1024,
+  connectionsCheckingInterval: 1_000,
+}
+const maxConnections = 1_000
+/** Answers that are under way at the end get this long. */
+const drainMs = 10_000
+
+/** Serves until the signal. Throws InvalidConfiguration when the port cannot be opened. */
+export async function serve({ app, port, host, tls, log }: ServeOptions, signal: AbortSignal): Promise<Served> {
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  const secure = tls === undefined ? undefined : https.createServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, listener)
+  const server = secure ?? http.createServer(limits, listener)
+  server.maxConnections = maxConnections
+  server.on('clientError', (_error, socket) => socket.destroy())
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new Fault('InvalidConfiguration', `port ${port} of ${host} cannot be opened: ${error.message}`, { cause: error })),
+    )
+    // Without a host Node takes all addresses, also where there is no IPv6.
+    server.listen({ port, ...(host === '::' ? {} : { host }) }, () => resolve())
+  })
+  const closed = new Promise<void>((resolve) => server.once('close', () => resolve()))
+  const end = (): void => {
+    server.close()
+    server.closeIdleConnections()
+    const timer = setTimeout(() => {
+      log.warn({}, 'answers under way were cut off')
+      server.closeAllConnections()
+    }, drainMs)
+    void closed.then(() => clearTimeout(timer))
+  }
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end, { once: true })
+  const address = server.address()
+  const actual = typeof address === 'object' && address !== null ? address.port : port
+  const shown = host === '::' || host === '0.0.0.0' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return {
+    port: actual,
+    url: `${secure === undefined ? 'http' : 'https'}://${shown}:${actual}`,
+    exchange: (certificate) => secure?.setSecureContext({ ...certificate, minVersion: 'TLSv1.2' }),
+    closed,
+  }
+}
