@@ -22,9 +22,9 @@ type Files = { certificate: string; key: string; authority: string }
 /** Throws InvalidConfiguration naming the file that is missing or damaged. */
 export async function openMounted({ clock, log }: { clock: Clock; log: Log }, { folder }: { folder: string }): Promise<CertificateKeeper> {
   const trust = createTrust(clock)
-  const read = async (): Promise<{ certificate: string; key: string; caBundle: string }> => {
+  const read = async (): Promise<{ cert: string; key: string; caBundle: string }> => {
     const { certificate, key, authority } = await readFiles(folder)
-    return { certificate, key, caBundle: trust(authority) }
+    return { cert: certificate, key, caBundle: trust(authority) }
   }
   const serving = createServing(await read())
   let failing = false

@@ -66,8 +66,8 @@ function untilNextLook(renewAt: Temporal.Instant, now: Temporal.Instant): number
   return Math.min(lookEveryMs, Math.max(1000, renewAt.epochMilliseconds - now.epochMilliseconds))
 }
 
-function servable({ leaf, caBundle }: NextCertificates): { certificate: string; key: string; caBundle: string } {
-  return { ...leaf, caBundle }
+function servable({ leaf, caBundle }: NextCertificates): { cert: string; key: string; caBundle: string } {
+  return { cert: leaf.certificate, key: leaf.key, caBundle }
 }
 
 /** What all replicas agree on now. A Secret that was deleted is written again as it was known here. */

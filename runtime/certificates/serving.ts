@@ -5,7 +5,7 @@ import { readCertificate } from './read.ts'
 
 /** PEM texts. */
 export type ServedCertificate = {
-  certificate: string
+  cert: string
   key: string
   /** Every authority to trust now. */
   caBundle: string
@@ -26,11 +26,11 @@ export type CertificateKeeper = ServingCertificates & {
 
 export type Shown = ServingCertificates & {
   /** Whether this is another certificate than before. */
-  show(served: Pick<ServedCertificate, 'certificate' | 'key' | 'caBundle'>): boolean
+  show(served: Pick<ServedCertificate, 'cert' | 'key' | 'caBundle'>): boolean
 }
 
 /** Throws for a text that holds no certificate. */
-export function createServing(first: Pick<ServedCertificate, 'certificate' | 'key' | 'caBundle'>): Shown {
+export function createServing(first: Pick<ServedCertificate, 'cert' | 'key' | 'caBundle'>): Shown {
   const listeners = new Set<(served: ServedCertificate) => void>()
   let served = dated(first)
   return {
@@ -40,8 +40,8 @@ export function createServing(first: Pick<ServedCertificate, 'certificate' | 'ke
       return () => listeners.delete(listener)
     },
     show(next) {
-      const { certificate, key, caBundle } = served
-      if (next.certificate === certificate && next.key === key && next.caBundle === caBundle) return false
+      const { cert, key, caBundle } = served
+      if (next.cert === cert && next.key === key && next.caBundle === caBundle) return false
       served = dated(next)
       for (const listener of listeners) listener(served)
       return true
@@ -49,8 +49,8 @@ export function createServing(first: Pick<ServedCertificate, 'certificate' | 'ke
   }
 }
 
-function dated({ certificate, key, caBundle }: Pick<ServedCertificate, 'certificate' | 'key' | 'caBundle'>): ServedCertificate {
-  const read = readCertificate(certificate)
+function dated({ cert, key, caBundle }: Pick<ServedCertificate, 'cert' | 'key' | 'caBundle'>): ServedCertificate {
+  const read = readCertificate(cert)
   if (read === undefined) throw new Error('the text holds no certificate')
-  return { certificate, key, caBundle, from: read.from, until: read.until }
+  return { cert, key, caBundle, from: read.from, until: read.until }
 }

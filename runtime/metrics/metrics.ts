@@ -11,7 +11,7 @@ import { exposeObjects } from './objects.ts'
 import { type Metric, type ProcessMetric, processMetrics } from './table.ts'
 
 const admissionOutcomes = ['injected', 'unchanged', 'malformed'] as const
-const receiverOutcomes = ['Accepted', 'Duplicate', 'Ignored'] as const
+const receiverOutcomes = ['accepted', 'duplicate', 'ignored', 'refused', 'malformed', 'failed'] as const
 
 /** `ok`, or the reason of the fault that ended the work. */
 export type Ended = 'ok' | Reason
@@ -21,7 +21,7 @@ export type Metrics = {
   observed(key: string, status: GatewaySyncStatus | undefined): void
   reconciled(ended: Ended, durationMs: number): void
   fetched(ended: Ended, durationMs: number): void
-  received(outcome: (typeof receiverOutcomes)[number] | Reason, durationMs: number): void
+  received(outcome: (typeof receiverOutcomes)[number]): void
   receiverOpen(open: boolean): void
   admitted(outcome: (typeof admissionOutcomes)[number], durationMs: number): void
   delivered(route: 'changes' | 'blobs', status: number, bytes: number): void
@@ -58,10 +58,7 @@ export function createMetrics({ clock, version }: { clock: Pick<Clock, 'now'>; v
     },
     reconciled: (how, ms) => ended('clustersync_reconcile_total', 'clustersync_reconcile_duration_seconds', how, ms),
     fetched: (how, ms) => ended('clustersync_source_fetch_total', 'clustersync_source_fetch_duration_seconds', how, ms),
-    received(outcome, durationMs) {
-      series.counter('clustersync_receiver_requests_total').inc({ outcome })
-      series.histogram('clustersync_receiver_request_duration_seconds').observe(durationMs / 1000)
-    },
+    received: (outcome) => series.counter('clustersync_receiver_requests_total').inc({ outcome }),
     receiverOpen: (open) => series.gauge('clustersync_receiver_open').set(open ? 1 : 0),
     admitted(outcome, durationMs) {
       series.counter('clustersync_admission_total').inc({ outcome })
@@ -112,9 +109,7 @@ function startAtZero(series: Series): void {
     series.counter(name).inc({ result: 'ok', reason: '' }, 0)
     for (const reason of Object.keys(reasons)) series.counter(name).inc({ result: 'failed', reason }, 0)
   }
-  for (const outcome of [...receiverOutcomes, ...Object.keys(reasons)]) {
-    series.counter('clustersync_receiver_requests_total').inc({ outcome }, 0)
-  }
+  for (const outcome of receiverOutcomes) series.counter('clustersync_receiver_requests_total').inc({ outcome }, 0)
   for (const outcome of admissionOutcomes) series.counter('clustersync_admission_total').inc({ outcome }, 0)
   for (const route of ['changes', 'blobs']) series.counter('clustersync_delivery_requests_total').inc({ route, status: '200' }, 0)
 }

@@ -2,9 +2,6 @@
  * Admission as it runs in a cluster: a real API server with Pod Security `restricted` calls the real app over TLS, with certificates that
  * the real keeper issues, stores and rotates.
  */
-import https from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { createAdaptorServer } from '@hono/node-server'
 import t from 'tap'
 import { lifetimes } from '../../runtime/certificates/next.ts'
 import { openSelfManaged } from '../../runtime/certificates/self-managed.ts'
@@ -16,6 +13,7 @@ import type { FoundSync } from '../../runtime/injection/inject.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
 import { type KubeObject, podType, type ResourceType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/log.ts'
+import { serve } from '../../runtime/serve.ts'
 import { startControlPlane } from '../cluster/control-plane.ts'
 import { barePod, chartPod, type PodShape } from '../support/pods.ts'
 import { requires } from '../support/requires.ts'
@@ -89,27 +87,6 @@ function webhook(name: string, port: number): object {
   }
 }
 
-async function serve(
-  t: Tap,
-  keeper: CertificateKeeper,
-  app: { fetch: (request: Request) => Response | Promise<Response> },
-): Promise<number> {
-  const { certificate: cert, key } = keeper.current()
-  const server = createAdaptorServer({
-    fetch: app.fetch,
-    createServer: https.createServer,
-    serverOptions: { cert, key },
-    overrideGlobalObjects: false,
-  }) as https.Server
-  keeper.onChange((served) => server.setSecureContext({ cert: served.certificate, key: served.key }))
-  await new Promise<void>((resolve) => server.listen(0, resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
-}
-
 type Tap = { teardown(handler: () => unknown): void }
 
 async function setup(t: Tap): Promise<Setup> {
@@ -142,12 +119,14 @@ async function setup(t: Tap): Promise<Setup> {
     log: silentLog,
     observe: (outcome) => outcomes.push(outcome),
   })
-  await kube.create(webhookType, webhook(configuration, await serve(t, keeper, app)), signal)
   const stop = new AbortController()
+  const served = await serve({ app, port: 0, host: '::', tls: keeper.current(), log: silentLog }, stop.signal)
+  keeper.onChange(served.exchange)
+  await kube.create(webhookType, webhook(configuration, served.port), signal)
   const running = keeper.run(stop.signal)
   t.teardown(async () => {
     stop.abort(new Error('the test has ended'))
-    await running
+    await Promise.all([running, served.closed])
     await kube.delete(webhookType, { name: configuration }, AbortSignal.timeout(5000))
   })
   const moveTo = async (now: Temporal.Instant): Promise<void> => {
@@ -320,7 +299,7 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
     await moveTo(Temporal.Now.instant())
     rotated = true
     await running
-    t.not(keeper.current().certificate, before.certificate)
+    t.not(keeper.current().cert, before.cert)
     t.same(
       keeper
         .current()
@@ -346,7 +325,7 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
     const options = { namespace: operator, secretName: 'shared', dnsNames: ['localhost'], webhookConfiguration: undefined }
     const open = () => openSelfManaged({ kube, clock: systemClock, log: silentLog }, options, signal)
     const keepers = await Promise.all([open(), open(), open()])
-    t.equal(new Set(keepers.map((each) => each.current().certificate)).size, 1)
+    t.equal(new Set(keepers.map((each) => each.current().cert)).size, 1)
 
     const { clock, step } = steppedClock()
     const alone = await openSelfManaged({ kube, clock, log: silentLog }, options, signal)
@@ -355,7 +334,7 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
     await kube.delete(secretType, { namespace: operator, name: 'shared' }, signal)
     await step()
     const again = await open()
-    t.equal(again.current().certificate, keepers[0]?.current().certificate)
+    t.equal(again.current().cert, keepers[0]?.current().cert)
     stop.abort(new Error('done'))
     await running
   })

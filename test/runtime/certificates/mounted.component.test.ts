@@ -41,9 +41,9 @@ void t.test('a renewed certificate is served without a restart, and the old auth
   put(filesOf(first))
   const { clock, step } = steppedClock()
   const keeper = await openMounted({ clock, log: silentLog }, { folder })
-  t.equal(keeper.current().certificate, first.leaf.certificate.trim() + '\n')
+  t.equal(keeper.current().cert, first.leaf.certificate.trim() + '\n')
   const heard: string[] = []
-  keeper.onChange(({ certificate }) => heard.push(certificate))
+  keeper.onChange(({ cert }) => heard.push(cert))
   const stop = new AbortController()
   const running = keeper.run(stop.signal)
   await step(10_000)
