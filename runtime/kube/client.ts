@@ -1,0 +1,149 @@
+/**
+ * The API server as a record of functions: single objects, pages of lists, the writes that this product makes. Every refusal is
+ * translated into a Fault here.
+ */
+import { KubeConfig } from '@kubernetes/client-node'
+import type { Clock } from '../clock.ts'
+import { Fault, type Reason } from '../fault.ts'
+import type { Log } from '../log.ts'
+import { createTransport } from './transport.ts'
+import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
+
+export type ListOptions = { namespace?: string; labelSelector?: string; fieldSelector?: string; limit?: number }
+export type Page = { items: KubeObject[]; resourceVersion: string }
+
+/** Every method throws ApiUnavailable, Forbidden, NotFound, Conflict, Rejected; `get` returns undefined instead of NotFound. */
+export type Kube = {
+  config: KubeConfig
+  get(type: ResourceType, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined>
+  listPages(type: ResourceType, options: ListOptions, signal: AbortSignal): AsyncIterable<Page>
+  create(type: ResourceType, object: object, signal: AbortSignal): Promise<KubeObject>
+  /** RFC 7396. */
+  mergePatch(type: ResourceType, key: ObjectKey, patch: object, options: { subresource?: string }, signal: AbortSignal): Promise<KubeObject>
+  /** Server-side apply. */
+  apply(
+    type: ResourceType,
+    object: { metadata: ObjectKey },
+    options: { fieldManager: string; force?: boolean },
+    signal: AbortSignal,
+  ): Promise<KubeObject>
+  delete(type: ResourceType, key: ObjectKey, options: { uid?: string }, signal: AbortSignal): Promise<void>
+  /** For reviews, which are posted and answered but never stored. */
+  post(path: string, body: unknown, signal: AbortSignal): Promise<unknown>
+  /** Throws UnsupportedKubernetes for anything older than 1.30. */
+  requireVersion(signal: AbortSignal): Promise<string>
+  close(): Promise<void>
+}
+
+/** Pages are small, so that a list of thousands of pods is never held as one text. */
+const pageSize = 100
+const oldestMinor = 30
+
+/** The pod's own ServiceAccount, or a kubeconfig file. Throws InvalidConfiguration. */
+export function loadKube({ kubeconfig }: { kubeconfig: string | undefined }): KubeConfig {
+  const config = new KubeConfig()
+  try {
+    if (kubeconfig === undefined) config.loadFromCluster()
+    else config.loadFromFile(kubeconfig)
+  } catch (error) {
+    const source = kubeconfig === undefined ? "the pod's ServiceAccount" : `kubeconfig "${kubeconfig}"`
+    throw new Fault('InvalidConfiguration', `${source} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
+  }
+  return config
+}
+
+export function createKube(config: KubeConfig, { clock, userAgent }: { clock: Clock; log: Log; userAgent: string }): Kube {
+  const transport = createTransport(config, { clock, userAgent })
+
+  const ask = async (method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string): Promise<unknown> => {
+    const text = body === undefined ? {} : { body: JSON.stringify(body) }
+    const answer = await transport.send({ method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }, signal)
+    if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`)
+    throw faultOf(answer.status, answer.text, `${method} ${path}`)
+  }
+
+  return {
+    config,
+    async get(type, key, signal) {
+      try {
+        return (await ask('GET', pathOf(type, key), signal)) as KubeObject
+      } catch (error) {
+        if (error instanceof Fault && error.reason === 'NotFound') return undefined
+        throw error
+      }
+    },
+    async *listPages(type, { namespace, labelSelector, fieldSelector, limit = pageSize }, signal) {
+      let next = ''
+      do {
+        const query = new URLSearchParams({ limit: String(limit) })
+        if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
+        if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
+        if (next !== '') query.set('continue', next)
+        const key = namespace === undefined ? {} : { namespace }
+        const list = (await ask('GET', `${pathOf(type, key)}?${query.toString()}`, signal)) as ListAnswer
+        next = list.metadata.continue ?? ''
+        yield { items: list.items ?? [], resourceVersion: list.metadata.resourceVersion }
+      } while (next !== '')
+    },
+    create: async (type, object, signal) => {
+      const { namespace } = (object as { metadata?: { namespace?: string } }).metadata ?? {}
+      return (await ask('POST', pathOf(type, namespace === undefined ? {} : { namespace }), signal, object)) as KubeObject
+    },
+    mergePatch: async (type, key, patch, { subresource }, signal) =>
+      (await ask('PATCH', pathOf(type, key, subresource), signal, patch, 'application/merge-patch+json')) as KubeObject,
+    apply: async (type, object, { fieldManager, force = false }, signal) => {
+      const query = new URLSearchParams({ fieldManager, force: String(force) })
+      const path = `${pathOf(type, object.metadata)}?${query.toString()}`
+      return (await ask('PATCH', path, signal, object, 'application/apply-patch+yaml')) as KubeObject
+    },
+    delete: async (type, key, { uid }, signal) => {
+      await ask('DELETE', pathOf(type, key), signal, uid === undefined ? {} : { preconditions: { uid } })
+    },
+    post: (path, body, signal) => ask('POST', path, signal, body),
+    async requireVersion(signal) {
+      const { major, minor, gitVersion } = (await ask('GET', '/version', signal)) as { major: string; minor: string; gitVersion: string }
+      // Providers add suffixes: minor "30+", gitVersion "v1.30.3-eks-a1b2c3".
+      if (Number.parseInt(major, 10) === 1 && Number.parseInt(minor, 10) < oldestMinor) {
+        throw new Fault('UnsupportedKubernetes', `the cluster runs Kubernetes ${gitVersion}; this operator needs 1.${oldestMinor} or newer`)
+      }
+      return gitVersion
+    },
+    close: () => transport.close(),
+  }
+}
+
+type ListAnswer = { metadata: { resourceVersion: string; continue?: string }; items?: KubeObject[] }
+
+function parse(text: string, what: string): unknown {
+  try {
+    return text === '' ? {} : JSON.parse(text)
+  } catch (error) {
+    throw new Fault('ApiUnavailable', `${what}: the answer is not JSON`, { cause: error })
+  }
+}
+
+/** 403 can pass: right after a start of the API server, or before a new role binding has arrived everywhere. */
+const reasonByStatus = new Map<number, Reason>([
+  [400, 'Rejected'],
+  [401, 'Forbidden'],
+  [403, 'Forbidden'],
+  [404, 'NotFound'],
+  [405, 'Rejected'],
+  [409, 'Conflict'],
+  [410, 'Conflict'],
+  [415, 'Rejected'],
+  [422, 'Rejected'],
+])
+
+function faultOf(status: number, text: string, what: string): Fault {
+  let message = text.slice(0, 500)
+  try {
+    const answer: unknown = JSON.parse(text)
+    if (typeof answer === 'object' && answer !== null && 'message' in answer && typeof answer.message === 'string') message = answer.message
+  } catch {
+    // Not every proxy answers with a Status.
+  }
+  return new Fault(reasonByStatus.get(status) ?? 'ApiUnavailable', `${what}: ${status} ${message}`)
+}

@@ -1,0 +1,113 @@
+/**
+ * Events as `kubectl describe` and `kubectl events` show them: equal ones become one series, a flood is cut, and none ever holds work up.
+ */
+import type { Clock } from '../clock.ts'
+import { asFault } from '../fault.ts'
+import type { Log } from '../log.ts'
+import type { Kube } from './client.ts'
+import { eventType } from './types.ts'
+
+export type EventToWrite = {
+  regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid: string }
+  type: 'Normal' | 'Warning'
+  reason: string
+  action: string
+  /** Constant for one revision, so that equal events are counted. */
+  note: string
+}
+
+export type EventRecorder = {
+  /** Never throws and never waits. */
+  record(event: EventToWrite): void
+  /** Settles when nothing is under way. */
+  settled(): Promise<void>
+}
+
+/** client-go's figures: a burst of 25 for each object, one more every five minutes. */
+const burst = 25
+const refillMs = 300_000
+/** An event that repeats within this time joins its series. */
+const seriesMs = 600_000
+const maxSeries = 2_000
+const writeTimeoutMs = 10_000
+
+type Series = { name: string; namespace: string; count: number; lastMs: number }
+
+export function eventRecorder(
+  { kube, clock, log }: { kube: Kube; clock: Clock; log: Log },
+  from: { component: string; instance: string },
+): EventRecorder {
+  const series = new Map<string, Series>()
+  const budgets = new Map<string, { left: number; sinceMs: number }>()
+  let last: Promise<void> = Promise.resolve()
+
+  const mayWrite = (object: string): boolean => {
+    const nowMs = clock.monotonicMs()
+    const budget = budgets.get(object) ?? { left: burst, sinceMs: nowMs }
+    const refilled = Math.floor((nowMs - budget.sinceMs) / refillMs)
+    const left = Math.min(burst, budget.left + refilled)
+    budgets.delete(object)
+    budgets.set(object, { left: Math.max(0, left - 1), sinceMs: refilled > 0 ? nowMs : budget.sinceMs })
+    drop(budgets)
+    return left > 0
+  }
+
+  const write = async (event: EventToWrite): Promise<void> => {
+    const key = JSON.stringify([event.regarding.uid, event.type, event.reason, event.note])
+    const known = series.get(key)
+    const nowMs = clock.monotonicMs()
+    const at = clock.now().toString({ fractionalSecondDigits: 6 })
+    if (known !== undefined && nowMs - known.lastMs < seriesMs) {
+      known.count += 1
+      known.lastMs = nowMs
+      const patch = { series: { count: known.count, lastObservedTime: at } }
+      await kube.mergePatch(eventType, known, patch, {}, AbortSignal.timeout(writeTimeoutMs))
+      return
+    }
+    const { namespace } = event.regarding
+    const name = `${event.regarding.name.slice(0, 200)}.${clock.uuid()}`
+    await kube.create(eventType, objectOf(event, name, at, from), AbortSignal.timeout(writeTimeoutMs))
+    series.set(key, { name, namespace, count: 1, lastMs: nowMs })
+    drop(series)
+  }
+
+  return {
+    record(event) {
+      if (!mayWrite(event.regarding.uid)) return
+      last = last.then(async () => {
+        try {
+          await write(event)
+        } catch (error) {
+          log.debug({ reason: asFault(error).reason, message: asFault(error).message }, 'event not written')
+        }
+      })
+    },
+    settled: () => last,
+  }
+}
+
+function drop(map: Map<string, unknown>): void {
+  const [oldest] = map.keys()
+  if (map.size > maxSeries && oldest !== undefined) map.delete(oldest)
+}
+
+function objectOf(
+  { regarding, type, reason, action, note }: EventToWrite,
+  name: string,
+  at: string,
+  from: { component: string; instance: string },
+): object {
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name, namespace: regarding.namespace },
+    eventTime: at,
+    reportingController: from.component,
+    reportingInstance: from.instance.slice(0, 128),
+    regarding,
+    type,
+    reason,
+    action,
+    note: note.slice(0, 1024),
+  }
+}

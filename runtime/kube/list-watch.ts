@@ -1,0 +1,180 @@
+/**
+ * Keeps somebody informed about a set of objects: lists in pages, watches from there, lists again when the watch cannot go on. Each
+ * object is projected at once, so that only what is needed is ever kept.
+ */
+import { Watch } from '@kubernetes/client-node'
+import { backoffMs, type Clock } from '../clock.ts'
+import { asFault, Fault, isAbort } from '../fault.ts'
+import type { Log } from '../log.ts'
+import type { Kube } from './client.ts'
+import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
+
+export type WatchedSet<Item> = {
+  type: ResourceType
+  namespace?: string
+  labelSelector?: string
+  fieldSelector?: string
+  /** Undefined: the object is none of ours, or not any more. */
+  project(object: KubeObject): Item | undefined
+}
+
+export type WatchHandlers<Item> = {
+  upsert(key: ObjectKey, item: Item): void
+  remove(key: ObjectKey): void
+  /** Everything that was there has been told; called after each list. */
+  synced(): void
+}
+
+/** The server ends a watch itself; idle connections are cut by others after five minutes. */
+const watchSeconds = 290
+const firstRetryMs = 500
+const longestRetryMs = 30_000
+/** A watch that lived this long was a good one. */
+const goodWatchMs = 5_000
+
+/** Runs until the signal. Any fault is logged and tried again. */
+export async function runListWatch<Item>(
+  { kube, clock, log }: { kube: Kube; clock: Clock; log: Log },
+  set: WatchedSet<Item>,
+  handlers: WatchHandlers<Item>,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = new Map<string, { key: ObjectKey; version: string }>()
+  const teller = createTeller(set, handlers, known)
+  let from: string | undefined
+  let failures = 0
+  while (!signal.aborted) {
+    const startedMs = clock.monotonicMs()
+    try {
+      from ??= await listAll(kube, set, teller, signal)
+      from = await watchOnce(kube, set, teller, from, signal)
+      failures = 0
+    } catch (error) {
+      if (isAbort(error, signal) || signal.aborted) return
+      const fault = asFault(error)
+      // The watch has lost its place: everything is listed anew.
+      from = undefined
+      failures = clock.monotonicMs() - startedMs > goodWatchMs ? 1 : failures + 1
+      if (fault.reason !== 'Conflict')
+        log.warn({ component: set.type.plural, reason: fault.reason, message: fault.message }, 'watch interrupted')
+      await clock.wait(backoffMs(failures, firstRetryMs, longestRetryMs, clock.random()), signal).catch(() => undefined)
+    }
+  }
+}
+
+type Teller = { upsert(object: KubeObject): void; remove(object: KubeObject): void; listed(present: ReadonlySet<string>): void }
+
+function createTeller<Item>(
+  set: WatchedSet<Item>,
+  handlers: WatchHandlers<Item>,
+  known: Map<string, { key: ObjectKey; version: string }>,
+): Teller {
+  const forget = (id: string): void => {
+    const entry = known.get(id)
+    if (entry === undefined) return
+    known.delete(id)
+    handlers.remove(entry.key)
+  }
+  return {
+    upsert(object) {
+      const id = idOf(object)
+      const version = object.metadata.resourceVersion
+      // A list tells again what a watch has told.
+      if (known.get(id)?.version === version) return
+      const item = set.project(object)
+      if (item === undefined) return forget(id)
+      const { namespace, name } = object.metadata
+      const key = namespace === undefined ? { name } : { namespace, name }
+      known.set(id, { key, version })
+      handlers.upsert(key, item)
+    },
+    remove: (object) => forget(idOf(object)),
+    listed(present) {
+      for (const id of [...known.keys()]) if (!present.has(id)) forget(id)
+      handlers.synced()
+    },
+  }
+}
+
+function idOf({ metadata: { namespace, name } }: KubeObject): string {
+  return `${namespace ?? ''}/${name}`
+}
+
+/** Returns the version to watch from. */
+async function listAll<Item>(kube: Kube, set: WatchedSet<Item>, teller: Teller, signal: AbortSignal): Promise<string> {
+  const present = new Set<string>()
+  let version: string | undefined
+  for await (const page of kube.listPages(set.type, set, signal)) {
+    // Every page is of the first one's version.
+    version ??= page.resourceVersion
+    for (const object of page.items) {
+      present.add(idOf(object))
+      teller.upsert(object)
+    }
+  }
+  teller.listed(present)
+  return version ?? ''
+}
+
+/** Watches until the server ends it; returns the version to go on from. Throws Conflict when that version is gone. */
+async function watchOnce<Item>(kube: Kube, set: WatchedSet<Item>, teller: Teller, from: string, signal: AbortSignal): Promise<string> {
+  const watch = new Watch(kube.config)
+  // The client would end a healthy watch on which nothing happens for 30 s.
+  Object.assign(watch, { requestTimeoutMs: (watchSeconds + 10) * 1000 })
+  const query: Record<string, string | number | boolean> = {
+    resourceVersion: from,
+    allowWatchBookmarks: true,
+    timeoutSeconds: watchSeconds,
+  }
+  if (set.labelSelector !== undefined) query['labelSelector'] = set.labelSelector
+  if (set.fieldSelector !== undefined) query['fieldSelector'] = set.fieldSelector
+  let version = from
+  let failure: Fault | undefined
+  let controller: AbortController | undefined
+  const end = new Promise<void>((resolve, reject) => {
+    const taken = (phase: string, object: KubeObject): void => {
+      try {
+        version = takeEvent(phase, object, teller) ?? version
+      } catch (error) {
+        // The client swallows what its callback throws.
+        failure = asFault(error)
+        controller?.abort()
+      }
+    }
+    const done = (error: unknown): void => {
+      if (failure !== undefined) reject(failure)
+      else if (error === null || error === undefined || signal.aborted) resolve()
+      else reject(watchFault(error, set))
+    }
+    const path = pathOf(set.type, set.namespace === undefined ? {} : { namespace: set.namespace })
+    watch
+      .watch(path, query, taken, done)
+      .then((started) => {
+        controller = started
+        if (signal.aborted || failure !== undefined) started.abort()
+        else signal.addEventListener('abort', () => started.abort(), { once: true })
+      })
+      .catch((error: unknown) => reject(watchFault(error, set)))
+  })
+  await end
+  signal.throwIfAborted()
+  return version
+}
+
+/** Returns the version that the event brings. Throws Conflict for an expired version, ApiUnavailable for any other error event. */
+function takeEvent(phase: string, object: KubeObject, teller: Teller): string | undefined {
+  if (phase === 'ERROR') {
+    const { code = 0, message = '' } = object as unknown as { code?: number; message?: string }
+    throw new Fault(code === 410 ? 'Conflict' : 'ApiUnavailable', `watch ended with ${code} ${message}`)
+  }
+  if (phase === 'ADDED' || phase === 'MODIFIED') teller.upsert(object)
+  if (phase === 'DELETED') teller.remove(object)
+  return object.metadata.resourceVersion
+}
+
+function watchFault(error: unknown, { type }: { type: ResourceType }): Fault {
+  const status = typeof error === 'object' && error !== null && 'statusCode' in error ? Number(error.statusCode) : 0
+  const message = error instanceof Error ? error.message : String(error)
+  const reason = status === 403 || status === 401 ? 'Forbidden' : status === 410 ? 'Conflict' : 'ApiUnavailable'
+  return new Fault(reason, `watching ${type.plural}: ${message}`, { cause: error })
+}

@@ -1,0 +1,63 @@
+/**
+ * Kubernetes objects as this product handles them, and the types of object that it touches. Pure.
+ */
+import { gatewaySyncKind, group, syncReportKind, version } from '../gatewaysync/names.ts'
+
+/** What a URL of the API server is made of. `group` is `''` for the core group. */
+export type ResourceType = { group: string; version: string; plural: string; kind: string; namespaced: boolean }
+
+export type ObjectKey = { namespace?: string; name: string }
+
+export type OwnerReference = { apiVersion: string; kind: string; name: string; uid: string }
+
+/** An object as the API server returns it: `spec` and `status` are whatever its kind says. */
+export type KubeObject = {
+  apiVersion: string
+  kind: string
+  metadata: {
+    name: string
+    namespace?: string
+    uid: string
+    resourceVersion: string
+    generation?: number
+    annotations?: Record<string, string>
+    labels?: Record<string, string>
+    ownerReferences?: OwnerReference[]
+    deletionTimestamp?: string
+    creationTimestamp?: string
+  }
+  spec?: unknown
+  status?: unknown
+}
+
+export const gatewaySyncType: ResourceType = {
+  group,
+  version,
+  plural: gatewaySyncKind.plural,
+  kind: gatewaySyncKind.kind,
+  namespaced: true,
+}
+export const syncReportType: ResourceType = { group, version, plural: syncReportKind.plural, kind: syncReportKind.kind, namespaced: true }
+export const podType: ResourceType = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
+export const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
+export const leaseType: ResourceType = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true }
+export const eventType: ResourceType = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true }
+export const roleBindingType: ResourceType = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'rolebindings',
+  kind: 'RoleBinding',
+  namespaced: true,
+}
+
+/** The path of a collection, or of one object in it. */
+export function pathOf(
+  { group, version, plural, namespaced }: ResourceType,
+  key: { namespace?: string; name?: string },
+  subresource?: string,
+): string {
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const scope = namespaced && key.namespace !== undefined ? `/namespaces/${encodeURIComponent(key.namespace)}` : ''
+  const name = key.name === undefined ? '' : `/${encodeURIComponent(key.name)}`
+  return `${root}${scope}/${plural}${name}${subresource === undefined ? '' : `/${subresource}`}`
+}
