@@ -5,14 +5,12 @@
 import type { Clock } from '../clock.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Kube } from '../kube/client.ts'
-import type { KubeObject, ResourceType } from '../kube/types.ts'
+import { type KubeObject, secretType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
 import { type NextCertificates, nextCertificates, type StoredCertificates } from './next.ts'
 import { fromSecretData, type SecretData, toSecretData } from './secret-data.ts'
 import { type CertificateKeeper, createServing } from './serving.ts'
 import { trustIn } from './webhook-trust.ts'
-
-const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
 
 /** How often the Secret and the webhook's trust are looked at: another replica may have renewed, someone may have re-applied. */
 const lookEveryMs = 15_000
@@ -79,7 +77,7 @@ async function settle(
 ): Promise<NextCertificates> {
   const key = { namespace, name: secretName }
   for (let attempt = 1; ; attempt += 1) {
-    const secret = (await kube.get(secretType, key, signal)) as (KubeObject & { data?: SecretData }) | undefined
+    const secret: (KubeObject & { data?: SecretData }) | undefined = await kube.get(secretType, key, signal)
     const stored = fromSecretData(secret?.data)
     const next = await nextCertificates(stored ?? known, { dnsNames, now: clock.now() })
     if (stored !== undefined && !next.changed) return next

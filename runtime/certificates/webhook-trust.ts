@@ -21,7 +21,7 @@ export async function trustIn(
   caBundle: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const found = (await kube.get(configurationType, { name }, signal)) as (KubeObject & { webhooks?: Webhook[] }) | undefined
+  const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(configurationType, { name }, signal)
   const webhooks = trusting(found?.webhooks ?? [], Buffer.from(caBundle).toString('base64'))
   if (found === undefined || webhooks === undefined) return false
   // A merge patch replaces lists whole; with the version it replaces only the list that was read.

@@ -1,5 +1,5 @@
 /**
- * Which image the agent runs, how it is pulled and what it may use: the installation's, or the GatewaySync's where that is permitted. Pure.
+ * Which image the agent runs and how it is pulled: the installation's, or the GatewaySync's where that is permitted. Pure.
  */
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { ControllerSettings } from '../settings.ts'
@@ -20,6 +20,8 @@ export function agentImage(installed: Installed, spec: AgentSpec | undefined): A
   }
   const { repository, suffix } = splitImage(image)
   const name = `${asked.repository ?? repository}${asked.tag === undefined ? suffix : `:${asked.tag}`}`
+  // The API server refuses a pod whose image begins or ends with a space.
+  if (/\s/.test(name)) return { image, imagePullPolicy, warning: `spec.agent.image is not used: "${name}" holds a space` }
   return { image: name, imagePullPolicy: asked.pullPolicy ?? imagePullPolicy, warning: undefined }
 }
 
@@ -36,27 +38,4 @@ export function missingPullSecrets(installed: Installed, spec: AgentSpec | undef
   const present = new Set((pod.spec.imagePullSecrets ?? []).map(({ name }) => name))
   const names = [...installed.imagePullSecrets, ...(spec?.imagePullSecrets ?? [])].map(({ name }) => name)
   return [...new Set(names)].filter((name) => !present.has(name)).map((name) => ({ name }))
-}
-
-type Quantities = Record<string, string | number>
-type Resources = { requests?: Quantities | undefined; limits?: Quantities | undefined }
-
-/** The GatewaySync's resources replace the installation's, each of requests and limits whole. */
-export function agentResources(installed: Installed, spec: AgentSpec | undefined): Resources {
-  const { requests, limits } = { ...(installed.resources as Resources), ...spec?.resources }
-  return { ...(requests === undefined ? {} : { requests }), ...(limits === undefined ? {} : { limits }) }
-}
-
-/** Whether the agent's resources would take the class Guaranteed from a pod that has it. */
-export function endsGuaranteed(pod: Pod, agent: Resources): boolean {
-  const present = [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
-  return present.every(({ resources }) => isGuaranteed(resources ?? {})) && !isGuaranteed(agent)
-}
-
-/** A limit without a request counts as an equal request. */
-function isGuaranteed({ requests, limits }: Resources): boolean {
-  return ['cpu', 'memory'].every((name) => {
-    const limit = limits?.[name]
-    return limit !== undefined && (requests?.[name] === undefined || String(requests[name]) === String(limit))
-  })
 }

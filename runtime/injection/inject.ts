@@ -9,9 +9,10 @@ import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { ControllerSettings } from '../settings.ts'
 import { agentContainer, freePort } from './container.ts'
 import { type DataVolume, findDataVolume, gatewayContainer } from './data-volume.ts'
-import { agentImage, agentResources, endsGuaranteed, missingPullSecrets } from './image.ts'
+import { agentImage, missingPullSecrets } from './image.ts'
 import { addToList, addToMap, type JsonPatch } from './json-patch.ts'
 import type { Pod, VolumeMount } from './pod.ts'
+import { agentResources, endsGuaranteed } from './resources.ts'
 import { copyReferences, modeVariables, withoutRepeats } from './variables.ts'
 import { agentVolumes } from './volumes.ts'
 
@@ -60,7 +61,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
   const spec = read.spec?.agent
   const data = findDataVolume(pod)
   const image = agentImage(settings.agent, spec)
-  const resources = agentResources(settings.agent, spec)
+  const { resources, warnings } = agentResources(settings.agent, spec)
   const taken = (pod.spec.volumes ?? []).map(({ name }) => name)
   const own = agentVolumes(read.spec?.gateway, taken)
   const { mounts, env } = dataMount(pod, data)
@@ -96,6 +97,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
       read.warning,
       data.kind === 'missing' ? `${data.why}; the agent stays idle` : data.warning,
       image.warning,
+      ...warnings,
       endsGuaranteed(pod, resources) ? notGuaranteed : undefined,
     ].filter((warning) => warning !== undefined),
   }

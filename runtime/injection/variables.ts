@@ -10,6 +10,9 @@ const modeVariable = 'DEPLOYMENT_MODE'
 
 const reference = /\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)/g
 
+/** Keys that a ConfigMap can have; the API server refuses a reference to another. */
+const keyPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/
+
 /** How deep one variable may name another. */
 const maxDepth = 8
 
@@ -43,7 +46,7 @@ function copyVariable(name: string, as: string, gateway: Container | undefined, 
   }
   return (gateway?.envFrom ?? []).flatMap(({ prefix = '', configMapRef, secretRef }): EnvEntry[] => {
     const key = name.slice(prefix.length)
-    if (!name.startsWith(prefix) || key === '') return []
+    if (!name.startsWith(prefix) || !keyPattern.test(key)) return []
     const from = (kind: string, source: string): EnvEntry => ({ name: as, valueFrom: { [kind]: { name: source, key, optional: true } } })
     if (configMapRef?.name !== undefined) return [from('configMapKeyRef', configMapRef.name)]
     return secretRef?.name === undefined ? [] : [from('secretKeyRef', secretRef.name)]

@@ -11,7 +11,7 @@ import { Fault } from '../../runtime/fault.ts'
 import { admissionApp, type AdmissionOutcome, mutatePath } from '../../runtime/injection/app.ts'
 import type { FoundSync } from '../../runtime/injection/inject.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
-import { type KubeObject, podType, type ResourceType } from '../../runtime/kube/types.ts'
+import { type KubeObject, podType, type ResourceType, secretType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { serve } from '../../runtime/serve.ts'
 import { startControlPlane } from '../cluster/control-plane.ts'
@@ -21,7 +21,6 @@ import { steppedClock } from '../support/stepped-clock.ts'
 
 const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
 const serviceAccountType: ResourceType = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true }
-const secretType: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
 const webhookType: ResourceType = {
   group: 'admissionregistration.k8s.io',
   version: 'v1',
@@ -47,6 +46,10 @@ const spec = {
   git: { repo: 'https://git.example/plant.git', ref: 'main' },
   sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
   gateway: { api: { secretName: 'gateway-api' } },
+}
+
+function withAgent(agent: object): FoundSync {
+  return { kind: 'found', name: 'plant', spec: { ...spec, agent } }
 }
 
 async function makeNamespace(kube: Kube, prefix: string, labels: Record<string, string> = {}): Promise<string> {
@@ -108,7 +111,7 @@ async function setup(t: Tap): Promise<Setup> {
         imagePullPolicy: 'IfNotPresent',
         imagePullSecrets: [{ name: 'pull' }],
         resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } },
-        allowImageOverride: false,
+        allowImageOverride: true,
         clusterRole: 'agent',
         autoBind: true,
       },
@@ -127,7 +130,8 @@ async function setup(t: Tap): Promise<Setup> {
   t.teardown(async () => {
     stop.abort(new Error('the test has ended'))
     await Promise.all([running, served.closed])
-    await kube.delete(webhookType, { name: configuration }, AbortSignal.timeout(5000))
+    await kube.delete(webhookType, { name: configuration }, {}, AbortSignal.timeout(5000))
+    await kube.close()
   })
   const moveTo = async (now: Temporal.Instant): Promise<void> => {
     set(now)
@@ -142,7 +146,7 @@ async function admit(kube: Kube, namespace: string, shape: PodShape): Promise<Po
   const unique = shape.metadata['generateName'] === undefined ? { name: `gw-${Math.random().toString(36).slice(2, 10)}` } : {}
   const metadata = { ...shape.metadata, ...unique, namespace }
   const object = { apiVersion: 'v1', kind: 'Pod', ...shape, metadata }
-  return (await kube.create(podType, object, signal)) as KubeObject as unknown as PodShape
+  return (await kube.create(podType, object, signal)) as unknown as PodShape
 }
 
 type Agent = { volumeMounts: { name: string; mountPath: string }[]; env: { name: string }[]; restartPolicy: string }
@@ -252,6 +256,9 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
       { kind: 'ambiguous', count: 2 },
       { kind: 'unknown', name: undefined, why: 'line one\nline two \u{1f600}' },
       { kind: 'found', name: 'plant', spec: 'no spec' },
+      withAgent({ resources: { requests: { memory: '1Gi' }, limits: { memory: '1Mi' } } }),
+      withAgent({ resources: { requests: { cpu: '1m', wheels: 4 }, limits: { 'hugepages-2Mi': '1Gi' } } }),
+      withAgent({ image: { tag: ' ' }, imagePullSecrets: [{ name: 'Not A Name' }] }),
     ]
     for (const sync of cases) {
       found.sync = sync
@@ -331,7 +338,7 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
     const alone = await openSelfManaged({ kube, clock, log: silentLog }, options, signal)
     const stop = new AbortController()
     const running = alone.run(stop.signal)
-    await kube.delete(secretType, { namespace: operator, name: 'shared' }, signal)
+    await kube.delete(secretType, { namespace: operator, name: 'shared' }, {}, signal)
     await step()
     const again = await open()
     t.equal(again.current().cert, keepers[0]?.current().cert)

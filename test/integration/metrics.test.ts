@@ -32,6 +32,7 @@ void t.test('only who may get /metrics reads them', { timeout: 120_000 }, async 
   const plane = await startControlPlane()
   t.teardown(() => plane.stop())
   const kube = createKube(loadKube({ kubeconfig: plane.adminKubeconfig }), { clock: systemClock, log: silentLog, userAgent: 'test' })
+  t.teardown(() => kube.close())
   const name = `metrics-${Math.random().toString(36).slice(2, 8)}`
   await kube.create(namespaceType, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, signal)
   const [reader, other] = [await tokenOf(kube, name, 'reader'), await tokenOf(kube, name, 'other')]

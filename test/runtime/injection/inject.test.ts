@@ -322,6 +322,8 @@ void t.test("the GatewaySync's image", async (t) => {
   t.match(taken.agent, { image: 'registry.example:5000/clustersync/agent:2.0.0', imagePullPolicy: 'Always' }, 'names a tag alone')
   const other = inject(chartPod(), { ...plant, spec: { ...spec, agent: { image: { repository: 'other/agent' } } } }, { agent })
   t.equal(other.agent['image'], 'other/agent:1.2.3', 'names a repository alone')
+  const spaced = inject(chartPod(), { ...plant, spec: { ...spec, agent: { image: { tag: '2 ' } } } }, { agent })
+  t.equal(spaced.agent['image'], settings.agent.image, 'is not used where the API server would refuse the pod')
 })
 
 void t.test('pull secrets are added once', async (t) => {
@@ -340,4 +342,27 @@ void t.test("the GatewaySync's resources replace the installation's", async (t) 
   const burstable = chartPod()
   gateway(burstable)['resources'] = {}
   t.same(inject(burstable).warnings, [])
+})
+
+void t.test('resources that the API server would refuse the pod for are not used', async (t) => {
+  const cases: [object, object, string[]][] = [
+    [{ requests: { memory: '1Gi' }, limits: { memory: '512Mi' } }, settings.agent.resources, ['a request exceeds its limit; not used']],
+    [{ requests: { cpu: 1 }, limits: { cpu: '1000m' } }, { requests: { cpu: 1 }, limits: { cpu: '1000m' } }, []],
+    [{ requests: { memory: '1G' } }, { requests: { memory: '1G' } }, []],
+    [
+      { limits: { gpus: 1, memory: '1Gi' } },
+      { limits: { memory: '1Gi' } },
+      ['gpus is not used; there are: cpu, memory, ephemeral-storage'],
+    ],
+    [{ limits: { memory: '-1Gi' } }, { limits: {} }, ['memory is not used; there are: cpu, memory, ephemeral-storage']],
+  ]
+  for (const [resources, expected, warnings] of cases) {
+    const result = inject(chartPod(), { ...plant, spec: { ...spec, agent: { resources } } })
+    t.same(result.agent.resources, expected)
+    const found = result.warnings.filter((text) => !text.includes('Guaranteed'))
+    t.same(
+      found,
+      warnings.map((text) => `spec.agent.resources: ${text}`),
+    )
+  }
 })
