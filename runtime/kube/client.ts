@@ -27,7 +27,7 @@ export type Kube = {
     options: { fieldManager: string; force?: boolean },
     signal: AbortSignal,
   ): Promise<KubeObject>
-  delete(type: ResourceType, key: ObjectKey, options: { uid?: string }, signal: AbortSignal): Promise<void>
+  delete(type: ResourceType, key: ObjectKey, signal: AbortSignal): Promise<void>
   /** For reviews, which are posted and answered but never stored. */
   post(path: string, body: unknown, signal: AbortSignal): Promise<unknown>
   /** Throws UnsupportedKubernetes for anything older than 1.30. */
@@ -98,8 +98,8 @@ export function createKube(config: KubeConfig, { clock, userAgent }: { clock: Cl
       const path = `${pathOf(type, object.metadata)}?${query.toString()}`
       return (await ask('PATCH', path, signal, object, 'application/apply-patch+yaml')) as KubeObject
     },
-    delete: async (type, key, { uid }, signal) => {
-      await ask('DELETE', pathOf(type, key), signal, uid === undefined ? {} : { preconditions: { uid } })
+    delete: async (type, key, signal) => {
+      await ask('DELETE', pathOf(type, key), signal)
     },
     post: (path, body, signal) => ask('POST', path, signal, body),
     async requireVersion(signal) {

@@ -130,7 +130,7 @@ async function setup(t: Tap): Promise<Setup> {
   t.teardown(async () => {
     stop.abort(new Error('the test has ended'))
     await Promise.all([running, served.closed])
-    await kube.delete(webhookType, { name: configuration }, {}, AbortSignal.timeout(5000))
+    await kube.delete(webhookType, { name: configuration }, AbortSignal.timeout(5000))
     await kube.close()
   })
   const moveTo = async (now: Temporal.Instant): Promise<void> => {
@@ -338,7 +338,7 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
     const alone = await openSelfManaged({ kube, clock, log: silentLog }, options, signal)
     const stop = new AbortController()
     const running = alone.run(stop.signal)
-    await kube.delete(secretType, { namespace: operator, name: 'shared' }, {}, signal)
+    await kube.delete(secretType, { namespace: operator, name: 'shared' }, signal)
     await step()
     const again = await open()
     t.equal(again.current().cert, keepers[0]?.current().cert)

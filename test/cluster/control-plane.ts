@@ -1,0 +1,118 @@
+/**
+ * A real etcd and kube-apiserver on loopback. One serves all test files of a run; outside of a run each caller has its own.
+ */
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { ensureProgram } from './binaries.ts'
+
+export type ControlPlane = {
+  url: string
+  caFile: string
+  /** Of a member of system:masters. */
+  adminKubeconfig: string
+  kubectl(args: readonly string[], input?: string): Promise<{ stdout: string; stderr: string; code: number }>
+  /** Writes a kubeconfig that authenticates with a token. */
+  kubeconfigFor(token: string): string
+  stop(): Promise<void>
+}
+
+/** The first start on a machine may have to build kube-apiserver. */
+const startTimeoutMs = 900_000
+
+export async function startControlPlane(): Promise<ControlPlane> {
+  const run = process.env['CLUSTER_SYNC_TEST_RUN']
+  const parent = existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir()
+  const folder = path.join(parent, `cluster-sync-plane-${run ?? randomUUID()}`)
+  if (isMade(folder)) startGuard(folder, run ?? String(process.pid))
+  const ready = await untilReady(folder)
+  const kubeconfigFor = (token: string): string => writeKubeconfig(path.join(folder, `kubeconfig-${randomUUID()}`), ready, token)
+  const adminKubeconfig = kubeconfigFor(ready.adminToken)
+  const kubectl = await ensureProgram('kubectl', () => undefined)
+  return {
+    url: ready.url,
+    caFile: ready.caFile,
+    adminKubeconfig,
+    kubeconfigFor,
+    kubectl: (args, input) => execute(kubectl, ['--kubeconfig', adminKubeconfig, ...args], input),
+    async stop() {
+      // That of a run serves other files too; it ends with the run.
+      if (run !== undefined || !isAlive(ready.pid)) return
+      process.kill(ready.pid, 'SIGTERM')
+      while (isAlive(ready.pid)) await wait(50)
+    },
+  }
+}
+
+type Ready = { url: string; caFile: string; adminToken: string; pid: number }
+
+/** True for the one caller that made the folder. */
+function isMade(folder: string): boolean {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function startGuard(folder: string, servedPid: string): void {
+  const log = openSync(path.join(folder, 'guard.log'), 'a')
+  const guard = path.join(import.meta.dirname, 'guard.ts')
+  spawn(process.execPath, [guard, folder, servedPid], { detached: true, stdio: ['ignore', log, log] }).unref()
+}
+
+async function untilReady(folder: string): Promise<Ready> {
+  const endMs = Date.now() + startTimeoutMs
+  while (Date.now() < endMs) {
+    const file = path.join(folder, 'ready.json')
+    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Ready
+    const failed = path.join(folder, 'failed')
+    if (existsSync(failed)) throw new Error(`the control plane did not start: ${readFileSync(failed, 'utf8')}`)
+    await wait(50)
+  }
+  throw new Error(`the control plane did not start within ${startTimeoutMs / 1000} s; see ${folder}`)
+}
+
+function writeKubeconfig(file: string, { url, caFile }: Ready, token: string): string {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'test', cluster: { server: url, 'certificate-authority': caFile } }],
+    users: [{ name: 'test', user: { token } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+    'current-context': 'test',
+  }
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
+  return file
+}
+
+function execute(
+  program: string,
+  args: readonly string[],
+  input: string | undefined,
+): Promise<{ stdout: string; stderr: string; code: number }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], timeout: 60_000 })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')))
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')))
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ stdout, stderr, code: code ?? 1 }))
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(input ?? '')
+  })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
