@@ -30,6 +30,7 @@ const webhookType: ResourceType = {
 }
 
 const day = 86_400_000
+const testLabel = 'test.clustersync.io/injection'
 const signal = AbortSignal.timeout(240_000)
 
 type Setup = {
@@ -82,6 +83,8 @@ function webhook(name: string, port: number): object {
         matchConditions: [{ name: 'asked', expression: "object.metadata.?annotations[?'clustersync.io/inject'].orValue('') == 'true'" }],
         admissionReviewVersions: ['v1'],
         sideEffects: 'None',
+        // Other tests of the run share this API server.
+        namespaceSelector: { matchLabels: { [testLabel]: name } },
         failurePolicy: 'Fail',
         reinvocationPolicy: 'Never',
         timeoutSeconds: 5,
@@ -218,7 +221,8 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
   if (!requires(t)) return
   const { kube, operator, keeper, moveTo, outcomes, found } = await setup(t)
   const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/enforce-version': 'latest' }
-  const plant = await makeNamespace(kube, 'plant', restricted)
+  const here = { [testLabel]: `${operator}-injection` }
+  const plant = await makeNamespace(kube, 'plant', { ...restricted, ...here })
 
   await t.test('the keeper tells the API server which authorities to trust', async (t) => {
     const configuration = (await kube.get(webhookType, { name: `${operator}-injection` }, signal)) as KubeObject & {
@@ -286,7 +290,7 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
   })
 
   await t.test('a pod of root is admitted where the namespace permits it', async (t) => {
-    const free = await makeNamespace(kube, 'free')
+    const free = await makeNamespace(kube, 'free', here)
     const root = changed(chartPod(), (pod) => (pod.spec['securityContext'] = { runAsUser: 0 }))
     t.equal(agentsOf(await admit(kube, free, root)).length, 1)
   })
