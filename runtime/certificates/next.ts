@@ -9,7 +9,7 @@
  *
  * Pure but for the making of keys.
  */
-import { issueAuthority, issueLeaf, type KeyPair, type Validity } from './issue.ts'
+import type { KeyPair, Validity } from './issue.ts'
 import { belongsTogether, isSignedBy, type ReadCertificate, readCertificate } from './read.ts'
 
 const day = 86_400_000
@@ -52,7 +52,7 @@ export async function nextCertificates(given: StoredCertificates | undefined, { 
   const signing = readCertificate(authorities.authority.certificate)
   if (signing === undefined) throw new Error('an authority that was just made or checked cannot be read')
   const keeps = given !== undefined && isGoodLeaf(given.leaf, signing, dnsNames, now)
-  const leaf = keeps ? given.leaf : await issueLeaf(authorities.authority, dnsNames, validity(now, lifetimes.leaf, signing.until))
+  const leaf = keeps ? given.leaf : await newLeaf(authorities.authority, dnsNames, validity(now, lifetimes.leaf, signing.until))
   const stored = { ...authorities, leaf }
   const trusted = [authorities.authority.certificate, authorities.next?.certificate, authorities.previous]
   return {
@@ -138,9 +138,17 @@ function renewalOf(leaf: Validity | undefined): Temporal.Instant {
   return Temporal.Instant.fromEpochMilliseconds(Math.floor((leaf.from.epochMilliseconds + leaf.until.epochMilliseconds) / 2))
 }
 
+// The library that makes certificates takes 7 MiB (anonymous, measured) and is needed every few weeks: a start without renewal is spared it.
+
 async function newAuthority(now: Temporal.Instant): Promise<KeyPair> {
+  const { issueAuthority } = await import('./issue.ts')
   // A name of its own, so that two of them are never taken for each other.
   return await issueAuthority(`cluster-sync-operator ${now.toString({ smallestUnit: 'second' })}`, validity(now, lifetimes.authority))
+}
+
+async function newLeaf(authority: KeyPair, dnsNames: readonly string[], valid: Validity): Promise<KeyPair> {
+  const { issueLeaf } = await import('./issue.ts')
+  return await issueLeaf(authority, dnsNames, valid)
 }
 
 function validity(now: Temporal.Instant, lifeMs: number, atMost?: Temporal.Instant): Validity {
