@@ -14,7 +14,7 @@ import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue, type Queue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
 import { projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
-import { keptCommits, type SyncMirrors } from './mirrors.ts'
+import { keptCommits, type SyncMirrors } from '../reconcile/sync-mirrors.ts'
 
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'delivery' | 'observed' | 'allowLocal'> & {
   kube: Kube

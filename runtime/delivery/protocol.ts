@@ -31,6 +31,8 @@ export type BlobSink = {
   begin(id: BlobId, size: number): void
   data(chunk: Uint8Array): void
   end(): void
+  /** For a sink that can fall behind, such as a connection: waited for between chunks. */
+  drained?(): Promise<void>
 }
 
 /**

@@ -57,7 +57,7 @@ export async function runWithLease(
 }
 
 function specOf(lease: KubeObject | undefined): LeaseSpec {
-  return (lease?.spec ?? {}) as LeaseSpec
+  return lease?.spec ?? {}
 }
 
 /** Whether nobody holds it, we do, or its holder has been silent for as long as it promised not to be. */

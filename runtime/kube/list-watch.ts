@@ -90,7 +90,7 @@ function createTeller<Item>(
     },
     remove: (object) => forget(idOf(object)),
     listed(present) {
-      for (const id of [...known.keys()]) if (!present.has(id)) forget(id)
+      for (const id of known.keys()) if (!present.has(id)) forget(id)
       handlers.synced()
     },
   }

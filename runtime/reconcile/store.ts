@@ -42,7 +42,7 @@ export function projectGatewaySync(object: KubeObject): GatewaySyncRecord {
     generation: metadata.generation ?? 0,
     annotations: ours(metadata.annotations),
     spec: object.spec,
-    status: (object.status ?? {}) as GatewaySyncStatus,
+    status: object.status ?? {},
   }
 }
 

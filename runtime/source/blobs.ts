@@ -28,7 +28,10 @@ export async function readBlobs(
   const reader = batchReader(sink)
   let complete = false
   try {
-    for await (const chunk of child.stdout as AsyncIterable<Buffer>) reader.take(chunk)
+    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+      reader.take(chunk)
+      await sink.drained?.()
+    }
     await ended
     if (reader.count() !== ids.length) throw new Fault('DeliveryFailed', `git gave ${reader.count()} of ${ids.length} blobs`)
     complete = true

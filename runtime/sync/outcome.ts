@@ -38,18 +38,15 @@ export function standing(state: State | undefined, wanted: Wanted): Omit<CycleRe
   if (mode !== undefined) result.mode = mode
   if (state === undefined) return result
   if (state.commit !== null) Object.assign(result, { commit: state.commit, ref: state.ref, syncHash: state.syncHash })
-  const times = Object.entries(state.scanned).filter(([, at]) => at !== undefined)
-  if (times.length > 0) {
-    const kinds = Object.fromEntries(times.map(([kind, at]) => [kind, { finishedAt: at }]))
-    result.scan = {
-      ...kinds,
-      finishedAt:
-        times
-          .map(([, at]) => at)
-          .toSorted()
-          .at(-1) ?? '',
-    }
-  }
+  const { projects, config } = state.scanned
+  const latest = [projects, config]
+    .filter((at) => at !== undefined)
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .at(-1)
+  if (latest === undefined) return result
+  result.scan = { finishedAt: latest }
+  if (projects !== undefined) result.scan.projects = { finishedAt: projects }
+  if (config !== undefined) result.scan.config = { finishedAt: config }
   return result
 }
 

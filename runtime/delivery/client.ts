@@ -1,0 +1,120 @@
+/**
+ * The agent's side of delivery: the same `Source` as a mirror in process, over TLS with the pod's token. Made of node:https alone,
+ * because what an agent imports is its memory.
+ */
+import type { IncomingMessage } from 'node:http'
+import { Agent, request as httpsRequest } from 'node:https'
+import { type Clock, deadline } from '../clock.ts'
+import { Fault } from '../fault.ts'
+import { changesReader, decodeProblem, framesReader, maxIdsPerRequest } from './frames.ts'
+import type { BlobId, BlobsRequest, ChangesRequest, Source } from './protocol.ts'
+
+export type DeliveryClientOptions = {
+  /** `https://host:port`. */
+  url: string
+  /** PEM. */
+  caBundle: string
+  /** Read at each call: the kubelet replaces it every hour. */
+  token(): Promise<string>
+  namespace: string
+  name: string
+  clock: Clock
+}
+
+/** A first sync of a large repository on a busy controller. */
+const streamTimeoutMs = 600_000
+const headTimeoutMs = 60_000
+const maxProblemBytes = 64 * 1024
+
+export function deliveryClient(options: DeliveryClientOptions): Source {
+  const { url, caBundle, namespace, name } = options
+  const agent = new Agent({ ca: caBundle, keepAlive: true, maxSockets: 2, minVersion: 'TLSv1.2' })
+  const base = `${url.replace(/\/+$/, '')}/v1/namespaces/${encodeURIComponent(namespace)}/gatewaysyncs/${encodeURIComponent(name)}`
+
+  /** The answer once its head is there. The server drops idle connections; a reset of a reused one is tried once more. */
+  const ask = async (route: string, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
+    const text = JSON.stringify(body)
+    const token = await options.token()
+    for (let attempt = 1; ; attempt += 1) {
+      const { response, reused, error } = await send(`${base}/${route}`, { agent, token, text }, signal)
+      if (response !== undefined) {
+        if (response.statusCode === 200) return response
+        throw decodeProblem(response.statusCode ?? 0, await readProblem(response))
+      }
+      signal.throwIfAborted()
+      if (reused && attempt === 1) continue
+      throw new Fault('DeliveryUnreachable', `${url}: ${causeOf(error)}`, { cause: error })
+    }
+  }
+
+  return {
+    async *changes(request: ChangesRequest, signal) {
+      const stop = deadline(streamTimeoutMs, signal)
+      const response = await ask('changes', request, stop)
+      const reader = changesReader()
+      response.setEncoding('utf8')
+      try {
+        for await (const text of response as AsyncIterable<string>) {
+          const batch = reader.take(text)
+          if (batch.length > 0) yield batch
+        }
+      } catch (error) {
+        throw streamFault(error, signal)
+      }
+      reader.finish()
+    },
+    async blobs({ commit, profile, ids }: BlobsRequest, sink, signal) {
+      const stop = deadline(streamTimeoutMs, signal)
+      const wanted = [...new Set(ids)]
+      for (let start = 0; start < wanted.length; start += maxIdsPerRequest) {
+        const part: BlobId[] = wanted.slice(start, start + maxIdsPerRequest)
+        const response = await ask('blobs', { commit, profile, ids: part }, stop)
+        const reader = framesReader(sink)
+        try {
+          for await (const chunk of response as AsyncIterable<Buffer>) reader.take(chunk)
+        } catch (error) {
+          throw streamFault(error, signal)
+        }
+        reader.finish()
+      }
+    },
+  }
+}
+
+type Sent = { response: IncomingMessage | undefined; reused: boolean; error: unknown }
+
+function send(url: string, { agent, token, text }: { agent: Agent; token: string; text: string }, signal: AbortSignal): Promise<Sent> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+    const request = httpsRequest(url, { method: 'POST', agent, headers, signal, timeout: headTimeoutMs }, (response) => {
+      resolve({ response, reused: request.reusedSocket, error: undefined })
+    })
+    request.on('timeout', () => request.destroy(new Error(`no answer within ${headTimeoutMs / 1000} s`)))
+    request.on('error', (error) => resolve({ response: undefined, reused: request.reusedSocket, error }))
+    request.end(text)
+  })
+}
+
+async function readProblem(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > maxProblemBytes) break
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** What the sink throws is its own; what the connection throws means that nothing of the answer counts. */
+function streamFault(error: unknown, signal: AbortSignal): unknown {
+  signal.throwIfAborted()
+  if (error instanceof Fault) return error
+  const isConnection = error instanceof Error && ('code' in error || error.name === 'AbortError')
+  return isConnection ? new Fault('DeliveryFailed', `the answer ended early: ${causeOf(error)}`, { cause: error }) : error
+}
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'code' in error && typeof error.code === 'string' ? `${error.code} ${error.message}` : error.message
+}

@@ -1,0 +1,151 @@
+/**
+ * How changes and blobs travel: NDJSON with a last line that says it is complete, and blobs framed as git itself frames them. Pure.
+ */
+import * as v from 'valibot'
+import { Fault, type Reason, reasons } from '../fault.ts'
+import { isCommitHash } from '../gatewaysync/values.ts'
+import type { BlobId, BlobSink, Change } from './protocol.ts'
+
+const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
+const path = v.custom<Change['path']>((value) => typeof value === 'string' && value !== '' && value.length <= 4096)
+
+const changeSchema = v.variant('op', [
+  v.object({
+    op: v.literal('put'),
+    path,
+    mode: v.picklist(['100644', '100755', '120000', '160000']),
+    id,
+    size: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  }),
+  v.object({ op: v.literal('delete'), path }),
+])
+const endSchema = v.object({ end: v.literal(true), entries: v.number() })
+
+/** Most callers ask for what changed; a first sync asks for everything, in requests of this size at most. */
+export const maxIdsPerRequest = 25_000
+
+export const changesBody = v.object({
+  commit: id,
+  from: v.nullable(id),
+  profile: v.pipe(v.string(), v.maxLength(63)),
+})
+export const blobsBody = v.object({
+  commit: id,
+  profile: v.pipe(v.string(), v.maxLength(63)),
+  ids: v.pipe(v.array(id), v.maxLength(maxIdsPerRequest)),
+})
+
+export function encodeChanges(changes: readonly Change[]): string {
+  return changes.map((change) => `${JSON.stringify(change)}\n`).join('')
+}
+
+export function encodeEnd(entries: number): string {
+  return `${JSON.stringify({ end: true, entries })}\n`
+}
+
+/** Reads the lines of an answer; `finish` throws DeliveryFailed unless the last line was the end and nothing is missing. */
+export function changesReader(): { take(text: string): Change[]; finish(): void } {
+  let rest = ''
+  let entries = 0
+  let complete = false
+  return {
+    take(text) {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      if (rest.length > 16_384) throw new Fault('DeliveryFailed', 'a line of the answer is longer than any change')
+      const changes: Change[] = []
+      for (const line of lines) {
+        const value: unknown = parseLine(line)
+        const change = v.safeParse(changeSchema, value)
+        if (change.success && !complete) {
+          changes.push(change.output)
+          entries += 1
+          continue
+        }
+        const end = v.safeParse(endSchema, value)
+        if (!end.success || complete || end.output.entries !== entries) throw new Fault('DeliveryFailed', 'the answer is damaged')
+        complete = true
+      }
+      return changes
+    },
+    finish() {
+      if (!complete) throw new Fault('DeliveryFailed', `the answer ended early, after ${entries} entries`)
+    },
+  }
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** A problem of delivery as a body; `reason` is a word of the table of reasons. */
+export function encodeProblem(status: number, reason: Reason, detail: string): string {
+  return JSON.stringify({ status, reason, detail })
+}
+
+/** The fault that a refusal stands for; an answer of something else in between is DeliveryUnreachable. */
+export function decodeProblem(status: number, body: string): Fault {
+  const value = parseLine(body)
+  const { reason, detail } = typeof value === 'object' && value !== null ? (value as { reason?: unknown; detail?: unknown }) : {}
+  const text = typeof detail === 'string' ? detail.slice(0, 500) : `the controller answered ${status}`
+  if (typeof reason === 'string' && Object.hasOwn(reasons, reason)) return new Fault(reason as Reason, text)
+  return new Fault(status === 401 || status === 403 ? 'DeliveryUnauthorised' : 'DeliveryUnreachable', text)
+}
+
+const newline = 10
+
+/** Takes `<id> <size>\n<content>` apart, again and again, until the frame that is the end. */
+export function framesReader(sink: BlobSink): { take(chunk: Uint8Array): void; finish(): void } {
+  let header = ''
+  let left = -1
+  let complete = false
+  const begin = (line: string): void => {
+    const [, blob, size] = /^([0-9a-f]{40,64}) ([0-9]{1,15})$/.exec(line) ?? []
+    if (blob === undefined || !isCommitHash(blob)) throw new Fault('DeliveryFailed', 'a frame of the answer is damaged')
+    left = Number(size)
+    sink.begin(blob, left)
+    if (left > 0) return
+    sink.end()
+    left = -1
+  }
+  return {
+    take(chunk) {
+      let at = 0
+      while (at < chunk.length) {
+        if (complete) throw new Fault('DeliveryFailed', 'the answer goes on behind its end')
+        if (left > 0) {
+          const part = chunk.subarray(at, at + left)
+          sink.data(part)
+          at += part.length
+          left -= part.length
+          if (left > 0) continue
+          sink.end()
+          left = -1
+          continue
+        }
+        const end = chunk.indexOf(newline, at)
+        header += Buffer.from(chunk.subarray(at, end < 0 ? chunk.length : end)).toString('latin1')
+        if (header.length > 100) throw new Fault('DeliveryFailed', 'a frame of the answer is damaged')
+        if (end < 0) return
+        at = end + 1
+        if (header === endFrame.trimEnd()) complete = true
+        else begin(header)
+        header = ''
+      }
+    },
+    finish() {
+      if (!complete) throw new Fault('DeliveryFailed', 'the answer ended early')
+    },
+  }
+}
+
+export function encodeFrame(blob: string, size: number): string {
+  return `${blob} ${size}\n`
+}
+
+/** The last frame: without it the answer was cut off. */
+export const endFrame = 'end\n'

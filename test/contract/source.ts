@@ -1,0 +1,119 @@
+/**
+ * What every `Source` promises; run against a mirror in process and against delivery over TLS.
+ */
+import type { Test } from 'tap'
+import type { BlobId, Change, Source } from '../../runtime/delivery/protocol.ts'
+import { Fault } from '../../runtime/fault.ts'
+import { parseCommitHash, parseRelativePath } from '../../runtime/gatewaysync/values.ts'
+import type { Repository } from '../support/repository.ts'
+
+export type SourceUnderTest = {
+  source: Source
+  /** Where commits are made; `publish` lets the source deliver one. */
+  repository: Repository
+  publish(commit: string): Promise<void>
+}
+
+/** The profile `default` reads `projects` and `config/one.json`. */
+export const contractRoots = ['projects', 'config/one.json'].map(parseRelativePath)
+
+export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceUnderTest>): Promise<void> {
+  const signal = AbortSignal.timeout(60_000)
+  const { source, repository, publish } = await make(t)
+  const commit = async (changes: Readonly<Record<string, string | null>>) => {
+    const hash = parseCommitHash(repository.commit(changes))
+    await publish(hash)
+    return hash
+  }
+  const changes = async (to: string, from: string | null): Promise<Change[]> => {
+    const found: Change[] = []
+    const request = { commit: parseCommitHash(to), from: from === null ? null : parseCommitHash(from), profile: 'default' }
+    for await (const batch of source.changes(request, signal)) found.push(...batch)
+    return found.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  }
+  const paths = (found: readonly Change[]) => found.map(({ op, path }) => `${op} ${path}`)
+  const blobs = async (of: string, ids: readonly BlobId[]): Promise<Map<string, string>> => {
+    const found = new Map<string, string>()
+    let current: { id: string; parts: Buffer[]; size: number } = { id: '', parts: [], size: 0 }
+    await source.blobs(
+      { commit: parseCommitHash(of), profile: 'default', ids },
+      {
+        begin: (id, size) => (current = { id, parts: [], size }),
+        data: (chunk) => current.parts.push(Buffer.from(chunk)),
+        end() {
+          const content = Buffer.concat(current.parts)
+          t.equal(content.length, current.size)
+          t.notOk(found.has(current.id), 'each blob is sent once')
+          found.set(current.id, content.toString('latin1'))
+        },
+      },
+      signal,
+    )
+    return found
+  }
+  const reasonOf = async (work: Promise<unknown>): Promise<string> => {
+    const error: unknown = await work.catch((thrown: unknown) => thrown)
+    return error instanceof Fault ? error.reason : String(error)
+  }
+
+  const large = 'x'.repeat(3_000_000)
+  const first = await commit({
+    'projects/a.txt': 'a',
+    'projects/deep/b c.txt': 'b',
+    'projects/empty': '',
+    'projects/large.bin': large,
+    'config/one.json': '{}',
+    'config/two.json': '{}',
+    'projectsX/no.txt': 'no',
+    'secret.txt': 'secret',
+  })
+  const second = await commit({ 'projects/a.txt': 'A', 'projects/deep/b c.txt': null, 'projects/new.txt': 'b', 'secret.txt': 'other' })
+
+  await t.test('everything of a commit is what the profile reads, and nothing else', async (t) => {
+    t.same(paths(await changes(first, null)), [
+      'put config/one.json',
+      'put projects/a.txt',
+      'put projects/deep/b c.txt',
+      'put projects/empty',
+      'put projects/large.bin',
+    ])
+    const sizes = (await changes(first, null)).map((change) => (change.op === 'put' ? change.size : -1))
+    t.same(sizes, [2, 1, 1, 0, 3_000_000])
+  })
+  await t.test('a difference names what was put and what was deleted', async (t) => {
+    t.same(
+      paths(await changes(second, first)),
+      ['put projects/a.txt', 'delete projects/deep/b c.txt', 'put projects/new.txt'].toSorted((a, b) =>
+        (a.split(' ')[1] ?? '').localeCompare(b.split(' ')[1] ?? ''),
+      ),
+    )
+    t.same(await changes(second, second), [])
+    t.same(paths(await changes(first, second)), ['put projects/a.txt', 'put projects/deep/b c.txt', 'delete projects/new.txt'])
+  })
+  await t.test('blobs arrive whole, in any number and of any size', async (t) => {
+    const listed = (await changes(first, null)).flatMap((change) => (change.op === 'put' ? [change.id] : []))
+    const found = await blobs(first, [...listed, ...listed])
+    t.same(
+      [...found.values()].map((text) => text.length).toSorted((a, b) => a - b),
+      [0, 1, 1, 2, 3_000_000],
+    )
+    t.ok([...found.values()].includes(large))
+    t.equal((await blobs(first, [])).size, 0)
+  })
+  await t.test('a blob that the profile does not read is not given away', async (t) => {
+    const secret = parseCommitHash(repository.git('rev-parse', `${first}:secret.txt`).toString('latin1').trim())
+    t.equal(await reasonOf(blobs(first, [secret])), 'CommitNotPublished')
+    const other = parseCommitHash(repository.git('rev-parse', `${second}:projects/a.txt`).toString('latin1').trim())
+    t.equal(await reasonOf(blobs(first, [other])), 'CommitNotPublished', 'nor one of another commit')
+  })
+  await t.test('an unknown base, profile or commit each has its own reason', async (t) => {
+    const nothing = 'f'.repeat(40)
+    t.equal(await reasonOf(changes(second, nothing)), 'UnknownBase')
+    const request = { commit: parseCommitHash(second), from: null, profile: 'nope' }
+    const read = async (): Promise<void> => {
+      for await (const batch of source.changes(request, signal)) t.fail(JSON.stringify(batch))
+    }
+    t.equal(await reasonOf(read()), 'UnknownProfile')
+    t.match(await reasonOf(changes(nothing, null)), /^(?:CommitGone|CommitNotPublished)$/)
+  })
+}

@@ -1,0 +1,111 @@
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { nextCertificates } from '../../../runtime/certificates/next.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { deliveryClient } from '../../../runtime/delivery/client.ts'
+import type { Source } from '../../../runtime/delivery/protocol.ts'
+import { deliveryApp } from '../../../runtime/delivery/server.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { serve } from '../../../runtime/serve.ts'
+import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { contractRoots, sourceContract, type SourceUnderTest } from '../../contract/source.ts'
+import { makeRepository, temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+
+const signal = AbortSignal.timeout(120_000)
+
+function overMirror(t: Test): SourceUnderTest {
+  const folder = temporaryFolder(t, 'source')
+  const repository = makeRepository(path.join(folder, 'repository'))
+  repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, allowLocal: true })
+  t.teardown(async () => mirrors.close())
+  const mirror = mirrors.of({ repo: repository.folder })
+  return {
+    repository,
+    source: mirror.source((profile) => (profile === 'default' ? contractRoots : undefined)),
+    publish: async (commit) => mirror.ensure(parseCommitHash(commit), signal),
+  }
+}
+
+async function overTls(t: Test, inner: SourceUnderTest, source: Source = inner.source) {
+  const commits = new Set<string>()
+  const certificates = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
+  const app = deliveryApp({
+    authorise: async ({ token }) => (token === 'good' ? { kind: 'allowed' } : { kind: 'refused', status: 401, message: 'no such token' }),
+    lookup: (_namespace, name) => (name === 'plant' ? { commits, source, hasProfile: (profile) => profile === 'default' } : undefined),
+    log: silentLog,
+  })
+  const stop = new AbortController()
+  const { certificate, key } = { certificate: certificates.leaf.certificate, key: certificates.leaf.key }
+  const served = await serve({ app, port: 0, host: '127.0.0.1', tls: { cert: certificate, key }, log: silentLog }, stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await served.closed
+  })
+  const url = `https://localhost:${served.port}`
+  const client = (token: string, name = 'plant', caBundle = certificates.caBundle): Source =>
+    deliveryClient({ url, caBundle, token: async () => token, namespace: 'default', name, clock: systemClock })
+  const publish = async (commit: string): Promise<void> => {
+    await inner.publish(commit)
+    commits.add(commit)
+  }
+  return { client, publish }
+}
+
+async function reasonOf(source: Source, commit: string): Promise<string> {
+  try {
+    for await (const batch of source.changes({ commit: parseCommitHash(commit), from: null, profile: 'default' }, signal)) {
+      if (batch.length === 0) return 'an empty batch'
+    }
+    return 'nothing was thrown'
+  } catch (error) {
+    return error instanceof Fault ? error.reason : String(error)
+  }
+}
+
+void t.test('a mirror in process is a source', async (t) => {
+  if (!requires(t, 'git')) return
+  await sourceContract(t, async (t) => overMirror(t))
+})
+
+void t.test('delivery over TLS is a source', async (t) => {
+  if (!requires(t, 'git')) return
+  await sourceContract(t, async (t) => {
+    const inner = overMirror(t)
+    const { client, publish } = await overTls(t, inner)
+    return { repository: inner.repository, source: client('good'), publish }
+  })
+})
+
+void t.test('delivery gives nothing to a caller without a valid token, nor of a commit that was not published', async (t) => {
+  if (!requires(t, 'git')) return
+  const inner = overMirror(t)
+  const { client, publish } = await overTls(t, inner)
+  const commit = inner.repository.commit({ 'projects/a.txt': 'a' })
+  t.equal(await reasonOf(client('good'), commit), 'CommitNotPublished')
+  await publish(commit)
+  t.equal(await reasonOf(client('good'), commit), 'nothing was thrown')
+  t.equal(await reasonOf(client('bad'), commit), 'DeliveryUnauthorised')
+  t.equal(await reasonOf(client('good', 'other'), commit), 'NotFound')
+  const stranger = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
+  t.equal(await reasonOf(client('good', 'plant', stranger.caBundle), commit), 'DeliveryUnreachable', 'the server must prove itself too')
+})
+
+void t.test('an answer that is cut off counts for nothing', async (t) => {
+  if (!requires(t, 'git')) return
+  const inner = overMirror(t)
+  const broken: Source = {
+    async *changes(request, own) {
+      for await (const batch of inner.source.changes(request, own)) yield batch
+      throw new Fault('GitFailed', 'git was killed')
+    },
+    blobs: inner.source.blobs,
+  }
+  const { client, publish } = await overTls(t, inner, broken)
+  const commit = inner.repository.commit({ 'projects/a.txt': 'a' })
+  await publish(commit)
+  t.equal(await reasonOf(client('good'), commit), 'DeliveryFailed')
+})
