@@ -65,14 +65,18 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
       // The first batch tells whether there is an answer at all; from then on only the missing end can say that something went wrong.
       const first = await batches.next()
       context.header('content-type', 'application/x-ndjson')
-      return stream(context, async (out) => {
-        let entries = 0
-        for (let next = first; next.done !== true; next = await batches.next()) {
-          entries += next.value.length
-          await out.write(encodeChanges(next.value))
-        }
-        await out.write(encodeEnd(entries))
-      })
+      return stream(
+        context,
+        async (out) => {
+          let entries = 0
+          for (let next = first; next.done !== true; next = await batches.next()) {
+            entries += next.value.length
+            await out.write(encodeChanges(next.value))
+          }
+          await out.write(encodeEnd(entries))
+        },
+        async (error) => cutOff(deps, error),
+      )
     }),
   )
   app.post(
@@ -101,7 +105,7 @@ function requirePublished({ commits, hasProfile }: Deliverable, commit: string, 
 
 /** Blobs as a stream that is written only as fast as it is read: the source is held up while more than a megabyte waits. */
 function blobStream(
-  { log }: DeliveryDeps,
+  deps: DeliveryDeps,
   source: Source,
   request: Parameters<Source['blobs']>[0],
   signal: AbortSignal,
@@ -150,6 +154,12 @@ function blobStream(
     { highWaterMark: highWaterBytes, size: (chunk) => chunk.byteLength },
   )
   return { body, started }
+}
+
+/** An answer without its last line or frame says to the agent that nothing of it counts. */
+function cutOff({ log }: DeliveryDeps, error: unknown): void {
+  const { reason, message } = asFault(error)
+  log.warn({ reason, message }, 'a delivery ended early')
 }
 
 /** Gathers small blobs, so that 20,000 of them are not 40,000 writes. */
