@@ -136,9 +136,7 @@ function blobStream(
           },
           (error: unknown) => {
             refuse(error)
-            // A stream without its last frame says to the agent that nothing of it counts.
-            if (!isAbort(error, signal))
-              log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'a delivery ended early')
+            if (!isAbort(error, signal)) cutOff(deps, error)
             controller.error(error)
           },
         )
