@@ -1,0 +1,139 @@
+/**
+ * The two custom resource definitions, made from the schemas that the runtime validates with. Pure.
+ */
+import { toJsonSchema } from '@valibot/to-json-schema'
+import type * as v from 'valibot'
+import { gatewaySyncKind, group, syncReportKind, version } from '../runtime/gatewaysync/names.ts'
+import { syncReportSpec, syncReportStatus } from '../runtime/gatewaysync/report.ts'
+import { type CelRule, celRuleOf } from '../runtime/gatewaysync/rule.ts'
+import { gatewaySyncSpec } from '../runtime/gatewaysync/spec.ts'
+import { gatewaySyncStatus } from '../runtime/gatewaysync/status.ts'
+
+type Words = Record<string, unknown>
+
+/** A structural schema as `apiextensions.k8s.io/v1` takes it. */
+export function structuralSchema(schema: v.GenericSchema): Words {
+  const generated = toJsonSchema(schema as Parameters<typeof toJsonSchema>[0], {
+    typeMode: 'input',
+    errorMode: 'ignore',
+    overrideAction({ valibotAction, jsonSchema }) {
+      const rule = celRuleOf(valibotAction)
+      const present = jsonSchema as Words
+      if (rule !== undefined) return { ...present, 'x-kubernetes-validations': [...rulesOf(present), rule] } as typeof jsonSchema
+      return undefined
+    },
+  })
+  return structural(generated as Words)
+}
+
+function rulesOf(words: Words): CelRule[] {
+  return (words['x-kubernetes-validations'] as CelRule[] | undefined) ?? []
+}
+
+/** Words that the API server refuses or silently drops. */
+const refusedWords = new Set(['$schema', '$defs', '$ref', 'propertyNames', 'const'])
+
+/** The same schema in the API server's dialect: no closed objects beside properties, no unions but those written for it. */
+function structural(generated: Words): Words {
+  // Metadata of a pipe lands in the schema under its own name.
+  const { crd: own, ...others } = generated
+  const words: Words = { ...others, ...(own as Words | undefined) }
+  const result: Words = {}
+  for (const [name, value] of Object.entries(words)) {
+    if (refusedWords.has(name) || value === undefined) continue
+    if (name === 'properties' || name === 'patternProperties') {
+      result[name] = Object.fromEntries(Object.entries(value as Record<string, Words>).map(([key, inner]) => [key, structural(inner)]))
+    } else if (name === 'items') result[name] = structural(value as Words)
+    else if (name === 'additionalProperties') {
+      if (typeof value === 'object' && words['properties'] === undefined) result[name] = structural(value as Words)
+    } else if (name === 'required' && (value as string[]).length === 0) continue
+    else result[name] = value
+  }
+  if ('const' in words) result['enum'] = [words['const']]
+  return result
+}
+
+type Column = { name: string; type: 'string' | 'integer' | 'date'; jsonPath: string; description?: string; priority?: number }
+
+const gatewaySyncColumns: Column[] = [
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+  { name: 'Ref', type: 'string', jsonPath: '.status.source.ref' },
+  { name: 'Published', type: 'string', jsonPath: '.status.published.commit' },
+  { name: 'Synced', type: 'integer', jsonPath: '.status.gateways.synced' },
+  { name: 'Gateways', type: 'integer', jsonPath: '.status.gateways.total' },
+  { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+]
+
+const syncReportColumns: Column[] = [
+  { name: 'GatewaySync', type: 'string', jsonPath: '.spec.gatewaySync' },
+  { name: 'Gateway', type: 'string', jsonPath: '.status.gateway' },
+  { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+  { name: 'Commit', type: 'string', jsonPath: '.status.commit' },
+  { name: 'Mode', type: 'string', jsonPath: '.status.mode.name' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.reason' },
+  { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+]
+
+/** A CustomResourceDefinition; the shape is the API's own. */
+export type CustomResource = { apiVersion: string; kind: string; metadata: { name: string }; spec: Words }
+
+export function gatewaySyncCrd(): CustomResource {
+  const spec = structuralSchema(gatewaySyncSpec({ allowLocal: false }))
+  const status = structuralSchema(gatewaySyncStatus)
+  return definition(
+    gatewaySyncKind,
+    'Which commit of a repository the gateways of a namespace run, and whether they do.',
+    spec,
+    status,
+    gatewaySyncColumns,
+  )
+}
+
+export function syncReportCrd(): CustomResource {
+  const spec = structuralSchema(syncReportSpec)
+  return definition(
+    syncReportKind,
+    "What one gateway runs, written by its pod's agent.",
+    spec,
+    structuralSchema(syncReportStatus),
+    syncReportColumns,
+  )
+}
+
+function definition(
+  { kind, plural, singular, short }: { kind: string; plural: string; singular: string; short: string },
+  description: string,
+  spec: Words,
+  status: Words,
+  columns: Column[],
+): CustomResource {
+  const schema = {
+    type: 'object',
+    description,
+    required: ['spec'],
+    properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, spec, status },
+  }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind, listKind: `${kind}List`, plural, singular, shortNames: [short], categories: ['clustersync'] },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: schema },
+          subresources: { status: {} },
+          additionalPrinterColumns: columns,
+        },
+      ],
+    },
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Who may write which status, beyond what roles can say: an agent only its own report, the status of a GatewaySync only the controller.
+ * Pure.
+ */
+import { gatewaySyncKind, group, syncReportKind } from '../runtime/gatewaysync/names.ts'
+
+/** An object of the Kubernetes API. */
+export type Manifest = { apiVersion: string; kind: string; metadata: Record<string, unknown> & { name: string } } & Record<string, unknown>
+
+type Names = { fullname: string; namespace: string; serviceAccount: string }
+
+const apiVersion = 'admissionregistration.k8s.io/v1'
+const claim = (name: string): string => `authentication.kubernetes.io/${name}`
+const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
+
+export function policies(names: Names): Manifest[] {
+  return [...reportPolicy(names), ...statusPolicy(names)]
+}
+
+/** Binds a SyncReport to the pod whose token writes it (kubernetes.md section 1); people, the controller and the collector are let through. */
+function reportPolicy({ fullname, namespace, serviceAccount }: Names): Manifest[] {
+  const name = `${fullname}-report`
+  const user = 'request.userInfo.username'
+  return bound(name, {
+    failurePolicy: 'Fail',
+    matchConstraints: rules([syncReportKind.plural, `${syncReportKind.plural}/status`], ['CREATE', 'UPDATE']),
+    matchConditions: [
+      {
+        name: 'not-exempt',
+        expression: [
+          `${user}.startsWith('system:serviceaccount:')`,
+          `${user} != 'system:serviceaccount:${namespace}:${serviceAccount}'`,
+          `!${user}.startsWith('system:serviceaccount:kube-system:')`,
+        ].join(' && '),
+      },
+    ],
+    variables: [
+      { name: 'claims', expression: 'has(request.userInfo.extra) ? request.userInfo.extra : {}' },
+      { name: 'pod', expression: readClaim('pod-name') },
+      { name: 'uid', expression: readClaim('pod-uid') },
+    ],
+    validations: [
+      {
+        expression: `variables.pod != '' && ${user}.startsWith('system:serviceaccount:' + request.namespace + ':')`,
+        message: 'a SyncReport needs a token bound to a pod of its namespace',
+        reason: 'Forbidden',
+      },
+      {
+        expression: 'object.metadata.name == variables.pod',
+        messageExpression: "'pod ' + variables.pod + ' may write only its own SyncReport, not ' + object.metadata.name",
+        reason: 'Forbidden',
+      },
+      {
+        expression:
+          "object.metadata.?ownerReferences.orValue([]).exists(o, o.kind == 'Pod' && o.name == variables.pod && o.uid == variables.uid)",
+        messageExpression: "'SyncReport ' + object.metadata.name + ' must be owned by pod ' + variables.pod + ' with uid ' + variables.uid",
+        reason: 'Forbidden',
+      },
+    ],
+  })
+}
+
+/** Agents follow the status with their token in hand, so nobody but the controller may say where content comes from. */
+function statusPolicy({ fullname, namespace, serviceAccount }: Names): Manifest[] {
+  const name = `${fullname}-status`
+  const controller = `system:serviceaccount:${namespace}:${serviceAccount}`
+  return bound(name, {
+    failurePolicy: 'Fail',
+    matchConstraints: rules([`${gatewaySyncKind.plural}/status`], ['UPDATE']),
+    validations: [
+      {
+        expression: `request.userInfo.username == '${controller}'`,
+        message: `only the controller (${controller}) writes the status of a GatewaySync`,
+        reason: 'Forbidden',
+      },
+    ],
+  })
+}
+
+function rules(resources: string[], operations: string[]): object {
+  return { resourceRules: [{ apiGroups: [group], apiVersions: ['*'], resources, operations }] }
+}
+
+function bound(name: string, spec: object): Manifest[] {
+  return [
+    { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata: { name }, spec },
+    { apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata: { name }, spec: { policyName: name, validationActions: ['Deny'] } },
+  ]
+}

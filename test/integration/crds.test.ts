@@ -1,0 +1,115 @@
+/**
+ * What the API server accepts and refuses of the two kinds, with which words, and which defaults it fills in.
+ */
+import t from 'tap'
+import * as v from 'valibot'
+import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
+import { Fault } from '../../runtime/fault.ts'
+import { apiVersion } from '../../runtime/gatewaysync/names.ts'
+import { gatewaySyncSpec } from '../../runtime/gatewaysync/spec.ts'
+import { gatewaySyncType } from '../../runtime/kube/types.ts'
+import { requires } from '../support/requires.ts'
+import { openWorld, until } from '../support/world.ts'
+
+type Spec = Record<string, unknown>
+
+const git = { repo: 'https://git.example/plant.git', ref: 'main' }
+const mapping = { source: 'projects', destination: 'projects' }
+const sync = { profiles: { default: { mappings: [mapping] } } }
+const minimal: Spec = { git, sync }
+const profile = (members: Spec): Spec => ({ git, sync: { profiles: { default: members } } })
+const withGit = (members: Spec): Spec => ({ git: { ...git, ...members }, sync })
+
+const everything: Spec = {
+  git: {
+    repo: 'git@git.example:plant.git',
+    ref: 'refs/tags/v1.2.3',
+    auth: { sshKey: { secretRef: { name: 'git', key: 'ssh' }, knownHosts: { secretRef: { name: 'git', key: 'known_hosts' } } } },
+    caBundle: { secretRef: { name: 'ca', key: 'ca.crt' } },
+    allowedRefs: ['main', 'v*'],
+    verify: { mode: 'TagAndCommit', secretRef: { name: 'keys' } },
+  },
+  polling: { enabled: false, interval: '1h30m' },
+  webhook: { hmac: { secretRef: { name: 'hook', key: 'hmac' } } },
+  gateway: { port: 8043, tls: true, api: { secretName: 'api' } },
+  sync: {
+    defaults: { excludePatterns: ['**/*.bak'], vars: { db: 'x' }, maxDeletions: 20, designerSessionPolicy: 'wait', drift: 'restore' },
+    profiles: {
+      default: {
+        collections: { root: 'services/config/resources' },
+        mappings: [{ ...mapping, patches: [{ file: '**/config.json', set: { a: 'b' } }] }],
+      },
+      'edge-1': { mappings: [{ ...mapping, type: 'file', required: false, template: true, prune: 'none' }], startPolicy: 'start' },
+    },
+  },
+  validation: { policy: 'Warn', rules: { 'stale-signature': 'off' } },
+  agent: { resources: { limits: { memory: '256Mi', cpu: 1 } }, imagePullSecrets: [{ name: 'pull' }] },
+  paused: true,
+}
+
+const accepted: [string, Spec][] = [
+  ['the least that makes sense', minimal],
+  ['everything at once', everything],
+  ['http without credentials', withGit({ repo: 'http://git.example/plant.git' })],
+  ['a full hash', withGit({ ref: 'a'.repeat(40) })],
+  ['a percentage and a number of deletions', { ...minimal, sync: { ...sync, defaults: { maxDeletions: '0%' } } }],
+]
+
+const refused: [string, Spec, RegExp][] = [
+  ['no ref', { git: { repo: git.repo }, sync }, /spec\.git\.ref: Required value/],
+  ['an empty ref', withGit({ ref: '' }), /spec\.git\.ref/],
+  ['a ref that is an option', withGit({ ref: '--upload-pack=x' }), /must be a branch, a tag/],
+  ['a ref with dots', withGit({ ref: 'a..b' }), /must be a branch, a tag/],
+  ['a path as repository', withGit({ repo: '/srv/plant.git' }), /must be an https, http or ssh URL/],
+  ['a repository that runs a program', withGit({ repo: 'ext::sh -c x' }), /must be an https, http or ssh URL/],
+  ['a password in the URL', withGit({ repo: 'https://u:p@git.example/x' }), /must not hold a password or token/],
+  ['credentials over http', withGit({ repo: 'http://git.example/x', auth: { token: { secretRef: { name: 'a', key: 'b' } } } }), /http/],
+  [
+    'two kinds of credentials',
+    withGit({ auth: { token: { secretRef: { name: 'a', key: 'b' } }, sshKey: { secretRef: { name: 'a', key: 'b' } } } }),
+    /at most one of token, sshKey and githubApp/,
+  ],
+  ['an interval below the minimum', { ...minimal, polling: { interval: '1ms' } }, /must be at least 5s/],
+  ['an interval that is none', { ...minimal, polling: { interval: '1d' } }, /spec\.polling\.interval/],
+  ['port 0', { ...minimal, gateway: { port: 0 } }, /spec\.gateway\.port/],
+  ['port 70000', { ...minimal, gateway: { port: 70_000 } }, /spec\.gateway\.port/],
+  ['no profile', { git, sync: { profiles: {} } }, /spec\.sync\.profiles/],
+  ['an empty profile', profile({}), /a profile needs collections or mappings/],
+  ['a profile name that is none', { git, sync: { profiles: { Default_1: { mappings: [mapping] } } } }, /profile names are lower-case/],
+  ['an absolute destination', profile({ mappings: [{ ...mapping, destination: '/etc' }] }), /must be relative/],
+  ['a destination outside', profile({ mappings: [{ ...mapping, destination: 'a/../../b' }] }), /must be relative/],
+  ['an unknown prune', profile({ mappings: [{ ...mapping, prune: 'some' }] }), /Unsupported value: "some"/],
+  ['101 percent', { ...minimal, sync: { ...sync, defaults: { maxDeletions: '101%' } } }, /must be a percentage/],
+  ['a syncPeriod of a second', { ...minimal, sync: { ...sync, defaults: { syncPeriod: 1 } } }, /syncPeriod/],
+]
+
+void t.test(
+  'the API server and the runtime accept and refuse the same, with words that name the field',
+  { timeout: 120_000 },
+  async (t) => {
+    if (!requires(t, 'git')) return
+    const { kube, signal, apply, namespace } = await openWorld(t)
+    await apply([gatewaySyncCrd(), syncReportCrd()])
+    const where = await namespace('crds')
+    const create = (name: string, spec: Spec) =>
+      kube.create(gatewaySyncType, { apiVersion, kind: 'GatewaySync', metadata: { namespace: where, name }, spec }, signal)
+    await until(async () => create('served', minimal).catch(() => undefined), 'the kind is served')
+    const schema = gatewaySyncSpec({ allowLocal: false })
+
+    for (const [index, [name, spec]] of accepted.entries()) {
+      const object = await create(`good-${index}`, spec)
+      t.ok(v.is(schema, spec), `the runtime accepts ${name}`)
+      t.same(object.spec, v.parse(schema, spec), `${name}: the defaults of both are the same`)
+    }
+    for (const [index, [name, spec, message]] of refused.entries()) {
+      const error: unknown = await create(`bad-${index}`, spec).catch((thrown: unknown) => thrown)
+      t.ok(error instanceof Fault && error.reason === 'Rejected', `${name}: refused`)
+      t.match(error instanceof Error ? error.message : '', message, name)
+      t.notOk(v.is(schema, spec), `the runtime refuses ${name}`)
+    }
+  },
+)
+
+void t.test('each CRD stays small enough for a plain kubectl apply', async (t) => {
+  for (const crd of [gatewaySyncCrd(), syncReportCrd()]) t.ok(JSON.stringify(crd).length < 256 * 1024)
+})

@@ -1,0 +1,108 @@
+/**
+ * What tests on the real API server share: a client with all rights, namespaces, accounts and their tokens.
+ */
+import type { Test } from 'tap'
+import { systemClock } from '../../runtime/clock.ts'
+import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
+import type { KubeObject, ResourceType } from '../../runtime/kube/types.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts'
+
+export const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
+export const serviceAccountType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'serviceaccounts',
+  kind: 'ServiceAccount',
+  namespaced: true,
+}
+
+export type World = {
+  plane: ControlPlane
+  kube: Kube
+  signal: AbortSignal
+  /** Makes a namespace of its own with the given accounts. */
+  namespace(prefix: string, ...accounts: string[]): Promise<string>
+  /** Applies manifests as `kubectl apply --server-side` does. */
+  apply(objects: readonly object[]): Promise<void>
+  /** A token of an account, for an audience, bound to a pod. */
+  token(namespace: string, account: string, options?: { audience?: string; pod?: { name: string; uid: string } }): Promise<string>
+  /** A client with the rights of a token. */
+  as(token: string): Kube
+}
+
+export async function openWorld(t: Pick<Test, 'teardown'>): Promise<World> {
+  const plane = await startControlPlane()
+  t.teardown(async () => plane.stop())
+  const signal = AbortSignal.timeout(300_000)
+  const client = (kubeconfig: string): Kube => {
+    const kube = createKube(loadKube({ kubeconfig }), { clock: systemClock, log: silentLog, userAgent: 'test' })
+    t.teardown(async () => kube.close())
+    return kube
+  }
+  const kube = client(plane.adminKubeconfig)
+  return {
+    plane,
+    kube,
+    signal,
+    async namespace(prefix, ...accounts) {
+      const name = `${prefix}-${systemClock.uuid().slice(0, 8)}`
+      await kube.create(namespaceType, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, signal)
+      for (const account of ['default', ...accounts]) {
+        await kube.create(
+          serviceAccountType,
+          { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: name, name: account } },
+          signal,
+        )
+      }
+      return name
+    },
+    async apply(objects) {
+      const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
+      const { code, stderr } = await plane.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], list)
+      if (code !== 0) throw new Error(stderr)
+    },
+    async token(namespace, account, { audience, pod } = {}) {
+      const spec = {
+        ...(audience === undefined ? {} : { audiences: [audience] }),
+        ...(pod === undefined ? {} : { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', ...pod } }),
+      }
+      const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`
+      const answer = await kube.post(path, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec }, signal)
+      return (answer as { status: { token: string } }).status.token
+    },
+    as: (token) => client(plane.kubeconfigFor(token)),
+  }
+}
+
+/** Waits until something holds, looking again and again; the message says what was seen last. */
+export async function until<Value>(
+  look: () => Promise<Value | undefined> | Value | undefined,
+  what: string,
+  timeoutMs = 30_000,
+): Promise<Value> {
+  const endMs = systemClock.monotonicMs() + timeoutMs
+  for (;;) {
+    const value = await look()
+    if (value !== undefined) return value
+    if (systemClock.monotonicMs() > endMs) throw new Error(`not within ${timeoutMs / 1000} s: ${what}`)
+    await systemClock.wait(25)
+  }
+}
+
+/** A pod as small as the API server takes it. */
+export function tinyPod(
+  namespace: string,
+  name: string,
+  more: { account?: string; annotations?: Record<string, string>; labels?: Record<string, string> } = {},
+): object {
+  const { account = 'default', annotations = {}, labels = {} } = more
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace, name, annotations, labels },
+    spec: { serviceAccountName: account, containers: [{ name: 'gateway', image: 'gateway:8.3' }] },
+  }
+}
+
+export type { KubeObject }
