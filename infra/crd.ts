@@ -13,7 +13,7 @@ type Words = Record<string, unknown>
 
 /** A structural schema as `apiextensions.k8s.io/v1` takes it. */
 export function structuralSchema(schema: v.GenericSchema): Words {
-  const generated = toJsonSchema(schema as Parameters<typeof toJsonSchema>[0], {
+  const generated = toJsonSchema(schema, {
     typeMode: 'input',
     errorMode: 'ignore',
     overrideAction({ valibotAction, jsonSchema }) {

@@ -2,9 +2,10 @@
  * Flow B, on the replica that holds the Lease: passes over GatewaySyncs, questions to git hosts, role bindings of agents.
  */
 import type { Clock } from '../clock.ts'
-import { asFault } from '../fault.ts'
+import { asFault, type Reason } from '../fault.ts'
 import { apiVersion, fieldManager, gatewaySyncKind } from '../gatewaysync/names.ts'
-import { isCommitHash } from '../gatewaysync/values.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import { gatewaySyncType, roleBindingType } from '../kube/types.ts'
@@ -13,7 +14,7 @@ import { agentRoleBinding } from '../reconcile/agent-rbac.ts'
 import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue, type Queue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
-import { projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
+import { type GatewaySyncRecord, projectGatewaySync, type Store, syncKey, type SyncKey } from '../reconcile/store.ts'
 import { keptCommits, type SyncMirrors } from '../reconcile/sync-mirrors.ts'
 
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'delivery' | 'observed' | 'allowLocal'> & {
@@ -23,6 +24,9 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'delivery' | 'observed' |
   events: EventRecorder
   clock: Clock
   log: Log
+  /** Tells of each pass, and of each question to a git host. */
+  reconciled(ended: 'ok' | Reason, durationMs: number): void
+  fetched(ended: 'ok' | Reason, durationMs: number): void
   /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: someone else does that. */
   bindAgentsTo: string | undefined
   /** Calls back with each GatewaySync that an observation may concern; returns how to stop that. */
@@ -43,12 +47,17 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
       'pass failed',
     )
   }
-  const queue: Queue = createQueue({ clock, workers, pass: (key, own) => reconcile(passDeps, key, own), failed })
+  const pass = (key: SyncKey, own: AbortSignal) => measured(clock, deps.reconciled, own, () => reconcile(passDeps, key, own))
+  const queue: Queue = createQueue({ clock, workers, pass, failed })
   const lookups = createLookups({ clock, concurrency: questionsAtOnce, answered: (key) => queue.add(key), signal })
   const passDeps: ReconcileDeps = {
     ...deps,
     lookups,
-    resolve: (_record, spec, wanted, fresh, own) => mirrors.of(spec).resolve(wanted.ref, { fresh }, own),
+    async resolve(record, spec, wanted, fresh, own) {
+      const resolved = await measured(clock, deps.fetched, own, () => mirrors.of(spec).resolve(wanted.ref, { fresh }, own))
+      keepCommits(store, mirrors, spec, record, resolved.commit)
+      return resolved
+    },
     async writeStatus(record, _status, patch, own) {
       const key = { namespace: record.namespace, name: record.name }
       // With the uid a status never lands on another object of the same name.
@@ -105,14 +114,29 @@ function createBindings({ kube, store, clock, log, bindAgentsTo }: LeaderDeps): 
   }
 }
 
-/** Tells the mirror which commits of a GatewaySync must stay: published ones, and whatever a gateway reports. */
-export function keepCommits(store: Store, mirrors: SyncMirrors, spec: Parameters<SyncMirrors['keep']>[1], key: SyncKey): void {
-  const [namespace = '', name = ''] = key.split('/')
-  const record = store.sync(namespace, name)
-  if (record === undefined) return
-  const reported = [...store.reportsIn(namespace).values()]
-    .filter(({ gatewaySync }) => gatewaySync === name)
+/** Tells the mirror which commits of a GatewaySync must stay: published ones, whatever a gateway reports, and the one just found. */
+function keepCommits(store: Store, mirrors: SyncMirrors, spec: GatewaySyncSpec, record: GatewaySyncRecord, found: CommitHash): void {
+  const reported = [...store.reportsIn(record.namespace).values()]
+    .filter(({ gatewaySync }) => gatewaySync === record.name)
     .flatMap(({ status }) => status?.commit ?? [])
     .filter(isCommitHash)
-  mirrors.keep(key, spec, [...new Set([...keptCommits(record.status), ...reported])])
+  mirrors.keep(syncKey(record.namespace, record.name), spec, [...new Set([found, ...keptCommits(record.status), ...reported])])
+}
+
+/** Does something and tells how long it took and how it ended; an end that was asked for is no figure. */
+async function measured<Result>(
+  clock: Clock,
+  tell: (ended: 'ok' | Reason, durationMs: number) => void,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const startedMs = clock.monotonicMs()
+  try {
+    const result = await work()
+    tell('ok', clock.monotonicMs() - startedMs)
+    return result
+  } catch (error) {
+    if (!signal.aborted) tell(asFault(error).reason, clock.monotonicMs() - startedMs)
+    throw error
+  }
 }

@@ -1,0 +1,171 @@
+/**
+ * The controller's entry. Every replica watches, serves pushes, admission and delivery; the one that holds the Lease also reconciles.
+ */
+import type { CertificateKeeper } from './certificates/serving.ts'
+import { openMounted } from './certificates/mounted.ts'
+import { openSelfManaged } from './certificates/self-managed.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { type ControllerConfig, readControllerConfig } from './config.ts'
+import { watchCluster } from './controller/cluster.ts'
+import { openEndpoints, reportingController } from './controller/endpoints.ts'
+import { createPushKeys } from './controller/keys.ts'
+import { lead } from './controller/leader.ts'
+import { asFault, Fault } from './fault.ts'
+import { createKube, type Kube, loadKube } from './kube/client.ts'
+import { eventRecorder } from './kube/events.ts'
+import { runWithLease } from './kube/lease.ts'
+import { createLog, type Log } from './log.ts'
+import { createMetrics } from './metrics/metrics.ts'
+import { createStore, type SyncKey } from './reconcile/store.ts'
+import { createSyncMirrors } from './reconcile/sync-mirrors.ts'
+import { createMirrors } from './source/mirrors.ts'
+import { version } from './version.ts'
+
+/** After the signal everything is given back; then the process ends in any case. */
+const stopWithinMs = 12_000
+/** A loop of the process that did not turn for so long will not turn again. */
+const stuckAfterMs = 60_000
+const beatMs = 1_000
+
+async function main(): Promise<void> {
+  const clock = systemClock
+  const config = readControllerConfig()
+  const log = createLog({ level: config.settings.development ? 'debug' : 'info' })
+  const stop = new AbortController()
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(new Error(name)))
+  const kube = createKube(loadKube({ kubeconfig: config.kubeconfig }), { clock, log, userAgent: `cluster-sync-controller/${version}` })
+  log.info({ name: config.identity, message: version }, 'controller started')
+  await run({ kube, clock, log }, config, stop)
+  await kube.close()
+  log.info({}, 'controller stopped')
+}
+
+async function run(
+  { kube, clock, log }: { kube: Kube; clock: Clock; log: Log },
+  { settings, identity }: ControllerConfig,
+  stop: AbortController,
+): Promise<void> {
+  const { signal } = stop
+  await kube.requireVersion(signal)
+  const certificates = await openCertificates({ kube, clock, log }, settings, signal)
+  const metrics = createMetrics({ clock, version })
+  const subscribers = new Set<(key: SyncKey) => void>()
+  const store = createStore((key) => {
+    for (const changed of subscribers) changed(key)
+  })
+  const { folder, maxBytes, allowedHosts, allowLocal } = settings.source
+  const gitMirrors = createMirrors({ folder, clock, log, allowLocal, maxPackBytes: Math.floor(maxBytes / 2) })
+  const mirrors = createSyncMirrors(gitMirrors, allowedHosts)
+  const events = eventRecorder({ kube, clock, log }, { component: reportingController, instance: identity })
+  const keys = createPushKeys({ kube, clock }, settings.receiver)
+  const pulse = startPulse(clock, signal)
+  let listed = false
+  const endpoints = await openEndpoints(
+    {
+      kube,
+      store,
+      mirrors,
+      metrics,
+      events,
+      keys,
+      certificates,
+      clock,
+      log,
+      notReady: () => (listed ? [] : ['the objects of the cluster have not been listed yet']),
+      notLive: () => (clock.monotonicMs() - pulse() > stuckAfterMs ? ['the event loop does not turn'] : []),
+    },
+    settings,
+    signal,
+  )
+  if (settings.receiver.enabled && settings.receiver.hmacFile === undefined && settings.receiver.tokenFile === undefined) {
+    metrics.receiverOpen(true)
+    log.warn({ component: 'receiver' }, 'the push receiver asks for no proof: anyone who reaches it may push')
+  }
+  const ready = Promise.withResolvers<void>()
+  const watching = watchCluster(
+    { kube, clock, log },
+    {
+      store,
+      namespaces: settings.watchNamespaces,
+      ready() {
+        listed = true
+        ready.resolve()
+      },
+    },
+    signal,
+  )
+  signal.addEventListener('abort', () => ready.resolve(), { once: true })
+  await ready.promise
+  const leadNow = async (own: AbortSignal): Promise<void> => {
+    metrics.leading(true)
+    try {
+      await lead(
+        {
+          kube,
+          store,
+          mirrors,
+          events,
+          clock,
+          log,
+          allowLocal,
+          check: async () => ({ kind: 'notChecked' }),
+          delivery: () => ({ url: settings.delivery.url, caBundle: certificates.current().caBundle }),
+          observed: metrics.observed,
+          reconciled: metrics.reconciled,
+          fetched: metrics.fetched,
+          bindAgentsTo: settings.agent.autoBind ? settings.agent.clusterRole : undefined,
+          subscribe(changed) {
+            subscribers.add(changed)
+            // Agents trust what the status names, so another authority is another status.
+            certificates.onChange(() => store.syncs().forEach(({ namespace, name }) => changed(`${namespace}/${name}`)))
+            return () => subscribers.delete(changed)
+          },
+        },
+        own,
+      )
+    } finally {
+      metrics.leading(false)
+    }
+  }
+  const lease = { namespace: settings.namespace, name: settings.fullname, identity }
+  const leading = settings.leaderElection ? runWithLease({ kube, clock, log }, lease, leadNow, signal) : leadNow(signal)
+  const renewing = certificates.run(signal)
+  await Promise.all([leading, watching, renewing, ...endpoints.map(({ closed }) => closed)])
+  await events.settled()
+  await gitMirrors.close()
+}
+
+/** The certificate of every secure port, and what the API server and agents are to trust. */
+async function openCertificates(
+  deps: { kube: Kube; clock: Clock; log: Log },
+  { certificates, namespace, dnsNames, injection }: ControllerConfig['settings'],
+  signal: AbortSignal,
+): Promise<CertificateKeeper> {
+  if (certificates.kind === 'mounted') return await openMounted(deps, { folder: certificates.folder })
+  const webhookConfiguration = injection.enabled ? injection.webhookConfiguration : undefined
+  return await openSelfManaged(deps, { namespace, secretName: certificates.secretName, dnsNames, webhookConfiguration }, signal)
+}
+
+/** When the event loop last turned. */
+function startPulse(clock: Clock, signal: AbortSignal): () => number {
+  let lastMs = clock.monotonicMs()
+  const beat = async (): Promise<void> => {
+    while (!signal.aborted) {
+      lastMs = clock.monotonicMs()
+      await clock.wait(beatMs, signal).catch(() => undefined)
+    }
+  }
+  void beat()
+  return () => lastMs
+}
+
+process.once('SIGTERM', () => AbortSignal.timeout(stopWithinMs).addEventListener('abort', () => process.exit(1)))
+try {
+  await main()
+  process.exit(0)
+} catch (error) {
+  const fault = asFault(error)
+  process.stderr.write(`cluster-sync controller: ${fault.message} (${fault.reason})\n`)
+  if (fault.reason === 'Unexpected' && fault.cause instanceof Error) process.stderr.write(`${fault.cause.stack ?? ''}\n`)
+  process.exit(error instanceof Fault && error.reason === 'InvalidConfiguration' ? 2 : 1)
+}

@@ -1,0 +1,146 @@
+/**
+ * What every replica serves: pushes, admission, delivery, figures, probes. Each is an app over the store; none of them syncs.
+ */
+import * as v from 'valibot'
+import type { CertificateKeeper } from '../certificates/serving.ts'
+import type { Clock } from '../clock.ts'
+import { deliveryApp } from '../delivery/server.ts'
+import { Fault } from '../fault.ts'
+import { apiVersion, fieldManager, gatewaySyncKind } from '../gatewaysync/names.ts'
+import { wantedRef } from '../gatewaysync/request.ts'
+import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { parseRefName } from '../gatewaysync/values.ts'
+import { admissionApp } from '../injection/app.ts'
+import type { FoundSync } from '../injection/inject.ts'
+import type { Kube } from '../kube/client.ts'
+import type { EventRecorder } from '../kube/events.ts'
+import { gatewaySyncType } from '../kube/types.ts'
+import type { Log } from '../log.ts'
+import { metricsApp, probesApp } from '../metrics/app.ts'
+import { createMetricsAuthoriser } from '../metrics/authorise.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { receiverApp } from '../receiver/app.ts'
+import type { GatewaySyncRecord, Store } from '../reconcile/store.ts'
+import { publishedCommits, type SyncMirrors } from '../reconcile/sync-mirrors.ts'
+import { type Served, serve } from '../serve.ts'
+import type { ControllerSettings } from '../settings.ts'
+import { createAuthoriser } from './authorise.ts'
+import type { PushKeys } from './keys.ts'
+
+export type EndpointDeps = {
+  kube: Kube
+  store: Store
+  mirrors: SyncMirrors
+  metrics: Metrics
+  events: EventRecorder
+  keys: PushKeys
+  certificates: CertificateKeeper
+  clock: Clock
+  log: Log
+  /** Why this replica cannot do its work yet; empty when it can. */
+  notReady(): string[]
+  /** Why this process had better be started anew. */
+  notLive(): string[]
+}
+
+const requestTimeoutMs = 10_000
+
+/** Opens every port that the settings ask for; settles when all are open. Throws InvalidConfiguration. */
+export async function openEndpoints(deps: EndpointDeps, settings: ControllerSettings, signal: AbortSignal): Promise<Served[]> {
+  const { certificates, log } = deps
+  const { ports, host } = settings
+  const served: Served[] = []
+  const open = async (app: Parameters<typeof serve>[0]['app'], port: number, secure: boolean, component: string): Promise<void> => {
+    const tls = secure ? { tls: certificates.current() } : {}
+    const one = await serve({ app, port, host, ...tls, log: log.child({ component }) }, signal)
+    if (secure) certificates.onChange((next) => one.exchange(next))
+    served.push(one)
+  }
+  await open(probesApp({ live: deps.notLive, ready: deps.notReady }), ports.probes, false, 'probes')
+  await open(delivery(deps), ports.delivery, true, 'delivery')
+  if (settings.injection.enabled) await open(admission(deps, settings), ports.admission, true, 'admission')
+  if (settings.receiver.enabled) await open(receiver(deps), ports.receiver, false, 'receiver')
+  if (settings.metrics.enabled) await open(figures(deps), ports.metrics, true, 'metrics')
+  return served
+}
+
+function delivery({ kube, store, mirrors, log }: EndpointDeps) {
+  return deliveryApp({
+    authorise: createAuthoriser({ kube, store }),
+    lookup(namespace, name) {
+      const record = store.sync(namespace, name)
+      const spec = record === undefined ? undefined : specOf(record)
+      if (record === undefined || spec === undefined) return undefined
+      return {
+        commits: new Set<string>(publishedCommits(record.status)),
+        source: mirrors.source(spec),
+        hasProfile: (profile) => Object.hasOwn(spec.sync.profiles, profile),
+      }
+    },
+    log,
+  })
+}
+
+function admission({ store, metrics, clock, log }: EndpointDeps, { agent, delivery: { url } }: ControllerSettings) {
+  return admissionApp({
+    settings: { agent, delivery: { url } },
+    lookup: (namespace, name): FoundSync => findSync(store, namespace, name),
+    clock,
+    log,
+    observe: metrics.admitted,
+  })
+}
+
+function findSync(store: Store, namespace: string, name: string | undefined): FoundSync {
+  if (name !== undefined) {
+    const record = store.sync(namespace, name)
+    return record === undefined ? { kind: 'missing', name } : { kind: 'found', name, spec: record.spec }
+  }
+  const all = store.syncs().filter((record) => record.namespace === namespace)
+  const [only] = all
+  return all.length === 1 && only !== undefined
+    ? { kind: 'found', name: only.name, spec: only.spec }
+    : { kind: 'ambiguous', count: all.length }
+}
+
+function receiver({ kube, store, metrics, events, keys, clock, log, notReady }: EndpointDeps) {
+  return receiverApp({
+    lookup(namespace, name) {
+      if (notReady().length > 0) throw new Fault('ApiUnavailable', 'the GatewaySyncs have not been read yet')
+      const record = store.sync(namespace, name)
+      const spec = record === undefined ? undefined : specOf(record)
+      if (record === undefined || spec === undefined) return undefined
+      const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
+      return { specRef: spec.git.ref, wantedRef: wanted.ref, allowedRefs: spec.git.allowedRefs }
+    },
+    keys(namespace, name) {
+      const record = store.sync(namespace, name)
+      return keys.of(namespace, record === undefined ? undefined : specOf(record)?.webhook)
+    },
+    async request(namespace, name, annotations) {
+      const signal = AbortSignal.timeout(requestTimeoutMs)
+      const object = await kube.mergePatch(gatewaySyncType, { namespace, name }, { metadata: { annotations } }, {}, signal)
+      const regarding = { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid: object.metadata.uid }
+      events.record({ regarding, type: 'Normal', reason: 'WebhookReceived', action: 'Push', note: 'a push asked for a sync' })
+    },
+    observe: metrics.received,
+    clock,
+    log,
+  })
+}
+
+function figures({ kube, metrics, clock }: EndpointDeps) {
+  const post = (path: string, body: unknown): Promise<unknown> => kube.post(path, body, AbortSignal.timeout(requestTimeoutMs))
+  return metricsApp({ text: () => metrics.text(), authorise: createMetricsAuthoriser({ post, clock }) })
+}
+
+const schema = gatewaySyncSpec({ allowLocal: true })
+
+/** Undefined for a spec that the reconcile pass reports as invalid. */
+function specOf(record: GatewaySyncRecord): GatewaySyncSpec | undefined {
+  const parsed = v.safeParse(schema, record.spec)
+  return parsed.success ? parsed.output : undefined
+}
+
+/** How the product names itself where Kubernetes asks who reports. */
+export const reportingController = `clustersync.io/${fieldManager}`

@@ -1,0 +1,70 @@
+/**
+ * The keys that prove a push: those of the GatewaySync where it names some, else those of the installation. Files and Secrets are read
+ * anew after a moment, so that a rotation needs no restart.
+ */
+import { readFile } from 'node:fs/promises'
+import type { Clock } from '../clock.ts'
+import { asFault, Fault } from '../fault.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import type { Kube } from '../kube/client.ts'
+import { secretType } from '../kube/types.ts'
+import { type Keys, keysIn } from '../receiver/authenticate.ts'
+
+export type PushKeys = {
+  /** Throws AuthNotReady when a key that is configured cannot be had. */
+  of(namespace: string, webhook: GatewaySyncSpec['webhook']): Promise<Keys>
+}
+
+/** How long what was read stays good; a call must not cost a request. */
+const keptMs = 5_000
+const maxKept = 2_000
+const timeoutMs = 5_000
+
+type Files = { hmacFile?: string | undefined; tokenFile?: string | undefined }
+
+export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, files: Files): PushKeys {
+  const kept = new Map<string, { keys: Promise<string[]>; untilMs: number }>()
+  const read = (name: string, load: () => Promise<string>): Promise<string[]> => {
+    const known = kept.get(name)
+    if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.keys
+    const keys = load().then(
+      (text) => required(text, name),
+      (error: unknown) => {
+        throw new Fault('AuthNotReady', `${name} cannot be read: ${asFault(error).message}`, { cause: error })
+      },
+    )
+    kept.delete(name)
+    kept.set(name, { keys, untilMs: clock.monotonicMs() + keptMs })
+    const [oldest] = kept.keys()
+    if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest)
+    return keys
+  }
+  const fromFile = async (file: string | undefined): Promise<string[] | undefined> =>
+    file === undefined ? undefined : await read(`file ${file}`, () => readFile(file, 'utf8'))
+  const fromSecret = async (namespace: string, ref: { name: string; key: string } | undefined): Promise<string[] | undefined> =>
+    ref === undefined ? undefined : await read(`Secret ${namespace}/${ref.name}, key ${ref.key}`, () => readSecret(kube, namespace, ref))
+
+  return {
+    async of(namespace, webhook) {
+      if (webhook?.hmac === undefined && webhook?.token === undefined) {
+        return { hmac: await fromFile(files.hmacFile), tokens: await fromFile(files.tokenFile) }
+      }
+      return { hmac: await fromSecret(namespace, webhook.hmac?.secretRef), tokens: await fromSecret(namespace, webhook.token?.secretRef) }
+    },
+  }
+}
+
+/** A key that is configured and empty is a fault, never an open door. */
+function required(text: string, name: string): string[] {
+  const keys = keysIn(text)
+  if (keys.length === 0) throw new Fault('AuthNotReady', `${name} is empty`)
+  return keys
+}
+
+async function readSecret(kube: Kube, namespace: string, { name, key }: { name: string; key: string }): Promise<string> {
+  const secret = await kube.get(secretType, { namespace, name }, AbortSignal.timeout(timeoutMs))
+  const data = (secret as { data?: Record<string, string> } | undefined)?.data ?? {}
+  const value = Object.hasOwn(data, key) ? data[key] : undefined
+  if (value === undefined) throw new Fault('SecretNotFound', `Secret ${namespace}/${name} has no key ${key}`)
+  return Buffer.from(value, 'base64').toString('utf8')
+}
