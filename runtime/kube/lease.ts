@@ -38,7 +38,7 @@ export async function runWithLease(
   while (!signal.aborted) {
     try {
       const lease = await deps.kube.get(leaseType, options, signal)
-      const text = JSON.stringify(lease?.spec)
+      const text = JSON.stringify(lease?.spec ?? null)
       if (seen?.text !== text) seen = { text, atMs: clock.monotonicMs() }
       if (isFree(lease, seen.atMs, options, clock) && (await take(deps, options, lease, signal))) {
         log.info({ name: options.identity }, 'leading')

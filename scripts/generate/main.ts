@@ -3,10 +3,12 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { manifests } from './manifests.ts'
 import { operations } from './operations.ts'
 import type { GeneratedFile } from './table.ts'
+import { values } from './values.ts'
 
-const generators: (() => Promise<GeneratedFile[]>)[] = [operations]
+const generators: (() => Promise<GeneratedFile[]>)[] = [operations, values, manifests]
 
 const check = process.argv.includes('--check')
 const stale: string[] = []

@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { reasons } from '../../runtime/fault.ts'
 import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/gatewaysync/conditions.ts'
+import { agentMetrics, type Metric, objectMetrics, processMetrics } from '../../runtime/metrics/table.ts'
 import { type GeneratedFile, replaceTable, table } from './table.ts'
 
 const path = 'docs/operations.md'
@@ -30,7 +31,20 @@ export async function operations(): Promise<GeneratedFile[]> {
     conditions: table(['Condition', 'Means'], conditions),
     'condition-reasons': table(['Reason', 'Means'], states),
     reasons: table(['Reason', 'Means', 'Tried again'], faults),
+    'metrics-objects': metricTable(objectMetrics),
+    'metrics-process': metricTable(processMetrics),
+    'metrics-agent': metricTable(agentMetrics),
   }
   const content = Object.entries(tables).reduce((text, [name, rows]) => replaceTable(text, path, name, rows), present)
   return [{ path, content }]
+}
+
+function metricTable(metrics: Readonly<Record<string, Metric>>): string {
+  const rows = Object.entries(metrics).map(([name, { type, help, labels = [] }]) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', '),
+    help,
+  ])
+  return table(['Metric', 'Type', 'Labels', 'Means'], rows)
 }

@@ -1,0 +1,40 @@
+/**
+ * Certificates by cert-manager: an authority of our own between the self-signed root and the leaf, so that a renewed leaf changes nothing
+ * that agents and the API server trust. Pure.
+ */
+import { dnsNames } from './controller.ts'
+import type { Names } from './names.ts'
+import type { Manifest } from './policies.ts'
+import type { Values } from './values.ts'
+
+const apiVersion = 'cert-manager.io/v1'
+
+export function certificates(names: Names, { certManager }: Values): Manifest[] {
+  if (!certManager.enabled) return []
+  const { fullname, namespace, labels, certificateSecret, webhookService, deliveryService, metricsService } = names
+  const authority = `${fullname}-ca`
+  const metadata = (name: string) => ({ name, namespace, labels })
+  const issuer = (name: string, spec: object): Manifest => ({ apiVersion, kind: 'Issuer', metadata: metadata(name), spec })
+  const certificate = (name: string, spec: object): Manifest => ({ apiVersion, kind: 'Certificate', metadata: metadata(name), spec })
+  return [
+    issuer(`${fullname}-selfsigned`, { selfSigned: {} }),
+    certificate(authority, {
+      isCA: true,
+      commonName: authority.slice(0, 64),
+      secretName: authority,
+      duration: '87600h',
+      privateKey: { algorithm: 'ECDSA', size: 256 },
+      issuerRef: { name: `${fullname}-selfsigned`, kind: 'Issuer', group: 'cert-manager.io' },
+    }),
+    issuer(authority, { ca: { secretName: authority } }),
+    certificate(certificateSecret, {
+      secretName: certificateSecret,
+      dnsNames: dnsNames([webhookService, deliveryService, metricsService], namespace),
+      duration: '2160h',
+      renewBefore: '720h',
+      privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
+      usages: ['server auth'],
+      issuerRef: { name: authority, kind: 'Issuer', group: 'cert-manager.io' },
+    }),
+  ]
+}

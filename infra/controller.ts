@@ -1,0 +1,192 @@
+/**
+ * The controller's Deployment, with the settings that its process reads. Pure.
+ */
+import { type ControllerSettingsInput, controllerSettingsVariable } from '../runtime/settings.ts'
+import { ports } from '../runtime/gatewaysync/names.ts'
+import type { Names } from './names.ts'
+import type { Manifest } from './policies.ts'
+import { inlineSecretName } from './receiver.ts'
+import type { Values } from './values.ts'
+
+const sourceFolder = '/var/lib/cluster-sync'
+const certificateFolder = '/etc/cluster-sync/certificate'
+const receiverFolder = '/etc/cluster-sync/receiver'
+
+export function controller(names: Names, values: Values, version: string): Manifest[] {
+  const { fullname, namespace, labels, selector, serviceAccount } = names
+  const { replicaCount, podAnnotations, podLabels, priorityClassName, imagePullSecrets } = values
+  const pod = {
+    serviceAccountName: serviceAccount,
+    terminationGracePeriodSeconds: 20,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 65532,
+      runAsGroup: 65532,
+      fsGroup: 65532,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    containers: [container(names, values, version)],
+    volumes: volumes(names, values),
+    ...(imagePullSecrets.length === 0 ? {} : { imagePullSecrets }),
+    ...(Object.keys(values.nodeSelector).length === 0 ? {} : { nodeSelector: values.nodeSelector }),
+    ...(values.tolerations.length === 0 ? {} : { tolerations: values.tolerations }),
+    ...(Object.keys(values.affinity).length === 0 ? {} : { affinity: values.affinity }),
+    ...(priorityClassName === '' ? {} : { priorityClassName }),
+  }
+  return [
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: fullname, namespace, labels },
+      spec: {
+        replicas: replicaCount,
+        selector: { matchLabels: selector },
+        // Two replicas on one claim would both write to it.
+        ...(values.source.storage.existingClaim === '' ? {} : { strategy: { type: 'Recreate' } }),
+        template: {
+          metadata: {
+            labels: { ...labels, ...podLabels },
+            ...(Object.keys(podAnnotations).length === 0 ? {} : { annotations: podAnnotations }),
+          },
+          spec: pod,
+        },
+      },
+    },
+    ...(replicaCount > 1 ? [disruptionBudget(names)] : []),
+  ]
+}
+
+function disruptionBudget({ fullname, namespace, labels, selector }: Names): Manifest {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: fullname, namespace, labels },
+    spec: { minAvailable: 1, selector: { matchLabels: selector } },
+  }
+}
+
+function imageOf({ repository, tag }: { repository: string; tag: string }, version: string): string {
+  return `${repository}:${tag === '' ? version : tag}`
+}
+
+function container(names: Names, values: Values, version: string): object {
+  const { image, resources, webhook, webhookReceiver: receiver, metrics, delivery } = values
+  const port = (name: string, containerPort: number): object => ({ name, containerPort, protocol: 'TCP' })
+  return {
+    name: 'controller',
+    image: imageOf(image, version),
+    imagePullPolicy: image.pullPolicy,
+    env: [
+      { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: controllerSettingsVariable, value: JSON.stringify(settingsOf(names, values, version)) },
+    ],
+    ports: [
+      port('probes', ports.probes),
+      port('delivery', delivery.port),
+      ...(webhook.enabled ? [port('admission', webhook.port)] : []),
+      ...(receiver.enabled ? [port('receiver', receiver.port)] : []),
+      ...(metrics.enabled ? [port('metrics', metrics.service.port)] : []),
+    ],
+    livenessProbe: { httpGet: { path: '/healthz', port: 'probes' }, initialDelaySeconds: 15, periodSeconds: 20, timeoutSeconds: 5 },
+    readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, initialDelaySeconds: 1, periodSeconds: 5, timeoutSeconds: 5 },
+    resources,
+    securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    volumeMounts: [
+      { name: 'source', mountPath: sourceFolder },
+      ...(values.certManager.enabled ? [{ name: 'certificate', mountPath: certificateFolder, readOnly: true }] : []),
+      ...keyFiles(names, values).map(({ name }) => ({ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true })),
+    ],
+  }
+}
+
+/** The settings of this installation, as the process reads them. */
+export function settingsOf(names: Names, values: Values, version: string): ControllerSettingsInput {
+  const { fullname, namespace, serviceAccount, deliveryService, webhookService, metricsService } = names
+  const { image, agentImage, agent, webhook, webhookReceiver: receiver, metrics, delivery, source } = values
+  const files = Object.fromEntries(keyFiles(names, values).map(({ name }) => [`${name}File`, `${receiverFolder}/${name}/value`]))
+  return {
+    namespace,
+    fullname,
+    serviceAccount,
+    development: values.controller.logDevMode === 'true',
+    leaderElection: values.leaderElection.enabled,
+    watchNamespaces: values.watchNamespaces,
+    ports: {
+      receiver: receiver.port,
+      admission: webhook.port,
+      metrics: metrics.service.port,
+      probes: ports.probes,
+      delivery: delivery.port,
+    },
+    source: { folder: `${sourceFolder}/mirrors`, maxBytes: bytesOf(source.storage.sizeLimit), allowedHosts: source.allowedHosts },
+    delivery: { url: `https://${deliveryService}.${namespace}.svc:${delivery.port}` },
+    certificates: values.certManager.enabled
+      ? { kind: 'mounted', folder: certificateFolder }
+      : { kind: 'selfManaged', secretName: names.certificateSecret },
+    dnsNames: dnsNames([webhookService, deliveryService, metricsService], namespace),
+    injection: { enabled: webhook.enabled, webhookConfiguration: fullname },
+    agent: {
+      image: imageOf(agentImage, version),
+      imagePullPolicy: image.pullPolicy,
+      imagePullSecrets: values.imagePullSecrets,
+      resources: Object.keys(agent.resources).length === 0 ? usualAgentResources : (agent.resources as typeof usualAgentResources),
+      allowImageOverride: agent.allowImageOverride,
+      clusterRole: names.agentRole,
+      autoBind: values.rbac.autoBindAgent.enabled,
+    },
+    receiver: { enabled: receiver.enabled, ...files },
+    metrics: { enabled: metrics.enabled },
+  }
+}
+
+/** No CPU limit: a first sync would take seven times as long under 200m (git.md section 5). */
+const usualAgentResources: Record<string, Record<string, string>> = {
+  requests: { cpu: '10m', memory: '64Mi' },
+  limits: { memory: '256Mi' },
+}
+
+/** Names by which Services are reached, from inside and outside of the namespace. */
+export function dnsNames(services: readonly string[], namespace: string): string[] {
+  return services.flatMap((service) => [`${service}.${namespace}.svc`, `${service}.${namespace}.svc.cluster.local`])
+}
+
+const units: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+}
+
+function bytesOf(quantity: string): number {
+  const [, number = '0', unit = ''] = /^([0-9.]+)([A-Za-z]*)$/.exec(quantity) ?? []
+  return Math.floor(Number(number) * (units[unit] ?? 1))
+}
+
+type KeyFile = { name: 'hmac' | 'token'; secretName: string; key: string }
+
+/** The keys of the push receiver that are mounted, each as one file. */
+function keyFiles(names: Names, { webhookReceiver: receiver }: Values): KeyFile[] {
+  if (!receiver.enabled) return []
+  return (['hmac', 'token'] as const).flatMap((name): KeyFile[] => {
+    const { secret, secretRef } = receiver[name]
+    if (secretRef.name !== '') return [{ name, secretName: secretRef.name, key: secretRef.key }]
+    return secret === '' ? [] : [{ name, secretName: inlineSecretName(names), key: name }]
+  })
+}
+
+function volumes(names: Names, values: Values): object[] {
+  const { sizeLimit, existingClaim } = values.source.storage
+  return [
+    { name: 'source', ...(existingClaim === '' ? { emptyDir: { sizeLimit } } : { persistentVolumeClaim: { claimName: existingClaim } }) },
+    ...(values.certManager.enabled ? [{ name: 'certificate', secret: { secretName: names.certificateSecret } }] : []),
+    ...keyFiles(names, values).map(({ name, secretName, key }) => ({
+      name: `receiver-${name}`,
+      secret: { secretName, items: [{ key, path: 'value' }], optional: true },
+    })),
+  ]
+}

@@ -1,0 +1,49 @@
+/**
+ * When the API server asks about a pod: only when the pod asked for an agent. Pure.
+ */
+import { injectionNamespaceLabel, podAnnotations } from '../runtime/gatewaysync/names.ts'
+import type { Names } from './names.ts'
+import type { Manifest } from './policies.ts'
+import type { Values } from './values.ts'
+
+/** Never asked about, so that a controller that is down holds up no part of the cluster itself. */
+const excludedNamespaces = ['kube-system', 'kube-node-lease']
+
+export function injection(
+  { fullname, namespace, labels, webhookService, certificateSecret }: Names,
+  { webhook, certManager }: Values,
+): Manifest[] {
+  if (!webhook.enabled) return []
+  const { key, value } = injectionNamespaceLabel
+  const excluded = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [...excludedNamespaces, namespace] }
+  return [
+    {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: {
+        name: fullname,
+        labels,
+        ...(certManager.enabled ? { annotations: { 'cert-manager.io/inject-ca-from': `${namespace}/${certificateSecret}` } } : {}),
+      },
+      webhooks: [
+        {
+          name: 'inject.clustersync.io',
+          clientConfig: { service: { name: webhookService, namespace, path: '/mutate', port: 443 } },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
+          namespaceSelector: webhook.namespaceSelector.requireLabel
+            ? { matchLabels: { [key]: value }, matchExpressions: [excluded] }
+            : { matchExpressions: [excluded] },
+          // A plain comparison would refuse every pod without the annotation.
+          matchConditions: [
+            { name: 'asked', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` },
+          ],
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          failurePolicy: webhook.failurePolicy,
+          reinvocationPolicy: 'Never',
+          timeoutSeconds: webhook.timeoutSeconds,
+        },
+      ],
+    },
+  ]
+}

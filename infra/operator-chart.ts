@@ -1,0 +1,63 @@
+/**
+ * The whole installation as one cdk8s chart, for our own `dist/` and for the cdk8s app of a GitOps repository.
+ */
+import { ApiObject, Chart } from 'cdk8s'
+import type { Construct } from 'constructs'
+import { version } from '../runtime/version.ts'
+import { certificates } from './certificates.ts'
+import { controller } from './controller.ts'
+import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
+import { injection } from './injection.ts'
+import { monitoring } from './monitoring.ts'
+import { namesOf, type Release } from './names.ts'
+import { network } from './network.ts'
+import { type Manifest, policies } from './policies.ts'
+import { rbac } from './rbac.ts'
+import { receiver } from './receiver.ts'
+import { services } from './services.ts'
+import { checkValues, type ValuesInput } from './values.ts'
+
+export type OperatorProps = {
+  /** Release name, which begins most names, and the namespace of everything that has one. */
+  release: Release
+  values?: ValuesInput
+  /** Makes the namespace too. Default: it is there. */
+  createNamespace?: boolean
+}
+
+/** Throws an Error that names each key of the values which is wrong. */
+export class OperatorChart extends Chart {
+  /** What is set and does nothing; `cdk8s synth` prints them. */
+  readonly warnings: readonly string[]
+
+  constructor(scope: Construct, id: string, { release, values: input, createNamespace = false }: OperatorProps) {
+    super(scope, id, { disableResourceNameHashes: true })
+    const { values, warnings } = checkValues(input ?? {})
+    this.warnings = warnings
+    const names = namesOf(release, values, version)
+    addAll(this, [
+      ...(createNamespace ? [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: release.namespace } }] : []),
+      ...rbac(names, values),
+      ...policies(names),
+      ...certificates(names, values),
+      ...controller(names, values, version),
+      ...services(names, values),
+      ...receiver(names, values),
+      ...injection(names, values),
+      ...network(names, values),
+      ...monitoring(names, values),
+    ])
+  }
+}
+
+/** The two kinds, which are installed before everything else and outlive an installation. */
+export class CrdChart extends Chart {
+  constructor(scope: Construct, id: string) {
+    super(scope, id, { disableResourceNameHashes: true })
+    addAll(this, [gatewaySyncCrd(), syncReportCrd()])
+  }
+}
+
+function addAll(chart: Chart, manifests: readonly (Manifest | { apiVersion: string; kind: string; metadata: { name: string } })[]): void {
+  for (const manifest of manifests) new ApiObject(chart, `${manifest.kind}-${manifest.metadata.name}`, manifest)
+}

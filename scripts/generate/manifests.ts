@@ -1,0 +1,13 @@
+/**
+ * dist/: the committed manifests are those of infra/install.ts.
+ */
+import { App, Yaml } from 'cdk8s'
+import { install } from '../../infra/install.ts'
+import { CrdChart, OperatorChart } from '../../infra/operator-chart.ts'
+import type { GeneratedFile } from './table.ts'
+
+export async function manifests(): Promise<GeneratedFile[]> {
+  const app = new App()
+  const charts = [new CrdChart(app, 'crds'), new OperatorChart(app, 'operator', install)]
+  return charts.map((chart) => ({ path: `dist/${chart.node.id}.k8s.yaml`, content: Yaml.stringify(...(chart.toJson() as unknown[])) }))
+}

@@ -1,0 +1,38 @@
+/**
+ * docs/values.md: every value with type, default and meaning, from the schema that checks them.
+ */
+import { toJsonSchema } from '@valibot/to-json-schema'
+import { valuesSchema } from '../../infra/values.ts'
+import { type GeneratedFile, table } from './table.ts'
+
+type Schema = {
+  type?: string
+  enum?: unknown[]
+  description?: string
+  default?: unknown
+  properties?: Record<string, Schema>
+  anyOf?: Schema[]
+}
+
+export async function values(): Promise<GeneratedFile[]> {
+  const schema = toJsonSchema(valuesSchema, { typeMode: 'input', errorMode: 'ignore' }) as Schema
+  const rows = leaves(schema, [])
+  const content = [
+    '# Installation values',
+    '',
+    'Every key with its type, default and meaning, from `infra/values.ts`. An unknown key, a wrong type or a combination that cannot work is an',
+    'error that names the key; what has no effect is a warning.',
+    '',
+    table(['Key', 'Type', 'Default', 'Meaning'], rows),
+    '',
+  ].join('\n')
+  return [{ path: 'docs/values.md', content }]
+}
+
+/** The keys that hold no further fixed keys, in the order of the schema. */
+function leaves(schema: Schema, path: readonly string[]): string[][] {
+  const properties = Object.entries(schema.properties ?? {})
+  if (properties.length > 0) return properties.flatMap(([name, inner]) => leaves(inner, [...path, name]))
+  const type = schema.enum === undefined ? (schema.type ?? 'any') : schema.enum.map((value) => `\`${String(value)}\``).join(', ')
+  return [[`\`${path.join('.')}\``, type, `\`${JSON.stringify(schema.default)}\``, schema.description ?? '']]
+}

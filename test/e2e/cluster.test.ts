@@ -1,0 +1,70 @@
+/**
+ * One push on the whole road, on real parts: git host, API server, admission, controller, delivery, agent, gateway's HTTP API.
+ */
+import t from 'tap'
+import { differences } from '../../scripts/quickstart/check.ts'
+import { install, simulatedGateway } from '../support/installation.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/world.ts'
+
+void t.test('a push over HTTP reaches the files of a gateway, its scan and every status', { timeout: 180_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const cluster = await install(t)
+  const { world, host, receiver, folder } = cluster
+  t.teardown(() => {
+    if (!t.passing()) t.comment(cluster.logs.join(''))
+  })
+  const repository = host.repository('plant.git')
+  const first = repository.commit({ 'projects/line/project.json': '{}', 'projects/line/a.txt': 'one', 'notes/x.txt': 'not mapped' })
+  const namespace = await world.namespace('plant', 'gateway')
+  const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gw-0')
+  await cluster.gatewaySync(namespace, 'plant', {
+    git: { repo: host.url('plant.git/.git'), ref: 'main' },
+    polling: { enabled: false },
+    gateway: { port },
+    sync: { profiles: { default: { mappings: [{ source: 'projects/', destination: 'projects' }] } } },
+  })
+  const published = await until(async () => (await cluster.status(namespace, 'plant')).published, 'the first commit is published')
+  t.equal(published.commit, first)
+
+  const { pod } = await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
+  t.equal(pod.metadata.annotations?.['clustersync.io/gateway-sync'], 'plant', 'admission chose the only GatewaySync')
+  const ready = async (commit: string) =>
+    await until(async () => {
+      const status = await cluster.status(namespace, 'plant')
+      const condition = status.conditions?.find(({ type }) => type === 'Ready')
+      return condition?.status === 'True' && condition.reason !== 'NoGateways' && status.published?.commit === commit ? status : undefined
+    }, `Ready at ${commit}`)
+  const placed = [{ source: 'projects', destination: 'projects' }]
+  const status = await ready(first)
+  t.match(status.gateways, { total: 1, synced: 1 })
+  t.same(differences({ repository: repository.folder, commit: first, dataDir, placed }), [])
+
+  const second = repository.commit({ 'projects/line/a.txt': 'two', 'projects/line/b.txt': 'new' })
+  const scansBefore = simulator.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')).length
+  const push = await fetch(`${receiver.url}/webhook/${namespace}/plant`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${receiver.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ref: 'refs/heads/main' }),
+  })
+  t.equal(push.status, 202)
+  const { requestId } = (await push.json()) as { requestId: string }
+  const after = await ready(second)
+  t.equal(after.lastHandledRequest, requestId)
+  t.match(after.requests?.at(-1), { id: requestId, ref: 'main', outcome: 'Handled' })
+  t.same(differences({ repository: repository.folder, commit: second, dataDir, placed }), [])
+  t.equal(simulator.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')).length, scansBefore + 1)
+  t.match(await cluster.report(namespace, 'gw-0'), { phase: 'Synced', commit: second, files: { added: 1, changed: 1 }, gateway: 'gw-0' })
+
+  const shown = await world.plane.kubectl(['get', 'gs,sr', '-n', namespace])
+  t.match(shown.stdout, /gatewaysync\.clustersync\.io\/plant +True +\w+ +main +[0-9a-f]{40} +1 +1/)
+  t.match(shown.stdout, /syncreport\.clustersync\.io\/gw-0 +plant +gw-0 +Synced +[0-9a-f]{40}/)
+
+  const refused = await fetch(`${receiver.url}/webhook/${namespace}/plant`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"ref":"main"}',
+  })
+  t.equal(refused.status, 401)
+  t.equal(await cluster.stopController(), 0, 'the controller gives everything back and ends')
+})

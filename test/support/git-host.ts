@@ -1,0 +1,91 @@
+/**
+ * A git host as a user has one: real `git http-backend` behind HTTP, with repositories to commit to and a count of what was asked.
+ */
+import { spawn } from 'node:child_process'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { gitEnvironment, makeRepository, type Repository } from './repository.ts'
+
+export type GitHost = {
+  url(name: string): string
+  /** Makes a repository below the host's folder. */
+  repository(name: string): Repository
+  /** Paths of all requests so far, with their query. */
+  requests: string[]
+  /** While true no request is answered. */
+  hang(hangs: boolean): void
+  stop(): Promise<void>
+}
+
+export async function startGitHost(folder: string): Promise<GitHost> {
+  const requests: string[] = []
+  let hangs = false
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '')
+    if (!hangs) backend(folder, request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  const { port } = server.address() as AddressInfo
+  return {
+    requests,
+    url: (name) => `http://127.0.0.1:${port}/${name}`,
+    repository(name) {
+      const repository = makeRepository(path.join(folder, name))
+      repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
+      return repository
+    },
+    hang(next) {
+      hangs = next
+    },
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** CGI: headers by environment and first lines, bodies by pipes. */
+function backend(folder: string, request: IncomingMessage, response: ServerResponse): void {
+  const [pathname = '', query = ''] = (request.url ?? '').split('?')
+  const child = spawn('git', ['http-backend'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: {
+      ...gitEnvironment,
+      GIT_PROJECT_ROOT: folder,
+      GIT_HTTP_EXPORT_ALL: '1',
+      // A work tree's repository belongs to whoever runs the tests.
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'safe.directory',
+      GIT_CONFIG_VALUE_0: '*',
+      PATH_INFO: pathname,
+      QUERY_STRING: query,
+      REQUEST_METHOD: request.method ?? 'GET',
+      CONTENT_TYPE: request.headers['content-type'] ?? '',
+      HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+      REMOTE_ADDR: '127.0.0.1',
+    },
+  })
+  request.pipe(child.stdin)
+  child.stdin.on('error', () => undefined)
+  let head = Buffer.alloc(0)
+  let begun = false
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (begun) return void response.write(chunk)
+    head = Buffer.concat([head, chunk])
+    const end = head.indexOf('\r\n\r\n')
+    if (end < 0) return
+    begun = true
+    for (const line of head.subarray(0, end).toString('latin1').split('\r\n')) {
+      const [, name = '', value = ''] = /^([^:]+): *(.*)$/.exec(line) ?? []
+      if (name.toLowerCase() === 'status') response.statusCode = Number.parseInt(value, 10)
+      else if (name !== '') response.setHeader(name, value)
+    }
+    response.write(head.subarray(end + 4))
+  })
+  child.on('close', () => {
+    if (!begun) response.statusCode = 500
+    response.end()
+  })
+}

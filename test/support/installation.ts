@@ -1,0 +1,226 @@
+/**
+ * The product as it is installed: the manifests of `infra/` on a real API server, the controller as a process with its own account, and
+ * gateway pods whose injected agents run as processes.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { App } from 'cdk8s'
+import type { Test } from 'tap'
+import { startSimulator, type Simulator } from '../../examples/simulator/simulator.ts'
+import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
+import { OperatorChart } from '../../infra/operator-chart.ts'
+import type { Manifest } from '../../infra/policies.ts'
+import type { ValuesInput } from '../../infra/values.ts'
+import { agentContainerName, apiVersion, podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import type { SyncReportStatus } from '../../runtime/gatewaysync/report.ts'
+import type { GatewaySyncStatus } from '../../runtime/gatewaysync/status.ts'
+import { gatewaySyncType, type KubeObject, podType, syncReportType } from '../../runtime/kube/types.ts'
+import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
+import { startGitHost, type GitHost } from './git-host.ts'
+import { type PodObject, startContainer } from './kubelet.ts'
+import { temporaryFolder } from './repository.ts'
+import { openWorld, until, type World } from './world.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+export type Installation = {
+  world: World
+  folder: string
+  host: GitHost
+  /** Base URL of the push receiver, and the token that it takes. */
+  receiver: { url: string; token: string }
+  /** What controller and agents wrote to their logs. */
+  logs: string[]
+  /** Creates a GatewaySync; `gateway` is the port that agents find their gateway at. */
+  gatewaySync(namespace: string, name: string, spec: object): Promise<void>
+  status(namespace: string, name: string): Promise<GatewaySyncStatus>
+  report(namespace: string, pod: string): Promise<SyncReportStatus | undefined>
+  /** Creates a gateway pod, and starts its agent once admission has put it in. */
+  gateway(namespace: string, name: string, options: GatewayOptions): Promise<Gateway>
+  /** Ends the controller as a kubelet does; returns its exit code. */
+  stopController(): Promise<number | null>
+  startController(): Promise<void>
+}
+
+export type GatewayOptions = { account: string; simulator: Simulator; dataDir: string; profile?: string; mode?: string }
+export type Gateway = { pod: PodObject; agent: ChildProcess; stop(): Promise<number | null> }
+
+export async function install(t: Pick<Test, 'teardown'>, values: ValuesInput = {}): Promise<Installation> {
+  const world = await openWorld(t)
+  const { kube, plane, signal } = world
+  const folder = temporaryFolder(t, 'installation')
+  const host = await startGitHost(path.join(folder, 'git'))
+  t.teardown(async () => host.stop())
+  const namespace = await world.namespace('operator')
+  const token = 'push-token-of-the-tests'
+  const merged: ValuesInput = { ...values, certManager: { enabled: false }, webhookReceiver: { enabled: true, token: { secret: token } } }
+  const manifests = synthesise({ name: namespace, namespace }, merged)
+  const ports = {
+    receiver: await freePort(),
+    admission: await freePort(),
+    metrics: await freePort(),
+    probes: await freePort(),
+    delivery: await freePort(),
+  }
+  await world.apply([gatewaySyncCrd(), syncReportCrd()])
+  await world.apply(manifests.map((manifest) => reachable(manifest, ports.admission)))
+  const deployment = manifests.find(({ kind }) => kind === 'Deployment') as Manifest & {
+    spec: { template: { spec: { serviceAccountName: string; containers: { env: { name: string; value?: string }[] }[] } } }
+  }
+  const account = deployment.spec.template.spec.serviceAccountName
+  const written = deployment.spec.template.spec.containers[0]?.env.find(({ name }) => name === controllerSettingsVariable)?.value ?? ''
+  const tokenFile = path.join(folder, 'push-token')
+  writeFileSync(tokenFile, `${token}\n`)
+  const settings = onThisMachine(JSON.parse(written) as ControllerSettingsInput, folder, ports, tokenFile)
+  const kubeconfig = plane.kubeconfigFor(await world.token(namespace, account))
+  const logs: string[] = []
+  const log = (line: string): void => void logs.push(line)
+  let controller: ChildProcess | undefined
+
+  const startController = async (): Promise<void> => {
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      POD_NAME: 'controller-0',
+      KUBECONFIG: kubeconfig,
+      [controllerSettingsVariable]: JSON.stringify(settings),
+    }
+    const child = spawn(process.execPath, [path.join(root, 'runtime/controller.ts')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log(chunk.toString('utf8')))
+    controller = child
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`the controller ended with ${child.exitCode}:\n${logs.join('')}`)
+      const answer = await fetch(`http://127.0.0.1:${ports.probes}/readyz`).catch(() => undefined)
+      return answer?.status === 200 ? true : undefined
+    }, 'the controller is ready')
+  }
+  const stopController = async (): Promise<number | null> => (controller === undefined ? null : await stopChild(controller))
+  t.teardown(stopController)
+  await startController()
+
+  return {
+    world,
+    folder,
+    host,
+    receiver: { url: `http://127.0.0.1:${ports.receiver}`, token },
+    logs,
+    startController,
+    stopController,
+    async gatewaySync(namespace, name, spec) {
+      await kube.create(gatewaySyncType, { apiVersion, kind: 'GatewaySync', metadata: { namespace, name }, spec }, signal)
+    },
+    status: async (namespace, name) => ((await kube.get(gatewaySyncType, { namespace, name }, signal))?.status ?? {}) as GatewaySyncStatus,
+    report: async (namespace, name) =>
+      (await kube.get(syncReportType, { namespace, name }, signal))?.status as SyncReportStatus | undefined,
+    async gateway(namespace, name, options) {
+      const pod = (await kube.create(podType, gatewayPod(namespace, name, options), signal)) as KubeObject & PodObject
+      const own = path.join(folder, `pod-${name}`)
+      mkdirSync(own)
+      const bound = { pod: { name, uid: pod.metadata.uid } }
+      const port = String(await freePort())
+      const agent = await startContainer({
+        pod,
+        container: agentContainerName,
+        folder: own,
+        volumes: { data: options.dataDir },
+        token: (audience) => world.token(namespace, options.account, audience === undefined ? bound : { audience, ...bound }),
+        clusterCa: readFileSync(plane.caFile, 'utf8'),
+        env: { KUBECONFIG: plane.kubeconfigFor(await world.token(namespace, options.account, bound)), CLUSTER_SYNC_PORT: port },
+        command: [process.execPath, path.join(root, 'runtime/agent.ts')],
+        log,
+      })
+      t.teardown(async () => stopChild(agent))
+      return { pod, agent, stop: () => stopChild(agent) }
+    },
+  }
+}
+
+/** The manifests of a release, as `cdk8s synth` writes them. */
+export function synthesise(release: { name: string; namespace: string }, values: ValuesInput): Manifest[] {
+  return new OperatorChart(new App(), 'operator', { release, values }).toJson() as Manifest[]
+}
+
+/** There is no Service network, so the API server is told the address. */
+function reachable(manifest: Manifest, port: number): Manifest {
+  if (manifest.kind !== 'MutatingWebhookConfiguration') return manifest
+  const webhooks = (manifest['webhooks'] as Record<string, unknown>[]).map((webhook) => ({
+    ...webhook,
+    clientConfig: { url: `https://localhost:${port}/mutate` },
+  }))
+  return { ...manifest, webhooks }
+}
+
+/** The settings of the manifests, but for what differs outside of a pod: addresses, ports, folders. */
+function onThisMachine(
+  settings: ControllerSettingsInput,
+  folder: string,
+  ports: NonNullable<ControllerSettingsInput['ports']>,
+  tokenFile: string,
+): ControllerSettingsInput {
+  return {
+    ...settings,
+    host: '127.0.0.1',
+    ports,
+    source: { ...settings.source, folder: path.join(folder, 'mirrors') },
+    delivery: { url: `https://localhost:${ports.delivery}` },
+    dnsNames: ['localhost', ...settings.dnsNames],
+    receiver: { ...settings.receiver, tokenFile },
+  }
+}
+
+function gatewayPod(namespace: string, name: string, { account, profile, mode }: GatewayOptions): object {
+  const annotations = { [podAnnotations.inject]: 'true', ...(profile === undefined ? {} : { [podAnnotations.profile]: profile }) }
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace, name, annotations },
+    spec: {
+      serviceAccountName: account,
+      containers: [
+        {
+          name: 'gateway',
+          image: 'gateway:8.3',
+          args: ['-n', name, '--', ...(mode === undefined ? [] : [`-Dignition.config.mode=${mode}`])],
+          volumeMounts: [{ name: 'data', mountPath: '/usr/local/bin/ignition/data' }],
+        },
+      ],
+      volumes: [{ name: 'data', emptyDir: {} }],
+    },
+  }
+}
+
+/** A simulated gateway with a data directory of its own. */
+export async function simulatedGateway(
+  t: Pick<Test, 'teardown'>,
+  folder: string,
+  name: string,
+  mode?: string,
+): Promise<{ simulator: Simulator; dataDir: string; port: number }> {
+  const dataDir = path.join(folder, `data-${name}`)
+  mkdirSync(dataDir)
+  const simulator = await startSimulator({ dataDir, name, ...(mode === undefined ? {} : { mode }) })
+  t.teardown(async () => simulator.stop())
+  return { simulator, dataDir, port: Number(new URL(simulator.url).port) }
+}
+
+async function stopChild(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+  const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  child.kill('SIGTERM')
+  const late = setTimeout(() => child.kill('SIGKILL'), 15_000)
+  const code = await ended
+  clearTimeout(late)
+  return code
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
