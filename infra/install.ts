@@ -4,7 +4,7 @@
 import type { OperatorProps } from './operator-chart.ts'
 
 export const install: OperatorProps = {
-  release: { name: 'cluster-sync', namespace: 'cluster-sync' },
+  release: { name: 'cluster-sync-operator', namespace: 'cluster-sync' },
   createNamespace: true,
   values: {},
 }

@@ -78,7 +78,13 @@ function statusPolicy({ fullname, namespace, serviceAccount }: Names): Manifest[
 }
 
 function rules(resources: string[], operations: string[]): object {
-  return { resourceRules: [{ apiGroups: [group], apiVersions: ['*'], resources, operations }] }
+  // The API server's own defaults are written out, so that a second apply finds nothing to change.
+  return {
+    matchPolicy: 'Equivalent',
+    namespaceSelector: {},
+    objectSelector: {},
+    resourceRules: [{ apiGroups: [group], apiVersions: ['*'], resources, operations, scope: '*' }],
+  }
 }
 
 function bound(name: string, spec: object): Manifest[] {

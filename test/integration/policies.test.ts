@@ -1,0 +1,116 @@
+/**
+ * What an agent may write, on the real API server with the roles and policies of the manifests: its own report and nothing else.
+ */
+import t from 'tap'
+import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
+import { Fault } from '../../runtime/fault.ts'
+import { apiVersion } from '../../runtime/gatewaysync/names.ts'
+import type { Kube } from '../../runtime/kube/client.ts'
+import { gatewaySyncType, podType, secretType, syncReportType } from '../../runtime/kube/types.ts'
+import { synthesise } from '../support/installation.ts'
+import { requires } from '../support/requires.ts'
+import { openWorld, tinyPod, until } from '../support/world.ts'
+
+async function refusalOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.catch((thrown: unknown) => thrown)
+  return error instanceof Fault ? `${error.reason} ${error.message}` : 'it was let through'
+}
+
+void t.test('an agent writes its own report, no other, and no status of a GatewaySync', { timeout: 120_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const world = await openWorld(t)
+  const { kube, signal } = world
+  const operator = await world.namespace('operator')
+  const manifests = synthesise({ name: operator, namespace: operator }, { certManager: { enabled: false }, webhook: { enabled: false } })
+  await world.apply([gatewaySyncCrd(), syncReportCrd()])
+  await world.apply(manifests)
+  const [own, other] = [await world.namespace('plant', 'gateway'), await world.namespace('plant', 'gateway')]
+  const fullname = `${operator}-cluster-sync-operator`
+  for (const namespace of [own, other]) {
+    await world.apply([
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: 'agents', namespace },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `${fullname}-agent` },
+        subjects: [{ kind: 'ServiceAccount', name: 'gateway', namespace }],
+      },
+    ])
+  }
+  const podIn = async (namespace: string, name: string) =>
+    (await kube.create(podType, tinyPod(namespace, name, { account: 'gateway' }), signal)).metadata
+  const first = await podIn(own, 'gw-0')
+  const second = await podIn(own, 'gw-1')
+  const elsewhere = await podIn(other, 'gw-0')
+  const agentOf = async (pod: typeof first): Promise<Kube> =>
+    world.as(await world.token(pod.namespace ?? '', 'gateway', { pod: { name: pod.name, uid: pod.uid } }))
+  const report = (pod: typeof first, owner = pod): object => ({
+    apiVersion,
+    kind: 'SyncReport',
+    metadata: {
+      namespace: own,
+      name: pod.name,
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: owner.name, uid: owner.uid }],
+    },
+    spec: { gatewaySync: 'plant', podUid: pod.uid },
+  })
+  const agent = await agentOf(first)
+  const key = { namespace: own, name: 'gw-0' }
+  // A new role binding and a new policy act within a second or two.
+  await until(async () => agent.create(syncReportType, report(first), signal).catch(() => undefined), 'the agent may write its report')
+  await until(
+    async () =>
+      (await refusalOf(agent.create(syncReportType, report(second), signal))).includes('ValidatingAdmissionPolicy') ? true : undefined,
+    'the policy acts',
+  )
+
+  await t.test('its own', async (t) => {
+    t.equal(
+      await refusalOf(agent.mergePatch(syncReportType, key, { status: { phase: 'Pending' } }, { subresource: 'status' }, signal)),
+      'it was let through',
+    )
+    t.match(
+      await refusalOf(agent.mergePatch(syncReportType, key, { status: { phase: 'Fine' } }, { subresource: 'status' }, signal)),
+      /Rejected .*phase/,
+    )
+  })
+  await t.test('not that of another pod, of another namespace, of an older pod or of nobody', async (t) => {
+    t.match(await refusalOf(agent.create(syncReportType, report(second), signal)), /pod gw-0 may write only its own SyncReport, not gw-1/)
+    const stranger = await agentOf(elsewhere)
+    t.match(
+      await refusalOf(stranger.mergePatch(syncReportType, key, { status: { phase: 'Synced' } }, { subresource: 'status' }, signal)),
+      /Forbidden/,
+    )
+    const unbound = world.as(await world.token(own, 'gateway'))
+    const patch = { status: { phase: 'Synced' } }
+    t.match(
+      await refusalOf(unbound.mergePatch(syncReportType, key, patch, { subresource: 'status' }, signal)),
+      /needs a token bound to a pod/,
+    )
+    const orphan = { metadata: { ownerReferences: [] } }
+    t.match(await refusalOf(agent.mergePatch(syncReportType, key, orphan, {}, signal)), /must be owned by pod gw-0/)
+  })
+  await t.test('no GatewaySync, no Secret, no other kind', async (t) => {
+    const spec = {
+      git: { repo: 'https://git.example/x', ref: 'main' },
+      sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'b' }] } } },
+    }
+    await kube.create(gatewaySyncType, { apiVersion, kind: 'GatewaySync', metadata: { namespace: own, name: 'plant' }, spec }, signal)
+    const plant = { namespace: own, name: 'plant' }
+    const status = { status: { delivery: { url: 'https://evil.example', caBundle: 'x' } } }
+    t.match(await refusalOf(agent.mergePatch(gatewaySyncType, plant, status, { subresource: 'status' }, signal)), /Forbidden/)
+    t.match(await refusalOf(agent.mergePatch(gatewaySyncType, plant, { spec: { paused: true } }, {}, signal)), /Forbidden/)
+    t.match(await refusalOf(agent.get(secretType, { namespace: own, name: 'x' }, signal)), /Forbidden/)
+    t.match(await refusalOf(agent.delete(syncReportType, key, signal)), /Forbidden/)
+  })
+  await t.test('the status of a GatewaySync is written by the controller alone, people with all rights included', async (t) => {
+    const plant = { namespace: own, name: 'plant' }
+    const patch = { status: { lastHandledRequest: 'x' } }
+    t.match(
+      await refusalOf(kube.mergePatch(gatewaySyncType, plant, patch, { subresource: 'status' }, signal)),
+      /only the controller .* writes the status/,
+    )
+    const controller = world.as(await world.token(operator, fullname))
+    t.equal(await refusalOf(controller.mergePatch(gatewaySyncType, plant, patch, { subresource: 'status' }, signal)), 'it was let through')
+  })
+})
