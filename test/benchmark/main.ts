@@ -4,13 +4,12 @@
  */
 import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import type { Figure } from './figures.ts'
 
-/** One figure: a name, a number, its unit; what it is compared with stands beside it. */
-export type Figure = { name: string; value: number; unit: string }
-export type Benchmark = { run(options: { rounds?: number }): Promise<Figure[]> }
+type Benchmark = { run(options: { rounds?: number }): Promise<Figure[]> }
 
 const names = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
+  .filter((file) => file.endsWith('.ts') && !['main.ts', 'figures.ts'].includes(file))
   .map((file) => file.replace(/\.ts$/, ''))
   .toSorted()
 

@@ -1,10 +1,13 @@
 /**
  * One push on the whole road, on real parts: git host, API server, admission, controller, delivery, agent, gateway's HTTP API.
  */
+import path from 'node:path'
 import t from 'tap'
 import { differences } from '../../scripts/quickstart/check.ts'
-import { install, simulatedGateway } from '../support/installation.ts'
-import { requires } from '../support/requires.ts'
+import { install, type Installation, simulatedGateway } from '../support/installation.ts'
+import { cloneBundle, commitsOf } from '../support/repository.ts'
+import { requires, sharedData } from '../support/requires.ts'
+import { isNeverWritten } from '../support/never-written.ts'
 import { until } from '../support/world.ts'
 
 void t.test('a push over HTTP reaches the files of a gateway, its scan and every status', { timeout: 180_000 }, async (t) => {
@@ -29,12 +32,7 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
 
   const { pod } = await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
   t.equal(pod.metadata.annotations?.['clustersync.io/gateway-sync'], 'plant', 'admission chose the only GatewaySync')
-  const ready = async (commit: string) =>
-    await until(async () => {
-      const status = await cluster.status(namespace, 'plant')
-      const condition = status.conditions?.find(({ type }) => type === 'Ready')
-      return condition?.status === 'True' && condition.reason !== 'NoGateways' && status.published?.commit === commit ? status : undefined
-    }, `Ready at ${commit}`)
+  const ready = (commit: string) => readyAt(cluster, namespace, commit)
   const placed = [{ source: 'projects', destination: 'projects' }]
   const status = await ready(first)
   t.match(status.gateways, { total: 1, synced: 1 })
@@ -42,11 +40,7 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
 
   const second = repository.commit({ 'projects/line/a.txt': 'two', 'projects/line/b.txt': 'new' })
   const scansBefore = simulator.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')).length
-  const push = await fetch(`${receiver.url}/webhook/${namespace}/plant`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${receiver.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ref: 'refs/heads/main' }),
-  })
+  const push = await pushTo(cluster, namespace, 'refs/heads/main')
   t.equal(push.status, 202)
   const { requestId } = (await push.json()) as { requestId: string }
   const after = await ready(second)
@@ -68,3 +62,51 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
   t.equal(refused.status, 401)
   t.equal(await cluster.stopController(), 0, 'the controller gives everything back and ends')
 })
+
+void t.test(
+  'all commits of a real gateway project arrive byte for byte through controller, delivery and agent',
+  { timeout: 240_000 },
+  async (t) => {
+    const bundle = sharedData(t, 'real/lab04.bundle')
+    if (bundle === undefined || !requires(t, 'git')) return
+    const cluster = await install(t)
+    const { world, host, folder } = cluster
+    const repository = cloneBundle(bundle, path.join(folder, 'git', 'lab.git'))
+    const commits = commitsOf(repository)
+    repository.git('branch', '-f', 'replayed', commits[0] ?? '')
+    const namespace = await world.namespace('replay', 'gateway')
+    const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gw-0')
+    await cluster.gatewaySync(namespace, 'plant', {
+      git: { repo: host.url('lab.git/.git'), ref: 'replayed' },
+      polling: { enabled: false },
+      gateway: { port },
+      validation: { policy: 'Off' },
+      sync: {
+        defaults: { maxDeletions: '100%' },
+        profiles: { default: { mappings: [{ source: 'services', destination: '.', required: false }] } },
+      },
+    })
+    await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
+    for (const commit of commits) {
+      repository.git('branch', '-f', 'replayed', commit)
+      t.equal((await pushTo(cluster, namespace, 'refs/heads/replayed')).status, 202)
+      await readyAt(cluster, namespace, commit)
+      const placed = [{ source: 'services', destination: '.' }]
+      t.same(differences({ repository: repository.folder, commit, dataDir, placed, ignored: isNeverWritten }), [], commit)
+    }
+    t.equal(commits.length, 16)
+  },
+)
+
+async function readyAt(cluster: Installation, namespace: string, commit: string) {
+  return await until(async () => {
+    const status = await cluster.status(namespace, 'plant')
+    const condition = status.conditions?.find(({ type }) => type === 'Ready')
+    return condition?.status === 'True' && condition.reason !== 'NoGateways' && status.published?.commit === commit ? status : undefined
+  }, `Ready at ${commit}`)
+}
+
+async function pushTo({ receiver }: Installation, namespace: string, ref: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${receiver.token}`, 'content-type': 'application/json' }
+  return await fetch(`${receiver.url}/webhook/${namespace}/plant`, { method: 'POST', headers, body: JSON.stringify({ ref }) })
+}

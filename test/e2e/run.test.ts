@@ -8,6 +8,7 @@ import { stringify } from 'yaml'
 import { startSimulator } from '../../examples/simulator/simulator.ts'
 import { differences, listTree } from '../../scripts/quickstart/check.ts'
 import { cloneBundle, commitsOf, makeRepository, temporaryFolder } from '../support/repository.ts'
+import { isNeverWritten } from '../support/never-written.ts'
 import { requires, sharedData } from '../support/requires.ts'
 import { runCli } from '../support/run-cli.ts'
 
@@ -171,8 +172,3 @@ void t.test('all commits of a real gateway project arrive byte for byte, one aft
     t.same(wrong, [], commit)
   }
 })
-
-/** What design section 6 never writes, and what nobody but us keeps in the folder. */
-function isNeverWritten(file: string): boolean {
-  return /(?:^|\/)(?:\.resources|\.cluster-sync)\/|^config\/(?:local|resources\/local|ignition\/keys)\/|\.idb$|\.gitkeep$/.test(file)
-}

@@ -72,7 +72,10 @@ function backend(folder: string, request: IncomingMessage, response: ServerRespo
   let head = Buffer.alloc(0)
   let begun = false
   child.stdout.on('data', (chunk: Buffer) => {
-    if (begun) return void response.write(chunk)
+    if (begun) {
+      response.write(chunk)
+      return
+    }
     head = Buffer.concat([head, chunk])
     const end = head.indexOf('\r\n\r\n')
     if (end < 0) return

@@ -110,7 +110,7 @@ export async function install(t: Pick<Test, 'teardown'>, values: ValuesInput = {
     async gatewaySync(namespace, name, spec) {
       await kube.create(gatewaySyncType, { apiVersion, kind: 'GatewaySync', metadata: { namespace, name }, spec }, signal)
     },
-    status: async (namespace, name) => ((await kube.get(gatewaySyncType, { namespace, name }, signal))?.status ?? {}) as GatewaySyncStatus,
+    status: async (namespace, name) => (await kube.get(gatewaySyncType, { namespace, name }, signal))?.status ?? {},
     report: async (namespace, name) =>
       (await kube.get(syncReportType, { namespace, name }, signal))?.status as SyncReportStatus | undefined,
     async gateway(namespace, name, options) {

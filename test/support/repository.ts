@@ -42,6 +42,8 @@ export function makeRepository(folder: string): Repository {
   const git = (...args: string[]): Buffer =>
     execFileSync('git', ['-C', folder, ...args], { env: gitEnvironment, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'pipe'] })
   git('init', '-q', '-b', 'main')
+  // Nothing is to run behind a test's back.
+  git('config', 'gc.auto', '0')
   return {
     folder,
     git,

@@ -1,0 +1,139 @@
+/**
+ * From a push to the gateway's files, on the whole road: receiver, API server, controller, git host, delivery, agent, simulated gateway.
+ * Two repositories in one run, small and large, so that their ratio says whether cost follows the change; and a first sync beside
+ * `git clone --depth=1` of the same repository from the same host.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { install, type Installation, simulatedGateway } from '../support/installation.ts'
+import type { Repository } from '../support/repository.ts'
+import { gitEnvironment } from '../support/repository.ts'
+import { until } from '../support/world.ts'
+import { type Figure, median, percentile } from './figures.ts'
+
+const sizes = { small: { files: 100, folders: 50 }, large: { files: 20_000, folders: 10_000 } }
+
+export async function run({ rounds = 50 }: { rounds?: number }): Promise<Figure[]> {
+  const teardowns: (() => unknown)[] = []
+  const cluster = await install({ teardown: (handler: () => unknown) => void teardowns.push(handler) })
+  try {
+    const figures: Figure[] = []
+    const medians: number[] = []
+    for (const [name, size] of Object.entries(sizes)) {
+      const measured = await measure(cluster, teardowns, name, size, rounds)
+      figures.push(...measured.figures)
+      medians.push(measured.pushToFiles)
+    }
+    figures.push({ name: 'push to files, large beside small', value: (medians[1] ?? 0) / (medians[0] ?? 1), unit: 'x' })
+    return figures
+  } finally {
+    for (const handler of teardowns.toReversed()) await handler()
+  }
+}
+
+async function measure(
+  cluster: Installation,
+  teardowns: (() => unknown)[],
+  name: string,
+  size: { files: number; folders: number },
+  rounds: number,
+) {
+  const { world, host, folder, receiver } = cluster
+  const repository = host.repository(`${name}.git`)
+  let head = repository.commit({ 'projects/f0/0.txt': 'first\n' })
+  const namespace = await world.namespace(name, 'gateway')
+  const { simulator, dataDir, port } = await simulatedGateway(
+    { teardown: (handler: () => unknown) => void teardowns.push(handler) },
+    folder,
+    name,
+  )
+  await cluster.gatewaySync(namespace, 'plant', {
+    git: { repo: host.url(`${name}.git/.git`), ref: 'main' },
+    polling: { enabled: false },
+    gateway: { port },
+    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  })
+  const synced = async (commit: string) =>
+    await until(
+      async () => {
+        const report = await cluster.report(namespace, name)
+        return report?.phase === 'Synced' && report.commit === commit ? report : undefined
+      },
+      `${name} is synced`,
+      120_000,
+    )
+  await cluster.gateway(namespace, name, { account: 'gateway', simulator, dataDir })
+  await synced(head)
+  // The agent runs already, as git does when it is timed.
+  head = repository.commit(contents(size))
+  // Hosts keep repositories packed; git would start to do so now, in the middle of the measurement.
+  repository.git('gc', '-q')
+  const startedMs = performance.now()
+  await push(receiver, namespace)
+  await synced(head)
+  const firstMs = performance.now() - startedMs
+  const cloneMs = await clone(host.url(`${name}.git/.git`), path.join(folder, `clone-${name}`))
+
+  const toFiles: number[] = []
+  const toScan: number[] = []
+  const file = 'projects/f0/0.txt'
+  for (let round = 0; round < rounds; round += 1) {
+    const text = `round ${round}\n`
+    head = repository.commit({ [file]: text })
+    simulator.requests.length = 0
+    await push(receiver, namespace)
+    const acceptedMs = performance.now()
+    await until(
+      () => (existsSync(path.join(dataDir, file)) && readFileSync(path.join(dataDir, file), 'utf8') === text ? true : undefined),
+      'the file is there',
+      60_000,
+    )
+    toFiles.push(performance.now() - acceptedMs)
+    const scan = await until(
+      () => simulator.requests.find(({ method, path: called }) => method === 'POST' && called.endsWith('/scan/projects')),
+      'the scan',
+    )
+    toScan.push(scan.atMs - acceptedMs)
+    await synced(head)
+  }
+  const figure = (what: string, value: number, unit: string): Figure => ({ name: `${name}: ${what}`, value, unit })
+  return {
+    pushToFiles: median(toFiles),
+    figures: [
+      figure('push to files, median', median(toFiles), 'ms'),
+      figure('push to files, 99th percentile', percentile(toFiles, 99), 'ms'),
+      figure('push to scan, median', median(toScan), 'ms'),
+      figure('push to scan, 99th percentile', percentile(toScan, 99), 'ms'),
+      figure('first sync, from push to SyncReport', size.files / (firstMs / 1000), 'files/s'),
+      figure('git clone --depth=1', size.files / (cloneMs / 1000), 'files/s'),
+      figure('first sync beside clone', firstMs / cloneMs, 'x'),
+    ],
+  }
+}
+
+function contents({ files, folders }: { files: number; folders: number }): Parameters<Repository['commit']>[0] {
+  const padding = 'x'.repeat(4000)
+  return Object.fromEntries(
+    Array.from({ length: files }, (_, index) => [
+      `projects/f${index % folders}/${Math.floor(index / folders)}.txt`,
+      `${index} ${padding}\n`,
+    ]),
+  )
+}
+
+async function push({ url, token }: Installation['receiver'], namespace: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const answer = await fetch(`${url}/webhook/${namespace}/plant`, { method: 'POST', headers, body: '{"ref":"refs/heads/main"}' })
+  await answer.text()
+  if (answer.status !== 202) throw new Error(`the receiver answered ${answer.status}`)
+}
+
+async function clone(url: string, folder: string): Promise<number> {
+  const startedMs = performance.now()
+  await promisify(execFile)('git', ['clone', '-q', '--depth=1', url, folder], { env: gitEnvironment })
+  const tookMs = performance.now() - startedMs
+  rmSync(folder, { recursive: true, force: true })
+  return tookMs
+}

@@ -1,0 +1,7 @@
+/**
+ * Paths below a data directory that the product never writes or deletes (design section 6), our own folder, and what excludes leave out by
+ * default: not looked at when a folder is compared with a commit.
+ */
+export function isNeverWritten(file: string): boolean {
+  return /(?:^|\/)(?:\.resources|\.cluster-sync)\/|^config\/(?:local|resources\/local|ignition\/keys)\/|\.idb$|\.gitkeep$/.test(file)
+}
