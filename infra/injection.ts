@@ -3,7 +3,7 @@
  */
 import { injectionNamespaceLabel, podAnnotations } from '../runtime/gatewaysync/names.ts'
 import type { Names } from './names.ts'
-import type { Manifest } from './policies.ts'
+import { type Manifest, namespacesNamed } from './policies.ts'
 import type { Values } from './values.ts'
 
 /** Never asked about, so that a controller that is down holds up no part of the cluster itself. */
@@ -11,11 +11,14 @@ const excludedNamespaces = ['kube-system', 'kube-node-lease']
 
 export function injection(
   { fullname, namespace, labels, webhookService, certificateSecret }: Names,
-  { webhook, certManager }: Values,
+  { webhook, certManager, watchNamespaces }: Values,
 ): Manifest[] {
   if (!webhook.enabled) return []
   const { key, value } = injectionNamespaceLabel
-  const excluded = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [...excludedNamespaces, namespace] }
+  const matchExpressions = [
+    namespacesNamed('NotIn', [...excludedNamespaces, namespace]),
+    ...(watchNamespaces.length === 0 ? [] : [namespacesNamed('In', watchNamespaces)]),
+  ]
   return [
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
@@ -31,8 +34,8 @@ export function injection(
           clientConfig: { service: { name: webhookService, namespace, path: '/mutate', port: 443 } },
           rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
           namespaceSelector: webhook.namespaceSelector.requireLabel
-            ? { matchLabels: { [key]: value }, matchExpressions: [excluded] }
-            : { matchExpressions: [excluded] },
+            ? { matchLabels: { [key]: value }, matchExpressions }
+            : { matchExpressions },
           // A plain comparison would refuse every pod without the annotation.
           matchConditions: [
             { name: 'asked', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` },

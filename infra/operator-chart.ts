@@ -38,7 +38,7 @@ export class OperatorChart extends Chart {
     addAll(this, [
       ...(createNamespace ? [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: release.namespace } }] : []),
       ...rbac(names, values),
-      ...policies(names),
+      ...policies(names, values.watchNamespaces),
       ...certificates(names, values),
       ...controller(names, values, version),
       ...services(names, values),

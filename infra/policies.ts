@@ -8,20 +8,22 @@ import { gatewaySyncKind, group, syncReportKind } from '../runtime/gatewaysync/n
 export type Manifest = { apiVersion: string; kind: string; metadata: Record<string, unknown> & { name: string } } & Record<string, unknown>
 
 type Names = { fullname: string; namespace: string; serviceAccount: string }
+/** The namespaces that an installation works in; empty: all. Two installations of one cluster bind each other's namespaces to nothing. */
+type Scope = readonly string[]
 
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const claim = (name: string): string => `authentication.kubernetes.io/${name}`
 const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
 
-export function policies(names: Names): Manifest[] {
-  return [...reportPolicy(names), ...statusPolicy(names)]
+export function policies(names: Names, namespaces: Scope): Manifest[] {
+  return [...reportPolicy(names, namespaces), ...statusPolicy(names, namespaces)]
 }
 
 /** Binds a SyncReport to the pod whose token writes it (kubernetes.md section 1); people, the controller and the collector are let through. */
-function reportPolicy({ fullname, namespace, serviceAccount }: Names): Manifest[] {
+function reportPolicy({ fullname, namespace, serviceAccount }: Names, namespaces: Scope): Manifest[] {
   const name = `${fullname}-report`
   const user = 'request.userInfo.username'
-  return bound(name, {
+  return bound(name, namespaces, {
     failurePolicy: 'Fail',
     matchConstraints: rules([syncReportKind.plural, `${syncReportKind.plural}/status`], ['CREATE', 'UPDATE']),
     matchConditions: [
@@ -61,10 +63,10 @@ function reportPolicy({ fullname, namespace, serviceAccount }: Names): Manifest[
 }
 
 /** Agents follow the status with their token in hand, so nobody but the controller may say where content comes from. */
-function statusPolicy({ fullname, namespace, serviceAccount }: Names): Manifest[] {
+function statusPolicy({ fullname, namespace, serviceAccount }: Names, namespaces: Scope): Manifest[] {
   const name = `${fullname}-status`
   const controller = `system:serviceaccount:${namespace}:${serviceAccount}`
-  return bound(name, {
+  return bound(name, namespaces, {
     failurePolicy: 'Fail',
     matchConstraints: rules([`${gatewaySyncKind.plural}/status`], ['UPDATE']),
     validations: [
@@ -87,9 +89,29 @@ function rules(resources: string[], operations: string[]): object {
   }
 }
 
-function bound(name: string, spec: object): Manifest[] {
+/** Matches namespaces by their own names. */
+export function namespacesNamed(operator: 'In' | 'NotIn', values: readonly string[]): { key: string; operator: string; values: string[] } {
+  return { key: 'kubernetes.io/metadata.name', operator, values: [...values] }
+}
+
+function bound(name: string, namespaces: Scope, spec: object): Manifest[] {
+  const scope =
+    namespaces.length === 0
+      ? {}
+      : {
+          matchResources: {
+            matchPolicy: 'Equivalent',
+            namespaceSelector: { matchExpressions: [namespacesNamed('In', namespaces)] },
+            objectSelector: {},
+          },
+        }
   return [
     { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata: { name }, spec },
-    { apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata: { name }, spec: { policyName: name, validationActions: ['Deny'] } },
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'], ...scope },
+    },
   ]
 }

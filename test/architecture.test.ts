@@ -124,7 +124,7 @@ const effects: Effect[] = [
     name: 'disk',
     found: usesModule(/^node:fs(?:\/promises)?$/),
     allowed:
-      /^runtime\/(?:config\.ts|sync\/|source\/|standalone\/|cli\/|collections\/directory\.ts|certificates|agent\.ts|controller\.ts|kube\/)/,
+      /^runtime\/(?:config\.ts|sync\/|source\/|standalone\/|cli\/|collections\/directory\.ts|certificates|agent\.ts|controller\.ts|controller\/keys\.ts|kube\/)/,
   },
 ]
 

@@ -17,7 +17,7 @@ const sizes = { small: { files: 100, folders: 50 }, large: { files: 20_000, fold
 
 export async function run({ rounds = 50 }: { rounds?: number }): Promise<Figure[]> {
   const teardowns: (() => unknown)[] = []
-  const cluster = await install({ teardown: (handler: () => unknown) => void teardowns.push(handler) })
+  const cluster = await install({ teardown: (handler: () => unknown) => void teardowns.push(handler) }, Object.keys(sizes))
   try {
     const figures: Figure[] = []
     const medians: number[] = []
@@ -40,10 +40,10 @@ async function measure(
   size: { files: number; folders: number },
   rounds: number,
 ) {
-  const { world, host, folder, receiver } = cluster
+  const { host, folder, receiver } = cluster
   const repository = host.repository(`${name}.git`)
   let head = repository.commit({ 'projects/f0/0.txt': 'first\n' })
-  const namespace = await world.namespace(name, 'gateway')
+  const namespace = cluster.namespace(name)
   const { simulator, dataDir, port } = await simulatedGateway(
     { teardown: (handler: () => unknown) => void teardowns.push(handler) },
     folder,

@@ -1,5 +1,6 @@
 /**
- * A real etcd and kube-apiserver on loopback. One serves all test files of a run; outside of a run each caller has its own.
+ * A real etcd and kube-apiserver on loopback. One serves all test files of a run; outside of a run, and for a test that changes what holds
+ * for the whole cluster, each caller has its own.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -23,8 +24,8 @@ export type ControlPlane = {
 /** The first start on a machine may have to build kube-apiserver. */
 const startTimeoutMs = 900_000
 
-export async function startControlPlane(): Promise<ControlPlane> {
-  const run = process.env['CLUSTER_SYNC_TEST_RUN']
+export async function startControlPlane({ shared = true }: { shared?: boolean } = {}): Promise<ControlPlane> {
+  const run = shared ? process.env['CLUSTER_SYNC_TEST_RUN'] : undefined
   const parent = existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir()
   const folder = path.join(parent, `cluster-sync-plane-${run ?? randomUUID()}`)
   if (isMade(folder)) startGuard(folder, run ?? String(process.pid))

@@ -12,14 +12,14 @@ import { until } from '../support/world.ts'
 
 void t.test('a push over HTTP reaches the files of a gateway, its scan and every status', { timeout: 180_000 }, async (t) => {
   if (!requires(t, 'git')) return
-  const cluster = await install(t)
+  const cluster = await install(t, ['plant'])
   const { world, host, receiver, folder } = cluster
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))
   })
   const repository = host.repository('plant.git')
   const first = repository.commit({ 'projects/line/project.json': '{}', 'projects/line/a.txt': 'one', 'notes/x.txt': 'not mapped' })
-  const namespace = await world.namespace('plant', 'gateway')
+  const namespace = cluster.namespace('plant')
   const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gw-0')
   await cluster.gatewaySync(namespace, 'plant', {
     git: { repo: host.url('plant.git/.git'), ref: 'main' },
@@ -69,12 +69,12 @@ void t.test(
   async (t) => {
     const bundle = sharedData(t, 'real/lab04.bundle')
     if (bundle === undefined || !requires(t, 'git')) return
-    const cluster = await install(t)
-    const { world, host, folder } = cluster
+    const cluster = await install(t, ['replay'])
+    const { host, folder } = cluster
     const repository = cloneBundle(bundle, path.join(folder, 'git', 'lab.git'))
     const commits = commitsOf(repository)
     repository.git('branch', '-f', 'replayed', commits[0] ?? '')
-    const namespace = await world.namespace('replay', 'gateway')
+    const namespace = cluster.namespace('replay')
     const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gw-0')
     await cluster.gatewaySync(namespace, 'plant', {
       git: { repo: host.url('lab.git/.git'), ref: 'replayed' },

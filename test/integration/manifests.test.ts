@@ -47,7 +47,7 @@ void t.test('dist/ and the extremes of the values are accepted by the API server
   if (!requires(t, 'git')) return
   const folder = sharedData(t, 'crds')
   if (folder === undefined) return
-  const { plane, namespace } = await openWorld(t)
+  const { plane, namespace } = await openWorld(t, { shared: false })
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.yaml'))) {
     t.equal((await plane.kubectl(['apply', '--server-side', '-f', path.join(folder, file)])).code, 0, file)
   }

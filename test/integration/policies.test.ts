@@ -21,10 +21,11 @@ void t.test('an agent writes its own report, no other, and no status of a Gatewa
   const world = await openWorld(t)
   const { kube, signal } = world
   const operator = await world.namespace('operator')
-  const manifests = synthesise({ name: operator, namespace: operator }, { certManager: { enabled: false }, webhook: { enabled: false } })
+  const [own, other] = [await world.namespace('plant', 'gateway'), await world.namespace('plant', 'gateway')]
+  const values = { certManager: { enabled: false }, webhook: { enabled: false }, watchNamespaces: [own, other] }
+  const manifests = synthesise({ name: operator, namespace: operator }, values)
   await world.apply([gatewaySyncCrd(), syncReportCrd()])
   await world.apply(manifests)
-  const [own, other] = [await world.namespace('plant', 'gateway'), await world.namespace('plant', 'gateway')]
   const fullname = `${operator}-cluster-sync-operator`
   for (const namespace of [own, other]) {
     await world.apply([

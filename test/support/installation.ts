@@ -33,6 +33,8 @@ export type Installation = {
   receiver: { url: string; token: string }
   /** What controller and agents wrote to their logs. */
   logs: string[]
+  /** The namespace of a prefix. */
+  namespace(prefix: string): string
   /** Creates a GatewaySync; `gateway` is the port that agents find their gateway at. */
   gatewaySync(namespace: string, name: string, spec: object): Promise<void>
   status(namespace: string, name: string): Promise<GatewaySyncStatus>
@@ -47,15 +49,23 @@ export type Installation = {
 export type GatewayOptions = { account: string; simulator: Simulator; dataDir: string; profile?: string; mode?: string }
 export type Gateway = { pod: PodObject; agent: ChildProcess; stop(): Promise<number | null> }
 
-export async function install(t: Pick<Test, 'teardown'>, values: ValuesInput = {}): Promise<Installation> {
+/** Installs the product for some namespaces, one for each prefix; an account `gateway` is in each. */
+export async function install(t: Pick<Test, 'teardown'>, prefixes: readonly string[], values: ValuesInput = {}): Promise<Installation> {
   const world = await openWorld(t)
   const { kube, plane, signal } = world
   const folder = temporaryFolder(t, 'installation')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())
   const namespace = await world.namespace('operator')
+  const namespaces = new Map<string, string>()
+  for (const prefix of prefixes) namespaces.set(prefix, await world.namespace(prefix, 'gateway'))
   const token = 'push-token-of-the-tests'
-  const merged: ValuesInput = { ...values, certManager: { enabled: false }, webhookReceiver: { enabled: true, token: { secret: token } } }
+  const merged: ValuesInput = {
+    ...values,
+    watchNamespaces: [...namespaces.values()],
+    certManager: { enabled: false },
+    webhookReceiver: { enabled: true, token: { secret: token } },
+  }
   const manifests = synthesise({ name: namespace, namespace }, merged)
   const ports = {
     receiver: await freePort(),
@@ -107,6 +117,7 @@ export async function install(t: Pick<Test, 'teardown'>, values: ValuesInput = {
     logs,
     startController,
     stopController,
+    namespace: (prefix) => namespaces.get(prefix) ?? '',
     async gatewaySync(namespace, name, spec) {
       await kube.create(gatewaySyncType, { apiVersion, kind: 'GatewaySync', metadata: { namespace, name }, spec }, signal)
     },

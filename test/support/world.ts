@@ -31,8 +31,8 @@ export type World = {
   as(token: string): Kube
 }
 
-export async function openWorld(t: Pick<Test, 'teardown'>): Promise<World> {
-  const plane = await startControlPlane()
+export async function openWorld(t: Pick<Test, 'teardown'>, options: { shared?: boolean } = {}): Promise<World> {
+  const plane = await startControlPlane(options)
   t.teardown(async () => plane.stop())
   const signal = AbortSignal.timeout(300_000)
   const client = (kubeconfig: string): Kube => {

@@ -1,0 +1,120 @@
+/**
+ * A `Source` over commits that are plain objects, for tests of the engine that need no git; and what a cycle wants of one.
+ */
+import { createHash } from 'node:crypto'
+import type { BlobId, Change, Source } from '../../runtime/delivery/protocol.ts'
+import { Fault } from '../../runtime/fault.ts'
+import type { ResolvedProfile } from '../../runtime/gatewaysync/profile.ts'
+import { type CommitHash, parseCommitHash, parseRelativePath } from '../../runtime/gatewaysync/values.ts'
+import type { Wanted } from '../../runtime/sync/cycle.ts'
+
+/** Content by path; a path that ends with `!` is executable. */
+export type Tree = Readonly<Record<string, string>>
+
+export type MemorySource = Source & {
+  /** Makes a tree known and returns the hash of its commit; equal trees have equal hashes. */
+  commit(tree: Tree): CommitHash
+  /** Forgets a commit, as a host does after a forced push. */
+  forget(commit: CommitHash): void
+}
+
+export function memorySource(): MemorySource {
+  const commits = new Map<CommitHash, Tree>()
+  const contents = new Map<BlobId, string>()
+  const treeOf = (commit: CommitHash): Tree => {
+    const tree = commits.get(commit)
+    if (tree === undefined) throw new Fault('CommitGone', `there is no commit ${commit}`)
+    return tree
+  }
+  const put = (path: string, content: string): Change => ({
+    op: 'put',
+    path: parseRelativePath(path.replace(/!$/, '')),
+    mode: path.endsWith('!') ? '100755' : '100644',
+    id: blobId(content),
+    size: Buffer.byteLength(content),
+  })
+  return {
+    commit(tree) {
+      const hash = parseCommitHash(
+        createHash('sha1')
+          .update(JSON.stringify(Object.entries(tree).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+          .digest('hex'),
+      )
+      commits.set(hash, tree)
+      for (const content of Object.values(tree)) contents.set(blobId(content), content)
+      return hash
+    },
+    forget: (commit) => void commits.delete(commit),
+    async *changes({ commit, from }) {
+      const tree = treeOf(commit)
+      const entries = Object.entries(tree)
+      if (from === null) {
+        yield entries.map(([path, content]) => put(path, content))
+        return
+      }
+      const before = commits.get(from)
+      if (before === undefined) throw new Fault('UnknownBase', `there is no commit ${from}`)
+      const name = (path: string): string => path.replace(/!$/, '')
+      const names = new Set(Object.keys(tree).map(name))
+      const deleted = Object.keys(before).filter((path) => !names.has(name(path)))
+      const changed = entries.filter(([path, content]) => before[path] !== content)
+      yield [
+        ...deleted.map((path): Change => ({ op: 'delete', path: parseRelativePath(name(path)) })),
+        ...changed.map(([path, content]) => put(path, content)),
+      ]
+    },
+    async blobs({ ids }, sink) {
+      for (const id of new Set(ids)) {
+        const content = Buffer.from(contents.get(id) ?? '')
+        sink.begin(id, content.length)
+        for (let at = 0; at < content.length; at += 1000) sink.data(content.subarray(at, at + 1000))
+        sink.end()
+      }
+    },
+  }
+}
+
+function blobId(content: string): BlobId {
+  return parseCommitHash(
+    createHash('sha1')
+      .update(`blob ${Buffer.byteLength(content)}\0${content}`)
+      .digest('hex'),
+  )
+}
+
+const profileDefaults: ResolvedProfile = {
+  name: 'default',
+  collections: undefined,
+  mappings: [],
+  excludePatterns: [],
+  vars: {},
+  syncPeriod: 30,
+  designerSessionPolicy: 'proceed',
+  dryRun: false,
+  paused: false,
+  drift: 'report',
+  prune: 'owned',
+  maxDeletions: '100%',
+  startPolicy: 'block',
+}
+
+type MappingInput = Partial<ResolvedProfile['mappings'][number]> & { source: string; destination: string }
+
+/** A profile of these mappings, every other setting at its default unless given. */
+export function profileOf(mappings: readonly MappingInput[], more: Partial<ResolvedProfile> = {}): ResolvedProfile {
+  const full = mappings.map((mapping) => ({ type: 'dir' as const, required: true, template: false, ...mapping }))
+  return { ...profileDefaults, mappings: full, ...more }
+}
+
+export function wantedOf(dataDir: string, commit: CommitHash, profile: ResolvedProfile, more: Partial<Wanted> = {}): Wanted {
+  return {
+    commit,
+    ref: 'main',
+    profile,
+    syncHash: createHash('sha256').update(JSON.stringify(profile)).digest('hex'),
+    dataDir,
+    paused: false,
+    facts: { gatewayName: 'gw', podName: 'gw-0', ordinal: 0, podLabels: {}, namespace: 'plant', mode: { name: '', from: 'none' } },
+    ...more,
+  }
+}

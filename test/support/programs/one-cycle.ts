@@ -1,0 +1,31 @@
+/**
+ * `one-cycle.ts <dataDir> <boundary>`: brings a folder from one commit to another and kills itself at the n-th boundary between two effects.
+ * The trees come as JSON on stdin: `[before, after]`.
+ */
+import { text } from 'node:stream/consumers'
+import { systemClock } from '../../../runtime/clock.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { runCycle } from '../../../runtime/sync/cycle.ts'
+import { memorySource, profileOf, type Tree, wantedOf } from '../memory-source.ts'
+
+const [dataDir = '', at = ''] = process.argv.slice(2)
+const [before, after] = JSON.parse(await text(process.stdin)) as [Tree, Tree]
+const source = memorySource()
+source.commit(before)
+let passed = 0
+const result = await runCycle(
+  {
+    source,
+    gateway: undefined,
+    clock: systemClock,
+    log: silentLog,
+    memory: { manifest: undefined },
+    boundary() {
+      passed += 1
+      if (passed === Number(at)) process.kill(process.pid, 'SIGKILL')
+    },
+  },
+  wantedOf(dataDir, source.commit(after), profileOf([{ source: 'projects', destination: 'projects' }])),
+  AbortSignal.timeout(30_000),
+)
+process.stdout.write(JSON.stringify({ phase: result.phase, passed }))
