@@ -30,6 +30,7 @@ const refillMs = 300_000
 const seriesMs = 600_000
 const maxSeries = 2_000
 const writeTimeoutMs = 10_000
+const maxNoteBytes = 1024
 
 type Series = { name: string; namespace: string; count: number; lastMs: number }
 
@@ -86,6 +87,17 @@ export function eventRecorder(
   }
 }
 
+/** The API server counts bytes. */
+function cut(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text)
+  return bytes.length <= maxBytes
+    ? text
+    : bytes
+        .subarray(0, maxBytes - 3)
+        .toString('utf8')
+        .replace(/\uFFFD$/, '')
+}
+
 function drop(map: Map<string, unknown>): void {
   const [oldest] = map.keys()
   if (map.size > maxSeries && oldest !== undefined) map.delete(oldest)
@@ -108,6 +120,6 @@ function objectOf(
     type,
     reason,
     action,
-    note: note.slice(0, 1024),
+    note: cut(note, maxNoteBytes),
   }
 }

@@ -2,7 +2,7 @@
  * Leader election over a Lease: one holder at a time, by the API server's own compare-and-swap. Durations are measured from when a
  * change of the Lease was seen here, so that clocks need not agree.
  */
-import type { Clock } from '../clock.ts'
+import { type Clock, deadline } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { Kube } from './client.ts'
@@ -40,9 +40,10 @@ export async function runWithLease(
       const lease = await deps.kube.get(leaseType, options, signal)
       const text = JSON.stringify(lease?.spec ?? null)
       if (seen?.text !== text) seen = { text, atMs: clock.monotonicMs() }
+      const takenMs = clock.monotonicMs()
       if (isFree(lease, seen.atMs, options, clock) && (await take(deps, options, lease, signal))) {
         log.info({ name: options.identity }, 'leading')
-        await leadWhileHeld(deps, options, lead, signal)
+        await leadWhileHeld(deps, options, takenMs, lead, signal)
         log.info({ name: options.identity }, 'not leading any more')
         seen = undefined
       }
@@ -93,15 +94,17 @@ async function take({ kube, clock }: Deps, options: LeaseOptions, lease: KubeObj
   }
 }
 
+/** `takenMs`: when the request that took the Lease was begun; from then on others count. */
 async function leadWhileHeld(
   deps: Deps,
   options: LeaseOptions,
+  takenMs: number,
   lead: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const lost = new AbortController()
   const own = AbortSignal.any([signal, lost.signal])
-  const renewing = renew(deps, options, lost, own)
+  const renewing = renew(deps, options, takenMs, lost, own)
   try {
     await lead(own)
   } finally {
@@ -111,26 +114,34 @@ async function leadWhileHeld(
   }
 }
 
-/** Fires `lost` when the Lease is another's, or could not be renewed in time. */
-async function renew({ kube, clock, log }: Deps, options: LeaseOptions, lost: AbortController, signal: AbortSignal): Promise<void> {
-  const { identity, renewWithinMs = 10_000, retryMs = 2_000 } = options
-  let renewedMs = clock.monotonicMs()
+/** Fires `lost` when the Lease is another's, or could not be renewed in time; no request may outlast that time. */
+async function renew(deps: Deps, options: LeaseOptions, takenMs: number, lost: AbortController, signal: AbortSignal): Promise<void> {
+  const { clock, log } = deps
+  const { renewWithinMs = 10_000, retryMs = 2_000 } = options
+  let renewedMs = takenMs
   while (!signal.aborted) {
     await clock.wait(retryMs, signal).catch(() => undefined)
     if (signal.aborted) return
+    const leftMs = renewedMs + renewWithinMs - clock.monotonicMs()
+    if (leftMs <= 0) return lost.abort(new Error('the Lease could not be renewed in time'))
+    const startedMs = clock.monotonicMs()
     try {
-      const lease = await kube.get(leaseType, options, signal)
-      if (specOf(lease).holderIdentity !== identity || lease === undefined) return lost.abort(new Error('the Lease has another holder'))
-      const startedMs = clock.monotonicMs()
-      const spec = { renewTime: clock.now().toString({ fractionalSecondDigits: 6 }) }
-      await kube.mergePatch(leaseType, options, { metadata: { resourceVersion: lease.metadata.resourceVersion }, spec }, {}, signal)
+      if (!(await renewOnce(deps, options, deadline(leftMs, signal)))) return lost.abort(new Error('the Lease has another holder'))
       renewedMs = startedMs
     } catch (error) {
       if (signal.aborted) return
       log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'the Lease was not renewed')
     }
-    if (clock.monotonicMs() - renewedMs > renewWithinMs) return lost.abort(new Error('the Lease could not be renewed in time'))
   }
+}
+
+/** False when it is another's. */
+async function renewOnce({ kube, clock }: Deps, options: LeaseOptions, signal: AbortSignal): Promise<boolean> {
+  const lease = await kube.get(leaseType, options, signal)
+  if (lease === undefined || specOf(lease).holderIdentity !== options.identity) return false
+  const spec = { renewTime: clock.now().toString({ fractionalSecondDigits: 6 }) }
+  await kube.mergePatch(leaseType, options, { metadata: { resourceVersion: lease.metadata.resourceVersion }, spec }, {}, signal)
+  return true
 }
 
 /** Others then need not wait for it to run out. */

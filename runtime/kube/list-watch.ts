@@ -48,7 +48,9 @@ export async function runListWatch<Item>(
     try {
       from ??= await listAll(kube, set, teller, signal)
       from = await watchOnce(kube, set, teller, from, signal)
-      failures = 0
+      // A server or proxy that ends each watch at once must not be asked in a loop.
+      if (clock.monotonicMs() - startedMs > goodWatchMs) failures = 0
+      else await clock.wait(backoffMs((failures += 1), firstRetryMs, longestRetryMs, clock.random()), signal).catch(() => undefined)
     } catch (error) {
       if (isAbort(error, signal) || signal.aborted) return
       const fault = asFault(error)
@@ -85,8 +87,9 @@ function createTeller<Item>(
       if (item === undefined) return forget(id)
       const { namespace, name } = object.metadata
       const key = namespace === undefined ? { name } : { namespace, name }
-      known.set(id, { key, version })
       handlers.upsert(key, item)
+      // Only what was taken is known: a handler that failed is told again.
+      known.set(id, { key, version })
     },
     remove: (object) => forget(idOf(object)),
     listed(present) {
@@ -130,33 +133,40 @@ async function watchOnce<Item>(kube: Kube, set: WatchedSet<Item>, teller: Teller
   if (set.fieldSelector !== undefined) query['fieldSelector'] = set.fieldSelector
   let version = from
   let failure: Fault | undefined
-  let controller: AbortController | undefined
-  const end = new Promise<void>((resolve, reject) => {
-    const taken = (phase: string, object: KubeObject): void => {
-      try {
-        version = takeEvent(phase, object, teller) ?? version
-      } catch (error) {
-        // The client swallows what its callback throws.
-        failure = asFault(error)
-        controller?.abort()
-      }
+  const ending = new AbortController()
+  const end = Promise.withResolvers<void>()
+  const taken = (phase: string, object: KubeObject): void => {
+    try {
+      version = takeEvent(phase, object, teller) ?? version
+    } catch (error) {
+      // The client swallows what its callback throws.
+      failure = asFault(error)
+      ending.abort(failure)
     }
-    const done = (error: unknown): void => {
-      if (failure !== undefined) reject(failure)
-      else if (error === null || error === undefined || signal.aborted) resolve()
-      else reject(watchFault(error, set))
-    }
+  }
+  const done = (error: unknown): void => {
+    if (failure !== undefined) end.reject(failure)
+    else if (error === null || error === undefined) end.resolve()
+    else end.reject(watchFault(error, set))
+  }
+  // The client hands its controller over only once there is an answer, and a server that hangs gives none.
+  const leave = (): void => end.resolve()
+  signal.addEventListener('abort', leave, { once: true })
+  try {
     const path = pathOf(set.type, set.namespace === undefined ? {} : { namespace: set.namespace })
-    watch
-      .watch(path, query, taken, done)
-      .then((started) => {
-        controller = started
-        if (signal.aborted || failure !== undefined) started.abort()
-        else signal.addEventListener('abort', () => started.abort(), { once: true })
-      })
-      .catch((error: unknown) => reject(watchFault(error, set)))
-  })
-  await end
+    const starting = watch.watch(path, query, taken, done)
+    starting.then(
+      (started) => {
+        if (signal.aborted || ending.signal.aborted) started.abort()
+        else AbortSignal.any([signal, ending.signal]).addEventListener('abort', () => started.abort(), { once: true })
+      },
+      (error: unknown) => end.reject(watchFault(error, set)),
+    )
+    await end.promise
+  } finally {
+    signal.removeEventListener('abort', leave)
+    ending.abort(new Error('the watch has ended'))
+  }
   signal.throwIfAborted()
   return version
 }

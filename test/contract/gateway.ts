@@ -1,0 +1,81 @@
+/**
+ * What the product relies on in a gateway's HTTP API (gateway.md section 4); run against the simulator, and one day against a real one.
+ */
+import type { Test } from 'tap'
+import type { Simulator } from '../../examples/simulator/simulator.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { Fault } from '../../runtime/fault.ts'
+import { connectGateway, type Gateway } from '../../runtime/gateway/gateway.ts'
+import { silentLog } from '../../runtime/log.ts'
+
+export type GatewayUnderTest = { simulator: Simulator; apiKey: string; ca?: string }
+
+const signal = AbortSignal.timeout(60_000)
+
+export function clientOf({ simulator, ca }: Pick<GatewayUnderTest, 'simulator' | 'ca'>, apiKey: string | undefined): Gateway {
+  return connectGateway({ url: simulator.url, apiKey: async () => apiKey, ca, clock: systemClock, log: silentLog })
+}
+
+export async function reasonOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.catch((thrown: unknown) => thrown)
+  return error instanceof Fault ? error.reason : 'nothing was thrown'
+}
+
+export async function gatewayContract(
+  t: Test,
+  make: (t: Test, options: { commissioning?: boolean; lockRoute?: boolean }) => Promise<GatewayUnderTest>,
+): Promise<void> {
+  await t.test('a running gateway says so, without a key', async (t) => {
+    const under = await make(t, {})
+    t.equal(await clientOf(under, undefined).status(signal), 'running')
+    t.match(await clientOf(under, under.apiKey).info(signal), { name: 'gw', deploymentMode: 'dev' })
+  })
+  await t.test('a scan is over when the gateway says so, projects before config', async (t) => {
+    const under = await make(t, {})
+    const gateway = clientOf(under, under.apiKey)
+    const done = await gateway.scan(['config', 'projects'], signal)
+    t.ok(done.projects !== undefined && done.config !== undefined)
+    const posted = under.simulator.requests
+      .filter(({ method, path }) => method === 'POST' && path.includes('/scan/'))
+      .map(({ path }) => path.split('/').at(-1))
+    t.same(posted, ['projects', 'config'])
+    const again = await gateway.scan(['config'], signal)
+    t.ok((again.config?.epochMilliseconds ?? 0) > (done.config?.epochMilliseconds ?? 0), 'each scan has its own time')
+  })
+  await t.test('the lock is held until the scan, and an older gateway has none', async (t) => {
+    const under = await make(t, {})
+    const gateway = clientOf(under, under.apiKey)
+    t.equal(await gateway.lock(['projects'], signal), 'held')
+    t.equal(
+      await reasonOf(clientOf(under, under.apiKey).lock(['projects'], AbortSignal.timeout(500))),
+      'nothing was thrown',
+      'a second one waits',
+    )
+    await gateway.scan(['projects'], signal)
+    t.equal(await gateway.lock(['projects'], signal), 'held')
+    t.equal(await clientOf(await make(t, { lockRoute: false }), under.apiKey).lock(['projects'], signal), 'unsupported')
+  })
+  await t.test('a wrong key is told from a gateway that is not ready', async (t) => {
+    const under = await make(t, {})
+    t.equal(await reasonOf(clientOf(under, undefined).scan(['config'], signal)), 'GatewayUnauthorised')
+    t.equal(await reasonOf(clientOf(under, 'gw:wrong').scan(['config'], signal)), 'GatewayUnauthorised')
+    under.simulator.failNext({ path: '/data/api/v1/scan/config', status: 403, times: 1 })
+    t.equal(await reasonOf(clientOf(under, under.apiKey).scan(['config'], signal)), 'GatewayForbidden')
+    under.simulator.failNext({ path: '/data/api/v1/scan/config', status: 500, times: 1 })
+    t.equal(await reasonOf(clientOf(under, under.apiKey).scan(['config'], signal)), 'GatewayNotReady')
+  })
+  await t.test('a commissioning gateway is not ready', async (t) => {
+    const under = await make(t, { commissioning: true })
+    const gateway = clientOf(under, under.apiKey)
+    t.equal(await gateway.status(signal), 'commissioning')
+    t.equal(await reasonOf(gateway.scan(['config'], signal)), 'GatewayNotReady')
+    t.equal(await reasonOf(gateway.info(signal)), 'GatewayNotReady')
+    under.simulator.finishCommissioning()
+    t.equal(await gateway.status(signal), 'running')
+  })
+  await t.test('Designers are read to the last page', async (t) => {
+    const under = await make(t, {})
+    under.simulator.setDesigners(Array.from({ length: 250 }, (_, index) => ({ user: `u${index}`, project: 'line' })))
+    t.equal((await clientOf(under, under.apiKey).designers(signal)).length, 250)
+  })
+}

@@ -1,0 +1,142 @@
+/**
+ * An API server that hangs, ends every watch at once, or answers again: between the client and the real one stands a proxy that does so.
+ */
+import { createServer, type Socket } from 'node:net'
+import { connect } from 'node:net'
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { createKube, type Kube, loadKube } from '../../../runtime/kube/client.ts'
+import { runWithLease } from '../../../runtime/kube/lease.ts'
+import { runListWatch } from '../../../runtime/kube/list-watch.ts'
+import { podType } from '../../../runtime/kube/types.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+import { openWorld, tinyPod, until, type World } from '../../support/world.ts'
+
+/** Forwards bytes to the API server; can stop to do so, or cut every connection. */
+async function throughProxy(
+  t: Test,
+  { plane }: World,
+): Promise<{ kube: Kube; hang(hangs: boolean): void; cut(): void; connections(): number }> {
+  const target = new URL(plane.url)
+  const sockets = new Set<Socket>()
+  let hangs = false
+  let count = 0
+  const server = createServer((client) => {
+    count += 1
+    const upstream = connect(Number(target.port), target.hostname)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.on('data', (chunk: Buffer) => hangs || upstream.write(chunk))
+    upstream.on('data', (chunk: Buffer) => hangs || client.write(chunk))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const file = path.join(temporaryFolder(t, 'proxy'), 'kubeconfig')
+  writeFileSync(file, readFileSync(plane.adminKubeconfig, 'utf8').replace(plane.url, `https://127.0.0.1:${port}`))
+  const kube = createKube(loadKube({ kubeconfig: file }), { clock: systemClock, log: silentLog, userAgent: 'test' })
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
+  t.teardown(async () => {
+    cut()
+    await new Promise((resolve) => server.close(resolve))
+    await kube.close()
+  })
+  return {
+    kube,
+    cut,
+    hang: (next) => {
+      hangs = next
+    },
+    connections: () => count,
+  }
+}
+
+void t.test('a leader that cannot renew stops to lead before another may begin', { timeout: 60_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const world = await openWorld(t)
+  const namespace = await world.namespace('lease')
+  const { kube, hang } = await throughProxy(t, world)
+  const stop = new AbortController()
+  let leads = false
+  const running = runWithLease(
+    { kube, clock: systemClock, log: silentLog },
+    { namespace, name: 'leader', identity: 'a', durationMs: 3_000, renewWithinMs: 2_000, retryMs: 300 },
+    async (signal) => {
+      leads = true
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+      leads = false
+    },
+    stop.signal,
+  )
+  await until(() => (leads ? true : undefined), 'a leads')
+  hang(true)
+  const startedMs = systemClock.monotonicMs()
+  await until(() => (leads ? undefined : true), 'a stops to lead', 10_000)
+  t.ok(systemClock.monotonicMs() - startedMs < 3_000, 'before its Lease runs out')
+  hang(false)
+  stop.abort(new Error('stop'))
+  await running
+})
+
+void t.test('a watch that is cut goes on, tells what happened meanwhile, and does not ask in a loop', { timeout: 60_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const world = await openWorld(t)
+  const { signal } = world
+  const namespace = await world.namespace('watch')
+  const { kube, cut, connections } = await throughProxy(t, world)
+  await world.kube.create(podType, tinyPod(namespace, 'before'), signal)
+  const names = new Set<string>()
+  const stop = new AbortController()
+  const running = runListWatch(
+    { kube, clock: systemClock, log: silentLog },
+    { type: podType, namespace, project: ({ metadata }) => metadata.name },
+    { upsert: ({ name }) => names.add(name), remove: ({ name }) => names.delete(name), synced() {} },
+    stop.signal,
+  )
+  await until(() => (names.has('before') ? true : undefined), 'the list is told')
+  cut()
+  await world.kube.delete(podType, { namespace, name: 'before' }, signal)
+  await world.kube.create(podType, tinyPod(namespace, 'meanwhile'), signal)
+  await until(() => (names.has('meanwhile') ? true : undefined), 'what came meanwhile is told')
+  await until(() => (names.has('before') ? undefined : true), 'what went meanwhile is told', 45_000)
+  const before = connections()
+  for (let round = 0; round < 20; round += 1) {
+    cut()
+    await systemClock.wait(50)
+  }
+  t.ok(connections() - before < 12, `${connections() - before} connections in a second of cuts`)
+  stop.abort(new Error('stop'))
+  await running
+})
+
+void t.test('a watch that waits for its first answer ends with the signal', { timeout: 60_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const world = await openWorld(t)
+  const namespace = await world.namespace('watch')
+  const { kube, hang } = await throughProxy(t, world)
+  const stop = new AbortController()
+  const running = runListWatch(
+    { kube, clock: systemClock, log: silentLog },
+    { type: podType, namespace, project: ({ metadata }) => metadata.name },
+    { upsert() {}, remove() {}, synced: () => hang(true) },
+    stop.signal,
+  )
+  await systemClock.wait(1_000)
+  stop.abort(new Error('stop'))
+  const startedMs = systemClock.monotonicMs()
+  await running
+  t.ok(systemClock.monotonicMs() - startedMs < 1_000)
+})

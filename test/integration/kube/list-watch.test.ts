@@ -1,0 +1,98 @@
+/**
+ * The list-watch against a real API server: pages, changes, projections, and what comes after an interruption.
+ */
+import t from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import type { Kube } from '../../../runtime/kube/client.ts'
+import { runWithLease } from '../../../runtime/kube/lease.ts'
+import { runListWatch } from '../../../runtime/kube/list-watch.ts'
+import { leaseType, podType } from '../../../runtime/kube/types.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { requires } from '../../support/requires.ts'
+import { openWorld, tinyPod, until } from '../../support/world.ts'
+
+function follow(kube: Kube, namespace: string, signal: AbortSignal) {
+  const items = new Map<string, string>()
+  let syncs = 0
+  const done = runListWatch(
+    { kube, clock: systemClock, log: silentLog },
+    {
+      type: podType,
+      namespace,
+      project: ({ metadata }) => (metadata.annotations?.['hidden'] === 'true' ? undefined : (metadata.annotations?.['v'] ?? '')),
+    },
+    {
+      upsert: (key, item) => items.set(key.name, item),
+      remove: (key) => items.delete(key.name),
+      synced: () => (syncs += 1),
+    },
+    signal,
+  )
+  return { items, done, syncs: () => syncs }
+}
+
+void t.test(
+  'what is there is listed in pages, what changes is told, what is not projected is not kept',
+  { timeout: 120_000 },
+  async (t) => {
+    if (!requires(t, 'git')) return
+    const { kube, namespace, signal } = await openWorld(t)
+    const where = await namespace('watch')
+    for (let index = 0; index < 250; index += 1)
+      await kube.create(podType, tinyPod(where, `p-${index}`, { annotations: { v: '1' } }), signal)
+    const stop = new AbortController()
+    const { items, done, syncs } = follow(kube, where, stop.signal)
+    await until(() => (syncs() > 0 ? true : undefined), 'the list is told')
+    t.equal(items.size, 250)
+    await kube.create(podType, tinyPod(where, 'new', { annotations: { v: '2' } }), signal)
+    await until(() => items.get('new'), 'a new pod is told')
+    await kube.mergePatch(podType, { namespace: where, name: 'p-7' }, { metadata: { annotations: { v: '9' } } }, {}, signal)
+    await until(() => (items.get('p-7') === '9' ? true : undefined), 'a changed pod is told')
+    await kube.mergePatch(podType, { namespace: where, name: 'p-8' }, { metadata: { annotations: { hidden: 'true' } } }, {}, signal)
+    await until(() => (items.has('p-8') ? undefined : true), 'a pod that is none of ours any more is gone')
+    const { plane } = await openWorld(t)
+    t.ok(plane.url)
+    await kube.delete(podType, { namespace: where, name: 'new' }, signal)
+    await until(() => (items.has('new') ? undefined : true), 'a deleted pod is gone', 45_000)
+    stop.abort()
+    await done
+  },
+)
+
+void t.test('one of two contenders leads; when it gives back, the other follows at once', { timeout: 60_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const { kube, namespace, signal } = await openWorld(t)
+  const where = await namespace('lease')
+  const deps = { kube, clock: systemClock, log: silentLog }
+  const leading = new Set<string>()
+  let most = 0
+  const contend = (identity: string, own: AbortSignal): Promise<void> =>
+    runWithLease(
+      deps,
+      { namespace: where, name: 'leader', identity, retryMs: 200 },
+      async (leads) => {
+        leading.add(identity)
+        most = Math.max(most, leading.size)
+        await new Promise<void>((resolve) => leads.addEventListener('abort', () => resolve(), { once: true }))
+        leading.delete(identity)
+      },
+      own,
+    )
+  const [first, second] = [new AbortController(), new AbortController()]
+  const a = contend('a', first.signal)
+  await until(() => (leading.has('a') ? true : undefined), 'a leads')
+  const b = contend('b', second.signal)
+  await systemClock.wait(500)
+  t.same([...leading], ['a'])
+  const startedMs = systemClock.monotonicMs()
+  first.abort(new Error('stop'))
+  await a
+  await until(() => (leading.has('b') ? true : undefined), 'b leads')
+  t.ok(systemClock.monotonicMs() - startedMs < 2_000, 'within two seconds')
+  t.equal(most, 1, 'never two at once')
+
+  await kube.mergePatch(leaseType, { namespace: where, name: 'leader' }, { spec: { holderIdentity: 'thief' } }, {}, signal)
+  await until(() => (leading.size === 0 ? true : undefined), 'b stops once another holds the Lease')
+  second.abort(new Error('stop'))
+  await b
+})

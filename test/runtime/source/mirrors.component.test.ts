@@ -1,0 +1,155 @@
+/**
+ * What a mirror says of a real git host, and what it makes of everything that goes wrong there.
+ */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { createMirrors, type Mirror, type Mirrors } from '../../../runtime/source/mirrors.ts'
+import { type GitHost, startGitHost } from '../../support/git-host.ts'
+import { type Repository, temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+
+const signal = AbortSignal.timeout(120_000)
+
+type SetUp = { host: GitHost; repository: Repository; mirrors: Mirrors; mirror: Mirror; folder: string }
+
+async function setUp(t: Test): Promise<SetUp> {
+  const folder = temporaryFolder(t, 'mirrors')
+  const host = await startGitHost(path.join(folder, 'git'))
+  t.teardown(async () => host.stop())
+  const repository = host.repository('plant.git')
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, allowLocal: false })
+  t.teardown(async () => mirrors.close())
+  return { host, repository, mirrors, mirror: mirrors.of({ repo: host.url('plant.git/.git') }), folder }
+}
+
+const resolve = async (mirror: Mirror, ref: string, fresh = false): Promise<string> => (await mirror.resolve(ref, { fresh }, signal)).commit
+
+async function reasonOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.catch((thrown: unknown) => thrown)
+  return error instanceof Fault ? error.reason : `nothing but ${String(error)}`
+}
+
+void t.test('a branch, a tag, an annotated tag, a full name and a hash each resolve to the commit that they stand for', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { repository, mirror } = await setUp(t)
+  const first = repository.commit({ a: '1' })
+  repository.git('tag', 'light')
+  repository.git('tag', '-a', '-m', 'annotated', 'heavy')
+  const second = repository.commit({ a: '2' })
+  for (const fresh of [false, true]) {
+    t.equal(await resolve(mirror, 'main', fresh), second)
+    t.equal(await resolve(mirror, 'light', fresh), first)
+    t.equal(await resolve(mirror, 'heavy', fresh), first, 'an annotated tag is the commit it points at')
+    t.equal(await resolve(mirror, 'refs/tags/heavy', fresh), first)
+    t.equal(await resolve(mirror, 'refs/heads/main', fresh), second)
+    t.equal(await resolve(mirror, first, fresh), first)
+  }
+  t.match((await mirror.resolve('main', { fresh: false }, signal)).committedAt, /^\d{4}-\d{2}-\d{2}T/)
+})
+
+void t.test('a branch wins over a tag of the same name', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, mirror } = await setUp(t)
+  const tagged = repository.commit({ a: '1' })
+  repository.git('tag', 'both')
+  const branched = repository.commit({ a: '2' })
+  repository.git('branch', 'both')
+  t.not(tagged, branched)
+  t.equal(await resolve(mirror, 'both'), branched)
+  t.equal(await resolve(mirror, 'refs/tags/both'), tagged)
+})
+
+void t.test('a forced push is followed, a branch or commit that is not there has its own reason', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, mirror, mirrors } = await setUp(t)
+  const old = repository.commit({ a: '1' })
+  t.equal(await resolve(mirror, 'main'), old)
+  repository.git('commit', '-q', '--amend', '-m', 'other')
+  const rewritten = repository.git('rev-parse', 'HEAD').toString().trim()
+  t.equal(await resolve(mirror, 'main', true), rewritten)
+  t.equal(await reasonOf(mirror.resolve('nope', { fresh: true }, signal)), 'RefNotFound')
+  t.equal(await reasonOf(mirror.resolve('refs/heads/nope', { fresh: true }, signal)), 'RefNotFound')
+  t.equal(await reasonOf(mirror.ensure(parseCommitHash('f'.repeat(40)), signal)), 'CommitGone')
+  t.equal(await reasonOf(mirror.ensure(parseCommitHash(old), signal)), `nothing but undefined`, 'a commit that was fetched stays')
+  t.equal(
+    await reasonOf(mirrors.of({ repo: `${(await setUp(t)).host.url('other.git')}` }).resolve('main', { fresh: false }, signal)),
+    'RepositoryNotFound',
+  )
+})
+
+void t.test('an unchanged ref is asked for and not fetched again; equal questions share one answer', async (t) => {
+  if (!requires(t, 'git')) return
+  const { host, repository, mirror } = await setUp(t)
+  repository.commit({ a: '1' })
+  await resolve(mirror, 'main')
+  host.requests.length = 0
+  await resolve(mirror, 'main')
+  t.equal(host.requests.length, 2, 'one question: the advertisement, then the exact ref')
+  repository.commit({ a: '2' })
+  host.requests.length = 0
+  const answers = await Promise.all(Array.from({ length: 50 }, () => resolve(mirror, 'main')))
+  t.equal(new Set(answers).size, 1)
+  t.ok(host.requests.length <= 5, `${host.requests.length} requests for 50 questions`)
+})
+
+void t.test('a host that hangs holds nobody longer than the signal, and nothing stays behind', async (t) => {
+  if (!requires(t, 'git')) return
+  const { host, repository, mirror, folder } = await setUp(t)
+  const first = repository.commit({ a: '1' })
+  await resolve(mirror, 'main')
+  host.hang(true)
+  const startedMs = systemClock.monotonicMs()
+  const hanging = mirror.resolve('main', { fresh: true }, AbortSignal.timeout(300)).then(
+    () => 'answered',
+    () => 'ended',
+  )
+  t.equal(await hanging, 'ended')
+  t.ok(systemClock.monotonicMs() - startedMs < 5_000)
+  host.hang(false)
+  t.equal(await resolve(mirror, 'main', true), first)
+  const left = readdirSync(path.join(folder, 'mirrors'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.lock$|tmp_/.test(name))
+  t.same(left, [])
+})
+
+void t.test('what a killed process left in a mirror holds up no later fetch', async (t) => {
+  if (!requires(t, 'git')) return
+  const { host, repository, mirror, mirrors, folder } = await setUp(t)
+  repository.commit({ a: '1' })
+  await resolve(mirror, 'main')
+  await mirrors.close()
+  const [own = ''] = readdirSync(path.join(folder, 'mirrors'))
+  const inside = path.join(folder, 'mirrors', own)
+  writeFileSync(path.join(inside, 'shallow.lock'), '')
+  mkdirSync(path.join(inside, 'objects/pack'), { recursive: true })
+  writeFileSync(path.join(inside, 'objects/pack/tmp_pack_x'), 'half')
+  const next = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, allowLocal: false })
+  const second = repository.commit({ a: '2' })
+  t.equal(await resolve(next.of({ repo: host.url('plant.git/.git') }), 'main', true), second)
+  t.notOk(existsSync(path.join(inside, 'objects/pack/tmp_pack_x')))
+  await next.close()
+})
+
+void t.test('neither a repository nor a ref can become an option, a program or a file of this machine', async (t) => {
+  if (!requires(t, 'git')) return
+  const { mirrors, mirror, repository, folder } = await setUp(t)
+  repository.commit({ a: '1' })
+  const repos = [
+    '--upload-pack=touch /tmp/x',
+    '-oProxyCommand=x',
+    'ext::sh -c x',
+    `file://${folder}/git/plant.git`,
+    `${folder}/git/plant.git`,
+    'ftp://x/y',
+  ]
+  for (const repo of repos) t.equal(await reasonOf((async () => mirrors.of({ repo }))()), 'RepositoryNotAllowed', repo)
+  const canary = path.join(folder, 'canary')
+  for (const ref of [`--upload-pack=touch ${canary}`, `-c core.hooksPath=${folder}`]) {
+    t.match(await reasonOf(mirror.resolve(ref, { fresh: true }, signal)), /^(?:RefNotFound|GitFailed)$/, ref)
+  }
+  t.notOk(existsSync(canary))
+})
