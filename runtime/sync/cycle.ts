@@ -14,13 +14,13 @@ import { ensureEngineFolder, type Ownership, ownershipOf } from './disk.ts'
 import { takeLock } from './lock.ts'
 import type { Manifest, State } from './manifest.ts'
 import { appendManifest, readManifest } from './manifest-file.ts'
-import { type CycleResult, dryRunResult, ended, type Ended, failed, standing } from './outcome.ts'
+import { type CycleResult, dryRunResult, ended, type Ended, failed, occupied, standing } from './outcome.ts'
 import type { ScanKind } from './paths.ts'
 import { isEmptyPlan } from './plan.ts'
 import { prepare, type Prepared, type Repair } from './prepare.ts'
 import type { Boundary } from './publish.ts'
 import { recover } from './recover.ts'
-import { requireNoDesigner, scanPending } from './rescan.ts'
+import { designersInTheWay, scanPending } from './rescan.ts'
 
 export type { Wanted } from './context.ts'
 export type { CycleResult } from './outcome.ts'
@@ -77,6 +77,9 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   const prepared = await prepare(source, wanted, manifest, repairOf(manifest, wanted, status), signal)
   const [problem] = prepared.plan.problems
   if (problem !== undefined) throw new Fault(problem.reason, problem.message)
+  const writes = prepared.plan.puts.length + prepared.plan.deletes.length > 0
+  const designers = writes ? await designersInTheWay(gateway, status, wanted, signal) : []
+  if (designers.length > 0) return occupied(manifest.state, wanted, designers)
   const findings = await bringInPlace(deps, wanted, manifest, prepared, ownership, status, signal)
   const summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift, findings }
   return await letGatewayRead(deps, wanted, summary, status, signal)
@@ -118,10 +121,9 @@ async function bringInPlace(
     remember(wanted, manifest, prepared, nextState(wanted, manifest, prepared, undefined, status, nowMs))
     return prepared.findings
   }
-  await requireNoDesigner(gateway, status, wanted, signal)
   const run = await stageAll(deps, wanted, prepared, ownership, boundary, signal)
   try {
-    if (gateway !== undefined && status === 'running' && plan.scan.length > 0) await gateway.lock(plan.scan, signal)
+    await passGate(gateway, plan.scan, status, wanted, signal)
     signal.throwIfAborted()
   } catch (error) {
     discard(run)
@@ -129,6 +131,24 @@ async function bringInPlace(
   }
   publishRun({ log }, wanted, manifest, run, prepared, nextState(wanted, manifest, prepared, run, status, nowMs), boundary)
   return [...prepared.findings, ...run.findings]
+}
+
+/** The last look before the first rename: a gateway that came up while content was fetched is locked too, and its Designers count. */
+async function passGate(
+  gateway: Gateway | undefined,
+  kinds: readonly ScanKind[],
+  before: GatewayStatus | undefined,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<void> {
+  if (gateway === undefined || kinds.length === 0) return
+  const now = before === 'running' ? before : await gateway.status(signal)
+  if (now !== 'running') return
+  if (before !== 'running') {
+    const designers = await designersInTheWay(gateway, now, wanted, signal)
+    if (designers.length > 0) throw new Fault('DesignerOpen', `open Designer sessions: ${designers.join(', ')}`)
+  }
+  await gateway.lock(kinds, signal)
 }
 
 /** The manifest learns what needed no file: a commit without a change for us, adopted files, stats looked at. */

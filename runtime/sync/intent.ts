@@ -58,7 +58,7 @@ async function fromKnownBase(
   const key = treeKey(wanted.profile, activeMode(wanted)?.name, mappings)
   if (state.commit === null || state.treeKey !== key) return undefined
   const base = { mappings, chain: state.chain, absent: state.absent, treeKey: key, moved: [] }
-  const outdated = outdatedRenders(manifest.files, mappings, context)
+  const outdated = outdatedRenders(manifest.files, mappings, state.absent, context)
   if (state.commit === wanted.commit) return { from: 'same', puts: outdated, removed: new Map(), findings: [], ...base }
   const changes = await differences(source, wanted, state.commit, signal)
   if (changes === undefined) return undefined
@@ -96,12 +96,18 @@ async function differences(
   }
 }
 
-/** Files whose blob is the same but whose variables are not. */
-function outdatedRenders(files: ReadonlyMap<string, Owned>, mappings: readonly ResolvedMapping[], context: TemplateContext) {
+/** Files whose blob is the same but whose variables are not; a commit without a mapping's source holds no blob of it either. */
+function outdatedRenders(
+  files: ReadonlyMap<string, Owned>,
+  mappings: readonly ResolvedMapping[],
+  absent: readonly number[],
+  context: TemplateContext,
+): Map<string, DesiredFile> {
   const result = new Map<string, DesiredFile>()
   for (const [path, owned] of files) {
     const mapping = mappings[owned.mapping]
-    if (owned.rendered === undefined || mapping === undefined || isCurrent(owned, mapping, path, context)) continue
+    if (owned.rendered === undefined || mapping === undefined || absent.includes(owned.mapping)) continue
+    if (isCurrent(owned, mapping, path, context)) continue
     result.set(path, desiredOf(path, owned))
   }
   return result

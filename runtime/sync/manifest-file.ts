@@ -45,29 +45,53 @@ export function readManifest(dataDir: string): Manifest {
   return reader.finish()
 }
 
-/** Applies changes and the new state to the manifest in memory and on disk; on return both survive a loss of power. */
+/**
+ * Applies changes and the new state to the manifest in memory and on disk; on return both survive a loss of power. When it throws, neither
+ * has changed: what is in memory is put back, and what was appended is cut off.
+ */
 export function appendManifest(dataDir: string, manifest: Manifest, changes: readonly ManifestChange[], state: State): void {
-  const file = enginePaths(dataDir).manifest
+  const before = { state: manifest.state, files: changes.map(({ path }) => ({ path, owned: manifest.files.get(path) })) }
   const whole = manifest.bytes === 0 || wantsCompaction(manifest)
+  applyChanges(manifest, changes, state)
+  try {
+    if (whole) rewrite(dataDir, manifest)
+    else append(dataDir, manifest, changes, state)
+  } catch (error) {
+    applyChanges(manifest, before.files, before.state)
+    throw error
+  }
+}
+
+function applyChanges(manifest: Manifest, changes: readonly ManifestChange[], state: State | undefined): void {
   for (const { path, owned } of changes) {
     if (owned === undefined) manifest.files.delete(path)
     else manifest.files.set(path, owned)
   }
   manifest.state = state
-  if (whole) {
-    writeDurably(file, wholeText(manifest))
-    manifest.bytes = fs.statSync(file).size
-    manifest.lines = manifest.files.size + 2
-    return
-  }
-  const fd = fs.openSync(file, fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW)
+}
+
+function rewrite(dataDir: string, manifest: Manifest): void {
+  const file = enginePaths(dataDir).manifest
+  writeDurably(file, wholeText(manifest))
+  manifest.bytes = fs.statSync(file).size
+  manifest.lines = manifest.files.size + 2
+}
+
+function append(dataDir: string, manifest: Manifest, changes: readonly ManifestChange[], state: State): void {
+  const fd = fs.openSync(enginePaths(dataDir).manifest, fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW)
   try {
     // What lies behind the last complete write is the beginning of one that failed.
     fs.ftruncateSync(fd, manifest.bytes)
     const text = Buffer.from(changes.map(encodeChange).join('') + encodeState(state))
-    let offset = 0
-    while (offset < text.length) offset += fs.writeSync(fd, text, offset, text.length - offset, manifest.bytes + offset)
-    fs.fsyncSync(fd)
+    try {
+      let offset = 0
+      while (offset < text.length) offset += fs.writeSync(fd, text, offset, text.length - offset, manifest.bytes + offset)
+      fs.fsyncSync(fd)
+    } catch (error) {
+      // A whole line may be there though it was not made durable: the next start must not believe it.
+      fs.ftruncateSync(fd, manifest.bytes)
+      throw error
+    }
     manifest.bytes += text.length
     manifest.lines += changes.length + 1
   } finally {

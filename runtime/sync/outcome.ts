@@ -23,7 +23,6 @@ const blocking: ReadonlySet<Reason> = new Set([
   'SymbolicLink',
   'CollectionsInvalid',
   'UnknownProfile',
-  'DesignerOpen',
 ])
 
 const reportedFindings = 20
@@ -83,6 +82,13 @@ export function ended(
     reason: 'Drifted',
     message: `${drift.count} of our files were changed locally: ${drift.paths.slice(0, 3).join(', ')}`,
   }
+}
+
+/** A Designer is open and the policy forbids to write: waiting ends by itself, failing says that someone must act. */
+export function occupied(state: State | undefined, wanted: Wanted, designers: readonly string[]): CycleResult {
+  const phase = wanted.profile.designerSessionPolicy === 'wait' ? 'Pending' : 'Blocked'
+  const message = `open Designer sessions: ${designers.join(', ')}`.slice(0, messageCharacters)
+  return { ...standing(state, wanted), phase, reason: 'DesignerOpen', message, designers: [...designers] }
 }
 
 /** What would be done; nothing was. */

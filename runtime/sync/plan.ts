@@ -10,7 +10,7 @@ import { describeConflict, findConflicts } from './conflicts.ts'
 import type { DesiredFile } from './desired.ts'
 import type { FileStat, Owned } from './manifest.ts'
 import type { Prune } from './mappings.ts'
-import { parentOf, scanKind, type ScanKind } from './paths.ts'
+import { isForbidden, isGatewayIdentity, parentOf, scanKind, type ScanKind } from './paths.ts'
 
 /** What stands at a path now. `id` is the hash of the content where it had to be read, null where it could not be. */
 export type Observed =
@@ -57,6 +57,8 @@ export type PlanInput = {
   /** Whether a local change is overwritten without a word: the file is being repaired. */
   repairing: ReadonlySet<string>
   prunesAll(mapping: number): boolean
+  /** Whether a file is made from its blob by a template or patch: the blob itself at its place is not what is wanted. */
+  isRendered(file: DesiredFile): boolean
   maxDeletions: string | number
   commit: CommitHash
   confirmedDeletions: CommitHash | undefined
@@ -120,16 +122,19 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined
     put('absent', seen.topmost)
   } else if (seen.kind === 'under-file') {
     if (going.has(seen.file)) put('absent', seen.file)
-    else if (input.prunesAll(wanted.mapping)) {
+    else if (input.prunesAll(wanted.mapping) && !isProtected(seen.file)) {
       result.deletes.push({ path: seen.file, why: 'foreign', inTheWay: true })
       going.add(seen.file)
       put('absent', seen.file)
     } else inTheWay(result, path, `the file "${seen.file}"`)
   } else if (seen.kind === 'folder') {
     const foreign = seen.files.filter((file) => !going.has(file))
-    if (foreign.length === 0 || input.prunesAll(wanted.mapping)) put('folder', path)
-    else inTheWay(result, path, `a folder with "${foreign[0] ?? ''}"`)
-  } else if (seen.id === wanted.id && seen.exec === wanted.exec && !input.repairing.has(path)) {
+    if (foreign.length === 0 || (input.prunesAll(wanted.mapping) && !foreign.some(isProtected))) {
+      // The folder goes as a whole; its files are named so that they count as deletions.
+      for (const file of foreign) result.deletes.push({ path: file, why: 'foreign', inTheWay: true })
+      put('folder', path)
+    } else inTheWay(result, path, `a folder with "${foreign[0] ?? ''}"`)
+  } else if (seen.id === wanted.id && seen.exec === wanted.exec && !input.repairing.has(path) && !input.isRendered(wanted)) {
     result.adopts.push({ ...wanted, stat: seen.stat })
     if (owned === undefined || owned.id === wanted.id) result.counts.unchanged += 1
     else result.counts.changed += 1
@@ -137,6 +142,11 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined
     if (!input.repairing.has(path)) reportLocalChange(input, result, path, seen.id, 'overwritten')
     put('file', path)
   }
+}
+
+/** What no setting lets us delete. */
+function isProtected(file: string): boolean {
+  return isForbidden(file) || isGatewayIdentity(file)
 }
 
 function inTheWay(result: Plan, path: string, what: string): void {

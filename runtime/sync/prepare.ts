@@ -52,7 +52,8 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
   const judged = looks === undefined ? undefined : await judge(source, wanted, manifest, intent, looks, renderer, signal)
   const repaired = judged === undefined ? [] : repairs(judged, wanted, repair)
   const puts = new Map([...repaired.map((file) => [file.path, desiredOf(file.path, file.owned)] as const), ...intent.puts])
-  const foreign = intent.from === 'listing' ? listAllForeign(wanted, manifest, intent) : []
+  const cleans = intent.from === 'listing' || (intent.from === 'same' && wanted.profile.drift === 'restore')
+  const foreign = cleans ? listAllForeign(wanted, manifest, intent) : []
   const observed = await observe(wanted.dataDir, [...intent.puts.keys(), ...intent.removed.keys()], manifest.files, options, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
   const made = plan({
@@ -63,6 +64,10 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     observed,
     repairing: new Set(repaired.map(({ path }) => path)),
     prunesAll: (mapping) => intent.mappings[mapping]?.prune === 'all',
+    isRendered: ({ mapping, path }) => {
+      const from = intent.mappings[mapping]
+      return from !== undefined && recipeOf(from, path) !== undefined
+    },
     maxDeletions: wanted.profile.maxDeletions,
     commit: wanted.commit,
     confirmedDeletions: wanted.confirmDeletions,
@@ -93,10 +98,17 @@ function pathRenderer(renderer: Renderer | undefined): (text: string, label: str
   return (text, label) => (renderer === undefined || !/\{\{|\{%/.test(text) ? text : renderer.path(text, label))
 }
 
-/** What stays wanted as it is: only there a difference on disk is drift. */
+/**
+ * What stays wanted as it is: only there a difference on disk is drift. Files of a mapping whose optional source is absent are left alone
+ * altogether: the wanted commit could not even repair them.
+ */
 function undecided(manifest: Manifest, intent: Intent): Map<string, Owned> {
-  if (intent.puts.size + intent.removed.size === 0) return manifest.files
-  return new Map([...manifest.files].filter(([file]) => !intent.puts.has(file) && !intent.removed.has(file)))
+  const keptKeys = new Set(intent.absent.map((index) => intent.mappings[index]?.key))
+  const kept = new Set((manifest.state?.mappings ?? []).flatMap((key, index) => (keptKeys.has(key) ? [index] : [])))
+  if (intent.puts.size + intent.removed.size + kept.size === 0) return manifest.files
+  return new Map(
+    [...manifest.files].filter(([file, { mapping }]) => !intent.puts.has(file) && !intent.removed.has(file) && !kept.has(mapping)),
+  )
 }
 
 type Drifted = DriftLook & { owned: Owned; known: boolean }

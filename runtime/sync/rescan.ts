@@ -11,10 +11,10 @@ import type { State } from './manifest.ts'
 const namedDesigners = 20
 
 /**
- * The one gate in front of every write to a running gateway. A gateway that is not up has no Designers; one that is up and does not say
- * counts as occupied. Returns who is there; throws DesignerOpen when that forbids writing now.
+ * Who has a Designer open, where that matters: the one gate in front of every write to a running gateway. A gateway that is not up has no
+ * Designers; one that is up and does not say counts as occupied, and its answer is thrown.
  */
-export async function requireNoDesigner(
+export async function designersInTheWay(
   gateway: Gateway | undefined,
   status: GatewayStatus | undefined,
   { profile }: Wanted,
@@ -26,12 +26,7 @@ export async function requireNoDesigner(
     const fault = asFault(error)
     throw new Fault(fault.reason, `the gateway does not say whether a Designer is open: ${fault.message}`, { cause: error })
   })
-  const names = [...new Set(sessions.map(({ user, project }) => (project === '' ? user : `${user} in ${project}`)))].slice(
-    0,
-    namedDesigners,
-  )
-  if (names.length > 0) throw new Fault('DesignerOpen', `open Designer sessions: ${names.join(', ')}`)
-  return names
+  return [...new Set(sessions.map(({ user, project }) => (project === '' ? user : `${user} in ${project}`)))].slice(0, namedDesigners)
 }
 
 export type ScanOutcome = { state: State; problems: string[] }

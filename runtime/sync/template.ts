@@ -53,6 +53,7 @@ function restrictedLiquid(): Liquid {
     ownPropertyOnly: true,
     cache: false,
     dynamicPartials: false,
+    relativeReference: false,
     templates: {},
     timezoneOffset: 0,
     locale: 'en-US',

@@ -3,7 +3,7 @@
  */
 import type { Test } from 'tap'
 import type { Simulator } from '../../examples/simulator/simulator.ts'
-import { systemClock } from '../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../runtime/clock.ts'
 import { Fault } from '../../runtime/fault.ts'
 import { connectGateway, type Gateway } from '../../runtime/gateway/gateway.ts'
 import { silentLog } from '../../runtime/log.ts'
@@ -12,13 +12,17 @@ export type GatewayUnderTest = { simulator: Simulator; apiKey: string; ca?: stri
 
 const signal = AbortSignal.timeout(60_000)
 
-export function clientOf({ simulator, ca }: Pick<GatewayUnderTest, 'simulator' | 'ca'>, apiKey: string | undefined): Gateway {
-  return connectGateway({ url: simulator.url, apiKey: async () => apiKey, ca, clock: systemClock, log: silentLog })
+/** A clock on which waiting takes no time. */
+const impatient: Clock = { ...systemClock, wait: async () => {} }
+
+function clientOf({ simulator, ca }: GatewayUnderTest, apiKey: string | undefined, clock: Clock = systemClock): Gateway {
+  return connectGateway({ url: simulator.url, apiKey: async () => apiKey, ca, clock, log: silentLog })
 }
 
 export async function reasonOf(work: Promise<unknown>): Promise<string> {
   const error: unknown = await work.catch((thrown: unknown) => thrown)
-  return error instanceof Fault ? error.reason : 'nothing was thrown'
+  if (error instanceof Fault) return error.reason
+  return error instanceof Error ? `${error.name}, which is no Fault` : 'nothing was thrown'
 }
 
 export async function gatewayContract(
@@ -46,14 +50,19 @@ export async function gatewayContract(
     const under = await make(t, {})
     const gateway = clientOf(under, under.apiKey)
     t.equal(await gateway.lock(['projects'], signal), 'held')
-    t.equal(
-      await reasonOf(clientOf(under, under.apiKey).lock(['projects'], AbortSignal.timeout(500))),
-      'nothing was thrown',
-      'a second one waits',
-    )
-    await gateway.scan(['projects'], signal)
-    t.equal(await gateway.lock(['projects'], signal), 'held')
+    t.equal(await reasonOf(clientOf(under, under.apiKey, impatient).lock(['projects'], signal)), 'ScanFailed', 'a second one gives up')
+    const waitingForScan: Clock = { ...systemClock, wait: async () => void (await gateway.scan(['projects'], signal)) }
+    t.equal(await clientOf(under, under.apiKey, waitingForScan).lock(['projects'], signal), 'held', 'a scan gives it back')
     t.equal(await clientOf(await make(t, { lockRoute: false }), under.apiKey).lock(['projects'], signal), 'unsupported')
+  })
+  await t.test('a lock that came too late is asked for again', async (t) => {
+    const under = await make(t, {})
+    under.simulator.failNext({ path: '/data/api/v1/scan-lock/config', status: 408, times: 2 })
+    t.equal(await clientOf(under, under.apiKey, impatient).lock(['config'], signal), 'held')
+    t.same(
+      under.simulator.requests.map(({ status }) => status),
+      [408, 408, 200],
+    )
   })
   await t.test('a wrong key is told from a gateway that is not ready', async (t) => {
     const under = await make(t, {})

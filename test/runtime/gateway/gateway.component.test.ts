@@ -1,10 +1,9 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import path from 'node:path'
 import t, { type Test } from 'tap'
 import { startSimulator } from '../../../examples/simulator/simulator.ts'
 import { nextCertificates } from '../../../runtime/certificates/next.ts'
-import { systemClock } from '../../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { connectGateway } from '../../../runtime/gateway/gateway.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { gatewayContract, reasonOf } from '../../contract/gateway.ts'
@@ -15,7 +14,7 @@ const apiKey = 'gw:secret'
 async function simulated(t: Test, options: object, tls?: { cert: string; key: string }) {
   const dataDir = temporaryFolder(t, 'gateway')
   const simulator = await startSimulator({
-    dataDir: path.join(dataDir),
+    dataDir,
     name: 'gw',
     mode: 'dev',
     apiKey,
@@ -45,17 +44,70 @@ void t.test('whatever stands at the address, the answer is a reason and never mo
     ['an error', (_request, response) => response.writeHead(500).end()],
   ]
   for (const [name, listener] of answers) {
-    const server = createServer(listener)
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    const gateway = connectGateway({ url: `http://127.0.0.1:${port}`, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
+    const url = await listening(t, listener)
+    const gateway = connectGateway({ url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
     t.equal(await gateway.status(AbortSignal.timeout(5000)), 'unreachable', name)
     t.match(
       await reasonOf(gateway.scan(['config'], AbortSignal.timeout(5000))),
       /^(?:ScanFailed|GatewayUnreachable|GatewayNotReady)$/,
       name,
     )
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
   }
 })
+
+void t.test('a redirect is not followed, whatever it names', async (t) => {
+  let followed = 0
+  const elsewhere = await listening(t, (_request, response) => {
+    followed += 1
+    response.end('{"state":"RUNNING"}')
+  })
+  const url = await listening(t, (_request, response) => response.writeHead(302, { location: elsewhere }).end())
+  const gateway = connectGateway({ url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
+  t.equal(await reasonOf(gateway.scan(['config'], AbortSignal.timeout(5000))), 'GatewayNotReady')
+  t.equal(followed, 0, 'the key stays here')
+})
+
+void t.test('a gateway that stalls is unreachable at the deadline, and at once for a caller who stops', async (t) => {
+  const url = await listening(t, (_request, response) => {
+    response.write('{')
+  })
+  const gateway = connectGateway({ url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
+  t.equal(await gateway.status(AbortSignal.timeout(30_000)), 'unreachable')
+  const stop = new AbortController()
+  const asked = gateway.info(stop.signal)
+  stop.abort(new Error('stopped by the caller'))
+  await t.rejects(asked, { message: 'stopped by the caller' })
+})
+
+void t.test('a scan that never ends fails after two minutes', async (t) => {
+  const url = await listening(t, (_request, response) => response.end('{"scanActive":true,"lastScanTimestamp":1}'))
+  let nowMs = 0
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    wait: async () => {
+      nowMs += 10_000
+    },
+  }
+  const gateway = connectGateway({ url, apiKey: async () => apiKey, clock, log: silentLog })
+  t.equal(await reasonOf(gateway.scan(['config'], AbortSignal.timeout(30_000))), 'ScanFailed')
+  t.equal(nowMs, 130_000)
+})
+
+void t.test('no message holds the key', async (t) => {
+  const simulator = await simulated(t, {})
+  const gateway = connectGateway({ url: simulator.url, apiKey: async () => 'gw:hush', clock: systemClock, log: silentLog })
+  const error: unknown = await gateway.scan(['config'], AbortSignal.timeout(5000)).catch((thrown: unknown) => thrown)
+  t.match(String(error), /401/)
+  t.notMatch(String(error), /hush/)
+})
+
+async function listening(t: Test, listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

@@ -75,9 +75,9 @@ void t.test('a forced push is followed, a branch or commit that is not there has
   t.equal(await reasonOf(mirror.resolve('nope', { fresh: true }, signal)), 'RefNotFound')
   t.equal(await reasonOf(mirror.resolve('refs/heads/nope', { fresh: true }, signal)), 'RefNotFound')
   t.equal(await reasonOf(mirror.ensure(parseCommitHash('f'.repeat(40)), signal)), 'CommitGone')
-  t.equal(await reasonOf(mirror.ensure(parseCommitHash(old), signal)), `nothing but undefined`, 'a commit that was fetched stays')
+  t.equal(await reasonOf(mirror.ensure(parseCommitHash(old), signal)), 'nothing but undefined', 'a commit that was fetched stays')
   t.equal(
-    await reasonOf(mirrors.of({ repo: `${(await setUp(t)).host.url('other.git')}` }).resolve('main', { fresh: false }, signal)),
+    await reasonOf(mirrors.of({ repo: (await setUp(t)).host.url('other.git') }).resolve('main', { fresh: false }, signal)),
     'RepositoryNotFound',
   )
 })

@@ -1,0 +1,275 @@
+/**
+ * The engine on a real folder: what is written, what is never touched, what is said.
+ */
+import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { listTree } from '../../../scripts/quickstart/check.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import type { Gateway } from '../../../runtime/gateway/gateway.ts'
+import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../runtime/sync/cycle.ts'
+import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+
+const signal = AbortSignal.timeout(60_000)
+const projects = { source: 'projects', destination: 'projects' }
+
+function setUp(t: Pick<Test, 'teardown'>) {
+  const dataDir = temporaryFolder(t, 'engine')
+  const source = memorySource()
+  const memory: EngineMemory = { manifest: undefined }
+  const sync = async (tree: Tree, profile: ResolvedProfile, more: Partial<Wanted> = {}, gateway?: Gateway): Promise<CycleResult> => {
+    const deps = { source, gateway, clock: systemClock, log: silentLog, memory }
+    return await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile, more), signal)
+  }
+  const write = (file: string, content: string): void => {
+    mkdirSync(path.dirname(path.join(dataDir, file)), { recursive: true })
+    writeFileSync(path.join(dataDir, file), content)
+  }
+  const read = (file: string): string => readFileSync(path.join(dataDir, file), 'utf8')
+  const tree = (): string[] => listTree(dataDir).filter((file) => !file.startsWith('.cluster-sync/'))
+  return { dataDir, sync, write, read, tree, memory }
+}
+
+void t.test('projects, projects/ and ./projects are one destination, and deletion works for each', async (t) => {
+  for (const destination of ['projects', 'projects/', './projects', 'projects/./']) {
+    const { sync, tree } = setUp(t)
+    const profile = profileOf([{ source: `${destination === 'projects' ? 'projects' : 'projects/'}`, destination }])
+    await sync({ 'projects/a': '1', 'projects/b': '1' }, profile)
+    t.equal((await sync({ 'projects/a': '1' }, profile)).phase, 'Synced')
+    t.same(tree(), ['projects/a'], destination)
+  }
+})
+
+void t.test('a required source that is absent blocks, an optional one is left alone and said', async (t) => {
+  const { sync, tree } = setUp(t)
+  await sync({ 'projects/a': '1', 'extra/x': 'x' }, profileOf([projects, { source: 'extra', destination: 'extra', required: false }]))
+  const result = await sync({ 'projects/a': '2' }, profileOf([projects, { source: 'extra', destination: 'extra', required: false }]))
+  t.equal(result.phase, 'Synced')
+  t.ok(result.findings?.some(({ rule }) => rule === 'source-absent'))
+  t.same(tree(), ['extra/x', 'projects/a'])
+  const blocked = await sync({ other: '1' }, profileOf([projects]))
+  t.match(blocked, { phase: 'Blocked', reason: 'SourcePathMissing' })
+  t.same(tree(), ['extra/x', 'projects/a'], 'nothing was touched')
+})
+
+void t.test('a later mapping wins for a path, and the earlier one takes over when it goes', async (t) => {
+  const { sync, read } = setUp(t)
+  const profile = profileOf([
+    { source: 'base', destination: 'projects' },
+    { source: 'over', destination: 'projects' },
+  ])
+  await sync({ 'base/a': 'base', 'over/a': 'over' }, profile)
+  t.equal(read('projects/a'), 'over')
+  await sync({ 'base/a': 'base', 'over/b': 'b' }, profile)
+  t.equal(read('projects/a'), 'base')
+})
+
+void t.test('prune decides about what we wrote, about what others wrote, or about nothing', async (t) => {
+  for (const [prune, left] of [
+    ['owned', ['projects/foreign', 'projects/stays']],
+    ['all', ['projects/stays']],
+    ['none', ['projects/foreign', 'projects/goes', 'projects/stays']],
+  ] as const) {
+    const { sync, tree, write } = setUp(t)
+    write('projects/foreign', 'f')
+    const profile = profileOf([{ ...projects, prune }])
+    await sync({ 'projects/goes': '1', 'projects/stays': '1' }, profile)
+    await sync({ 'projects/stays': '1' }, profile)
+    t.same(tree(), left, prune)
+  }
+})
+
+void t.test('what belongs to the gateway is neither written nor deleted, whatever is mapped or in the way', async (t) => {
+  const { sync, tree, write } = setUp(t)
+  for (const file of [
+    'config/local/x',
+    'config/resources/local/k',
+    'config/db.idb',
+    'config/resources/.resources/h',
+    'config/ignition/keys/k',
+  ])
+    write(file, 'gateway')
+  const profile = profileOf([{ source: 'config', destination: 'config', prune: 'all' }])
+  const result = await sync(
+    { 'config/local/x': 'ours', 'config/resources/LOCAL/k': 'ours', 'config/DB.IDB': 'ours', 'config/ok': '1' },
+    profile,
+  )
+  t.equal(result.phase, 'Synced')
+  t.same(tree(), [
+    'config/db.idb',
+    'config/ignition/keys/k',
+    'config/local/x',
+    'config/ok',
+    'config/resources/.resources/h',
+    'config/resources/local/k',
+  ])
+
+  const other = setUp(t)
+  other.write('projects/thing/db.idb', 'gateway')
+  const inTheWay = await other.sync({ 'projects/thing': 'a file where the folder is' }, profileOf([{ ...projects, prune: 'all' }]))
+  t.match(inTheWay, { phase: 'Blocked', reason: 'MappingConflict' })
+  t.same(other.tree(), ['projects/thing/db.idb'])
+  for (const destination of ['config/local', 'config/Resources/Local/x', '.cluster-sync', 'config/ignition/keys']) {
+    t.match(
+      await setUp(t).sync({ 'projects/a': '1' }, profileOf([{ source: 'projects', destination }])),
+      { phase: 'Blocked', reason: 'DestinationNotAllowed' },
+      destination,
+    )
+  }
+})
+
+void t.test('more deletions than permitted stop until they are confirmed for that commit', async (t) => {
+  const { sync, tree } = setUp(t)
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`projects/${index}`, 'x']))
+  const profile = profileOf([projects], { maxDeletions: '50%' })
+  await sync(many, profile)
+  const few: Tree = { 'projects/0': 'x' }
+  const stopped = await sync(few, profile)
+  t.match(stopped, { phase: 'Blocked', reason: 'MassDeletion' })
+  t.equal(tree().length, 30)
+  const commit = memorySource().commit(few)
+  t.equal((await sync(few, profile, { confirmDeletions: memorySource().commit(many) })).phase, 'Blocked', 'another commit confirms nothing')
+  t.equal((await sync(few, profile, { confirmDeletions: commit })).phase, 'Synced')
+  t.same(tree(), ['projects/0'])
+})
+
+void t.test('a symbolic link in any component is an obstacle, never a way', async (t) => {
+  for (const link of ['projects', 'projects/deep', 'projects/deep/a']) {
+    const { sync, dataDir } = setUp(t)
+    const outside = temporaryFolder(t, 'outside')
+    writeFileSync(path.join(outside, 'a'), 'theirs')
+    mkdirSync(path.dirname(path.join(dataDir, link)), { recursive: true })
+    symlinkSync(link.endsWith('/a') ? path.join(outside, 'a') : outside, path.join(dataDir, link))
+    t.match(await sync({ 'projects/deep/a': 'ours' }, profileOf([projects])), { phase: 'Blocked', reason: 'SymbolicLink' }, link)
+    t.equal(readFileSync(path.join(outside, 'a'), 'utf8'), 'theirs')
+    t.ok(lstatSync(path.join(dataDir, link)).isSymbolicLink())
+    t.same(readdirSync(outside), ['a'])
+  }
+})
+
+void t.test('a local change is reported or put right, and a commit that overwrites it names what was there', async (t) => {
+  const { sync, write, read } = setUp(t)
+  await sync({ 'projects/a': '1', 'projects/b': '1' }, profileOf([projects]))
+  write('projects/a', 'local')
+  t.match(await sync({ 'projects/a': '1', 'projects/b': '1' }, profileOf([projects])), {
+    phase: 'Drifted',
+    drift: { count: 1, paths: ['projects/a'] },
+  })
+  t.equal(read('projects/a'), 'local')
+  t.equal((await sync({ 'projects/a': '1', 'projects/b': '1' }, profileOf([projects], { drift: 'restore' }))).phase, 'Synced')
+  t.equal(read('projects/a'), '1')
+  write('projects/a', 'local again')
+  const result = await sync({ 'projects/a': '2', 'projects/b': '1' }, profileOf([projects]))
+  t.ok(result.findings?.some(({ rule, path: file }) => rule === 'local-change' && file === 'projects/a'))
+  t.equal(read('projects/a'), '2')
+})
+
+void t.test('a dry run tells and a pause says, and neither writes anything at all', async (t) => {
+  const { sync, dataDir } = setUp(t)
+  const dry = await sync({ 'projects/a': '1' }, profileOf([projects], { dryRun: true }))
+  t.match(dry, { phase: 'DryRun', dryRun: { added: 1, changed: 0, removed: 0, paths: ['+ projects/a'] } })
+  t.match(await sync({ 'projects/a': '1' }, profileOf([projects]), { paused: true }), { phase: 'Paused' })
+  t.same(listTree(dataDir), [])
+})
+
+void t.test('templates and patches render on first sync, over a raw copy, and anew when a variable changes', async (t) => {
+  const { sync, read, write } = setUp(t)
+  write('projects/t', 'host={{ vars.host }}')
+  const tree: Tree = {
+    'projects/t': 'host={{ vars.host }}',
+    'projects/c.json': '{ "port" : 1, "url": "x", "big": 12345678901234567890 }',
+    'projects/plain': '{{ not a template }}',
+  }
+  const withVars = (host: string) =>
+    profileOf(
+      [
+        {
+          source: 'projects',
+          destination: 'projects',
+          excludePatterns: ['t'],
+          patches: [{ file: '*.json', set: { url: 'jdbc:{{ vars.host }}', '$.port': '2', nope: 'x' } }],
+        },
+        { source: 'projects/t', destination: 'projects/t', type: 'file', template: true },
+      ],
+      { vars: { host } },
+    )
+  const result = await sync(tree, withVars('a'))
+  t.equal(result.phase, 'Synced', result.message ?? '')
+  t.equal(read('projects/t'), 'host=a')
+  t.equal(read('projects/c.json'), '{ "port" : 2, "url": "jdbc:a", "big": 12345678901234567890 }', 'every other byte stays')
+  t.equal(read('projects/plain'), '{{ not a template }}')
+  t.ok(result.findings?.some(({ rule }) => rule === 'patch-without-match'))
+  const again = await sync(tree, withVars('b'))
+  t.match(again.files, { changed: 2, added: 0 })
+  t.equal(read('projects/t'), 'host=b')
+  const raw = setUp(t)
+  await raw.sync({ 'projects/t': 'host={{ vars.host }}' }, profileOf([projects], { vars: { host: 'a' } }))
+  t.equal(raw.read('projects/t'), 'host={{ vars.host }}')
+  await raw.sync({ 'projects/t': 'host={{ vars.host }}' }, profileOf([{ ...projects, template: true }], { vars: { host: 'a' } }))
+  t.equal(raw.read('projects/t'), 'host=a', 'a mapping that becomes a template renders what lies there raw')
+})
+
+void t.test('a template reads no file, no time and no chance', async (t) => {
+  for (const text of [
+    '{% include "/etc/passwd" %}',
+    '{% render "/etc/passwd" %}',
+    '{% layout "/etc/passwd" %}',
+    '{{ "now" | date: "%s" }}',
+    '{{ vars | sample }}',
+    '{{ vars.missing }}',
+    '{{ vars.constructor }}',
+    '{% for i in (1..100000000) %}x{% endfor %}',
+  ]) {
+    const { sync, tree } = setUp(t)
+    t.match(
+      await sync({ 'projects/a': text }, profileOf([{ ...projects, template: true }], { vars: { host: 'a' } })),
+      { phase: 'Blocked', reason: 'TemplateFailed' },
+      text,
+    )
+    t.same(tree(), [])
+  }
+})
+
+void t.test('when a step of the publish fails, the folder is the old commit and the report says so', async (t) => {
+  const { sync, tree, read, memory, dataDir } = setUp(t)
+  const before: Tree = { 'projects/a': '1', 'projects/b/c': '1' }
+  const first = await sync(before, profileOf([projects]))
+  const source = memorySource()
+  source.commit(before)
+  const next = source.commit({ 'projects/a': '2', 'projects/b/c': '2', 'projects/new/x': '1' })
+  let puts = 0
+  const boundary = (name: string): void => {
+    if (name.startsWith('put') && (puts += 1) === 2) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+  }
+  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory, boundary }
+  const wanted = wantedOf(dataDir, next, profileOf([projects]))
+  const result = await runCycle(deps, wanted, signal)
+  t.match(result, { phase: 'Failed', reason: 'DiskFull', commit: first.commit })
+  t.same(tree(), ['projects/a', 'projects/b/c'])
+  t.equal(read('projects/a'), '1')
+})
+
+void t.test('a Designer that is open holds a write back, as the policy says', async (t) => {
+  const gateway = (designers: { user: string; project: string }[]): Gateway => ({
+    status: async () => 'running',
+    info: async () => ({ name: 'gw', version: '', deploymentMode: '', redundancyRole: '' }),
+    designers: async () => designers,
+    lock: async () => 'held',
+    scan: async (kinds) => ({ problems: [], ...Object.fromEntries(kinds.map((kind) => [kind, systemClock.now()])) }),
+  })
+  const open = gateway([{ user: 'ann', project: 'line' }])
+  for (const [policy, phase] of [
+    ['wait', 'Pending'],
+    ['fail', 'Blocked'],
+    ['proceed', 'Synced'],
+  ] as const) {
+    const { sync, tree } = setUp(t)
+    const result = await sync({ 'projects/a': '1' }, profileOf([projects], { designerSessionPolicy: policy }), {}, open)
+    t.equal(result.phase, phase, policy)
+    t.same(tree(), policy === 'proceed' ? ['projects/a'] : [])
+    if (policy !== 'proceed') t.same(result.designers, ['ann in line'])
+  }
+})
