@@ -79,6 +79,22 @@ void t.test('a gateway that stalls is unreachable at the deadline, and at once f
   await t.rejects(asked, { message: 'stopped by the caller' })
 })
 
+void t.test('neither a scan that has not begun nor one that still runs is taken for finished', async (t) => {
+  const states = [
+    { scanActive: false, lastScanTimestamp: 1 },
+    { scanActive: false, lastScanTimestamp: 1 },
+    { scanActive: false, lastScanTimestamp: 1 },
+    { scanActive: true, lastScanTimestamp: 1 },
+    { scanActive: true, lastScanTimestamp: 2 },
+    { scanActive: false, lastScanTimestamp: 3 },
+  ]
+  const url = await listening(t, (_request, response) => response.end(JSON.stringify(states.shift() ?? { items: [] })))
+  const clock: Clock = { ...systemClock, wait: async () => {} }
+  const gateway = connectGateway({ url, apiKey: async () => apiKey, clock, log: silentLog })
+  const { config } = await gateway.scan(['config'], AbortSignal.timeout(5000))
+  t.equal(config?.epochMilliseconds, 3)
+})
+
 void t.test('a scan that never ends fails after two minutes', async (t) => {
   const url = await listening(t, (_request, response) => response.end('{"scanActive":true,"lastScanTimestamp":1}'))
   let nowMs = 0
