@@ -46,7 +46,11 @@ const drainMs = 10_000
 /** Serves until the signal. Throws InvalidConfiguration when the port cannot be opened. */
 export async function serve({ app, port, host, tls, log }: ServeOptions, signal: AbortSignal): Promise<Served> {
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false })
-  const listener: http.RequestListener = (request, response) => void answer(request, response)
+  const listener: http.RequestListener = (request, response) => {
+    // Kept alive, a connection would hold up the end after its last answer.
+    response.once('close', () => setImmediate(() => signal.aborted && server.closeIdleConnections()))
+    void answer(request, response)
+  }
   const secure = tls === undefined ? undefined : https.createServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, listener)
   const server = secure ?? http.createServer(limits, listener)
   server.maxConnections = maxConnections

@@ -3,11 +3,12 @@
  */
 import type { Hono } from 'hono'
 import type { Clock } from '../clock.ts'
+import { asFault } from '../fault.ts'
 import { wantedRef } from '../gatewaysync/request.ts'
 import { parseRefName } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { receiverApp } from '../receiver/app.ts'
-import { keysIn } from '../receiver/authenticate.ts'
+import { gatherKeys, keysIn } from '../receiver/authenticate.ts'
 import type { StandaloneSync } from '../standalone/settings.ts'
 import type { Standalone } from './standalone.ts'
 
@@ -32,10 +33,12 @@ export function receiverOf(
       const wanted = wantedRef(parseRefName(git.ref), annotations, status)
       return { specRef: git.ref, wantedRef: wanted.ref, allowedRefs: git.allowedRefs }
     },
-    keys: async () => ({
-      hmac: hmac === undefined ? undefined : keysIn(await hmac()),
-      tokens: token === undefined ? undefined : keysIn(await token()),
-    }),
+    keys: () =>
+      gatherKeys(
+        async () => (hmac === undefined ? undefined : keysIn(await hmac())),
+        async () => (token === undefined ? undefined : keysIn(await token())),
+        asFault,
+      ),
     request: async (_namespace, _name, annotations) => keeper.annotate(annotations),
     observe() {},
     clock,

@@ -8,10 +8,10 @@ import { asFault, Fault } from '../fault.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { Kube } from '../kube/client.ts'
 import { secretType } from '../kube/types.ts'
-import { type Keys, keysIn } from '../receiver/authenticate.ts'
+import { gatherKeys, type Keys, keysIn } from '../receiver/authenticate.ts'
 
 export type PushKeys = {
-  /** Throws AuthNotReady when a key that is configured cannot be had. */
+  /** A key that is configured and cannot be had is a fault beside the others. */
   of(namespace: string, webhook: GatewaySyncSpec['webhook']): Promise<Keys>
 }
 
@@ -45,11 +45,13 @@ export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, fi
     ref === undefined ? undefined : await read(`Secret ${namespace}/${ref.name}, key ${ref.key}`, () => readSecret(kube, namespace, ref))
 
   return {
-    async of(namespace, webhook) {
-      if (webhook?.hmac === undefined && webhook?.token === undefined) {
-        return { hmac: await fromFile(files.hmacFile), tokens: await fromFile(files.tokenFile) }
-      }
-      return { hmac: await fromSecret(namespace, webhook.hmac?.secretRef), tokens: await fromSecret(namespace, webhook.token?.secretRef) }
+    of(namespace, webhook) {
+      const own = webhook?.hmac !== undefined || webhook?.token !== undefined
+      return gatherKeys(
+        () => (own ? fromSecret(namespace, webhook.hmac?.secretRef) : fromFile(files.hmacFile)),
+        () => (own ? fromSecret(namespace, webhook.token?.secretRef) : fromFile(files.tokenFile)),
+        asFault,
+      )
     },
   }
 }

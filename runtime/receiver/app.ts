@@ -11,7 +11,7 @@ import { type RefName, shortRef } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { authenticate, type Keys } from './authenticate.ts'
 import { parseBody, readBody } from './body.ts'
-import { createDeliveries } from './deliveries.ts'
+import { createDeliveries, type Deliveries } from './deliveries.ts'
 import { type Event, type Payload, readPayload } from './payload.ts'
 
 /** What the receiver must know of a GatewaySync. */
@@ -26,7 +26,7 @@ export type ReceiverTarget = {
 export type ReceiverDeps = {
   /** Undefined: there is no such GatewaySync. Throws ApiUnavailable while that cannot be known. */
   lookup(namespace: string, name: string): ReceiverTarget | undefined
-  /** The keys for a GatewaySync; for one that does not exist, those of the installation. Throws AuthNotReady, SecretNotFound. */
+  /** The keys for a GatewaySync; for one that does not exist, those of the installation. */
   keys(namespace: string, name: string): Promise<Keys>
   /** Writes all annotations at once. Throws NotFound, ApiUnavailable. */
   request(namespace: string, name: string, annotations: Record<string, string>): Promise<void>
@@ -68,18 +68,15 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   return app
 }
 
-async function receive(
-  deps: ReceiverDeps,
-  deliveries: ReturnType<typeof createDeliveries>,
-  context: Context,
-  namespace: string,
-  name: string,
-): Promise<Response> {
+async function receive(deps: ReceiverDeps, deliveries: Deliveries, context: Context, namespace: string, name: string): Promise<Response> {
   const body = await readBody(context.req.raw)
   if (body === undefined) return tooLarge(deps, context)
   const headers = context.req.header()
-  const proof = authenticate(headers, body, await deps.keys(namespace, name))
+  const keys = await deps.keys(namespace, name)
+  const proof = authenticate(headers, body, keys)
   if (proof.kind === 'refused') {
+    // It may be right by the key that cannot be had: nobody knows.
+    if (keys.fault !== undefined) throw keys.fault
     deps.observe('refused')
     return problem(context, 401, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
   }
@@ -94,24 +91,20 @@ async function receive(
   if (read.kind === 'ignored') return ignored(deps, context, 202, read.reason)
   const why = whyNot(read, target)
   if (why !== undefined) return ignored(deps, context, 202, why)
-  const delivery = deliveryId(headers)
-  const known = delivery === undefined ? undefined : deliveries.find(namespace, name, delivery)
-  if (known !== undefined) {
-    deps.observe('duplicate')
-    return context.json({ accepted: true, duplicate: true, ref: read.ref, requestId: known, source: read.event }, 202)
-  }
-  const requestId = deps.clock.uuid()
-  await deps.request(namespace, name, {
-    [requestAnnotations.ref]: read.ref,
-    [requestAnnotations.at]: timestamp(deps.clock.now()),
-    [requestAnnotations.by]: read.event,
-    [requestAnnotations.id]: requestId,
-    [requestAnnotations.specRef]: target.specRef,
+  const { requestId, duplicate } = await deliveries.once(JSON.stringify([namespace, name, read.ref]), deliveryId(headers), async () => {
+    const id = deps.clock.uuid()
+    await deps.request(namespace, name, {
+      [requestAnnotations.ref]: read.ref,
+      [requestAnnotations.at]: timestamp(deps.clock.now()),
+      [requestAnnotations.by]: read.event,
+      [requestAnnotations.id]: id,
+      [requestAnnotations.specRef]: target.specRef,
+    })
+    return id
   })
-  if (delivery !== undefined) deliveries.remember(namespace, name, delivery, requestId)
-  deps.observe('accepted')
-  deps.log.info({ namespace, name, ref: read.ref, requestId }, 'push accepted')
-  return context.json({ accepted: true, ref: read.ref, requestId, source: read.event }, 202)
+  deps.observe(duplicate ? 'duplicate' : 'accepted')
+  deps.log.info({ namespace, name, ref: read.ref, requestId }, duplicate ? 'push repeated' : 'push accepted')
+  return context.json({ accepted: true, ...(duplicate ? { duplicate } : {}), ref: read.ref, requestId, source: read.event }, 202)
 }
 
 type Understood = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>

@@ -2,9 +2,15 @@
  * Whether a call proves that it may push: an HMAC over the raw bytes, or a bearer token; either suffices. Pure but for the hashing.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Fault } from '../fault.ts'
 
 /** The active keys of each method; undefined: the method is not configured. Several are active while one is rotated. */
-export type Keys = { hmac: readonly string[] | undefined; tokens: readonly string[] | undefined }
+export type Keys = {
+  hmac: readonly string[] | undefined
+  tokens: readonly string[] | undefined
+  /** Why a configured key cannot be had; the method then has no key, and is never open. */
+  fault?: Fault | undefined
+}
 
 export type Proof =
   | { kind: 'proved'; method: 'hmac' | 'token' }
@@ -19,13 +25,28 @@ export type Headers = Readonly<Record<string, string | undefined>>
 const signatureHeaders = ['x-hub-signature-256', 'x-gitea-signature', 'x-forgejo-signature', 'x-gogs-signature', 'x-hub-signature'] as const
 
 export function authenticate(headers: Headers, body: Uint8Array, keys: Keys): Proof {
-  if (keys.hmac === undefined && keys.tokens === undefined) return { kind: 'open' }
+  if (keys.hmac === undefined && keys.tokens === undefined && keys.fault === undefined) return { kind: 'open' }
   const signatures = signatureHeaders.flatMap((name) => macOf(headers[name]) ?? [])
   if (signatures.length > 0 && (keys.hmac ?? []).some((key) => isSignedBy(key, body, signatures))) return { kind: 'proved', method: 'hmac' }
   const tokens = [bearerOf(headers['authorization']), headers['x-gitlab-token']].filter((token) => token !== undefined)
   if (tokens.some((token) => (keys.tokens ?? []).filter((key) => sameText(token, key)).length > 0))
     return { kind: 'proved', method: 'token' }
   return { kind: 'refused' }
+}
+
+/** Reads the keys of both methods; what one of them throws is kept beside the other's keys. */
+export async function gatherKeys(
+  hmac: () => Promise<readonly string[] | undefined>,
+  tokens: () => Promise<readonly string[] | undefined>,
+  faultOf: (error: unknown) => Fault,
+): Promise<Keys> {
+  const [first, second] = await Promise.allSettled([hmac(), tokens()])
+  const failed = [first, second].find((result) => result.status === 'rejected')
+  return {
+    hmac: first.status === 'fulfilled' ? first.value : undefined,
+    tokens: second.status === 'fulfilled' ? second.value : undefined,
+    fault: failed === undefined ? undefined : faultOf(failed.reason),
+  }
 }
 
 /** The active keys in the text of a Secret: one a line. */

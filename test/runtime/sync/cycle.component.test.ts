@@ -36,7 +36,7 @@ function setUp(t: Pick<Test, 'teardown'>) {
 void t.test('projects, projects/ and ./projects are one destination, and deletion works for each', async (t) => {
   for (const destination of ['projects', 'projects/', './projects', 'projects/./']) {
     const { sync, tree } = setUp(t)
-    const profile = profileOf([{ source: `${destination === 'projects' ? 'projects' : 'projects/'}`, destination }])
+    const profile = profileOf([{ source: destination === 'projects' ? 'projects' : 'projects/', destination }])
     await sync({ 'projects/a': '1', 'projects/b': '1' }, profile)
     t.equal((await sync({ 'projects/a': '1' }, profile)).phase, 'Synced')
     t.same(tree(), ['projects/a'], destination)

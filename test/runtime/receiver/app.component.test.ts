@@ -1,0 +1,235 @@
+/**
+ * The push receiver over real HTTP: what is let in, what is asked for, what is answered.
+ */
+import { createHmac } from 'node:crypto'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { receiverApp, type ReceiverOutcome, type ReceiverTarget } from '../../../runtime/receiver/app.ts'
+import type { Keys } from '../../../runtime/receiver/authenticate.ts'
+import { serve } from '../../../runtime/serve.ts'
+
+type SetUp = { keys?: Keys; target?: Partial<ReceiverTarget>; request?: () => Promise<void> }
+
+async function setUp(t: Pick<Test, 'teardown'>, { keys = { hmac: ['key'], tokens: ['token'] }, target = {}, request }: SetUp = {}) {
+  const requests: Record<string, string>[] = []
+  const outcomes: ReceiverOutcome[] = []
+  const app = receiverApp({
+    lookup: (_namespace, name) =>
+      name === 'plant' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined, ...target } : undefined,
+    keys: async () => keys,
+    async request(_namespace, _name, annotations) {
+      await request?.()
+      requests.push(annotations)
+    },
+    observe: (outcome) => outcomes.push(outcome),
+    clock: systemClock,
+    log: silentLog,
+  })
+  const stop = new AbortController()
+  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await served.closed
+  })
+  const post = async (
+    body: string,
+    headers: Record<string, string> = {},
+    path = '/webhook/default/plant',
+  ): Promise<{ status: number; body: Record<string, unknown> }> => {
+    const answer = await fetch(served.url + path, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', connection: 'close', ...headers },
+    })
+    const text = await answer.text()
+    return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) }
+  }
+  const bearer = { authorization: 'Bearer token' }
+  return { served, requests, outcomes, post, bearer }
+}
+
+void t.test('either method lets a call in, neither or a wrong one does not, whether the resource exists or not', async (t) => {
+  const { post, requests } = await setUp(t)
+  const body = '{"ref":"main"}'
+  const mac = (key: string): string => createHmac('sha256', key).update(body).digest('hex')
+  const rows: [Record<string, string>, number][] = [
+    [{ authorization: 'Bearer token' }, 202],
+    [{ 'x-hub-signature-256': `sha256=${mac('key')}` }, 202],
+    [{ 'x-gitea-signature': mac('key') }, 202],
+    [{ 'x-gitlab-token': 'token' }, 202],
+    [{ 'x-hub-signature-256': `sha256=${mac('wrong')}`, authorization: 'Bearer token' }, 202],
+    [{}, 401],
+    [{ authorization: 'Bearer tokens' }, 401],
+    [{ authorization: 'Basic token' }, 401],
+    [{ 'x-hub-signature-256': `sha256=${mac('wrong')}` }, 401],
+    [{ 'x-hub-signature-256': 'sha256=' }, 401],
+    [{ 'x-hub-signature-256': mac('key').slice(1) }, 401],
+  ]
+  for (const [headers, status] of rows) t.equal((await post(body, headers)).status, status, JSON.stringify(headers))
+  t.equal(requests.length, 5)
+  const [here, nowhere] = [await post(body), await post(body, {}, '/webhook/default/none')]
+  t.same(here, nowhere, 'who may not ask learns nothing')
+  t.equal((await post(body, { authorization: 'Bearer token' }, '/webhook/default/none')).status, 404)
+})
+
+void t.test('with nothing configured it is open; with a key that cannot be had it is not', async (t) => {
+  const open = await setUp(t, { keys: { hmac: undefined, tokens: undefined } })
+  t.equal((await open.post('{"ref":"main"}')).status, 202)
+  const fault = new Fault('AuthNotReady', 'the Secret is empty')
+  const broken = await setUp(t, { keys: { hmac: undefined, tokens: ['token'], fault } })
+  t.match(await broken.post('{"ref":"main"}'), { status: 503, body: { reason: 'AuthNotReady' } })
+  t.equal(broken.requests.length, 0)
+  t.equal((await broken.post('{"ref":"main"}', broken.bearer)).status, 202, 'the other method still counts')
+})
+
+void t.test('each of the four formats asks for its ref, in the written order', async (t) => {
+  const { post, requests, bearer } = await setUp(t)
+  const rows: [object, string, string][] = [
+    [{ action: 'published', release: { tag_name: 'v1' } }, 'v1', 'release'],
+    [{ app: { metadata: { annotations: { 'git.ref': 'v2' } } } }, 'v2', 'notification'],
+    [{ freight: { commits: [{}, { tag: '' }, { tag: 'v3' }, { tag: 'v4' }] } }, 'v3', 'promotion'],
+    [{ ref: 'refs/heads/main' }, 'main', 'generic'],
+    [{ ref: 'v9', freight: { commits: [{ tag: 'v3' }] }, action: 'published', release: { tag_name: 'v1' } }, 'v1', 'release'],
+    [{ ref: 'v9', freight: { commits: [] }, app: { metadata: {} } }, 'v9', 'generic'],
+  ]
+  for (const [body, ref, by] of rows) {
+    const answer = await post(JSON.stringify(body), bearer)
+    t.match(answer, { status: 202, body: { accepted: true, ref, source: by } }, JSON.stringify(body))
+    t.match(requests.at(-1), { [requestAnnotations.ref]: ref, [requestAnnotations.by]: by, [requestAnnotations.specRef]: 'main' })
+    t.equal(requests.at(-1)?.[requestAnnotations.id], answer.body['requestId'])
+  }
+})
+
+void t.test('what is understood and asks for nothing changes nothing, and is answered 2xx', async (t) => {
+  const { post, requests, bearer } = await setUp(t, { target: { allowedRefs: ['main', 'v*'] } })
+  const push = (ref: string, after = 'a'.repeat(40)) => ({ ref, before: 'b'.repeat(40), after })
+  const rows: [object, Record<string, string>, string][] = [
+    [{ zen: 'x' }, { 'x-github-event': 'ping' }, 'Ping'],
+    [push('refs/heads/other'), {}, 'OtherBranch'],
+    [push('refs/heads/main', '0'.repeat(40)), {}, 'Deletion'],
+    [{ ...push('refs/heads/main'), deleted: true }, { 'x-github-event': 'push' }, 'Deletion'],
+    [{ ref: 'main', ref_type: 'branch' }, { 'x-github-event': 'delete' }, 'OtherEvent'],
+    [{ action: 'deleted', release: { tag_name: 'v1' } }, {}, 'OtherAction'],
+    [{ action: 'published', release: { tag_name: 'v1', draft: true } }, {}, 'Draft'],
+    [{ ref: 'x1' }, {}, 'RefNotAllowed'],
+    [{ ref: 'refs/pull/7/merge' }, { 'x-github-event': 'code_scanning_alert' }, 'OtherEvent'],
+  ]
+  for (const [body, headers, reason] of rows) {
+    const answer = await post(JSON.stringify(body), { ...bearer, ...headers })
+    t.ok(answer.status === 200 || answer.status === 202, reason)
+    t.match(answer.body, { accepted: false, reason })
+  }
+  t.equal(requests.length, 0)
+  t.equal((await post(JSON.stringify(push('refs/tags/v2')), bearer)).body['accepted'], true, 'a pushed tag under a written pattern')
+  const plain = await setUp(t)
+  t.match((await plain.post(JSON.stringify(push('refs/tags/v2')), plain.bearer)).body, { accepted: false, reason: 'OtherTag' })
+})
+
+void t.test('what nobody can act on is refused with its own status', async (t) => {
+  const { post, bearer, served, requests } = await setUp(t)
+  const deep = '['.repeat(100) + ']'.repeat(100)
+  const rows: [string, Record<string, string>, number][] = [
+    ['{', {}, 400],
+    ['{"ref":"a..b"}', {}, 400],
+    ['[]', {}, 422],
+    ['{"x":1}', {}, 422],
+    ['{"ref":{}}', {}, 422],
+    [`{"ref":${deep}}`, {}, 422],
+    ['{"ref":"main"}', { 'content-type': 'text/plain' }, 415],
+    ['x'.repeat(1024 * 1024 + 1), {}, 413],
+  ]
+  for (const [body, headers, status] of rows) t.equal((await post(body, { ...bearer, ...headers })).status, status, body.slice(0, 30))
+  const get = await fetch(`${served.url}/webhook/default/plant`, { headers: { connection: 'close' } })
+  t.equal(get.status, 405)
+  t.equal(get.headers.get('allow'), 'POST')
+  t.equal((await post('{"ref":"main"}', bearer, '/other')).status, 404)
+  t.equal(
+    (await post(`payload=${encodeURIComponent('{"ref":"main"}')}`, { ...bearer, 'content-type': 'application/x-www-form-urlencoded' }))
+      .status,
+    202,
+  )
+  t.equal(requests.length, 1)
+})
+
+void t.test('a body without a length is cut off at a megabyte, not read to its end', async (t) => {
+  const { served } = await setUp(t)
+  const sent = await new Promise<{ bytes: number; answer: string }>((resolve) => {
+    let bytes = 0
+    let answer = ''
+    const socket = connect(served.port, '127.0.0.1', () => {
+      socket.write(
+        'POST /webhook/default/plant HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nauthorization: Bearer token\r\ntransfer-encoding: chunked\r\n\r\n',
+      )
+      const chunk = 'x'.repeat(65_536)
+      const write = (): void => {
+        if (socket.destroyed || answer !== '' || bytes > 50_000_000) return
+        bytes += chunk.length
+        if (socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`)) setImmediate(write)
+        else socket.once('drain', write)
+      }
+      write()
+    })
+    socket.on('data', (data: Buffer) => (answer += data.toString('latin1')))
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve({ bytes, answer }))
+  })
+  t.match(sent.answer, /^HTTP\/1\.1 413 /)
+  t.ok(sent.bytes < 20_000_000, `${sent.bytes} bytes were taken`)
+})
+
+void t.test('the same delivery is one request, a failed one may come again', async (t) => {
+  let fails = true
+  const { post, bearer, requests } = await setUp(t, {
+    async request() {
+      if (fails) throw new Fault('ApiUnavailable', 'the API server is away')
+    },
+  })
+  const headers = { ...bearer, 'x-github-delivery': 'd-1' }
+  const failed = await post('{"ref":"main"}', headers)
+  t.match(failed, { status: 503, body: { reason: 'ApiUnavailable' } })
+  fails = false
+  const first = await post('{"ref":"main"}', headers)
+  const second = await post('{"ref":"main"}', headers)
+  t.match(first, { status: 202, body: { accepted: true } })
+  t.match(second, { status: 202, body: { accepted: true, duplicate: true, requestId: first.body['requestId'] } })
+  t.equal(requests.length, 1)
+  await post('{"ref":"main"}', { ...bearer, 'x-github-delivery': 'd-2' })
+  t.equal(requests.length, 2, 'the ref tells no two requests apart')
+})
+
+void t.test('a burst of calls for one ref is few requests, each call gets the id of one that began after it', async (t) => {
+  const { post, bearer, requests } = await setUp(t, { request: async () => systemClock.wait(20) })
+  const same = await Promise.all(Array.from({ length: 200 }, () => post('{"ref":"main"}', { ...bearer, 'x-github-delivery': 'd-1' })))
+  t.equal(requests.length, 1)
+  t.equal(new Set(same.map(({ body }) => body['requestId'])).size, 1)
+  const many = await Promise.all(
+    Array.from({ length: 200 }, (_, index) => post('{"ref":"main"}', { ...bearer, 'x-github-delivery': `e-${index}` })),
+  )
+  t.ok(requests.length < 30, `${requests.length} requests`)
+  const ids = new Set(requests.map((annotations) => annotations[requestAnnotations.id]))
+  t.ok(many.every(({ status, body }) => status === 202 && ids.has(String(body['requestId']))))
+})
+
+void t.test('the end waits for the answers that are under way and for nothing else', async (t) => {
+  const stop = new AbortController()
+  const release = Promise.withResolvers<void>()
+  const app = {
+    fetch: async () => {
+      await release.promise
+      return new Response('done')
+    },
+  }
+  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
+  const answer = fetch(served.url)
+  await systemClock.wait(50)
+  stop.abort()
+  const startedMs = systemClock.monotonicMs()
+  release.resolve()
+  t.equal(await (await answer).text(), 'done')
+  await served.closed
+  t.ok(systemClock.monotonicMs() - startedMs < 3_000)
+})
