@@ -48,8 +48,13 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
           return problem(context, 429, 'TooManyRequests', 'too many agents are being served; try again')
         }
         streams += 1
-        const response = await handle(context, deliverable, body)
-        return onEnd(response, () => (streams -= 1))
+        try {
+          return onEnd(await handle(context, deliverable, body), () => (streams -= 1))
+        } catch (error) {
+          // A refusal has no stream whose end would give its place back.
+          streams -= 1
+          throw error
+        }
       } catch (error) {
         return failed(context, error)
       }

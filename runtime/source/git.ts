@@ -164,7 +164,9 @@ const meanings: readonly (readonly [RegExp, Reason])[] = [
 ]
 
 export function reasonOf(errors: string): Reason {
-  return meanings.find(([pattern]) => pattern.test(errors))?.[1] ?? 'GitFailed'
+  // A URL is the user's text: what stands in it says nothing about what went wrong.
+  const said = errors.replace(/'[a-z][a-z0-9+.-]*:\/\/[^']*'/gi, "'URL'")
+  return meanings.find(([pattern]) => pattern.test(said))?.[1] ?? 'GitFailed'
 }
 
 function messageOf(errors: string, { args }: GitRun): string {

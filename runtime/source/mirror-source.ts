@@ -93,6 +93,8 @@ async function* differences(
   roots: readonly RelativePath[],
   signal: AbortSignal,
 ) {
+  // Without a path diff-tree would tell of the whole repository.
+  if (roots.length === 0) return
   const paths = roots.includes('' as RelativePath) ? [] : ['--', ...roots.map((root) => `:(literal)${root}`)]
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, commit, ...paths]
   let batch: Raw[] = []

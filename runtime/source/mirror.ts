@@ -57,6 +57,8 @@ export function openMirror(options: MirrorOptions): Mirror {
   const resolving = createCoalesce<Resolved>(options.signal)
   const fetching = createCoalesce<void>(options.signal)
   const owners = new Map<string, readonly CommitHash[]>()
+  /** Commits told of since the last clean-up: their callers may not have said yet that they keep them. */
+  let toldOf = new Set<CommitHash>()
   let queue: Promise<unknown> = Promise.resolve()
   let prepared = false
   let fetches = 0
@@ -82,6 +84,7 @@ export function openMirror(options: MirrorOptions): Mirror {
   }
 
   const has = async (commit: CommitHash, signal: AbortSignal): Promise<boolean> => {
+    toldOf.add(commit)
     if (!fs.existsSync(path.join(folder, 'HEAD'))) return false
     const found = await local(['cat-file', '--batch-check=%(objecttype)'], signal, `${keepRef(commit)}\n`)
     return found.toString('latin1').startsWith('commit')
@@ -108,6 +111,7 @@ export function openMirror(options: MirrorOptions): Mirror {
           (await local(['rev-parse', '--verify', '-q', `${incomingRef}^{commit}`], signal)).toString('latin1').trim(),
         )
         await local(['update-ref', keepRef(commit), commit], signal)
+        toldOf.add(commit)
         return commit
       } catch (error) {
         // A killed fetch leaves lock files that would fail every later one.
@@ -126,8 +130,12 @@ export function openMirror(options: MirrorOptions): Mirror {
   const tidyUp = (): void => {
     if (fetches < fetchesBetweenRepacks) return
     fetches = 0
-    const kept = new Set([...owners.values()].flat())
-    exclusively(() => repack(local, kept, options.signal)).catch((error: unknown) => {
+    const tidied = exclusively(async () => {
+      const kept = new Set([...[...owners.values()].flat(), ...toldOf])
+      toldOf = new Set()
+      await repack(local, kept, options.signal)
+    })
+    tidied.catch((error: unknown) => {
       if (!options.signal.aborted)
         log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'a mirror was not tidied up')
     })
@@ -138,6 +146,19 @@ export function openMirror(options: MirrorOptions): Mirror {
     const commit = isCommitHash(ref) ? await ensured(ref, signal) : await namedCommit(ref, fresh, signal)
     tidyUp()
     return { commit, committedAt: await committedAt(commit, local, signal), fetchedAt }
+  }
+
+  /** An answer counts only for a push that came before the question: whoever comes meanwhile shares the next one. */
+  const asking = new Map<string, Promise<unknown>>()
+  const resolveFresh = (ref: string, signal: AbortSignal): Promise<Resolved> => {
+    const running = asking.get(ref)
+    const ask = async (own: AbortSignal): Promise<Resolved> => {
+      await running?.catch(() => undefined)
+      const answer = resolveNow(ref, true, own)
+      asking.set(ref, answer)
+      return await answer.finally(() => asking.get(ref) === answer && asking.delete(ref))
+    }
+    return resolving(`${running === undefined ? 'push' : 'next push'} ${ref}`, ask, signal)
   }
 
   const ensured = async (commit: CommitHash, signal: AbortSignal): Promise<CommitHash> => {
@@ -166,7 +187,8 @@ export function openMirror(options: MirrorOptions): Mirror {
   }
 
   return {
-    resolve: (ref, { fresh }, signal) => resolving(`${fresh}:${ref}`, (own) => resolveNow(ref, fresh, own), signal),
+    resolve: (ref, { fresh }, signal) =>
+      fresh ? resolveFresh(ref, signal) : resolving(`poll ${ref}`, (own) => resolveNow(ref, false, own), signal),
     ensure,
     keep(owner, commits) {
       if (commits.length === 0) owners.delete(owner)

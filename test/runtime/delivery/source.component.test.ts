@@ -109,3 +109,13 @@ void t.test('an answer that is cut off counts for nothing', async (t) => {
   await publish(commit)
   t.equal(await reasonOf(client('good'), commit), 'DeliveryFailed')
 })
+
+void t.test('refused calls give their places back', async (t) => {
+  if (!requires(t, 'git')) return
+  const inner = overMirror(t)
+  const { client, publish } = await overTls(t, inner)
+  const commit = inner.repository.commit({ 'projects/a.txt': 'a' })
+  for (let call = 0; call < 40; call += 1) t.equal(await reasonOf(client('good'), commit), 'CommitNotPublished')
+  await publish(commit)
+  t.equal(await reasonOf(client('good'), commit), 'nothing was thrown')
+})

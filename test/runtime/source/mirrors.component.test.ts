@@ -6,7 +6,7 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
-import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createMirrors, type Mirror, type Mirrors } from '../../../runtime/source/mirrors.ts'
 import { type GitHost, startGitHost } from '../../support/git-host.ts'
@@ -95,6 +95,35 @@ void t.test('an unchanged ref is asked for and not fetched again; equal question
   const answers = await Promise.all(Array.from({ length: 50 }, () => resolve(mirror, 'main')))
   t.equal(new Set(answers).size, 1)
   t.ok(host.requests.length <= 5, `${host.requests.length} requests for 50 questions`)
+})
+
+void t.test('a push that comes while its branch is being fetched is not answered by that fetch', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, mirror } = await setUp(t)
+  repository.commit({ a: '1' })
+  const early = resolve(mirror, 'main', true)
+  const answers: [Promise<string>, string][] = []
+  for (let round = 0; round < 5; round += 1) {
+    const commit = repository.commit({ a: `round ${round}` })
+    answers.push([resolve(mirror, 'main', true), commit])
+  }
+  await early
+  const commits = answers.map(([, commit]) => commit)
+  for (const [index, [answer]] of answers.entries())
+    t.ok(commits.indexOf(await answer) >= index, `push ${index} is answered by its own commit or a later one`)
+})
+
+void t.test('commits outlive the clean-up until their owner has said that it needs them', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, mirror } = await setUp(t)
+  for (let round = 0; round < 35; round += 1) {
+    const commit = parseCommitHash(repository.commit({ a: String(round) }))
+    t.equal(await resolve(mirror, 'main', true), commit)
+    const files: string[] = []
+    for await (const batch of mirror.list(commit, parseRelativePath(''), signal)) files.push(...batch.map(({ path: file }) => file))
+    t.same(files, ['a'])
+    mirror.keep('owner', [commit])
+  }
 })
 
 void t.test('a host that hangs holds nobody longer than the signal, and nothing stays behind', async (t) => {
