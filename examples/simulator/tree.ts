@@ -10,10 +10,17 @@ export type Effective = ReadonlyMap<string, string>
 export type Reading = { effective: Effective; projects: string[]; faults: string[] }
 
 type Collection = { name: string; folder: string; parent: string; resources: Map<string, ResourceFolder> }
-type ResourceFolder = { folder: string; singleton: boolean }
+type ResourceFolder = { manifest: string; singleton: boolean }
 
-/** What keeps a gateway from starting, as far as it is documented; a table for whoever ties checks of a tree to it. */
-export const startFaults = ['unmanaged-collection', 'singleton-only-in-mode', 'missing-attributes'] as const
+/**
+ * What keeps a gateway from starting, as far as it is documented (gateway.md section 3): by the rule of the collection checks that finds
+ * the same in a commit, what the gateway says.
+ */
+export const startFaults = {
+  'missing-config-mode': (folder: string) => `Resource collection path ${folder} exists but is not empty`,
+  'singleton-only-in-mode': (resource: string) => `Singleton ${resource} exists in no collection but a deployment mode`,
+  'missing-attributes': (manifest: string) => `NullPointerException: attributes of ${manifest}`,
+} as const satisfies Record<string, (where: string) => string>
 
 export function readData(dataDir: string, mode: string | undefined): Reading {
   const root = path.join(dataDir, 'config/resources')
@@ -21,7 +28,10 @@ export function readData(dataDir: string, mode: string | undefined): Reading {
   const chain = chainOf(collections, mode)
   const effective = new Map<string, string>()
   for (const { name, resources } of chain) for (const key of resources.keys()) effective.set(key, name)
-  return { effective, projects: readProjects(dataDir), faults: [...unmanaged(root), ...onlyInMode(chain), ...withoutAttributes(chain)] }
+  const projects = readProjects(dataDir)
+  const folders = [...chain.flatMap(({ resources }) => [...resources.values()]), ...projects.flatMap(({ resources }) => resources)]
+  const faults = [...unmanaged(root), ...onlyInMode(chain), ...withoutAttributes(folders)]
+  return { effective, projects: projects.map(({ name }) => name), faults }
 }
 
 function readCollection(root: string, name: string): Collection[] {
@@ -32,15 +42,20 @@ function readCollection(root: string, name: string): Collection[] {
   return [{ name, folder, parent, resources: readResources(folder) }]
 }
 
-/** `<module>/<type>` with a manifest is a singleton, `<module>/<type>/<name>…` with one a named resource. */
+/**
+ * `<module>/<type>` with a manifest is a singleton, `<module>/<type>/<name>…` with one a named resource. Below a resource there is no
+ * other, except below a unary one.
+ */
 function readResources(folder: string): Map<string, ResourceFolder> {
   const found = new Map<string, ResourceFolder>()
   const walk = (below: string[]): void => {
     const here = path.join(folder, ...below)
     if (existsSync(path.join(here, 'resource.json'))) {
-      found.set(below.join('/'), { folder: here, singleton: below.length === 2 })
+      found.set(below.join('/'), { manifest: path.join(here, 'resource.json'), singleton: below.length === 2 })
       return
     }
+    const unary = path.join(here, 'unary-resource.json')
+    if (existsSync(unary)) found.set([...below, '_unary'].join('/'), { manifest: unary, singleton: false })
     for (const name of foldersIn(here)) if (!isSkipped(name)) walk([...below, name])
   }
   for (const module of foldersIn(folder)) for (const type of foldersIn(path.join(folder, module))) walk([module, type])
@@ -67,34 +82,32 @@ function unmanaged(root: string): string[] {
   return ['external', 'local']
     .map((name) => path.join(root, name))
     .filter((folder) => existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(path.join(folder, 'config-mode.json')))
-    .map((folder) => `Resource collection path ${folder} exists but is not empty`)
+    .map(startFaults['missing-config-mode'])
 }
 
 function onlyInMode(chain: readonly Collection[]): string[] {
   const base = new Set(chain.filter(({ name }) => /^(?:external|core)$/i.test(name)).flatMap(({ resources }) => [...resources.keys()]))
   return chain
     .filter(({ name }) => !/^(?:external|core|local)$/i.test(name))
-    .flatMap(({ name, resources }) =>
-      [...resources]
-        .filter(([key, { singleton }]) => singleton && !base.has(key))
-        .map(([key]) => `Singleton ${key} exists only in mode ${name}`),
-    )
+    .flatMap(({ resources }) => [...resources].filter(([key, { singleton }]) => singleton && !base.has(key)))
+    .map(([key]) => startFaults['singleton-only-in-mode'](key))
 }
 
-function withoutAttributes(chain: readonly Collection[]): string[] {
-  return chain.flatMap(({ resources }) =>
-    [...resources.values()]
-      .filter(({ folder }) => {
-        const manifest = readJson(path.join(folder, 'resource.json'))
-        return manifest !== undefined && (typeof manifest['attributes'] !== 'object' || manifest['attributes'] === null)
-      })
-      .map(({ folder }) => `NullPointerException: attributes of ${path.join(folder, 'resource.json')}`),
-  )
+function withoutAttributes(resources: readonly ResourceFolder[]): string[] {
+  return resources
+    .map(({ manifest }) => manifest)
+    .filter((manifest) => {
+      const content = readJson(manifest)
+      return content !== undefined && (typeof content['attributes'] !== 'object' || content['attributes'] === null)
+    })
+    .map(startFaults['missing-attributes'])
 }
 
-function readProjects(dataDir: string): string[] {
+function readProjects(dataDir: string): { name: string; resources: ResourceFolder[] }[] {
   const folder = path.join(dataDir, 'projects')
-  return foldersIn(folder).filter((name) => existsSync(path.join(folder, name, 'project.json')))
+  return foldersIn(folder)
+    .filter((name) => existsSync(path.join(folder, name, 'project.json')))
+    .map((name) => ({ name, resources: [...readResources(path.join(folder, name)).values()] }))
 }
 
 function foldersIn(folder: string): string[] {
