@@ -19,7 +19,7 @@ export type MirrorSourceDeps = {
 
 const timeoutMs = 120_000
 /** diff-tree queues everything first, so its memory is the bound (git.md section 2). */
-const batchSize = 1_000
+const batchSize = 10_000
 
 export function mirrorSource(deps: MirrorSourceDeps): Source {
   const offered = rememberOffers()

@@ -10,7 +10,8 @@ import { differences, listTree } from '../../scripts/quickstart/check.ts'
 import { cloneBundle, commitsOf, makeRepository, temporaryFolder } from '../support/repository.ts'
 import { isNeverWritten } from '../support/never-written.ts'
 import { requires, sharedData } from '../support/requires.ts'
-import { runCli } from '../support/run-cli.ts'
+import { runCli, startCli } from '../support/run-cli.ts'
+import { until } from '../support/world.ts'
 
 type Profile = Record<string, unknown>
 
@@ -67,6 +68,43 @@ void t.test('each further --once carries the difference: added, changed, deleted
     [],
     'nothing is left of the publish',
   )
+})
+
+void t.test('a push moves the runner to its ref, and neither a stop nor a loss of power forgets it', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUp(t, 'push')
+  const tagged = repository.commit({ 'projects/a.txt': 'one' })
+  repository.git('tag', 'v1')
+  const head = repository.commit({ 'projects/a.txt': 'two' })
+  const file = writeManifest(folder, repository.folder, projects)
+  const secret = path.join(folder, 'token')
+  writeFileSync(secret, 'the-token\n')
+  const args = ['run', '-f', file, '--data', dataDir, '--receiver-port', '0', '--token-file', secret]
+  const first = startCli(args)
+  await until(() => (first.output().includes(`Synced ${head.slice(0, 8)}`) ? true : undefined), 'the first sync')
+  const url = /POST (http:\S+)/.exec(first.output())?.[1] ?? ''
+  const push = async (token: string) =>
+    await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"ref":"v1"}',
+    })
+  t.equal((await push('wrong')).status, 401)
+  t.equal((await push('the-token')).status, 202)
+  // What was answered 202 is kept, whatever happens next.
+  await first.kill()
+  const again = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
+  t.equal(again.code, 0, again.stderr)
+  t.match(again.stdout, `published ${tagged.slice(0, 8)} of v1`)
+  t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), 'one')
+  const third = startCli(args)
+  await until(() => (third.output().includes('ready:') ? true : undefined), 'it is ready')
+  t.equal(await third.stop(), 0)
+  t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), 'one', 'the spec alone does not take it back')
+  writeManifest(folder, repository.folder, projects, head)
+  const changed = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
+  t.equal(changed.code, 0, changed.stderr)
+  t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), 'two', 'a changed spec ends the request')
 })
 
 void t.test('two targets take their own profiles', async (t) => {

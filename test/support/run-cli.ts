@@ -23,3 +23,25 @@ export function runCli(args: readonly string[], options: { cwd?: string; timeout
     child.on('close', (code) => resolve({ code, stdout, stderr }))
   })
 }
+
+export type RunningCli = {
+  /** Everything written to stdout so far. */
+  output(): string
+  /** Ends it as a service manager does; returns the exit code. */
+  stop(): Promise<number | null>
+  /** Ends it as a loss of power does. */
+  kill(): Promise<void>
+}
+
+/** Starts a command that goes on until it is told to stop. */
+export function startCli(args: readonly string[]): RunningCli {
+  const child = spawn(process.execPath, [cli, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let stdout = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')))
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    child.kill(signal)
+    return await ended
+  }
+  return { output: () => stdout, stop: () => end('SIGTERM'), kill: async () => void (await end('SIGKILL')) }
+}
