@@ -46,7 +46,7 @@ function attributesOf(fields: ReadonlyMap<string, string>): [string, string][] {
 
 /** JSON without the white space around its values; every character of a value stays. */
 export function compactJson(text: string): string {
-  return text.replace(/("(?:[^"\\]|\\.)*")|[\s\uFEFF]+/g, (_whole, literal: string | undefined) => literal ?? '')
+  return text.replace(/("[^"\\]*(?:\\.[^"\\]*)*")|[\s\uFEFF]+/g, (_whole, literal: string | undefined) => literal ?? '')
 }
 
 /** The members of an object in compact JSON, each value as text; of repeated names the last counts. Empty for what is no object. */
@@ -56,7 +56,7 @@ export function members(compact: string): Map<string, string> {
   let depth = 0
   let start = 1
   let name: string | undefined
-  const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
+  const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/g
   for (let match = token.exec(compact); match !== null; match = token.exec(compact)) {
     const [mark] = match
     if (mark === '{' || mark === '[') depth += 1

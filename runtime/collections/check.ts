@@ -1,0 +1,202 @@
+/**
+ * Would a gateway start with this tree? Runs every check over one root of a listing. Names first, then contents in one stream, so that
+ * memory follows the number of files and not their size.
+ */
+import { createHash } from 'node:crypto'
+import { resourceChecks, treeChecks } from './checks.ts'
+import { readResources, type Placed, type ResourceContent } from './contents.ts'
+import { type Digest, type Found, inRoot, type ResourceFacts, type TreeFacts } from './facts.ts'
+import { decidingCollections, familyOf, foldName, lineage } from './inheritance.ts'
+import { type Entry, type Listing, readTexts } from './listing.ts'
+import { maxManifestBytes, type ParsedMode, parseMode, parseResource } from './manifests.ts'
+import { type RuleId, rules, type Severity } from './rules.ts'
+import { signatureAttribute } from './signature.ts'
+import { buildTree, type Tree } from './tree.ts'
+
+export type Finding = {
+  rule: RuleId
+  severity: Severity
+  /** Relative to the repository. */
+  path: string
+  message: string
+  help: string
+  /** Name of the collection that it is about; undefined: the whole root. */
+  collection?: string
+}
+
+export type Summary = { errors: number; warnings: number; resources: number; collections: number }
+
+/** `findings` holds at most `maxFindings`, errors before warnings; the counts of the summary are of all. */
+export type CheckReport = { findings: Finding[]; summary: Summary }
+
+export type CheckOptions = {
+  /** Folder that holds the collections; `''` is the top. */
+  root: string
+  /** The severity that a rule has at a path. Default: that of the rules' table. */
+  severity?: ((rule: RuleId, path: string, usual: Severity) => Severity | 'off') | undefined
+  /** The modes that gateways run with; undefined: not known. */
+  modesInUse?: readonly string[] | undefined
+  /** Whether gateways get `core` from this tree. Default: whether the tree has it. */
+  coreDelivered?: boolean | undefined
+  /** Files are templates: what they hold is known only once they are rendered. */
+  templated?: boolean | undefined
+  /** Report only what decides: findings of external, core and the modes in use. */
+  decidingOnly?: boolean | undefined
+  maxFindings?: number | undefined
+}
+
+const usualMaxFindings = 10_000
+
+/** Checks one root of a listing. Throws what reading throws; no content makes it throw. */
+export async function checkCollections(listing: Listing, options: CheckOptions, signal: AbortSignal): Promise<CheckReport> {
+  const { facts } = await readTree(listing, options, signal)
+  const collector = createCollector(options, facts)
+  for (const [rule, check] of treeChecks) {
+    if (options.templated === true && rule === 'invalid-config-mode') continue
+    for (const found of check(facts)) collector.add(rule, found)
+  }
+  if (options.templated !== true) await checkContents(listing, facts, collector, signal)
+  return collector.report()
+}
+
+/** Lists the tree and reads the manifests of its collections. */
+export async function readTree(
+  listing: Listing,
+  { root, modesInUse, coreDelivered }: Pick<CheckOptions, 'root' | 'modesInUse' | 'coreDelivered'>,
+  signal: AbortSignal,
+): Promise<{ facts: TreeFacts }> {
+  const prefix = root === '' ? '' : `${root}/`
+  const entries: Entry[] = []
+  for await (const batch of listing.list(signal)) for (const entry of batch) if (entry.path.startsWith(prefix)) entries.push(entry)
+  const tree = buildTree(entries, root)
+  const modes = await readModes(listing, tree, signal)
+  const family = familyOf(tree, modes)
+  return { facts: { root, tree, family, modes, modesInUse, coreDelivered: coreDelivered ?? family.byName.has('core') } }
+}
+
+async function readModes(listing: Listing, { collections }: Tree, signal: AbortSignal): Promise<Map<string, ParsedMode>> {
+  const manifests = collections.flatMap(({ manifest }) => manifest ?? [])
+  const texts = await readTexts(listing, manifests, maxManifestBytes, signal)
+  return new Map(collections.flatMap(({ name, manifest }) => (manifest === undefined ? [] : [[name, parseMode(texts.get(manifest.path))]])))
+}
+
+type Collector = { add(rule: RuleId, found: Found): void; count(resources: number): void; report(): CheckReport }
+
+function createCollector({ severity, maxFindings = usualMaxFindings, decidingOnly }: CheckOptions, facts: TreeFacts): Collector {
+  const kept: Record<Severity, Finding[]> = { error: [], warning: [] }
+  const counts: Record<Severity, number> = { error: 0, warning: 0 }
+  const deciding = decidingCollections(facts.family, facts.modesInUse)
+  let resources = 0
+  return {
+    add(rule, found) {
+      if (decidingOnly === true && found.collection !== undefined && !deciding.has(foldName(found.collection))) return
+      const usual = found.severity ?? rules[rule].severity
+      const level = severity === undefined ? usual : severity(rule, found.path, usual)
+      if (level === 'off') return
+      counts[level] += 1
+      if (kept[level].length >= maxFindings) return
+      const finding: Finding = { rule, severity: level, path: found.path, message: found.message, help: rules[rule].fix }
+      if (found.collection !== undefined) finding.collection = found.collection
+      kept[level].push(finding)
+    },
+    count(more) {
+      resources += more
+    },
+    report: () => ({
+      findings: [...kept.error.toSorted(byPath), ...kept.warning.toSorted(byPath)].slice(0, maxFindings),
+      summary: {
+        errors: counts.error,
+        warnings: counts.warning,
+        resources: facts.tree.collections.reduce((sum, collection) => sum + collection.resources.length, resources),
+        collections: facts.tree.collections.filter(({ manifest }) => manifest !== undefined).length,
+      },
+    }),
+  }
+}
+
+function byPath(a: Finding, b: Finding): number {
+  return a.path < b.path ? -1 : a.path > b.path ? 1 : a.rule < b.rule ? -1 : 1
+}
+
+/** Reads parents before their children, so that an override finds what it is compared with. */
+async function checkContents(listing: Listing, facts: TreeFacts, collector: Collector, signal: AbortSignal): Promise<void> {
+  const { family, tree } = facts
+  const depth = (name: string): number => lineage(family, name).names.length
+  const order = tree.collections
+    .map((collection) => ({ collection, depth: depth(collection.name) }))
+    .toSorted((a, b) => a.depth - b.depth)
+    .map(({ collection }) => collection)
+  const placed = order.flatMap((collection) => collection.resources.map((resource): Placed => ({ collection, resource })))
+  const digests = createDigests(facts, placed)
+  await readResources(
+    listing,
+    placed,
+    (content) => {
+      const resource = resourceFacts(content, facts, digests)
+      for (const [rule, check] of resourceChecks) for (const found of check(resource, facts)) collector.add(rule, found)
+    },
+    signal,
+  )
+}
+
+type Digests = {
+  baseOf(placed: Placed): (Digest & { collection: string }) | undefined
+  add(placed: Placed, digest: Digest): void
+}
+
+/** Remembers only what is overridden somewhere. */
+function createDigests({ family }: TreeFacts, placed: readonly Placed[]): Digests {
+  const seen = new Set<string>()
+  const repeated = new Map<string, Map<string, Digest & { collection: string }>>()
+  for (const { resource } of placed) {
+    const key = foldName(resource.key)
+    if (seen.has(key)) repeated.set(key, new Map())
+    else seen.add(key)
+  }
+  return {
+    baseOf({ collection, resource }) {
+      const known = repeated.get(foldName(resource.key))
+      if (known === undefined || foldName(collection.name) === 'local') return undefined
+      const [, ...ancestors] = lineage(family, collection.name).names
+      for (const name of ancestors) {
+        const digest = known.get(name)
+        if (digest !== undefined) return digest
+      }
+      return undefined
+    },
+    add({ collection, resource }, digest) {
+      repeated.get(foldName(resource.key))?.set(foldName(collection.name), { ...digest, collection: collection.name })
+    },
+  }
+}
+
+function resourceFacts(content: ResourceContent, facts: TreeFacts, digests: Digests): ResourceFacts {
+  const { collection, resource, hashes, json } = content
+  const parsed = parseResource(content.manifest)
+  const base = digests.baseOf(content)
+  const own: Digest = {
+    digest: digestOf(content, parsed.kind === 'ok' ? { ...parsed.manifest } : { invalid: resource.folder }),
+    overridable: parsed.kind !== 'ok' || parsed.manifest.overridable,
+  }
+  digests.add(content, own)
+  return { collection, resource, path: inRoot(facts, resource.folder), parsed, hash: (file) => hashes.get(file), json, base, own }
+}
+
+/** Equal for resources that a gateway would treat alike: who changed them last, and when, does not count. */
+function digestOf({ hashes, resource: { folder } }: ResourceContent, manifest: Record<string, unknown>): string {
+  const attributes = Object.entries(manifest['attributes'] ?? {}).filter(
+    ([name]) => name !== signatureAttribute && name !== 'lastModification',
+  )
+  const files = [...hashes].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const parts = { ...manifest, attributes: attributes.toSorted(([a], [b]) => (a < b ? -1 : 1)), files }
+  return createHash('sha256').update(textOf(parts, folder)).digest('hex')
+}
+
+/** JSON of a hostile depth cannot be written; it then equals nothing else. */
+function textOf(value: unknown, folder: string): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return folder
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * A directory as a listing. Links are never followed, `.git` is never entered, and neither are folders of dependencies.
+ */
+import { closeSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import path from 'node:path'
+import { Fault } from '../fault.ts'
+import type { Entry, Listing } from './listing.ts'
+
+const batchSize = 1_000
+const chunkBytes = 256 * 1024
+/** More files than this is no configuration. */
+const maxFiles = 500_000
+const notEntered = new Set(['.git', 'node_modules'])
+
+/** Throws InvalidConfiguration where a folder or file cannot be read, or where there are too many files. */
+export function directoryListing(folder: string): Listing {
+  return {
+    async *list(signal) {
+      let batch: Entry[] = []
+      let count = 0
+      for (const entry of walk(folder, '')) {
+        if ((count += 1) > maxFiles) throw new Fault('InvalidConfiguration', `${folder} holds more than ${maxFiles} files`)
+        batch.push(entry)
+        if (batch.length < batchSize) continue
+        signal.throwIfAborted()
+        yield batch
+        batch = []
+      }
+      if (batch.length > 0) yield batch
+    },
+    async read(entries, sink, signal) {
+      const chunk = Buffer.allocUnsafe(chunkBytes)
+      for (const entry of entries) {
+        signal.throwIfAborted()
+        const file = openFile(path.join(folder, entry.path))
+        try {
+          sink.begin(entry)
+          for (let size = readSync(file, chunk); size > 0; size = readSync(file, chunk)) sink.data(chunk.subarray(0, size))
+          sink.end()
+        } finally {
+          closeSync(file)
+        }
+      }
+    },
+  }
+}
+
+function* walk(folder: string, below: string): Generator<Entry> {
+  for (const entry of readFolder(path.join(folder, below))) {
+    const name = below === '' ? entry.name : `${below}/${entry.name}`
+    if (entry.isDirectory() && !notEntered.has(entry.name)) yield* walk(folder, name)
+    else if (entry.isFile()) yield { path: name, size: lstatSync(path.join(folder, name)).size }
+  }
+}
+
+function readFolder(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    throw new Fault('InvalidConfiguration', `${folder} cannot be read: ${codeOf(error)}`, { cause: error })
+  }
+}
+
+function openFile(file: string): number {
+  try {
+    return openSync(file, 'r')
+  } catch (error) {
+    throw new Fault('InvalidConfiguration', `${file} cannot be read: ${codeOf(error)}`, { cause: error })
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

@@ -1,0 +1,65 @@
+/**
+ * What a check is given and what it gives back. Pure.
+ */
+import { type Family, foldName, lineage, userModes } from './inheritance.ts'
+import type { ParsedMode, ParsedResource } from './manifests.ts'
+import type { Collection, Resource, Tree } from './tree.ts'
+
+/** One violation. `path` is relative to the repository; a `severity` here lowers the rule's default. */
+export type Found = { path: string; message: string; collection?: string; severity?: 'warning' }
+
+export type TreeFacts = {
+  root: string
+  tree: Tree
+  family: Family
+  /** Parsed `config-mode.json` by the name of its collection. */
+  modes: ReadonlyMap<string, ParsedMode>
+  /** The modes that gateways run with; undefined: not known. */
+  modesInUse: readonly string[] | undefined
+  /** Whether gateways get `core` from this tree. */
+  coreDelivered: boolean
+}
+
+/** What is compared between a resource and what it overrides. */
+export type Digest = { digest: string; overridable: boolean }
+
+export type ResourceFacts = {
+  collection: Collection
+  resource: Resource
+  /** Path of the resource's folder, relative to the repository. */
+  path: string
+  parsed: ParsedResource
+  /** SHA-256 in hex of a file by its name within the resource; undefined where there is none. */
+  hash(file: string): string | undefined
+  /** The JSON value of each file that was small enough to be searched. */
+  json: ReadonlyMap<string, unknown>
+  /** The nearest resource that this one overrides. */
+  base: (Digest & { collection: string }) | undefined
+  own: Digest
+}
+
+export type TreeCheck = (facts: TreeFacts) => Iterable<Found>
+export type ResourceCheck = (resource: ResourceFacts, facts: TreeFacts) => Iterable<Found>
+
+export function inRoot({ root }: TreeFacts, path: string): string {
+  return root === '' ? path : `${root}/${path}`
+}
+
+/** Name of a file within its resource: what `files` lists. */
+export function nameInResource({ manifest }: Resource, path: string): string {
+  return path.slice(manifest.path.lastIndexOf('/') + 1)
+}
+
+export function typeOf({ module, type }: Resource): string {
+  return `${module}/${type}`
+}
+
+/** Whether every deployment mode, by itself or by a parent above core, replaces the resource with this key. */
+export function isOverriddenEverywhere({ family }: TreeFacts, key: string): boolean {
+  const folded = foldName(key)
+  const modes = userModes(family)
+  const holds = (name: string): boolean =>
+    !['core', 'external', 'system'].includes(name) &&
+    family.byName.get(name)?.collection.resources.some((resource) => foldName(resource.key) === folded) === true
+  return modes.length > 0 && modes.every((mode) => lineage(family, mode).names.some(holds))
+}

@@ -1,0 +1,213 @@
+/**
+ * The rules for resource collections, in one table: docs/rules.md is made of it. Defaults follow gateway.md 3: error for what keeps a
+ * gateway from starting or loses a resource, warning for what only smells. Pure.
+ */
+
+export type Severity = 'error' | 'warning'
+
+type Rule = {
+  severity: Severity
+  /** What is wrong, as a fact. */
+  title: string
+  /** What a gateway makes of it. */
+  why: string
+  /** What to do; also the `help` of each finding. */
+  fix: string
+}
+
+export const rules = {
+  'missing-config-mode': {
+    severity: 'error',
+    title: 'A folder of the collections root has files but no `config-mode.json`.',
+    why: 'For `external` and `local` the gateway does not start ("Resource collection path … exists but is not empty"); any other folder is no collection, and its resources vanish.',
+    fix: 'Add a config-mode.json (cluster-sync mode new shows one) or remove the folder.',
+  },
+  'invalid-config-mode': {
+    severity: 'error',
+    title: 'A `config-mode.json` is not JSON, or lacks a field, or a field is of another type.',
+    why: 'The folder is not read as a collection.',
+    fix: 'Write title, description and parent as text, enabled and inheritable as true or false.',
+  },
+  'unknown-collection-key': {
+    severity: 'warning',
+    title: 'A `config-mode.json` has a key that is none of its five.',
+    why: 'Likely a misspelt field; the gateway does not read it.',
+    fix: 'Keep only title, description, enabled, inheritable and parent.',
+  },
+  'unknown-parent': {
+    severity: 'error',
+    title: 'A collection names a parent that does not exist.',
+    why: '`system`, `external` and `core` always exist; every other parent must be a collection of the same root.',
+    fix: 'Name an existing collection as parent, usually core.',
+  },
+  'unexpected-parent': {
+    severity: 'warning',
+    title: '`external` or `core` has another parent than the usual one.',
+    why: 'Every gateway writes `system` for `external` and `external` for `core`; what it makes of another is not known.',
+    fix: 'Set the parent of external to system, that of core to external.',
+  },
+  'parent-cycle': {
+    severity: 'error',
+    title: 'The parents of collections form a cycle.',
+    why: 'No order of inheritance exists.',
+    fix: 'Let one of them inherit from core.',
+  },
+  'parent-disabled': {
+    severity: 'warning',
+    title: 'A collection inherits from one with `enabled: false`.',
+    why: 'What the parent holds may be missing.',
+    fix: 'Enable the parent, or inherit from another collection.',
+  },
+  'parent-not-inheritable': {
+    severity: 'error',
+    title: 'A collection inherits from one with `inheritable: false`.',
+    why: 'The parent refuses to be inherited from.',
+    fix: 'Set inheritable to true in the parent, or inherit from another collection.',
+  },
+  'collection-disabled': {
+    severity: 'warning',
+    title: 'A collection has `enabled: false`.',
+    why: 'A gateway may ignore it. Where others inherit from it, they say so instead.',
+    fix: 'Set enabled to true.',
+  },
+  'mode-without-folder': {
+    severity: 'warning',
+    title: 'A gateway runs with a mode that the commit has no folder for.',
+    why: 'Nothing is overridden: the gateway runs with the values of `core`.',
+    fix: 'Add the folder (cluster-sync mode new), or start the gateway with an existing mode.',
+  },
+  'reserved-collection': {
+    severity: 'warning',
+    title: 'There is a folder named `system`.',
+    why: 'That collection is built into the gateway and cannot be replaced.',
+    fix: 'Move its resources to external or core.',
+  },
+  'singleton-only-in-mode': {
+    severity: 'error',
+    title: 'A singleton exists in a deployment mode, but neither in `core` nor in `external`.',
+    why: 'A mode may override a singleton but not create it; the gateway does not start. A warning where `core` is not delivered, for then the gateway has its own.',
+    fix: 'Add the singleton to core (a copy of the one in the mode will do).',
+  },
+  'singleton-with-name': {
+    severity: 'warning',
+    title: 'A folder with a name stands below a type of which a gateway has exactly one.',
+    why: 'The gateway looks for the manifest directly in the folder of the type.',
+    fix: 'Move the files one folder up.',
+  },
+  'environment-resource-in-core': {
+    severity: 'warning',
+    title: 'A resource that differs between environments stands in `core`.',
+    why: 'Database connections, remote tag providers, alarm journals, gateway network connections, identity providers and user sources reach every environment from there. No finding where every mode overrides it.',
+    fix: 'Move it to the deployment modes.',
+  },
+  'host-or-credential-in-core': {
+    severity: 'warning',
+    title: 'A resource of `core` holds a host, an address or a credential.',
+    why: 'The value of one environment reaches all of them. What every gateway has (loopback, multicast, its own OPC UA connection, …) does not count, nor does what every mode overrides.',
+    fix: 'Move the resource to the deployment modes, or override it in each of them.',
+  },
+  'shared-resource-in-mode': {
+    severity: 'warning',
+    title: 'A resource that is the same in every environment stands in a deployment mode.',
+    why: 'Tag definitions, tag types, translations and simulated devices drift apart when each mode has its own.',
+    fix: 'Move it to core.',
+  },
+  'invalid-resource-json': {
+    severity: 'error',
+    title: 'A `resource.json` is not a JSON object with a list of files.',
+    why: 'The gateway cannot read the resource.',
+    fix: 'Correct the file; every other resource.json shows the form.',
+  },
+  'missing-attributes': {
+    severity: 'error',
+    title: 'A `resource.json` has no `attributes`.',
+    why: 'A gateway that starts anew fails with a NullPointerException.',
+    fix: 'Add "attributes": {}.',
+  },
+  'listed-file-missing': {
+    severity: 'error',
+    title: 'A `resource.json` lists a file that is not there.',
+    why: 'NoSuchFileException: the resource is lost.',
+    fix: 'Add the file (is it ignored by git?) or take it from "files".',
+  },
+  'unlisted-file': {
+    severity: 'warning',
+    title: 'A file stands beside a `resource.json` that does not list it.',
+    why: 'It is no part of the resource; the gateway ignores it.',
+    fix: 'Add it to "files" or remove it.',
+  },
+  'missing-resource-json': {
+    severity: 'warning',
+    title: 'A folder in the place of a resource has files but no `resource.json`.',
+    why: 'The gateway does not see the resource.',
+    fix: 'Add a resource.json (copy that of another resource of the same type and run cluster-sync sign) or remove the folder.',
+  },
+  'stale-signature': {
+    severity: 'warning',
+    title: 'The signature in a `resource.json` does not match the content.',
+    why: 'The resource was edited by hand; a scan may skip the change.',
+    fix: 'Run cluster-sync sign on the resource.',
+  },
+  'override-identical': {
+    severity: 'warning',
+    title: 'An override equals what it overrides.',
+    why: 'It changes nothing now, and hides later changes of its base.',
+    fix: 'Remove the override.',
+  },
+  'override-forbidden': {
+    severity: 'warning',
+    title: 'An override of a resource with `overridable: false`.',
+    why: 'What a gateway makes of it is not known.',
+    fix: 'Remove the override, or set overridable to true in the base.',
+  },
+  'first-boot-conflict': {
+    severity: 'warning',
+    title: '`core` holds a resource that a gateway creates at its first boot.',
+    why: '`gateway-network-queue-settings`, `gateway-network-proxy-rules` and `quickstart` cause "PushConflictException: CREATE conflict" at each start, which is not fatal; with `one-time` the OPC UA user source and connection are not created.',
+    fix: 'Leave it out of the repository, or exclude it by a pattern.',
+  },
+  'hidden-in-external': {
+    severity: 'warning',
+    title: '`external` holds a resource that a copy in `core` hides.',
+    why: 'The gateway makes its own security properties and tag types in `core`, and `core` wins.',
+    fix: 'Move it to core.',
+  },
+  'cache-committed': {
+    severity: 'warning',
+    title: 'The cache `.resources` is in the repository.',
+    why: 'The gateway rebuilds it; it is not delivered.',
+    fix: 'Remove the folder and add .resources/ to .gitignore.',
+  },
+  'local-committed': {
+    severity: 'warning',
+    title: 'The collection `local` is in the repository.',
+    why: 'It holds the identity of one machine: keystores, uuid. It is not delivered.',
+    fix: 'Remove the folder and add it to .gitignore.',
+  },
+  'forbidden-name': {
+    severity: 'warning',
+    title: 'A name has a character or a form that gateways do not accept.',
+    why: 'Forbidden are ` / \\ ? * : | " < >, a space or period at either end, a hyphen at the start, and 255 characters or more.',
+    fix: 'Rename it; where the name is right, encode the character with %.',
+  },
+  'case-collision': {
+    severity: 'error',
+    title: 'Two names differ only in case.',
+    why: 'The gateway keys names without case: one of the two is lost.',
+    fix: 'Rename or remove one of them.',
+  },
+  'orphan-file': {
+    severity: 'warning',
+    title: 'A file stands outside of any resource.',
+    why: 'The gateway ignores it.',
+    fix: 'Move it out of the collections root or remove it.',
+  },
+} as const satisfies Record<string, Rule>
+
+export type RuleId = keyof typeof rules
+
+export const ruleIds = Object.keys(rules) as RuleId[]
+
+export function isRuleId(text: string): text is RuleId {
+  return Object.hasOwn(rules, text)
+}
