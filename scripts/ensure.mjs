@@ -1,6 +1,6 @@
 // Makes a fresh clone ready and then runs a command: installs from the lockfile when node_modules is missing or older than it, builds
 // tap's plugin set, and starts the command on the pinned Node. Plain JavaScript that Node 18 understands, because it may be all there is.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -43,7 +43,16 @@ if (installed !== wanted()) {
 
 const [command, ...args] = process.argv.slice(2)
 if (command !== undefined) {
-  const { status, signal, error } = run(command, args, { cwd: process.cwd(), stdio: 'inherit' })
-  if (error !== undefined) process.stderr.write(`could not start ${command}: ${error.message}\n`)
-  process.exit(signal === null ? (status ?? 1) : 1)
+  const child = spawn(command, args, { env: { ...process.env, PATH: path }, shell: process.platform === 'win32', stdio: 'inherit' })
+  // A terminal sends Ctrl-C to the command itself; everyone else tells only us.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(name, () => {
+      if (name !== 'SIGINT' || !process.stdin.isTTY) child.kill(name)
+    })
+  }
+  child.on('error', (error) => {
+    process.stderr.write(`could not start ${command}: ${error.message}\n`)
+    process.exit(1)
+  })
+  child.on('exit', (code) => process.exit(code ?? 1))
 }

@@ -11,7 +11,8 @@ import { startQuickstart } from './quickstart/plant.ts'
 const { once } = readArguments()
 const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-quickstart-'))
 const stop = new AbortController()
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
+// Package managers may send the signal twice; the folder is removed all the same.
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort(new Error(name)))
 
 try {
   await startQuickstart({ folder, once, say }, stop)
