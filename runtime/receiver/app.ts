@@ -7,12 +7,13 @@ import { type Clock, timestamp } from '../clock.ts'
 import { asFault, Fault, type Reason } from '../fault.ts'
 import { isRefAllowed } from '../gatewaysync/allowed-refs.ts'
 import { requestAnnotations } from '../gatewaysync/names.ts'
-import { type RefName, shortRef } from '../gatewaysync/values.ts'
+import { shortRef } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { authenticate, type Keys } from './authenticate.ts'
 import { parseBody, readBody } from './body.ts'
 import { createDeliveries, type Deliveries } from './deliveries.ts'
-import { type Event, type Payload, readPayload } from './payload.ts'
+import type { Asked, Payload } from './event.ts'
+import { readPayload } from './payload.ts'
 
 /** What the receiver must know of a GatewaySync. */
 export type ReceiverTarget = {
@@ -89,22 +90,23 @@ async function receive(deps: ReceiverDeps, deliveries: Deliveries, context: Cont
   if (target === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
   if (read.kind === 'ping') return ignored(deps, context, 200, 'Ping')
   if (read.kind === 'ignored') return ignored(deps, context, 202, read.reason)
-  const why = whyNot(read, target)
-  if (why !== undefined) return ignored(deps, context, 202, why)
-  const { requestId, duplicate } = await deliveries.once(JSON.stringify([namespace, name, read.ref]), deliveryId(headers), async () => {
+  const asked = choose(read, target)
+  if ('why' in asked) return ignored(deps, context, 202, asked.why)
+  const { ref, event } = asked
+  const { requestId, duplicate } = await deliveries.once(JSON.stringify([namespace, name, ref]), deliveryId(headers), async () => {
     const id = deps.clock.uuid()
     await deps.request(namespace, name, {
-      [requestAnnotations.ref]: read.ref,
+      [requestAnnotations.ref]: ref,
       [requestAnnotations.at]: timestamp(deps.clock.now()),
-      [requestAnnotations.by]: read.event,
+      [requestAnnotations.by]: event,
       [requestAnnotations.id]: id,
       [requestAnnotations.specRef]: target.specRef,
     })
     return id
   })
   deps.observe(duplicate ? 'duplicate' : 'accepted')
-  deps.log.info({ namespace, name, ref: read.ref, requestId }, duplicate ? 'push repeated' : 'push accepted')
-  return context.json({ accepted: true, ...(duplicate ? { duplicate } : {}), ref: read.ref, requestId, source: read.event }, 202)
+  deps.log.info({ namespace, name, ref, requestId }, duplicate ? 'push repeated' : 'push accepted')
+  return context.json({ accepted: true, ...(duplicate ? { duplicate } : {}), ref, requestId, source: event }, 202)
 }
 
 type Understood = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
@@ -127,8 +129,16 @@ function understand(context: Context, body: Uint8Array, headers: Record<string, 
   return payload
 }
 
+/** Of all that one delivery moved: the wanted ref, else the first that may be asked for, else why the first may not. */
+function choose({ others = [], ...first }: Asked & { others?: readonly Asked[] }, target: ReceiverTarget): Asked | { why: string } {
+  const all = [first, ...others]
+  const wanted = all.find(({ ref }) => ref === shortRef(target.wantedRef))
+  const may = wanted ?? all.find((asked) => whyNot(asked, target) === undefined)
+  return may ?? { why: whyNot(first, target) ?? 'OtherBranch' }
+}
+
 /** Why a ref is not asked for; design section 3, "Wanted ref". */
-function whyNot({ ref, event }: { ref: RefName; event: Event }, { wantedRef, allowedRefs }: ReceiverTarget): string | undefined {
+function whyNot({ ref, event }: Asked, { wantedRef, allowedRefs }: ReceiverTarget): string | undefined {
   const isWanted = shortRef(wantedRef) === ref
   if (event === 'push') return isWanted ? undefined : 'OtherBranch'
   if (isWanted) return undefined

@@ -129,6 +129,24 @@ void t.test('what is understood and asks for nothing changes nothing, and is ans
   t.match((await plain.post(JSON.stringify(push('refs/tags/v2')), plain.bearer)).body, { accepted: false, reason: 'OtherTag' })
 })
 
+void t.test('of several refs in one delivery the wanted one is asked for, else the first that may be', async (t) => {
+  const push = (...refs: [string, string][]) =>
+    JSON.stringify({ push: { changes: refs.map(([type, name]) => ({ new: { type, name }, old: null })) } })
+  const headers = { 'x-event-key': 'repo:push' }
+  const plain = await setUp(t)
+  t.match(await plain.post(push(['tag', 'v1'], ['branch', 'main']), { ...plain.bearer, ...headers }), {
+    status: 202,
+    body: { accepted: true, ref: 'main', source: 'push' },
+  })
+  t.match((await plain.post(push(['branch', 'x'], ['tag', 'v1']), { ...plain.bearer, ...headers })).body, { reason: 'OtherBranch' })
+  const allowed = await setUp(t, { target: { allowedRefs: ['v*'] } })
+  t.match((await allowed.post(push(['branch', 'x'], ['tag', 'v1'], ['tag', 'v2']), { ...allowed.bearer, ...headers })).body, {
+    accepted: true,
+    ref: 'v1',
+    source: 'tag-push',
+  })
+})
+
 void t.test('what nobody can act on is refused with its own status', async (t) => {
   const { post, bearer, served, requests } = await setUp(t)
   const deep = '['.repeat(100) + ']'.repeat(100)

@@ -1,0 +1,27 @@
+/**
+ * GitLab and Gitee: events are called hooks. GitLab's system hooks and integrations send pushes under another header; their bodies say
+ * what they are.
+ */
+import { type Host, type Members, otherEvent, type Payload, pushed, released } from '../event.ts'
+
+export const gitlab: Host = {
+  name: 'GitLab',
+  event(headers, body) {
+    const header = headers['x-gitlab-event']
+    const kind = body['object_kind'] ?? (header === undefined ? undefined : body['event_name'])
+    if (typeof kind === 'string') return kind.toLowerCase()
+    return header?.toLowerCase()
+  },
+  read,
+}
+
+export const gitee: Host = {
+  name: 'Gitee',
+  event: (headers) => headers['x-gitee-event']?.toLowerCase(),
+  read,
+}
+
+function read(event: string, body: Members): Payload {
+  if (event === 'push' || event === 'tag_push' || event === 'push hook' || event === 'tag push hook') return pushed(body)
+  return event === 'release' || event === 'release hook' ? released(body, 'create') : otherEvent
+}

@@ -1,0 +1,15 @@
+/**
+ * Harness: `ref` is an object, and the trigger says what became of it.
+ */
+import { type Host, movesOf, otherEvent, pushOf, textAt } from '../event.ts'
+
+export const harness: Host = {
+  name: 'Harness',
+  event: (headers) => headers['x-harness-trigger']?.toLowerCase(),
+  read(event, body) {
+    const [, , what] = /^(branch|tag)_(created|updated|deleted)$/.exec(event) ?? []
+    const ref = textAt(body, ['ref', 'name'])
+    if (what === undefined || ref === undefined) return otherEvent
+    return movesOf([{ ref, event: pushOf(ref), deleted: what === 'deleted' }])
+  },
+}
