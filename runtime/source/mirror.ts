@@ -5,13 +5,14 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import type { Clock } from '../clock.ts'
+import type { Listing } from '../collections/listing.ts'
 import type { Source } from '../delivery/protocol.ts'
 import { asFault, Fault } from '../fault.ts'
 import { type CommitHash, isCommitHash, parseCommitHash, type RelativePath } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { createCoalesce } from './coalesce.ts'
 import { type GitLimits, runGit } from './git.ts'
-import { listCommit, type ListedFile } from './listing.ts'
+import { mirrorListing } from './mirror-listing.ts'
 import { mirrorSource } from './mirror-source.ts'
 import type { Location } from './remote.ts'
 import { candidateRefs, pickRef } from './refs.ts'
@@ -30,8 +31,8 @@ export type Mirror = {
   keep(owner: string, commits: readonly CommitHash[]): void
   /** The content below the folders that a profile reads. */
   source(roots: (profile: string) => readonly RelativePath[] | undefined): Source
-  /** Ordinary files of a commit below a folder, in batches. */
-  list(commit: CommitHash, root: RelativePath, signal: AbortSignal): AsyncIterable<readonly ListedFile[]>
+  /** What a commit holds below some folders, for the collection checks; the commit must be there. */
+  listing(commit: CommitHash, roots: readonly RelativePath[]): Listing
   /** Settles when nothing is under way. */
   settled(): Promise<void>
 }
@@ -195,7 +196,7 @@ export function openMirror(options: MirrorOptions): Mirror {
       else owners.set(owner, [...commits])
     },
     source: (roots) => mirrorSource({ folder, limits, has, ensure, roots }),
-    list: (commit, root, signal) => listCommit({ folder, limits }, commit, [root], signal),
+    listing: (commit, roots) => mirrorListing({ folder, limits }, commit, roots),
     async settled() {
       await queue
     },

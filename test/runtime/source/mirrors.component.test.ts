@@ -120,7 +120,8 @@ void t.test('commits outlive the clean-up until their owner has said that it nee
     const commit = parseCommitHash(repository.commit({ a: String(round) }))
     t.equal(await resolve(mirror, 'main', true), commit)
     const files: string[] = []
-    for await (const batch of mirror.list(commit, parseRelativePath(''), signal)) files.push(...batch.map(({ path: file }) => file))
+    for await (const batch of mirror.listing(commit, [parseRelativePath('')]).list(signal))
+      files.push(...batch.map(({ path: file }) => file))
     t.same(files, ['a'])
     mirror.keep('owner', [commit])
   }
