@@ -5,6 +5,7 @@ import { type ControllerSettingsInput, controllerSettingsVariable } from '../run
 import { ports } from '../runtime/gatewaysync/names.ts'
 import type { Names } from './names.ts'
 import type { Manifest } from './policies.ts'
+import { amountOf } from './quantity.ts'
 import { inlineSecretName } from './receiver.ts'
 import type { Values } from './values.ts'
 
@@ -45,7 +46,8 @@ export function controller(names: Names, values: Values, version: string): Manif
         ...(values.source.storage.existingClaim === '' ? {} : { strategy: { type: 'Recreate' } }),
         template: {
           metadata: {
-            labels: { ...labels, ...podLabels },
+            // The selector comes last: a pod without its labels would be no part of the Deployment.
+            labels: { ...labels, ...podLabels, ...selector },
             ...(Object.keys(podAnnotations).length === 0 ? {} : { annotations: podAnnotations }),
           },
           spec: pod,
@@ -118,7 +120,11 @@ export function settingsOf(names: Names, values: Values, version: string): Contr
       probes: ports.probes,
       delivery: delivery.port,
     },
-    source: { folder: `${sourceFolder}/mirrors`, maxBytes: bytesOf(source.storage.sizeLimit), allowedHosts: source.allowedHosts },
+    source: {
+      folder: `${sourceFolder}/mirrors`,
+      maxBytes: Math.floor(amountOf(source.storage.sizeLimit)),
+      allowedHosts: source.allowedHosts,
+    },
     delivery: { url: `https://${deliveryService}.${namespace}.svc:${delivery.port}` },
     certificates: values.certManager.enabled
       ? { kind: 'mounted', folder: certificateFolder }
@@ -129,7 +135,7 @@ export function settingsOf(names: Names, values: Values, version: string): Contr
       image: imageOf(agentImage, version),
       imagePullPolicy: image.pullPolicy,
       imagePullSecrets: values.imagePullSecrets,
-      resources: Object.keys(agent.resources).length === 0 ? usualAgentResources : (agent.resources as typeof usualAgentResources),
+      resources: agentResources(values),
       allowImageOverride: agent.allowImageOverride,
       clusterRole: names.agentRole,
       autoBind: values.rbac.autoBindAgent.enabled,
@@ -137,6 +143,12 @@ export function settingsOf(names: Names, values: Values, version: string): Contr
     receiver: { enabled: receiver.enabled, ...files },
     metrics: { enabled: metrics.enabled },
   }
+}
+
+/** As the values say; what they leave out altogether has no empty member in the pod either. */
+function agentResources({ agent: { resources } }: Values): Record<string, Record<string, string>> {
+  const given = Object.entries(resources).filter(([, quantities]) => Object.keys(quantities).length > 0)
+  return given.length === 0 ? usualAgentResources : Object.fromEntries(given)
 }
 
 /** No CPU limit: a first sync would take seven times as long under 200m (git.md section 5). */
@@ -148,23 +160,6 @@ const usualAgentResources: Record<string, Record<string, string>> = {
 /** Names by which Services are reached, from inside and outside of the namespace. */
 export function dnsNames(services: readonly string[], namespace: string): string[] {
   return services.flatMap((service) => [`${service}.${namespace}.svc`, `${service}.${namespace}.svc.cluster.local`])
-}
-
-const units: Readonly<Record<string, number>> = {
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-}
-
-function bytesOf(quantity: string): number {
-  const [, number = '0', unit = ''] = /^([0-9.]+)([A-Za-z]*)$/.exec(quantity) ?? []
-  return Math.floor(Number(number) * (units[unit] ?? 1))
 }
 
 type KeyFile = { name: 'hmac' | 'token'; secretName: string; key: string }

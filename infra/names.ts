@@ -24,6 +24,9 @@ export type Names = {
   selector: Readonly<Record<string, string>>
 }
 
+/** The labels that tell one installation's pods from all others. */
+export const selectorKeys = ['app.kubernetes.io/name', 'app.kubernetes.io/instance'] as const
+
 /** Kubernetes names of Services hold 63 characters. */
 const maxName = 63
 const longestSuffix = '-webhook-receiver'
@@ -33,7 +36,7 @@ export function namesOf({ name, namespace }: Release, values: Pick<Values, 'name
   const chart = values.nameOverride === '' ? chartName : values.nameOverride
   const full = values.fullnameOverride !== '' ? values.fullnameOverride : name.includes(chart) ? name : `${name}-${chart}`
   const fullname = full.slice(0, maxName - longestSuffix.length).replace(/-+$/, '')
-  const selector = { 'app.kubernetes.io/name': chart.slice(0, maxName), 'app.kubernetes.io/instance': name }
+  const selector: Record<(typeof selectorKeys)[number], string> = { 'app.kubernetes.io/name': chart, 'app.kubernetes.io/instance': name }
   return {
     fullname,
     namespace,

@@ -5,6 +5,7 @@ import { ApiObject, Chart } from 'cdk8s'
 import type { Construct } from 'constructs'
 import { version } from '../runtime/version.ts'
 import { certificates } from './certificates.ts'
+import { checkRelease, checkValues } from './check-values.ts'
 import { controller } from './controller.ts'
 import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
 import { injection } from './injection.ts'
@@ -15,7 +16,7 @@ import { type Manifest, policies } from './policies.ts'
 import { rbac } from './rbac.ts'
 import { receiver } from './receiver.ts'
 import { services } from './services.ts'
-import { checkValues, type ValuesInput } from './values.ts'
+import type { ValuesInput } from './values.ts'
 
 export type OperatorProps = {
   /** Release name, which begins most names, and the namespace of everything that has one. */
@@ -32,6 +33,7 @@ export class OperatorChart extends Chart {
 
   constructor(scope: Construct, id: string, { release, values: input, createNamespace = false }: OperatorProps) {
     super(scope, id, { disableResourceNameHashes: true })
+    checkRelease(release)
     const { values, warnings } = checkValues(input ?? {})
     this.warnings = warnings
     const names = namesOf(release, values, version)

@@ -33,6 +33,7 @@ export async function values(): Promise<GeneratedFile[]> {
 function leaves(schema: Schema, path: readonly string[]): string[][] {
   const properties = Object.entries(schema.properties ?? {})
   if (properties.length > 0) return properties.flatMap(([name, inner]) => leaves(inner, [...path, name]))
-  const type = schema.enum === undefined ? (schema.type ?? 'any') : schema.enum.map((value) => `\`${String(value)}\``).join(', ')
+  const types = schema.anyOf?.flatMap(({ type }) => type ?? []).join(' or ')
+  const type = schema.enum === undefined ? (schema.type ?? types ?? 'any') : schema.enum.map((value) => `\`${String(value)}\``).join(', ')
   return [[`\`${path.join('.')}\``, type, `\`${JSON.stringify(schema.default)}\``, schema.description ?? '']]
 }

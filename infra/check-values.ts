@@ -1,0 +1,78 @@
+/**
+ * Whether values can be installed: each wrong key by its name, and what is set without effect. Pure.
+ */
+import * as v from 'valibot'
+import { impossible, withoutEffect } from './combinations.ts'
+import { isNamespaceName, isServiceLabel } from './fields.ts'
+import type { Release } from './names.ts'
+import { nearestTo } from './nearest.ts'
+import { type Values, valuesSchema } from './values.ts'
+
+export type CheckedValues = { values: Values; warnings: string[] }
+
+/** Throws an Error whose message names every key that is wrong, one a line. */
+export function checkValues(input: unknown): CheckedValues {
+  throwIfAny(listsForObjects(valuesSchema, input, []))
+  const parsed = v.safeParse(valuesSchema, input)
+  if (!parsed.success) throw new Error(parsed.issues.map(issueLine).join('\n'))
+  const values = parsed.output
+  throwIfAny(impossible(values))
+  return { values, warnings: withoutEffect(values) }
+}
+
+/** Throws an Error that names what of a release cannot be a part of names and labels. */
+export function checkRelease({ name, namespace }: Release): void {
+  throwIfAny([
+    ...(isServiceLabel(name)
+      ? []
+      : [
+          `release.name: ${JSON.stringify(name)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter`,
+        ]),
+    ...(isNamespaceName(namespace) ? [] : [`release.namespace: ${JSON.stringify(namespace)} must be the name of a namespace`]),
+  ])
+}
+
+function throwIfAny(errors: readonly string[]): void {
+  if (errors.length > 0) throw new Error(errors.join('\n'))
+}
+
+/** What a schema holds, as far as it is walked here; every member may be absent. */
+type Walked = { type?: string; wrapped?: Walked; entries?: Record<string, Walked>; item?: Walked }
+
+/** A list has no keys, so that the schema's own check of objects would let an empty one pass as an object with every default. */
+function listsForObjects(schema: unknown, input: unknown, path: readonly string[]): string[] {
+  const { type, entries, item } = unwrapped(schema)
+  if (type === 'strict_object' || type === 'record') {
+    if (Array.isArray(input)) return [`${path.length === 0 ? 'values' : path.join('.')}: must be an object with keys, not a list`]
+    const present = (input ?? {}) as Record<string, unknown>
+    return Object.entries(entries ?? {}).flatMap(([name, inner]) => listsForObjects(inner, present[name], [...path, name]))
+  }
+  if (type !== 'array' || !Array.isArray(input)) return []
+  return input.flatMap((element, index) => listsForObjects(item, element, [...path, String(index)]))
+}
+
+function unwrapped(schema: unknown): Walked {
+  const walked = schema as Walked
+  return walked.wrapped === undefined ? walked : unwrapped(walked.wrapped)
+}
+
+function issueLine(issue: v.BaseIssue<unknown>): string {
+  const path = (issue.path ?? []).map(({ key }) => String(key))
+  const where = path.length === 0 ? 'values' : path.join('.')
+  if (issue.type !== 'strict_object' || issue.expected !== 'never') return `${where}: ${issue.message}`
+  return `${where}: unknown key; ${help(path.slice(0, -1), path.at(-1) ?? '')}`
+}
+
+function help(parent: readonly string[], key: string): string {
+  if (key.includes('.')) return `write ${key.replaceAll('.', ': {')}: …${'}'.repeat(key.split('.').length - 1)}, because keys are nested`
+  const known = keysAt(parent)
+  const nearest = nearestTo(key, known)
+  return nearest === undefined ? `there are: ${known.join(', ')}` : `did you mean ${[...parent, nearest].join('.')}?`
+}
+
+/** The keys that the schema has at a path; an index stands for any element of a list. */
+function keysAt(path: readonly string[]): string[] {
+  let at = unwrapped(valuesSchema)
+  for (const name of path) at = unwrapped(at.entries?.[name] ?? at.item ?? {})
+  return Object.keys(at.entries ?? {}).toSorted()
+}

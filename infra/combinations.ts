@@ -1,0 +1,123 @@
+/**
+ * What single values cannot say: which do not go together, and which have no effect beside others. Pure.
+ */
+import { ports } from '../runtime/gatewaysync/names.ts'
+import { selectorKeys } from './names.ts'
+import { amountOf, millisecondsOf } from './quantity.ts'
+import type { Values } from './values.ts'
+
+/** Mirrors smaller than this hold no plant: the controller would refuse every repository. */
+const smallestStorage = '64Mi'
+
+/** Combinations that cannot work, each beginning with the key that is to be changed. */
+export function impossible(values: Values): string[] {
+  return [
+    ...impossibleReceiver(values),
+    ...impossibleReplicas(values),
+    ...impossibleTimings(values),
+    ...tooLarge(values),
+    ...samePorts(values),
+  ]
+}
+
+function impossibleReceiver({ webhookReceiver: { enabled, ingress } }: Values): string[] {
+  if (!ingress.enabled) return []
+  return [
+    ...(ingress.hosts.length === 0 ? ['webhookReceiver.ingress.hosts: an Ingress needs at least one host'] : []),
+    ...(enabled ? [] : ['webhookReceiver.enabled: an Ingress without a receiver leads nowhere']),
+  ]
+}
+
+function impossibleReplicas({ replicaCount, leaderElection, source: { storage } }: Values): string[] {
+  if (replicaCount === 1) return []
+  return [
+    ...(leaderElection.enabled
+      ? []
+      : [`leaderElection.enabled: ${replicaCount} replicas without leader election would all write; set replicaCount: 1`]),
+    ...(storage.existingClaim === ''
+      ? []
+      : [
+          `source.storage.existingClaim: ${replicaCount} replicas cannot share one claim; set replicaCount: 1 or leave existingClaim empty`,
+        ]),
+  ]
+}
+
+function impossibleTimings({ serviceMonitor, podMonitor, metrics }: Values): string[] {
+  const errors = Object.entries({ serviceMonitor, podMonitor }).flatMap(([name, { interval, scrapeTimeout }]) =>
+    millisecondsOf(interval) > 0 && millisecondsOf(scrapeTimeout) > millisecondsOf(interval)
+      ? [`${name}.scrapeTimeout: ${scrapeTimeout} is above ${name}.interval ${interval}`]
+      : [],
+  )
+  if (serviceMonitor.enabled && !metrics.enabled) errors.push('metrics.enabled: a ServiceMonitor needs the metrics Service')
+  return errors
+}
+
+function tooLarge({ resources, agent, source: { storage } }: Values): string[] {
+  const errors = Object.entries({ resources, 'agent.resources': agent.resources }).flatMap(([name, { requests, limits }]) => {
+    const limitOf = new Map<string, string>(Object.entries(limits))
+    return Object.entries(requests).flatMap(([resource, request]) => {
+      const limit = limitOf.get(resource)
+      if (limit === undefined || amountOf(request) <= amountOf(limit)) return []
+      return [`${name}.requests.${resource}: ${request} is above ${name}.limits.${resource} ${limit}`]
+    })
+  })
+  if (amountOf(storage.sizeLimit) < amountOf(smallestStorage))
+    errors.push(`source.storage.sizeLimit: ${storage.sizeLimit} is below ${smallestStorage}, which mirrors need at least`)
+  return errors
+}
+
+function samePorts({ webhook, webhookReceiver: receiver, metrics, delivery }: Values): string[] {
+  const used = [
+    ['webhook.port', webhook.enabled ? webhook.port : undefined],
+    ['webhookReceiver.port', receiver.enabled ? receiver.port : undefined],
+    ['metrics.service.port', metrics.enabled ? metrics.service.port : undefined],
+    ['delivery.port', delivery.port],
+  ] as const
+  return used.flatMap(([name, value], index) => {
+    if (value === undefined) return []
+    if (value === ports.probes) return [`${name}: port ${value} is also that of the probes`]
+    const twin = used.slice(0, index).find(([, other]) => other === value)
+    return twin === undefined ? [] : [`${name}: port ${value} is also that of ${twin[0]}`]
+  })
+}
+
+/** What is set and does nothing, or less than one might think. */
+export function withoutEffect(values: Values): string[] {
+  return [...idleMonitoring(values), ...idleReceiver(values), ...idlePod(values)]
+}
+
+function idleMonitoring({ serviceMonitor, podMonitor, grafanaDashboard }: Values): string[] {
+  const warnings = Object.entries({ serviceMonitor, podMonitor }).flatMap(([name, { enabled, labels, interval, scrapeTimeout }]) =>
+    !enabled && (Object.keys(labels).length > 0 || interval !== '' || scrapeTimeout !== '')
+      ? [`${name}: its settings have no effect while ${name}.enabled is false`]
+      : [],
+  )
+  for (const name of ['labels', 'annotations'] as const) {
+    if (!grafanaDashboard.enabled && Object.keys(grafanaDashboard[name]).length > 0)
+      warnings.push(`grafanaDashboard.${name}: no effect while grafanaDashboard.enabled is false`)
+  }
+  return warnings
+}
+
+function idleReceiver({ webhookReceiver: { enabled, hmac, token, ingress } }: Values): string[] {
+  const warnings = Object.entries({ hmac, token }).flatMap(([name, { secret, secretRef: ref }]) => {
+    if (secret === '') return []
+    return ref.name === ''
+      ? [`webhookReceiver.${name}.secret: becomes a Secret in the manifests; do not commit them, or use secretRef`]
+      : [`webhookReceiver.${name}.secret: ignored, because secretRef is set`]
+  })
+  if (!ingress.enabled && ingress.hosts.length > 0)
+    warnings.push('webhookReceiver.ingress.hosts: no effect while webhookReceiver.ingress.enabled is false')
+  if (enabled && [hmac, token].every(({ secret, secretRef: ref }) => secret === '' && ref.name === ''))
+    warnings.push('webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push')
+  return warnings
+}
+
+function idlePod({ podLabels, webhook, replicaCount }: Values): string[] {
+  const warnings = selectorKeys
+    .filter((key) => podLabels[key] !== undefined)
+    .map((key) => `podLabels: ${key} is ignored, because the Deployment selects its pods by it`)
+  if (webhook.enabled && webhook.failurePolicy === 'Fail' && replicaCount === 1)
+    warnings.push('webhook.failurePolicy: with one replica, gateway pods that ask for an agent wait while the controller restarts')
+  return warnings
+}

@@ -1,0 +1,99 @@
+/**
+ * The kinds of leaves that installation values have, each with the grammar that the API server holds it to. Pure.
+ */
+import * as v from 'valibot'
+import { durationPattern, quantityPattern } from './quantity.ts'
+
+/** RFC 1123 label, as namespaces have. */
+const labelPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+/** RFC 1035 label: Services, which most names become a part of, begin with a letter. */
+const serviceLabelPattern = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+const emptyOr = (pattern: RegExp): RegExp => new RegExp(`^(?:${pattern.source.slice(1, -1)})?$`)
+/** RFC 1123 subdomain, as most objects are named. */
+const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const labelValuePattern = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
+
+const labelWords = 'lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
+
+export function isServiceLabel(name: string): boolean {
+  return serviceLabelPattern.test(name)
+}
+
+export function isNamespaceName(name: string): boolean {
+  return labelPattern.test(name)
+}
+
+export const text = (description: string, initial: string) => v.optional(v.pipe(v.string(), v.description(description)), initial)
+const matching = (description: string, pattern: RegExp, message: string, initial: string) =>
+  v.optional(v.pipe(v.string(), v.regex(pattern, message), v.description(description)), initial)
+
+/** Part of the names of objects; empty: not overridden. */
+export const namePart = (description: string) =>
+  matching(
+    description,
+    emptyOr(serviceLabelPattern),
+    'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter',
+    '',
+  )
+export const namespace = v.pipe(v.string(), v.regex(labelPattern, `must be the name of a namespace: ${labelWords}`))
+export const optionalNamespace = (description: string) =>
+  matching(description, emptyOr(labelPattern), `must be empty or the name of a namespace: ${labelWords}`, '')
+
+const objectNameMessage = 'must be the name of an object: lower-case letters, digits, "-" and "."'
+export const objectName = v.pipe(v.string(), v.maxLength(253), v.regex(subdomainPattern, objectNameMessage))
+export const optionalObjectName = (description: string) => matching(description, emptyOr(subdomainPattern), objectNameMessage, '')
+export const dataKey = (description: string, initial: string) =>
+  matching(description, /^[-._a-zA-Z0-9]{1,253}$/, 'must be a key of a Secret: letters, digits, "-", "_" and "."', initial)
+
+/** A host of an Ingress; empty stands for every host, `*.` for one label. */
+export const ingressHost = v.pipe(
+  v.string(),
+  v.maxLength(253),
+  v.regex(
+    new RegExp(`^(?:(?:\\*\\.)?${subdomainPattern.source.slice(1, -1)})?$`),
+    'must be a host name in lower case, without scheme and port',
+  ),
+  v.check((host) => !/^[0-9]+(?:\.[0-9]+){3}$/.test(host), 'must be a host name, not an IP address'),
+)
+
+export const flag = (description: string, initial: boolean) => v.optional(v.pipe(v.boolean(), v.description(description)), initial)
+
+export const port = (description: string, initial: number) =>
+  v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1, 'must be from 1 to 65535'),
+      v.maxValue(65_535, 'must be from 1 to 65535'),
+      v.description(description),
+    ),
+    initial,
+  )
+
+export const strings = (description: string) => v.optional(v.pipe(v.record(v.string(), v.string()), v.description(description)), {})
+const labelValue = v.pipe(
+  v.string(),
+  v.regex(
+    labelValuePattern,
+    'must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with one of the first two',
+  ),
+)
+export const labels = (description: string) => v.optional(v.pipe(v.record(v.string(), labelValue), v.description(description)), {})
+export const anything = (description: string) => v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description(description)), {})
+export const items = (description: string) => v.optional(v.pipe(v.array(v.record(v.string(), v.unknown())), v.description(description)), [])
+export const references = (description: string) =>
+  v.optional(v.pipe(v.array(v.strictObject({ name: objectName })), v.description(description)), [])
+
+/** YAML reads `cpu: 1` and `memory: 128e6` as numbers; the API server takes both forms. */
+const anyQuantity = (description: string) =>
+  v.pipe(
+    v.union([v.string(), v.number()], 'must be a quantity such as 100m or 128Mi'),
+    v.description(description),
+    v.transform(String),
+    v.regex(quantityPattern, 'must be a quantity such as 100m or 128Mi'),
+  )
+export const quantity = (description: string, initial: string) => v.optional(anyQuantity(description), initial)
+export const quantities = (description: string) => v.optional(v.pipe(v.record(v.string(), anyQuantity('')), v.description(description)), {})
+
+export const duration = (description: string) =>
+  matching(description, durationPattern, 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d', '')

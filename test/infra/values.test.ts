@@ -1,0 +1,234 @@
+/**
+ * Values that cannot be installed are refused with the key and what to do; values without effect are told.
+ */
+import t from 'tap'
+import { checkRelease, checkValues } from '../../infra/check-values.ts'
+
+function refusal(check: () => unknown): string {
+  try {
+    check()
+  } catch (error) {
+    return (error as Error).message
+  }
+  return 'accepted'
+}
+
+const host = { host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }
+const quantity = 'must be a quantity such as 100m or 128Mi'
+const duration = 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d'
+const objectName = 'must be the name of an object: lower-case letters, digits, "-" and "."'
+const namePart = 'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter'
+const namespaceName =
+  'must be the name of a namespace: lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
+const ingress = (members: object): object => ({ webhookReceiver: { enabled: true, ingress: { enabled: true, hosts: [host], ...members } } })
+
+const refused: Record<string, readonly [values: unknown, message: string]> = {
+  'a list instead of values': [[], 'values: must be an object with keys, not a list'],
+  'a list instead of a section': [{ metrics: { service: [] } }, 'metrics.service: must be an object with keys, not a list'],
+  'a list instead of labels': [{ podLabels: ['a'] }, 'podLabels: must be an object with keys, not a list'],
+  'text instead of values': ['replicaCount', 'values: Invalid type: Expected Object but received "replicaCount"'],
+  'a misspelt key': [{ replicaCuont: 2 }, 'replicaCuont: unknown key; did you mean replicaCount?'],
+  'a shortened key': [{ replicas: 2 }, 'replicas: unknown key; did you mean replicaCount?'],
+  'a misspelt key inside': [{ metrics: { service: { prot: 1 } } }, 'metrics.service.prot: unknown key; did you mean metrics.service.port?'],
+  'a misspelt key in a list': [
+    ingress({ hosts: [{ ...host, path: [] }] }),
+    'webhookReceiver.ingress.hosts.0.path: unknown key; did you mean webhookReceiver.ingress.hosts.0.paths?',
+  ],
+  'a key like no other': [{ leaderElection: { xyz: 1 } }, 'leaderElection.xyz: unknown key; there are: enabled'],
+  'a key with dots': [
+    { 'metrics.service.port': 1 },
+    'metrics.service.port: unknown key; write metrics: {service: {port: …}}, because keys are nested',
+  ],
+  'two wrong keys': [
+    { replicaCount: 0, delivery: { port: 0 } },
+    'replicaCount: Invalid value: Expected >=1 but received 0\ndelivery.port: must be from 1 to 65535',
+  ],
+  'a flag as text': [{ metrics: { enabled: 'true' } }, 'metrics.enabled: Invalid type: Expected boolean but received "true"'],
+  'development logs as a flag': [{ controller: { logDevMode: true } }, 'controller.logDevMode: must be the string "true" or "false"'],
+  'an unknown path type': [
+    ingress({ hosts: [{ ...host, paths: [{ path: '/', pathType: 'prefix' }] }] }),
+    'webhookReceiver.ingress.hosts.0.paths.0.pathType: Invalid type: Expected ("Prefix" | "Exact" | "ImplementationSpecific") but received "prefix"',
+  ],
+  'a relative path': [
+    ingress({ hosts: [{ ...host, paths: [{ path: 'webhook', pathType: 'Prefix' }] }] }),
+    'webhookReceiver.ingress.hosts.0.paths.0.path: must begin with /',
+  ],
+  'an ingress host without paths': [
+    ingress({ hosts: [{ ...host, paths: [] }] }),
+    'webhookReceiver.ingress.hosts.0.paths: a host needs at least one path, such as {path: /, pathType: Prefix}',
+  ],
+  'an ingress host with a scheme': [
+    ingress({ hosts: [{ ...host, host: 'https://push.example.com' }] }),
+    'webhookReceiver.ingress.hosts.0.host: must be a host name in lower case, without scheme and port',
+  ],
+  'an address as ingress host': [
+    ingress({ hosts: [{ ...host, host: '10.0.0.1' }] }),
+    'webhookReceiver.ingress.hosts.0.host: must be a host name, not an IP address',
+  ],
+  'an ingress without hosts': [ingress({ hosts: [] }), 'webhookReceiver.ingress.hosts: an Ingress needs at least one host'],
+  'an ingress without a receiver': [
+    { webhookReceiver: { ingress: { enabled: true, hosts: [host] } } },
+    'webhookReceiver.enabled: an Ingress without a receiver leads nowhere',
+  ],
+  'a name that is no label': [{ fullnameOverride: 'Cluster_Sync' }, `fullnameOverride: ${namePart}`],
+  'a name that begins with a digit': [{ fullnameOverride: '1plant' }, `fullnameOverride: ${namePart}`],
+  'a chart name that ends with a hyphen': [{ nameOverride: 'plant-' }, `nameOverride: ${namePart}`],
+  'a chart name of 64 characters': [{ nameOverride: 'p'.repeat(64) }, `nameOverride: ${namePart}`],
+  'no namespace name': [{ watchNamespaces: ['plant', 'Plant.1'] }, `watchNamespaces.1: ${namespaceName}`],
+  'a Secret that cannot be': [
+    { webhookReceiver: { hmac: { secretRef: { name: 'My Secret' } } } },
+    `webhookReceiver.hmac.secretRef.name: ${objectName}`,
+  ],
+  'a claim that cannot be': [{ source: { storage: { existingClaim: 'a/b' } } }, `source.storage.existingClaim: ${objectName}`],
+  'a quantity with a space': [{ resources: { limits: { memory: '128 Mi' } } }, `resources.limits.memory: ${quantity}`],
+  'a quantity of no unit': [{ resources: { limits: { memory: '128MB' } } }, `resources.limits.memory: ${quantity}`],
+  'a negative quantity': [{ agent: { resources: { limits: { memory: -1 } } } }, `agent.resources.limits.memory: ${quantity}`],
+  'a request above its limit': [
+    { resources: { requests: { memory: '1Gi' } } },
+    'resources.requests.memory: 1Gi is above resources.limits.memory 128Mi',
+  ],
+  "a limit below the default's request": [
+    { resources: { limits: { cpu: '5m' } } },
+    'resources.requests.cpu: 10m is above resources.limits.cpu 5m',
+  ],
+  'an agent request above its limit': [
+    { agent: { resources: { requests: { cpu: 1 }, limits: { cpu: '900m' } } } },
+    'agent.resources.requests.cpu: 1 is above agent.resources.limits.cpu 900m',
+  ],
+  'storage for no plant': [
+    { source: { storage: { sizeLimit: '63Mi' } } },
+    'source.storage.sizeLimit: 63Mi is below 64Mi, which mirrors need at least',
+  ],
+  'a duration without unit': [{ serviceMonitor: { interval: '30' } }, `serviceMonitor.interval: ${duration}`],
+  'a duration out of order': [{ serviceMonitor: { interval: '30s1m' } }, `serviceMonitor.interval: ${duration}`],
+  'a duration with a fraction': [{ podMonitor: { scrapeTimeout: '1.5s' } }, `podMonitor.scrapeTimeout: ${duration}`],
+  'a timeout above its interval': [
+    { podMonitor: { interval: '30s', scrapeTimeout: '1m' } },
+    'podMonitor.scrapeTimeout: 1m is above podMonitor.interval 30s',
+  ],
+  'a ServiceMonitor without metrics': [
+    { serviceMonitor: { enabled: true }, metrics: { enabled: false } },
+    'metrics.enabled: a ServiceMonitor needs the metrics Service',
+  ],
+  'replicas without leader election': [
+    { replicaCount: 2, leaderElection: { enabled: false } },
+    'leaderElection.enabled: 2 replicas without leader election would all write; set replicaCount: 1',
+  ],
+  'replicas on one claim': [
+    { replicaCount: 2, source: { storage: { existingClaim: 'mirrors' } } },
+    'source.storage.existingClaim: 2 replicas cannot share one claim; set replicaCount: 1 or leave existingClaim empty',
+  ],
+  'a port above the highest': [{ webhook: { port: 65_536 } }, 'webhook.port: must be from 1 to 65535'],
+  'one port twice': [{ delivery: { port: 9443 } }, 'delivery.port: port 9443 is also that of webhook.port'],
+  'the port of the probes': [{ metrics: { service: { port: 8081 } } }, 'metrics.service.port: port 8081 is also that of the probes'],
+  'a label value that cannot be': [
+    { podLabels: { team: 'plant one' } },
+    'podLabels.team: must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with one of the first two',
+  ],
+}
+
+for (const [name, [values, message]] of Object.entries(refused)) {
+  void t.test(`refused: ${name}`, async (t) => {
+    t.equal(
+      refusal(() => checkValues(values)),
+      message,
+    )
+  })
+}
+
+const accepted: Record<string, unknown> = {
+  nothing: {},
+  'a duration of a day': { serviceMonitor: { enabled: true, interval: '1d', scrapeTimeout: '30s' } },
+  'a duration of every unit': { podMonitor: { enabled: true, interval: '1y2w3d4h5m6s7ms' } },
+  'a quantity with an exponent': { resources: { limits: { memory: '128e6' } } },
+  'a quantity that YAML reads as a number': { resources: { requests: { cpu: 0.01 }, limits: { cpu: 1, memory: 128e6 } } },
+  'a request that equals its limit in another unit': { resources: { requests: { cpu: '0.5' }, limits: { cpu: '500m' } } },
+  'a request without a limit': { agent: { resources: { requests: { cpu: '2' }, limits: { memory: '1Gi' } } } },
+  'one port twice, one of them closed': { webhook: { enabled: false }, delivery: { port: 9443 } },
+  'a wildcard host': ingress({ hosts: [{ ...host, host: '*.example.com' }] }),
+  'the smallest storage': { source: { storage: { sizeLimit: '64Mi' } } },
+}
+
+for (const [name, values] of Object.entries(accepted)) {
+  void t.test(`accepted: ${name}`, async (t) => {
+    t.equal(
+      refusal(() => checkValues(values)),
+      'accepted',
+    )
+  })
+}
+
+const oneReplica = 'webhook.failurePolicy: with one replica, gateway pods that ask for an agent wait while the controller restarts'
+const inline = (name: string): string =>
+  `webhookReceiver.${name}.secret: becomes a Secret in the manifests; do not commit them, or use secretRef`
+const ref = { secretRef: { name: 'push' } }
+
+/** Two replicas stand for silence. */
+const warned: Record<string, readonly [values: object, warnings: readonly string[]]> = {
+  'one replica that admission waits for': [{}, [oneReplica]],
+  'two replicas': [{ replicaCount: 2 }, []],
+  'settings of a monitor that is off': [
+    { replicaCount: 2, serviceMonitor: { labels: { a: 'b' } }, podMonitor: { scrapeTimeout: '5s' } },
+    [
+      'serviceMonitor: its settings have no effect while serviceMonitor.enabled is false',
+      'podMonitor: its settings have no effect while podMonitor.enabled is false',
+    ],
+  ],
+  'labels and annotations of a dashboard that is off': [
+    { replicaCount: 2, grafanaDashboard: { labels: { a: 'b' }, annotations: { a: 'b' } } },
+    [
+      'grafanaDashboard.labels: no effect while grafanaDashboard.enabled is false',
+      'grafanaDashboard.annotations: no effect while grafanaDashboard.enabled is false',
+    ],
+  ],
+  'hosts of an ingress that is off': [
+    { replicaCount: 2, webhookReceiver: { enabled: true, token: ref, ingress: { hosts: [host] } } },
+    ['webhookReceiver.ingress.hosts: no effect while webhookReceiver.ingress.enabled is false'],
+  ],
+  'inline secrets': [
+    { replicaCount: 2, webhookReceiver: { enabled: true, hmac: { secret: 'a' }, token: { secret: 'b' } } },
+    [inline('hmac'), inline('token')],
+  ],
+  'a secret beside a reference': [
+    { replicaCount: 2, webhookReceiver: { enabled: true, hmac: { secret: 'a', ...ref } } },
+    ['webhookReceiver.hmac.secret: ignored, because secretRef is set'],
+  ],
+  'a receiver that anyone may use': [
+    { replicaCount: 2, webhookReceiver: { enabled: true } },
+    ['webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push'],
+  ],
+  'a label that selects the pods': [
+    { replicaCount: 2, podLabels: { 'app.kubernetes.io/name': 'other' } },
+    ['podLabels: app.kubernetes.io/name is ignored, because the Deployment selects its pods by it'],
+  ],
+}
+
+for (const [name, [values, warnings]] of Object.entries(warned)) {
+  void t.test(`told: ${name}`, async (t) => {
+    t.same(checkValues(values).warnings, warnings)
+  })
+}
+
+void t.test('a warning never tells an inline secret', async (t) => {
+  const { warnings } = checkValues({ webhookReceiver: { enabled: true, hmac: { secret: 'hidden' } } })
+  t.notMatch(warnings.join('\n'), /hidden/)
+})
+
+void t.test('a release that cannot be part of names and labels is refused', async (t) => {
+  const name = (text: string): string =>
+    `release.name: ${JSON.stringify(text)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter`
+  for (const wrong of ['', 'Plant', '1plant', 'a.b', 'p'.repeat(64)]) {
+    t.equal(
+      refusal(() => checkRelease({ name: wrong, namespace: 'plant' })),
+      name(wrong),
+    )
+  }
+  t.equal(
+    refusal(() => checkRelease({ name: 'plant', namespace: 'a.b' })),
+    'release.namespace: "a.b" must be the name of a namespace',
+  )
+  t.equal(
+    refusal(() => checkRelease({ name: 'p'.repeat(63), namespace: '1' })),
+    'accepted',
+  )
+})
