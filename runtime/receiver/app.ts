@@ -38,13 +38,13 @@ export type ReceiverDeps = {
 
 export type ReceiverOutcome = 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'malformed' | 'failed'
 
-/** Headers in which hosts number their deliveries. */
+/** Headers in which hosts number their deliveries. GitLab's X-Gitlab-Event-UUID is none: events that one event causes share it. */
 const deliveryHeaders = [
   'x-github-delivery',
   'x-gitea-delivery',
   'x-forgejo-delivery',
   'x-gogs-delivery',
-  'x-gitlab-event-uuid',
+  'idempotency-key',
   'x-request-uuid',
   'webhook-id',
 ]
@@ -74,7 +74,7 @@ async function receive(deps: ReceiverDeps, deliveries: Deliveries, context: Cont
   if (body === undefined) return tooLarge(deps, context)
   const headers = context.req.header()
   const keys = await deps.keys(namespace, name)
-  const proof = authenticate(headers, body, keys)
+  const proof = authenticate(headers, body, keys, deps.clock.now())
   if (proof.kind === 'refused') {
     // It may be right by the key that cannot be had: nobody knows.
     if (keys.fault !== undefined) throw keys.fault

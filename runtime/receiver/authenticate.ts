@@ -1,8 +1,9 @@
 /**
- * Whether a call proves that it may push: an HMAC over the raw bytes, or a bearer token; either suffices. Pure but for the hashing.
+ * Whether a call proves that it may push: an HMAC over the raw bytes, or a token; either suffices. Pure but for the hashing.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Fault } from '../fault.ts'
+import { isSignedByStandard } from './standard-webhooks.ts'
 
 /** The active keys of each method; undefined: the method is not configured. Several are active while one is rotated. */
 export type Keys = {
@@ -22,13 +23,25 @@ export type Proof =
 export type Headers = Readonly<Record<string, string | undefined>>
 
 /** All of these carry a SHA-256 MAC of the raw body, with `sha256=` before the hex or without. */
-const signatureHeaders = ['x-hub-signature-256', 'x-gitea-signature', 'x-forgejo-signature', 'x-gogs-signature', 'x-hub-signature'] as const
+const signatureHeaders = [
+  'x-hub-signature-256',
+  'x-gitea-signature',
+  'x-forgejo-signature',
+  'x-gogs-signature',
+  'x-hub-signature',
+  'x-harness-signature',
+] as const
 
-export function authenticate(headers: Headers, body: Uint8Array, keys: Keys): Proof {
+/** Hosts that send the secret itself. */
+const tokenHeaders = ['x-gitlab-token', 'x-gitee-token'] as const
+
+/** `now` is what the time of a Standard Webhooks delivery is held against. */
+export function authenticate(headers: Headers, body: Uint8Array, keys: Keys, now: Temporal.Instant): Proof {
   if (keys.hmac === undefined && keys.tokens === undefined && keys.fault === undefined) return { kind: 'open' }
   const signatures = signatureHeaders.flatMap((name) => macOf(headers[name]) ?? [])
   if (signatures.length > 0 && (keys.hmac ?? []).some((key) => isSignedBy(key, body, signatures))) return { kind: 'proved', method: 'hmac' }
-  const tokens = [bearerOf(headers['authorization']), headers['x-gitlab-token']].filter((token) => token !== undefined)
+  if (keys.hmac !== undefined && isSignedByStandard(headers, body, keys.hmac, now)) return { kind: 'proved', method: 'hmac' }
+  const tokens = [bearerOf(headers['authorization']), ...tokenHeaders.map((name) => headers[name])].filter((token) => token !== undefined)
   if (tokens.some((token) => (keys.tokens ?? []).filter((key) => sameText(token, key)).length > 0))
     return { kind: 'proved', method: 'token' }
   return { kind: 'refused' }
