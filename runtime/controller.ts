@@ -16,6 +16,7 @@ import { eventRecorder } from './kube/events.ts'
 import { runWithLease } from './kube/lease.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics/metrics.ts'
+import { createCommitCheck } from './reconcile/commit-check.ts'
 import { createStore, type SyncKey } from './reconcile/store.ts'
 import { createSyncMirrors } from './reconcile/sync-mirrors.ts'
 import { createMirrors } from './source/mirrors.ts'
@@ -108,7 +109,7 @@ async function run(
           clock,
           log,
           allowLocal,
-          check: async () => ({ kind: 'notChecked' }),
+          check: createCommitCheck({ store, listing: (spec, commit, roots) => mirrors.of(spec).listing(commit, roots) }),
           delivery: () => ({ url: settings.delivery.url, caBundle: certificates.current().caBundle }),
           observed: metrics.observed,
           reconciled: metrics.reconciled,

@@ -118,7 +118,7 @@ const effects: Effect[] = [
     name: 'network',
     found: (module) =>
       usesModule(/^(?:node:(?:http|https|net|tls|dgram|dns)|undici|ws|@hono\/node-server)$/)(module) || usesWord(/\bfetch\(/)(module),
-    allowed: /^runtime\/(?:serve\.ts|kube\/|gateway\/|delivery\/client\.ts|source\/|cli\/trigger|agent\/probes\.ts)/,
+    allowed: /^runtime\/(?:serve\.ts|kube\/|gateway\/|delivery\/client\.ts|source\/|cli\/trigger|agent\/probes\.ts|receiver\/peer\.ts)/,
   },
   {
     name: 'disk',

@@ -14,6 +14,7 @@ import type { Fault } from '../fault.ts'
 import { connectGateway, type Gateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
 import type { Log } from '../log.ts'
+import { createCommitCheck } from '../reconcile/commit-check.ts'
 import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
@@ -78,7 +79,7 @@ export function createStandalone(
     log,
     allowLocal: true,
     resolve: (_record, _spec, wanted, fresh, signal) => mirror.resolve(wanted.ref, { fresh }, signal),
-    check: async () => ({ kind: 'notChecked' }),
+    check: createCommitCheck({ store, listing: (_spec, commit, roots) => mirror.listing(commit, roots) }),
     delivery: () => ({ url: 'in-process', caBundle: '' }),
     async writeStatus(_record, status) {
       mirror.keep(key, keptCommits(status))

@@ -26,7 +26,7 @@ const unreachable: Reason = 'GatewayUnreachable'
 export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome {
   if (!answered) return { kind: 'waiting' }
   if (fault !== undefined) return { kind: 'failed', reason: fault.reason, message: fault.message }
-  if (status.source?.held !== undefined) return { kind: 'failed', reason: status.source.held, message: conditionMessage(status) }
+  if (status.source?.held !== undefined) return { kind: 'failed', reason: status.source.held, message: heldMessage(status) }
   for (const [name, report] of reports) {
     if (report === undefined || !(failing.has(report.phase) || report.reason === unreachable)) continue
     return {
@@ -44,6 +44,13 @@ export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome 
 export function lateOutcome(status: GatewaySyncStatus, seconds: number): Outcome {
   const reason: Reason = 'Timeout'
   return { kind: 'failed', reason, message: `not in place after ${seconds} s: ${conditionMessage(status)}` }
+}
+
+function heldMessage(status: GatewaySyncStatus): string {
+  const { errors = 0, items = [] } = status.findings ?? {}
+  const first = items.find(({ severity }) => severity === 'error')
+  if (first === undefined) return conditionMessage(status)
+  return `${errors} ${errors === 1 ? 'error' : 'errors'} in the resource collections, first: ${first.path}: ${first.message} (${first.rule})`
 }
 
 function conditionMessage(status: GatewaySyncStatus): string {

@@ -15,13 +15,13 @@ import { until } from '../support/world.ts'
 
 type Profile = Record<string, unknown>
 
-function writeManifest(folder: string, repo: string, profile: Profile, ref = 'main'): string {
+function writeManifest(folder: string, repo: string, profile: Profile, ref = 'main', policy = 'Enforce'): string {
   const file = path.join(folder, 'gatewaysync.yaml')
   const document = {
     apiVersion: 'clustersync.io/v1alpha1',
     kind: 'GatewaySync',
     metadata: { name: 'plant' },
-    spec: { git: { repo, ref }, validation: { policy: 'Off' }, sync: { profiles: { default: profile } } },
+    spec: { git: { repo, ref }, validation: { policy }, sync: { profiles: { default: profile } } },
   }
   writeFileSync(file, stringify(document))
   return file
@@ -121,6 +121,33 @@ void t.test('two targets take their own profiles', async (t) => {
   t.equal(result.code, 0, result.stderr)
   t.same(listTree(path.join(folder, 'one', 'projects')), ['a.txt'])
   t.same(listTree(path.join(folder, 'two', 'projects')), ['b.txt'])
+})
+
+void t.test('a commit with which no gateway would start is not published, and the one before it stays', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUp(t, 'gate')
+  const mode = (parent: string): string => JSON.stringify({ title: 'x', description: '', enabled: true, inheritable: true, parent })
+  const good = repository.commit({ 'resources/core/config-mode.json': mode('external'), 'resources/dev/config-mode.json': mode('core') })
+  const profile: Profile = { collections: { root: 'resources' } }
+  const args = ['--target', `name=gw,data=${dataDir},mode=dev`, '--once']
+  const first = await runCli(['run', '-f', writeManifest(folder, repository.folder, profile), ...args])
+  t.equal(first.code, 0, first.stderr)
+  repository.commit({ 'resources/dev/config-mode.json': mode('nowhere') })
+  const second = await runCli(['run', '-f', writeManifest(folder, repository.folder, profile), ...args])
+  t.equal(second.code, 1)
+  t.match(second.stderr, /unknown-parent.*\(CollectionsInvalid\)/)
+  t.same(
+    differences({
+      repository: repository.folder,
+      commit: good,
+      dataDir,
+      placed: [{ source: 'resources', destination: 'config/resources' }],
+    }),
+    [],
+  )
+  const warned = await runCli(['run', '-f', writeManifest(folder, repository.folder, profile, 'main', 'Warn'), ...args])
+  t.equal(warned.code, 0, warned.stderr)
+  t.match(readFileSync(path.join(dataDir, 'config/resources/dev/config-mode.json'), 'utf8'), /nowhere/)
 })
 
 void t.test('what cannot work ends with exit 1, one line and its reason, and writes nothing', async (t) => {

@@ -1,0 +1,129 @@
+/**
+ * Where the commands about collections find them: in a directory, in a commit of a local repository, or in a remote repository.
+ */
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { systemClock } from '../clock.ts'
+import { directoryListing } from '../collections/directory.ts'
+import { type Listing, readTexts } from '../collections/listing.ts'
+import { findRoots } from '../collections/roots.ts'
+import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../collections/severities.ts'
+import { Fault } from '../fault.ts'
+import { isWithin, parseCommitHash, parseRelativePath } from '../gatewaysync/values.ts'
+import { silentLog } from '../log.ts'
+
+export type Input = {
+  /** Paths are relative to the repository, or to the directory where there is none. */
+  listing: Listing
+  /** The part of the repository that was asked for; `''` is all of it. */
+  below: string
+  settings: Settings
+  close(): Promise<void>
+}
+
+const whole = parseRelativePath('')
+const gitTimeoutMs = 30_000
+const limits = { maxMemoryBytes: 512 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
+
+/** Throws InvalidConfiguration, with the cause, for whatever cannot be read. */
+export async function openInput(where: string, ref: string | undefined, signal: AbortSignal): Promise<Input> {
+  try {
+    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(where) || /^[^/\s]+@[^/\s]+:/.test(where)) return await openRemote(where, ref, signal)
+    const folder = path.resolve(where)
+    if (!existsSync(folder)) throw new Fault('InvalidConfiguration', `${where} does not exist`)
+    return ref === undefined ? await openDirectory(folder, signal) : await openCommit(folder, ref, signal)
+  } catch (error) {
+    throw unreadable(error)
+  }
+}
+
+/** A directory within a repository is named from the top of the repository, as its settings and CI annotations are. */
+export function locate(folder: string): { top: string; below: string } {
+  const start = statSync(folder).isDirectory() ? folder : path.dirname(folder)
+  for (let top = start; ; top = path.dirname(top)) {
+    if (existsSync(path.join(top, '.git'))) return { top, below: path.relative(top, folder).split(path.sep).join('/') }
+    if (path.dirname(top) === top) return { top: start, below: '' }
+  }
+}
+
+/** The roots below what was asked for, or the one that was named. Throws InvalidConfiguration when there is none. */
+export async function rootsOf({ listing, below }: Input, named: string | undefined, signal: AbortSignal): Promise<string[]> {
+  if (named !== undefined) return [parseRelativePath([below, named].filter(Boolean).join('/'))]
+  const paths: string[] = []
+  for await (const batch of listing.list(signal)) for (const { path } of batch) paths.push(path)
+  const roots = findRoots(paths).filter((root) => isWithin(root, below) || isWithin(below, root))
+  if (roots.length > 0) return roots
+  throw new Fault(
+    'InvalidConfiguration',
+    'no collections found: no folder with a config-mode.json, no config/resources; name the root with --root',
+  )
+}
+
+/** Like `rootsOf`, for commands that work on one. */
+export async function oneRoot(input: Input, named: string | undefined, signal: AbortSignal): Promise<string> {
+  const roots = await rootsOf(input, named, signal)
+  const [root = ''] = roots
+  if (roots.length === 1) return root
+  throw new Fault('InvalidConfiguration', `there are several roots, name one with --root: ${roots.join(', ')}`)
+}
+
+async function openDirectory(folder: string, signal: AbortSignal): Promise<Input> {
+  const { top, below } = locate(folder)
+  const listing = directoryListing(top, below)
+  return { listing, below, settings: await readSettings(directoryListing(top, settingsFile), signal), close: async () => undefined }
+}
+
+async function openCommit(folder: string, ref: string, signal: AbortSignal): Promise<Input> {
+  const [{ runGit }, { mirrorListing }] = await Promise.all([import('../source/git.ts'), import('../source/mirror-listing.ts')])
+  const git = async (...args: string[]): Promise<string> =>
+    (await runGit({ folder, args, timeoutMs: gitTimeoutMs }, { limits, signal })).toString('utf8').trim()
+  if (ref.startsWith('-')) throw new Fault('InvalidConfiguration', `"${ref}" is no ref`)
+  const below = parseRelativePath(await git('rev-parse', '--show-prefix'))
+  const commit = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch((error: unknown) => {
+    throw new Fault('InvalidConfiguration', `the repository at ${folder} has no "${ref}"`, { cause: error })
+  })
+  const hash = parseCommitHash(commit)
+  return {
+    listing: mirrorListing({ folder, limits }, hash, [below]),
+    below,
+    settings: await readSettings(mirrorListing({ folder, limits }, hash, [parseRelativePath(settingsFile)]), signal),
+    close: async () => undefined,
+  }
+}
+
+async function openRemote(repo: string, ref: string | undefined, signal: AbortSignal): Promise<Input> {
+  if (ref === undefined) throw new Fault('InvalidConfiguration', 'name the branch, tag or commit of the repository with --ref')
+  const { createMirrors } = await import('../source/mirrors.ts')
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-lint-'))
+  const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog, allowLocal: true })
+  const close = async (): Promise<void> => {
+    await mirrors.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    const mirror = mirrors.of({ repo })
+    const { commit } = await mirror.resolve(ref, { fresh: true }, signal)
+    const settings = await readSettings(mirror.listing(commit, [parseRelativePath(settingsFile)]), signal)
+    return { listing: mirror.listing(commit, [whole]), below: '', settings, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function readSettings(listing: Listing, signal: AbortSignal): Promise<Settings> {
+  for await (const batch of listing.list(signal)) {
+    const file = batch.find(({ path }) => path === settingsFile)
+    if (file === undefined) continue
+    const bytes = (await readTexts(listing, [file], maxSettingsBytes, signal)).get(file.path)
+    if (bytes === undefined) throw new Fault('InvalidConfiguration', `${settingsFile} is larger than ${maxSettingsBytes} bytes`)
+    return parseSettings(bytes.toString('utf8'))
+  }
+  return noSettings
+}
+
+function unreadable(error: unknown): unknown {
+  if (!(error instanceof Fault) || error.reason === 'InvalidConfiguration') return error
+  return new Fault('InvalidConfiguration', `${error.message} (${error.reason})`, { cause: error })
+}

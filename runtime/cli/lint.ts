@@ -1,0 +1,60 @@
+/**
+ * `cluster-sync lint`: checks resource collections, here or in a repository. Exit codes: 0 clean, 1 findings at or above `--fail-on`, 2
+ * usage or unreadable input.
+ */
+import { type Command, Option } from 'commander'
+import type { Finding } from '../collections/check.ts'
+import { Fault } from '../fault.ts'
+import type { Input } from './collections-input.ts'
+import type { Format, LintResult } from './lint-formats.ts'
+
+type Options = { ref?: string; root?: string; format: Format; failOn: 'error' | 'warning' }
+
+const maxFindings = 10_000
+const timeoutMs = 600_000
+
+export function register(program: Command): void {
+  program
+    .command('lint')
+    .description('check resource collections: would a gateway start with them? Exit 1 when there are findings at or above --fail-on')
+    .argument('[path]', 'directory, or URL of a repository', '.')
+    .option('--ref <ref>', 'check this branch, tag or commit instead of the files of the directory')
+    .option('--root <dir>', 'folder that holds the collections, below the path (default: every one that is found)')
+    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json', 'sarif', 'github']).default('text'))
+    .addOption(new Option('--fail-on <severity>', 'exit 1 from this severity on').choices(['error', 'warning']).default('error'))
+    .addHelpText('after', '\nA .clustersync.yaml at the top of the repository sets severities; docs/rules.md lists the rules.')
+    .action(async (where: string, options: Options) => {
+      const [{ openInput }, { formats }] = await Promise.all([import('./collections-input.ts'), import('./lint-formats.ts')])
+      const signal = AbortSignal.timeout(timeoutMs)
+      const input = await openInput(where, options.ref, signal)
+      try {
+        const result = await lint(input, options.root, signal)
+        process.stdout.write(`${formats[options.format](result)}\n`)
+        const { errors, warnings } = result.summary
+        process.exitCode = errors > 0 || (options.failOn === 'warning' && warnings > 0) ? 1 : 0
+      } finally {
+        await input.close()
+      }
+    })
+}
+
+export async function lint(input: Input, root: string | undefined, signal: AbortSignal): Promise<LintResult> {
+  const [{ rootsOf }, { checkCollections }, { repositorySeverity }] = await Promise.all([
+    import('./collections-input.ts'),
+    import('../collections/check.ts'),
+    import('../collections/severities.ts'),
+  ])
+  const roots = await rootsOf(input, root, signal)
+  const findings: Finding[] = []
+  const summary = { errors: 0, warnings: 0, resources: 0, collections: 0 }
+  for (const each of roots) {
+    const options = { root: each, severity: repositorySeverity(input.settings), maxFindings }
+    const report = await checkCollections(input.listing, options, signal)
+    findings.push(...report.findings)
+    for (const key of ['errors', 'warnings', 'resources', 'collections'] as const) summary[key] += report.summary[key]
+  }
+  if (root !== undefined && summary.resources + summary.collections === 0) {
+    throw new Fault('InvalidConfiguration', `--root ${root} holds no collections`)
+  }
+  return { roots, findings, summary }
+}

@@ -1,0 +1,36 @@
+/**
+ * Puts the gate in front of publication: which profiles, which modes in use, which content it judges.
+ */
+import { createGate, gateRoots } from '../collections/gate.ts'
+import type { Listing } from '../collections/listing.ts'
+import { resolveProfile } from '../gatewaysync/profile.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { type CommitHash, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
+import { createMatcher, defaultExcludes, parseGlob } from '../sync/globs.ts'
+import type { ReconcileDeps } from './reconcile.ts'
+import type { GatewaySyncRecord, Store } from './store.ts'
+
+type Deps = {
+  store: Store
+  /** Content of a commit that the mirror holds. */
+  listing(spec: GatewaySyncSpec, commit: CommitHash, roots: readonly RelativePath[]): Listing
+}
+
+export function createCommitCheck({ store, listing }: Deps): ReconcileDeps['check'] {
+  const gate = createGate({
+    excluder: (patterns) => createMatcher([...defaultExcludes, ...patterns.map((pattern) => parseGlob(pattern, 'excludePatterns'))]),
+  })
+  return async (record, spec, commit, signal) => {
+    const profiles = Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name))
+    const content = listing(spec, commit, gateRoots(profiles).map(parseRelativePath))
+    const request = { profiles, validation: spec.validation, modesInUse: modesInUse(store, record), commit }
+    return await gate.check(content, request, signal)
+  }
+}
+
+/** The modes that the gateways of a GatewaySync report; undefined while none does. */
+function modesInUse(store: Store, { namespace, name }: GatewaySyncRecord): string[] | undefined {
+  const reports = [...store.reportsIn(namespace).values()].filter(({ gatewaySync }) => gatewaySync === name)
+  const modes = reports.flatMap(({ status }) => status?.mode?.name ?? []).filter((mode) => mode !== '')
+  return modes.length === 0 ? undefined : [...new Set(modes)]
+}
