@@ -4,6 +4,7 @@
  */
 import { timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
+import { describeErrors } from './findings.ts'
 import { summarise } from './summary.ts'
 import { countGateways, type GatewayPod, type GatewayReport, observeGateways } from './gateways.ts'
 import { type Annotations, parseRequest, recordOutcome, type SyncRequest, type Wanted, wantedRef } from './request.ts'
@@ -171,12 +172,7 @@ function supersede(requests: Step['requests'], observed: Observed, at: string): 
 /** Why the verdict keeps a commit from being published, or undefined when it may be. */
 function refusalOf(spec: GatewaySyncSpec, verdict: Verdict): Fault | undefined {
   if (verdict.kind === 'notChecked' || verdict.errors === 0 || spec.validation.policy !== 'Enforce') return undefined
-  const first = verdict.items.find(({ severity }) => severity === 'error')
-  const example = first === undefined ? '' : `, first: ${first.path}: ${first.message} (${first.rule})`
-  return new Fault(
-    'CollectionsInvalid',
-    `${verdict.errors} ${verdict.errors === 1 ? 'error' : 'errors'} in the resource collections${example}`,
-  )
+  return new Fault('CollectionsInvalid', describeErrors(verdict))
 }
 
 function findingsOf(verdict: Verdict): GatewaySyncStatus['findings'] {

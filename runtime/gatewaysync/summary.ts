@@ -3,6 +3,7 @@
  */
 import type { Fault } from '../fault.ts'
 import { type ConditionInput, nextConditions } from './conditions.ts'
+import { describeErrors } from './findings.ts'
 import type { Gateway, GatewayState } from './gateways.ts'
 import type { GatewaySyncSpec } from './spec.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus } from './status.ts'
@@ -44,8 +45,8 @@ function collectionsCondition({ spec, status }: Summary): ConditionInput {
   if (findings === undefined || spec.validation.policy === 'Off') {
     return { type, status: 'True', reason: 'NotChecked', message: 'no checks apply to this commit' }
   }
-  const message = `${findings.errors} errors and ${findings.warnings} warnings in commit ${status.source.commit}`
-  if (findings.errors > 0) return { type, status: 'False', reason: 'CollectionsInvalid', message }
+  if (findings.errors > 0) return { type, status: 'False', reason: 'CollectionsInvalid', message: describeErrors(findings) }
+  const message = `no errors and ${findings.warnings} ${findings.warnings === 1 ? 'warning' : 'warnings'} in commit ${status.source.commit}`
   return { type, status: 'True', reason: findings.warnings > 0 ? 'HasWarnings' : 'Valid', message }
 }
 

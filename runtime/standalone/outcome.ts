@@ -2,6 +2,7 @@
  * How a single run ends: in place, failed, or not decided yet. Pure.
  */
 import type { Fault, Reason } from '../fault.ts'
+import { describeErrors } from '../gatewaysync/findings.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 
@@ -26,7 +27,12 @@ const unreachable: Reason = 'GatewayUnreachable'
 export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome {
   if (!answered) return { kind: 'waiting' }
   if (fault !== undefined) return { kind: 'failed', reason: fault.reason, message: fault.message }
-  if (status.source?.held !== undefined) return { kind: 'failed', reason: status.source.held, message: heldMessage(status) }
+  if (status.source?.held !== undefined)
+    return {
+      kind: 'failed',
+      reason: status.source.held,
+      message: status.findings === undefined ? conditionMessage(status) : describeErrors(status.findings),
+    }
   for (const [name, report] of reports) {
     if (report === undefined || !(failing.has(report.phase) || report.reason === unreachable)) continue
     return {
@@ -44,13 +50,6 @@ export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome 
 export function lateOutcome(status: GatewaySyncStatus, seconds: number): Outcome {
   const reason: Reason = 'Timeout'
   return { kind: 'failed', reason, message: `not in place after ${seconds} s: ${conditionMessage(status)}` }
-}
-
-function heldMessage(status: GatewaySyncStatus): string {
-  const { errors = 0, items = [] } = status.findings ?? {}
-  const first = items.find(({ severity }) => severity === 'error')
-  if (first === undefined) return conditionMessage(status)
-  return `${errors} ${errors === 1 ? 'error' : 'errors'} in the resource collections, first: ${first.path}: ${first.message} (${first.rule})`
 }
 
 function conditionMessage(status: GatewaySyncStatus): string {
