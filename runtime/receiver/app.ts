@@ -4,14 +4,17 @@
  */
 import { type Context, Hono } from 'hono'
 import { type Clock, timestamp } from '../clock.ts'
-import { asFault, Fault, type Reason } from '../fault.ts'
+import { Fault } from '../fault.ts'
 import { isRefAllowed } from '../gatewaysync/allowed-refs.ts'
 import { requestAnnotations } from '../gatewaysync/names.ts'
 import { shortRef } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
+import { failed, ignored, problem, type ReceiverOutcome, tooLarge, tooMany } from './answers.ts'
 import { authenticate, type Keys } from './authenticate.ts'
 import { parseBody, readBody } from './body.ts'
 import { createDeliveries, type Deliveries } from './deliveries.ts'
+import { createLimits, defaultLimits, type LimitSettings } from './limits.ts'
+import { createPeers } from './peer.ts'
 import type { Asked, Payload } from './event.ts'
 import { readPayload } from './payload.ts'
 
@@ -32,11 +35,12 @@ export type ReceiverDeps = {
   /** Writes all annotations at once. Throws NotFound, ApiUnavailable. */
   request(namespace: string, name: string, annotations: Record<string, string>): Promise<void>
   observe(outcome: ReceiverOutcome): void
+  /** Whose X-Forwarded-For is believed: addresses or `address/prefix`. */
+  trustedProxies?: readonly string[]
+  limits?: Partial<LimitSettings>
   clock: Clock
   log: Log
 }
-
-export type ReceiverOutcome = 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'malformed' | 'failed'
 
 /** Headers in which hosts number their deliveries. GitLab's X-Gitlab-Event-UUID is none: events that one event causes share it. */
 const deliveryHeaders = [
@@ -49,16 +53,24 @@ const deliveryHeaders = [
   'webhook-id',
 ]
 
+/** Throws InvalidConfiguration when a trusted proxy is no address. */
 export function receiverApp(deps: ReceiverDeps): Hono {
   const app = new Hono()
   const deliveries = createDeliveries()
+  const limits = createLimits({ ...defaultLimits, ...deps.limits })
+  const peers = createPeers(deps.trustedProxies ?? [])
   app.post('/webhook/:namespace/:name', async (context) => {
     const { namespace, name } = context.req.param()
-    try {
-      return await receive(deps, deliveries, context, namespace, name)
-    } catch (error) {
-      return failed(deps, context, error, namespace, name)
-    }
+    const all = await limits.call()
+    if (all.kind === 'over') return tooMany(deps, context, all)
+    const answer = await receive(deps, deliveries, context, namespace, name).catch((error: unknown) =>
+      failed(deps, context, error, namespace, name),
+    )
+    if (!provesNothing.has(answer.status)) return answer
+    const own = await limits.failure(peers.of(remoteOf(context), context.req.header('x-forwarded-for')))
+    if (own.kind === 'over') return tooMany(deps, context, own)
+    deps.observe(answer.status === 401 ? 'refused' : 'malformed')
+    return answer
   })
   app.all('/webhook/:namespace/:name', (context) => {
     deps.observe('malformed')
@@ -71,14 +83,13 @@ export function receiverApp(deps: ReceiverDeps): Hono {
 
 async function receive(deps: ReceiverDeps, deliveries: Deliveries, context: Context, namespace: string, name: string): Promise<Response> {
   const body = await readBody(context.req.raw)
-  if (body === undefined) return tooLarge(deps, context)
+  if (body === undefined) return tooLarge(context)
   const headers = context.req.header()
   const keys = await deps.keys(namespace, name)
   const proof = authenticate(headers, body, keys, deps.clock.now())
   if (proof.kind === 'refused') {
     // It may be right by the key that cannot be had: nobody knows.
     if (keys.fault !== undefined) throw keys.fault
-    deps.observe('refused')
     return problem(context, 401, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
   }
   const read = understand(context, body, headers)
@@ -107,6 +118,15 @@ async function receive(deps: ReceiverDeps, deliveries: Deliveries, context: Cont
   deps.observe(duplicate ? 'duplicate' : 'accepted')
   deps.log.info({ namespace, name, ref, requestId }, duplicate ? 'push repeated' : 'push accepted')
   return context.json({ accepted: true, ...(duplicate ? { duplicate } : {}), ref, requestId, source: event }, 202)
+}
+
+/** What is answered before, or instead of, a proof. */
+const provesNothing: ReadonlySet<number> = new Set([401, 413])
+
+/** Undefined where there is no socket, as in a test that calls the app itself. */
+function remoteOf(context: Context): string | undefined {
+  const { incoming } = (context.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
+  return incoming?.socket?.remoteAddress
 }
 
 type Understood = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
@@ -151,42 +171,4 @@ function deliveryId(headers: Record<string, string>): string | undefined {
     .map((name) => headers[name])
     .find((value) => value !== undefined && value !== '')
     ?.slice(0, 128)
-}
-
-function ignored(deps: ReceiverDeps, context: Context, status: 200 | 202, reason: string): Response {
-  deps.observe('ignored')
-  return context.json({ accepted: false, reason }, status)
-}
-
-function tooLarge(deps: ReceiverDeps, context: Context): Response {
-  deps.observe('malformed')
-  // What is not read would be taken for the next request of the connection.
-  context.header('connection', 'close')
-  return problem(context, 413, 'PayloadTooLarge', 'the body is larger than 1 MiB')
-}
-
-function failed({ observe, log }: ReceiverDeps, context: Context, error: unknown, namespace: string, name: string): Response {
-  const fault = asFault(error)
-  if (fault.reason === 'NotFound') {
-    observe('refused')
-    return problem(context, 404, 'NotFound', fault.message)
-  }
-  observe('failed')
-  const notReady = fault.reason === 'SecretNotFound' || fault.reason === 'AuthNotReady'
-  log.warn(
-    { namespace, name, reason: fault.reason, message: fault.message, ...(fault.reason === 'Unexpected' ? { err: error } : {}) },
-    'push not accepted',
-  )
-  context.header('retry-after', '5')
-  if (notReady) return problem(context, 503, 'AuthNotReady', 'the Secret that holds the key is missing, empty or unreadable')
-  return problem(
-    context,
-    503,
-    fault.reason === 'Unexpected' ? 'Unexpected' : 'ApiUnavailable',
-    'the request could not be written; try again',
-  )
-}
-
-function problem(context: Context, status: 400 | 401 | 404 | 405 | 413 | 415 | 422 | 503, reason: Reason, detail: string): Response {
-  return context.body(JSON.stringify({ status, reason, detail }), status, { 'content-type': 'application/problem+json' })
 }

@@ -8,13 +8,17 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { silentLog } from '../../../runtime/log.ts'
-import { receiverApp, type ReceiverOutcome, type ReceiverTarget } from '../../../runtime/receiver/app.ts'
+import type { ReceiverOutcome } from '../../../runtime/receiver/answers.ts'
+import { receiverApp, type ReceiverDeps, type ReceiverTarget } from '../../../runtime/receiver/app.ts'
 import type { Keys } from '../../../runtime/receiver/authenticate.ts'
 import { serve } from '../../../runtime/serve.ts'
 
-type SetUp = { keys?: Keys; target?: Partial<ReceiverTarget>; request?: () => Promise<void> }
+type SetUp = { keys?: Keys; target?: Partial<ReceiverTarget>; request?: () => Promise<void>; more?: Partial<ReceiverDeps> }
 
-async function setUp(t: Pick<Test, 'teardown'>, { keys = { hmac: ['key'], tokens: ['token'] }, target = {}, request }: SetUp = {}) {
+async function setUp(
+  t: Pick<Test, 'teardown'>,
+  { keys = { hmac: ['key'], tokens: ['token'] }, target = {}, request, more = {} }: SetUp = {},
+) {
   const requests: Record<string, string>[] = []
   const outcomes: ReceiverOutcome[] = []
   const app = receiverApp({
@@ -28,6 +32,7 @@ async function setUp(t: Pick<Test, 'teardown'>, { keys = { hmac: ['key'], tokens
     observe: (outcome) => outcomes.push(outcome),
     clock: systemClock,
     log: silentLog,
+    ...more,
   })
   const stop = new AbortController()
   const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
@@ -39,14 +44,18 @@ async function setUp(t: Pick<Test, 'teardown'>, { keys = { hmac: ['key'], tokens
     body: string,
     headers: Record<string, string> = {},
     path = '/webhook/default/plant',
-  ): Promise<{ status: number; body: Record<string, unknown> }> => {
+  ): Promise<{ status: number; retryAfter: string | null; body: Record<string, unknown> }> => {
     const answer = await fetch(served.url + path, {
       method: 'POST',
       body,
       headers: { 'content-type': 'application/json', connection: 'close', ...headers },
     })
     const text = await answer.text()
-    return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) }
+    return {
+      status: answer.status,
+      retryAfter: answer.headers.get('retry-after'),
+      body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+    }
   }
   const bearer = { authorization: 'Bearer token' }
   return { served, requests, outcomes, post, bearer }
@@ -171,6 +180,46 @@ void t.test('what nobody can act on is refused with its own status', async (t) =
     202,
   )
   t.equal(requests.length, 1)
+})
+
+void t.test('who fails too often waits, and nobody else: not who proves itself, not another peer', async (t) => {
+  const limits = { failuresPerPeer: 3, perSecond: 1_000 }
+  const { post, bearer, outcomes } = await setUp(t, { more: { limits, trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] } })
+  const from = (forwarded: string) => ({ 'x-forwarded-for': forwarded })
+  const statuses = async (forwarded: string): Promise<number[]> => {
+    const seen = []
+    for (let call = 0; call < 5; call += 1) seen.push((await post('{"ref":"main"}', from(forwarded))).status)
+    return seen
+  }
+  t.same(await statuses('203.0.113.7'), [401, 401, 401, 429, 429])
+  t.match(await post('{"ref":"main"}', from('203.0.113.7')), {
+    status: 429,
+    retryAfter: /^(10|[1-9])$/,
+    body: { reason: 'TooManyRequests' },
+  })
+  t.match(
+    await post('{"ref":"main"}', from('198.51.100.1, 203.0.113.7, 10.1.2.3')),
+    { status: 429 },
+    'what it writes before itself says nothing',
+  )
+  t.equal((await post('{"ref":"main"}', { ...bearer, ...from('203.0.113.7') })).status, 202)
+  t.same(await statuses('203.0.113.8'), [401, 401, 401, 429, 429])
+  t.equal(outcomes.filter((outcome) => outcome === 'refused').length, outcomes.length - 1)
+  const untrusting = await setUp(t, { more: { limits } })
+  const seen = []
+  for (let call = 0; call < 5; call += 1) seen.push((await untrusting.post('{"ref":"main"}', from(`203.0.113.${call}`))).status)
+  t.same(seen, [401, 401, 401, 429, 429], 'without a trusted proxy the header counts for nothing')
+})
+
+void t.test('too many calls a second are told when to come again, then let in', async (t) => {
+  const { post, bearer, requests } = await setUp(t, { more: { limits: { perSecond: 5 } } })
+  const answers = await Promise.all(Array.from({ length: 12 }, () => post('{"ref":"main"}', bearer)))
+  t.equal(answers.filter(({ status }) => status === 202).length, 5)
+  t.equal(answers.filter(({ status, retryAfter }) => status === 429 && retryAfter === '1').length, 7)
+  const before = requests.length
+  const deadlineMs = systemClock.monotonicMs() + 5_000
+  while ((await post('{"ref":"main"}', bearer)).status !== 202 && systemClock.monotonicMs() < deadlineMs) await systemClock.wait(50)
+  t.ok(requests.length > before)
 })
 
 void t.test('a body without a length is cut off at a megabyte, not read to its end', async (t) => {

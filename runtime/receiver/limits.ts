@@ -1,0 +1,44 @@
+/**
+ * How many calls are answered: all together, and those that prove nothing by whom they come from. A call that proves itself is bounded by
+ * the first only.
+ */
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+
+export type LimitSettings = {
+  /** All calls, a second. */
+  perSecond: number
+  /** Calls of one peer that prove nothing and fail, in ten seconds. */
+  failuresPerPeer: number
+}
+
+/** 500/s is ten times what the largest installation sends; twenty wrong calls in ten seconds are no slip of a hand. */
+export const defaultLimits: LimitSettings = { perSecond: 500, failuresPerPeer: 20 }
+
+const failureWindowSeconds = 10
+
+/** `over`: the limit is passed, and for how many whole seconds it is. */
+export type Verdict = { kind: 'within' } | { kind: 'over'; retryAfterSeconds: number }
+
+export type Limits = {
+  /** Counts a call. */
+  call(): Promise<Verdict>
+  /** Counts a call that failed and proved nothing. */
+  failure(peer: string): Promise<Verdict>
+}
+
+export function createLimits({ perSecond, failuresPerPeer }: LimitSettings): Limits {
+  const calls = new RateLimiterMemory({ keyPrefix: '', points: perSecond, duration: 1 })
+  // No more peers than calls can be new in a window: memory is bounded by the limit on all.
+  const failures = new RateLimiterMemory({ keyPrefix: '', points: failuresPerPeer, duration: failureWindowSeconds })
+  return { call: () => consume(calls, 'all'), failure: (peer) => consume(failures, peer) }
+}
+
+async function consume(limiter: RateLimiterMemory, key: string): Promise<Verdict> {
+  try {
+    await limiter.consume(key)
+    return { kind: 'within' }
+  } catch (passed) {
+    if (!(passed instanceof RateLimiterRes)) throw passed
+    return { kind: 'over', retryAfterSeconds: Math.max(1, Math.ceil(passed.msBeforeNext / 1000)) }
+  }
+}
