@@ -1,0 +1,91 @@
+/**
+ * What values install, for tests that look into it: the extremes of the values, and the objects by kind and name.
+ */
+import { App } from 'cdk8s'
+import { OperatorChart } from '../../infra/operator-chart.ts'
+import type { Manifest } from '../../infra/policies.ts'
+import type { ValuesInput } from '../../infra/values.ts'
+import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
+
+export const release = { name: 'plant', namespace: 'operators' }
+export const fullname = 'plant-cluster-sync-operator'
+
+export const everything: ValuesInput = {
+  replicaCount: 2,
+  imagePullSecrets: [{ name: 'registry' }],
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'plant', operator: 'Exists' }],
+  affinity: { podAntiAffinity: {} },
+  podAnnotations: { note: 'a' },
+  podLabels: { team: 'plant', 'app.kubernetes.io/name': 'other', 'app.kubernetes.io/instance': 'other' },
+  priorityClassName: 'system-cluster-critical',
+  metrics: { service: { type: 'NodePort', port: 18443 } },
+  serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '30s', scrapeTimeout: '10s' },
+  podMonitor: { enabled: true },
+  grafanaDashboard: { enabled: true, namespace: 'grafana', labels: { grafana_dashboard: '', folder: 'plant' }, annotations: { a: 'b' } },
+  networkPolicy: { enabled: true },
+  webhook: { port: 19443, namespaceSelector: { requireLabel: true } },
+  webhookReceiver: {
+    enabled: true,
+    port: 19444,
+    hmac: { secret: 'inline' },
+    token: { secret: 'ignored', secretRef: { name: 'push' } },
+    ingress: { enabled: true, hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] },
+  },
+  delivery: { port: 19445 },
+  source: { storage: { sizeLimit: '128e6' } },
+  agent: { resources: { limits: { memory: '1Gi' } } },
+}
+
+export const everythingOff: ValuesInput = {
+  certManager: { enabled: false },
+  metrics: { enabled: false },
+  webhook: { enabled: false },
+  rbac: { autoBindAgent: { enabled: false } },
+  leaderElection: { enabled: false },
+}
+
+export function objectsOf(values: ValuesInput, of = release): Manifest[] {
+  return new OperatorChart(new App(), 'operator', { release: of, values }).toJson() as Manifest[]
+}
+
+type Port = { name: string; port: number; containerPort: number; targetPort: string }
+type Container = { image: string; env: { name: string; value?: string }[]; ports: Port[]; resources: object }
+type Pod = {
+  metadata: { labels: Record<string, string>; annotations?: object }
+  spec: { containers: [Container]; volumes: { name: string; emptyDir?: object; persistentVolumeClaim?: object; secret?: object }[] }
+}
+type Selector = { matchLabels: Record<string, string> }
+type Selected = { namespaceSelector: { matchLabels?: object; matchExpressions: object[] }; matchConditions: [{ expression: string }] }
+type Rule = { resources?: string[]; resourceNames?: string[]; verbs: string[] }
+
+/** The objects that tests look into, as far as they do. */
+export type Kinds = {
+  Deployment: Manifest & { spec: { replicas: number; selector: Selector; strategy?: object; template: Pod } }
+  Service: Manifest & { spec: { type: string; ports: [Port] } }
+  NetworkPolicy: Manifest & { spec: { ingress: [{ ports: Port[] }]; policyTypes: string[] } }
+  MutatingWebhookConfiguration: Manifest & { webhooks: [Selected] }
+  ClusterRole: Manifest & { rules: Rule[] }
+  Role: Manifest & { rules: Rule[] }
+  ServiceMonitor: Manifest & { spec: { selector: Selector; endpoints: object[] } }
+  PodMonitor: Manifest & { spec: { podMetricsEndpoints: [object] } }
+  ConfigMap: Manifest
+  Secret: Manifest
+}
+
+/** The one object of a kind and, if given, name. */
+export function one<Kind extends keyof Kinds>(objects: readonly Manifest[], kind: Kind, name?: string): Kinds[Kind] {
+  const found = objects.filter((object) => object.kind === kind && (name === undefined || object.metadata.name === name))
+  if (found.length !== 1) throw new Error(`${found.length} objects are ${kind} ${name ?? ''}`)
+  return found[0] as Kinds[Kind]
+}
+
+export function deploymentOf(objects: readonly Manifest[]): Kinds['Deployment'] {
+  return one(objects, 'Deployment')
+}
+
+/** What the controller of these manifests reads when it starts. */
+export function settingsOf(objects: readonly Manifest[]): ControllerSettingsInput {
+  const [container] = deploymentOf(objects).spec.template.spec.containers
+  return JSON.parse(container.env.find(({ name }) => name === controllerSettingsVariable)?.value ?? '') as ControllerSettingsInput
+}

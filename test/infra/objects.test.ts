@@ -1,0 +1,142 @@
+/**
+ * What the objects of an installation say: each value arrives where it matters, and nothing is granted or listened to beyond it.
+ */
+import t from 'tap'
+import type { ValuesInput } from '../../infra/values.ts'
+import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { version } from '../../runtime/version.ts'
+import { deploymentOf, everything, everythingOff, fullname, type Kinds, objectsOf, one, settingsOf } from './installed.ts'
+
+void t.test('labels of the pod never override those that the Deployment and the Services select by', async (t) => {
+  const { selector, template } = deploymentOf(objectsOf(everything)).spec
+  t.same(selector.matchLabels, { 'app.kubernetes.io/name': 'cluster-sync-operator', 'app.kubernetes.io/instance': 'plant' })
+  t.match(template.metadata.labels, { ...selector.matchLabels, team: 'plant' })
+})
+
+void t.test('a version is no part of a selector, so that an upgrade is one', async (t) => {
+  t.notMatch(JSON.stringify(deploymentOf(objectsOf({})).spec.selector), version)
+})
+
+void t.test('images: tag and pull secrets as given, the version of this package where no tag is', async (t) => {
+  const image = (values: ValuesInput): [string, string | undefined] => {
+    const objects = objectsOf(values)
+    return [deploymentOf(objects).spec.template.spec.containers[0].image, settingsOf(objects).agent.image]
+  }
+  t.same(image({}), [`clustersync/controller:${version}`, `clustersync/agent:${version}`])
+  t.same(image({ image: { repository: 'a/b', tag: '1' }, agentImage: { repository: 'c/d', tag: '2' } }), ['a/b:1', 'c/d:2'])
+  t.same(settingsOf(objectsOf(everything)).agent.imagePullSecrets, [{ name: 'registry' }])
+})
+
+void t.test('where the pod runs is as given', async (t) => {
+  t.match(deploymentOf(objectsOf(everything)).spec.template, {
+    metadata: { annotations: { note: 'a' } },
+    spec: {
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      tolerations: [{ key: 'plant', operator: 'Exists' }],
+      affinity: { podAntiAffinity: {} },
+      priorityClassName: 'system-cluster-critical',
+      imagePullSecrets: [{ name: 'registry' }],
+    },
+  })
+})
+
+void t.test('the pod is one that a restricted namespace admits', async (t) => {
+  t.match(deploymentOf(objectsOf({})).spec.template.spec, {
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [{ securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } } }],
+  })
+})
+
+void t.test('mirrors: the size of the volume is what the controller keeps within', async (t) => {
+  const source = (values: ValuesInput): unknown => {
+    const { template, strategy } = deploymentOf(objectsOf(values)).spec
+    const { name: _name, ...volume } = template.spec.volumes.find(({ name }) => name === 'source') ?? { name: '' }
+    return [volume, strategy, settingsOf(objectsOf(values)).source.maxBytes]
+  }
+  t.same(source({}), [{ emptyDir: { sizeLimit: '2Gi' } }, undefined, 2 ** 31])
+  t.same(source(everything), [{ emptyDir: { sizeLimit: '128e6' } }, undefined, 128e6])
+  const claimed: ValuesInput = { source: { storage: { existingClaim: 'mirrors' } } }
+  t.same(source(claimed), [{ persistentVolumeClaim: { claimName: 'mirrors' } }, { type: 'Recreate' }, 2 ** 31])
+})
+
+void t.test('agents: resources are the usual ones, or exactly those given', async (t) => {
+  t.same(settingsOf(objectsOf({})).agent.resources, { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } })
+  t.same(settingsOf(objectsOf(everything)).agent.resources, { limits: { memory: '1Gi' } })
+})
+
+void t.test('an inline key becomes a Secret, never an environment value; a reference wins over it', async (t) => {
+  const objects = objectsOf(everything)
+  t.same(one(objects, 'Secret')['stringData'], { hmac: 'inline' })
+  const template = deploymentOf(objects).spec.template
+  t.notMatch(JSON.stringify(template), 'inline')
+  t.match(
+    template.spec.volumes.filter(({ name }) => name.startsWith('receiver-')),
+    [
+      { name: 'receiver-hmac', secret: { secretName: `${fullname}-receiver`, items: [{ key: 'hmac' }] } },
+      { name: 'receiver-token', secret: { secretName: 'push', items: [{ key: 'webhook-token' }] } },
+    ],
+  )
+})
+
+function webhookOf(values: ValuesInput) {
+  return one(objectsOf(values), 'MutatingWebhookConfiguration').webhooks[0]
+}
+
+void t.test("admission is asked of pods that want an agent, never in the cluster's and the operator's own namespaces", async (t) => {
+  const never = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'kube-node-lease', 'operators'] }
+  t.same(webhookOf({}).namespaceSelector, { matchExpressions: [never] })
+  t.same(webhookOf(everything).namespaceSelector, {
+    matchLabels: { 'clustersync.io/injection': 'enabled' },
+    matchExpressions: [never],
+  })
+  t.same(webhookOf({ watchNamespaces: ['a', 'b'] }).namespaceSelector, {
+    matchExpressions: [never, { ...never, operator: 'In', values: ['a', 'b'] }],
+  })
+  t.match(webhookOf({}).matchConditions[0].expression, podAnnotations.inject)
+})
+
+void t.test('the controller may bind exactly the role of agents, and only where it is to bind', async (t) => {
+  const binding = (values: ValuesInput): unknown =>
+    one(objectsOf(values), 'ClusterRole', `${fullname}-controller`)
+      .rules.filter(({ verbs }) => verbs.includes('bind'))
+      .map(({ resources, resourceNames }) => [resources, resourceNames])
+  t.same(binding({}), [[['clusterroles'], [`${fullname}-agent`]]])
+  t.same(binding({ rbac: { autoBindAgent: { enabled: false } } }), [])
+})
+
+void t.test('no role has a wildcard, or lists Secrets', async (t) => {
+  for (const values of [{}, everything, everythingOff]) {
+    const roles = objectsOf(values).filter((object): object is Kinds['Role'] => 'rules' in object && object.kind.endsWith('Role'))
+    t.equal(roles.length, 4)
+    for (const { metadata, rules } of roles) {
+      t.notMatch(JSON.stringify(rules), '*', metadata.name)
+      for (const { resources, verbs } of rules)
+        if (resources?.includes('secrets') === true) t.notOk(verbs.includes('list') || verbs.includes('watch'), metadata.name)
+    }
+  }
+})
+
+void t.test('monitors select what exists: the metrics Service by its labels, timing only as given', async (t) => {
+  const objects = objectsOf(everything)
+  const monitor = one(objects, 'ServiceMonitor')
+  t.match(monitor.metadata['labels'], { release: 'prometheus' })
+  t.match(monitor.spec.endpoints, [{ interval: '30s', scrapeTimeout: '10s' }])
+  const selected = objects.filter(({ kind, metadata }) => {
+    const labels = (metadata['labels'] ?? {}) as Record<string, string>
+    return kind === 'Service' && Object.entries(monitor.spec.selector.matchLabels).every(([key, value]) => labels[key] === value)
+  })
+  t.same(
+    selected.map(({ metadata }) => metadata.name),
+    [`${fullname}-metrics`],
+  )
+  t.equal((selected[0] as Kinds['Service']).spec.type, 'NodePort')
+  t.notOk('interval' in one(objects, 'PodMonitor').spec.podMetricsEndpoints[0])
+})
+
+void t.test('dashboards: found by the usual label, unless that is set to nothing', async (t) => {
+  const labels = (values: ValuesInput): unknown => one(objectsOf(values), 'ConfigMap').metadata['labels']
+  t.match(labels({ grafanaDashboard: { enabled: true } }), { grafana_dashboard: '1' })
+  t.match(labels(everything), { folder: 'plant' })
+  t.notOk('grafana_dashboard' in (labels(everything) as object))
+  t.match(one(objectsOf(everything), 'ConfigMap').metadata, { namespace: 'grafana', annotations: { a: 'b' } })
+})
