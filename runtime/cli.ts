@@ -4,7 +4,11 @@
  */
 import { Command, CommanderError } from 'commander'
 import { Fault } from './fault.ts'
+import { register as registerExplain } from './cli/explain.ts'
+import { register as registerLint } from './cli/lint.ts'
+import { register as registerMode } from './cli/mode.ts'
 import { register as registerRun } from './cli/run.ts'
+import { register as registerSign } from './cli/sign.ts'
 import { version } from './version.ts'
 
 const exitUsage = 2
@@ -16,7 +20,7 @@ const program = new Command('cluster-sync')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true })
 
-for (const register of [registerRun]) register(program)
+for (const register of [registerRun, registerLint, registerExplain, registerMode, registerSign]) register(program)
 for (const command of program.commands) command.exitOverride().allowExcessArguments(false)
 
 try {

@@ -12,13 +12,16 @@ const chunkBytes = 256 * 1024
 const maxFiles = 500_000
 const notEntered = new Set(['.git', 'node_modules'])
 
-/** Throws InvalidConfiguration where a folder or file cannot be read, or where there are too many files. */
-export function directoryListing(folder: string): Listing {
+/**
+ * The files of a directory, or of the file or folder `below` it; paths are relative to the directory. Throws InvalidConfiguration where a
+ * folder or file cannot be read, or where there are too many files.
+ */
+export function directoryListing(folder: string, below = ''): Listing {
   return {
     async *list(signal) {
       let batch: Entry[] = []
       let count = 0
-      for (const entry of walk(folder, '')) {
+      for (const entry of walk(folder, below)) {
         if ((count += 1) > maxFiles) throw new Fault('InvalidConfiguration', `${folder} holds more than ${maxFiles} files`)
         batch.push(entry)
         if (batch.length < batchSize) continue
@@ -46,9 +49,15 @@ export function directoryListing(folder: string): Listing {
 }
 
 function* walk(folder: string, below: string): Generator<Entry> {
+  const self = lstatSync(path.join(folder, below), { throwIfNoEntry: false })
+  if (self?.isFile() === true) yield { path: below, size: self.size }
+  else if (self?.isDirectory() === true) yield* walkFolder(folder, below)
+}
+
+function* walkFolder(folder: string, below: string): Generator<Entry> {
   for (const entry of readFolder(path.join(folder, below))) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`
-    if (entry.isDirectory() && !notEntered.has(entry.name)) yield* walk(folder, name)
+    if (entry.isDirectory() && !notEntered.has(entry.name)) yield* walkFolder(folder, name)
     else if (entry.isFile()) yield { path: name, size: lstatSync(path.join(folder, name)).size }
   }
 }

@@ -1,0 +1,47 @@
+/**
+ * The effective set of a mode for people and programs: each resource with the collection that wins and those that it overrides. Pure.
+ */
+import { effectiveSet, type Effective, type Family, foldName, readingOrder } from '../collections/inheritance.ts'
+import type { Resource } from '../collections/tree.ts'
+import { Fault } from '../fault.ts'
+
+/** The effective set, sorted by key, without what the filter leaves out. Throws InvalidConfiguration when it leaves nothing. */
+export function explain(family: Family, mode: string, filter: string | undefined): Effective[] {
+  const all = [...effectiveSet(family, mode).values()].toSorted((a, b) => (a.resource.key < b.resource.key ? -1 : 1))
+  if (filter === undefined) return all
+  const wanted = foldName(filter)
+  const found = all.filter(({ resource }) => matches(resource, wanted))
+  if (found.length === 0) throw new Fault('InvalidConfiguration', `a gateway with the mode "${mode}" would hold no "${filter}"`)
+  return found
+}
+
+function matches({ key }: Resource, wanted: string): boolean {
+  const full = foldName(key)
+  const withoutModule = full.slice(full.indexOf('/') + 1)
+  return [full, withoutModule].some((text) => text === wanted || text.startsWith(`${wanted}/`))
+}
+
+export function asText(effective: readonly Effective[]): string {
+  const lines: string[] = []
+  let before: string[] = []
+  for (const { resource, collection, overrides } of effective) {
+    const segments = resource.key.split('/')
+    const same = segments.findIndex((segment, index) => before[index] !== segment)
+    for (let depth = Math.max(same, 0); depth < segments.length - 1; depth += 1)
+      lines.push(`${'  '.repeat(depth)}${segments[depth] ?? ''}/`)
+    const over = overrides.length === 0 ? '' : `, overrides ${overrides.map(({ name }) => name).join(', ')}`
+    lines.push(`${'  '.repeat(segments.length - 1)}${segments.at(-1) ?? ''}  <- ${collection.name}${over}`)
+    before = segments
+  }
+  return lines.join('\n')
+}
+
+export function asJson(mode: string, family: Family, effective: readonly Effective[]): string {
+  const resources = effective.map(({ resource, collection, overrides }) => ({
+    resource: resource.key,
+    collection: collection.name,
+    path: resource.manifest.path.slice(0, resource.manifest.path.lastIndexOf('/')),
+    overrides: overrides.map(({ name }) => name),
+  }))
+  return JSON.stringify({ mode, order: readingOrder(family, mode), resources }, undefined, 2)
+}

@@ -1,0 +1,45 @@
+/**
+ * `cluster-sync explain`: what a gateway with a mode would hold, and which collection each resource comes from.
+ */
+import { type Command, Option } from 'commander'
+
+type Options = { mode: string; ref?: string; root?: string; format: 'text' | 'json' }
+
+const timeoutMs = 600_000
+
+export function register(program: Command): void {
+  program
+    .command('explain')
+    .description('show the resources that a gateway with a mode would hold, and which collection wins. Exit 1 when there is no such mode')
+    .argument('<path>', 'directory, or URL of a repository')
+    .argument('[resource]', 'only this type, or type/name; the module may stand before it')
+    .requiredOption('-m, --mode <mode>', 'deployment mode; "" is none')
+    .option('--ref <ref>', 'branch, tag or commit instead of the files of the directory')
+    .option('--root <dir>', 'folder that holds the collections, below the path')
+    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
+    .action(async (where: string, resource: string | undefined, options: Options) => {
+      const [{ openInput, oneRoot }, { readTree }, { foldName, isUserMode }, { asJson, asText, explain }] = await Promise.all([
+        import('./collections-input.ts'),
+        import('../collections/check.ts'),
+        import('../collections/inheritance.ts'),
+        import('./explain-mode.ts'),
+      ])
+      const signal = AbortSignal.timeout(timeoutMs)
+      const input = await openInput(where, options.ref, signal)
+      try {
+        const root = await oneRoot(input, options.root, signal)
+        const { facts } = await readTree(input.listing, { root }, signal)
+        const effective = explain(facts.family, options.mode, resource)
+        process.stdout.write(`${options.format === 'json' ? asJson(options.mode, facts.family, effective) : asText(effective)}\n`)
+        const missing = options.mode !== '' && isUserMode(options.mode) && !facts.family.byName.has(foldName(options.mode))
+        if (missing) {
+          process.stderr.write(
+            `cluster-sync: the mode "${options.mode}" has no folder in ${root}: nothing is overridden (mode-without-folder)\n`,
+          )
+        }
+        process.exitCode = missing ? 1 : 0
+      } finally {
+        await input.close()
+      }
+    })
+}

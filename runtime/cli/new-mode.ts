@@ -1,0 +1,69 @@
+/**
+ * Makes the folder of a deployment mode, aside first and then under its name, so that half of one never stands in a collections root.
+ */
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { nameProblem } from '../collections/check-tree.ts'
+import { readTree } from '../collections/check.ts'
+import { type Family, foldName, reservedNames } from '../collections/inheritance.ts'
+import { modeManifest } from '../collections/tree.ts'
+import { Fault } from '../fault.ts'
+import { parseRelativePath } from '../gatewaysync/values.ts'
+import { locate, oneRoot, openInput } from './collections-input.ts'
+
+export type NewModeOptions = { path: string; root?: string; title?: string; from?: string }
+
+/** Returns what to tell. Throws InvalidConfiguration. */
+export async function newMode(name: string, options: NewModeOptions, signal: AbortSignal): Promise<string> {
+  const problem = name === '' ? 'is empty' : name.includes('/') ? 'holds a /' : nameProblem(name)
+  if (problem !== undefined) throw new Fault('InvalidConfiguration', `the name "${name}" ${problem}`)
+  if (reservedNames.has(foldName(name))) throw new Fault('InvalidConfiguration', `"${name}" is a reserved collection`)
+  const input = await openInput(options.path, undefined, signal)
+  const root = await oneRoot(input, options.root, signal)
+  const { top } = locate(path.resolve(options.path))
+  const { facts } = await readTree(input.listing, { root }, signal)
+  const folder = path.join(top, root, name)
+  const taken = namesIn(path.join(top, root)).find((other) => foldName(other) === foldName(name))
+  if (taken !== undefined) throw new Fault('InvalidConfiguration', `${path.join(root, taken)} exists already`)
+  const base = options.from === undefined ? undefined : baseOf(facts.family, options.from)
+  const manifest = { title: options.title ?? name, description: '', enabled: true, inheritable: true, parent: base?.parent ?? 'core' }
+  const aside = path.join(top, root, `.${name}.tmp`)
+  rmSync(aside, { recursive: true, force: true })
+  try {
+    if (base === undefined) mkdirSync(aside, { recursive: true })
+    else cpSync(path.join(top, root, base.name), aside, { recursive: true, filter: (file) => !lstatSync(file).isSymbolicLink() })
+    mkdirSync(path.join(aside, 'ignition'), { recursive: true })
+    if (readdirSync(path.join(aside, 'ignition')).length === 0) writeFileSync(path.join(aside, 'ignition', '.gitkeep'), '')
+    writeFileSync(path.join(aside, modeManifest), `${JSON.stringify(manifest, undefined, 2)}\n`)
+    renameSync(aside, folder)
+  } finally {
+    rmSync(aside, { recursive: true, force: true })
+  }
+  return remainingSteps(name, parseRelativePath(path.posix.join(root, name)))
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : []
+}
+
+function baseOf({ byName }: Family, from: string): { name: string; parent: string } {
+  const base = byName.get(foldName(from))
+  if (base === undefined || foldName(from) === 'local') {
+    throw new Fault('InvalidConfiguration', `there is no mode "${from}" to copy`)
+  }
+  const parent = base.mode?.kind === 'ok' ? base.mode.manifest.parent : 'core'
+  return { name: base.collection.name, parent: reservedNames.has(foldName(from)) ? 'core' : parent }
+}
+
+/** The steps of the specification's "Setting up a deployment mode" that remain. */
+function remainingSteps(name: string, folder: string): string {
+  return [
+    `made ${folder}`,
+    'What remains:',
+    `  1. put the resources of this mode below ${folder}/<module>/<type>/<name>, check with: cluster-sync lint`,
+    '  2. commit and push',
+    `  3. start the gateway with the argument -Dignition.config.mode=${name} (after --; gateway.deploymentMode of the Helm chart),`,
+    `     or set DEPLOYMENT_MODE=${name} where the environment file is expanded into that argument`,
+    '  4. restart the gateway: the mode is read at its start',
+  ].join('\n')
+}

@@ -1,0 +1,106 @@
+/**
+ * Writes the signature anew into each manifest whose resource was edited by hand. Nothing else of the file changes.
+ */
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { readTree } from '../collections/check.ts'
+import { readResources, type ResourceContent } from '../collections/contents.ts'
+import { directoryListing } from '../collections/directory.ts'
+import { parseResource } from '../collections/manifests.ts'
+import { findRoots } from '../collections/roots.ts'
+import { signatureAttribute, signatureOf } from '../collections/signature.ts'
+import { modeManifest } from '../collections/tree.ts'
+import { Fault } from '../fault.ts'
+import { isWithin, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
+import { locate } from './collections-input.ts'
+
+export type SignOptions = { root?: string; dryRun?: true }
+
+export type Signing = {
+  /** Manifests whose signature was stale, relative to the top of the repository. */
+  signed: string[]
+  unsigned: { file: string; why: string }[]
+  /** How many signatures were right. */
+  right: number
+}
+
+/** Throws InvalidConfiguration when there is no resource at the path. */
+export async function sign(where: string, { root, dryRun }: SignOptions, signal: AbortSignal): Promise<Signing> {
+  const { top, below } = placeOf(where)
+  const result: Signing = { signed: [], unsigned: [], right: 0 }
+  let resources = 0
+  for (const each of root === undefined ? await rootsAround(top, below, signal) : [parseRelativePath(root)]) {
+    const { facts } = await readTree(directoryListing(top, each), { root: each }, signal)
+    const placed = facts.tree.collections.flatMap((collection) =>
+      collection.resources
+        .filter(({ manifest }) => isWithin(path.posix.dirname(manifest.path), below))
+        .map((resource) => ({ collection, resource })),
+    )
+    resources += placed.length
+    const take = (content: ResourceContent): void => {
+      const file = content.resource.manifest.path
+      const outcome = judge(content)
+      if (outcome.kind === 'right') result.right += 1
+      if (outcome.kind === 'impossible') result.unsigned.push({ file, why: outcome.why })
+      if (outcome.kind !== 'stale') return
+      if (dryRun !== true) writeSignature(path.join(top, file), outcome.signature)
+      result.signed.push(file)
+    }
+    await readResources(directoryListing(top), placed, take, signal)
+  }
+  if (resources > 0) return result
+  throw new Fault('InvalidConfiguration', `${where} holds no resource of a collection; name the collections with --root`)
+}
+
+function placeOf(where: string): { top: string; below: RelativePath } {
+  const full = path.resolve(where)
+  const stat = statSync(full, { throwIfNoEntry: false })
+  if (stat === undefined) throw new Fault('InvalidConfiguration', `${where} does not exist`)
+  const folder = stat.isDirectory() ? full : path.dirname(full)
+  // Outside of a repository the collections still have a top: the folder above the collection.
+  const { top } = locate(folder)
+  const start = existsSync(path.join(top, '.git')) ? top : (collectionAbove(folder) ?? top)
+  return { top: start, below: parseRelativePath(path.relative(start, folder).split(path.sep).join('/')) }
+}
+
+/** The collections root that a folder lies in, by the nearest config-mode.json above it. */
+function collectionAbove(folder: string): string | undefined {
+  for (let at = folder; path.dirname(at) !== at; at = path.dirname(at)) {
+    if (existsSync(path.join(at, modeManifest))) return path.dirname(at)
+  }
+  return undefined
+}
+
+async function rootsAround(top: string, below: RelativePath, signal: AbortSignal): Promise<string[]> {
+  const above = collectionAbove(path.join(top, below))
+  if (above !== undefined && isWithin(above, top)) return [path.relative(top, above).split(path.sep).join('/')]
+  const paths: string[] = []
+  for await (const batch of directoryListing(top, below).list(signal)) for (const { path: file } of batch) paths.push(file)
+  return findRoots(paths)
+}
+
+type Outcome = { kind: 'unsigned' | 'right' } | { kind: 'stale'; signature: string } | { kind: 'impossible'; why: string }
+
+/** A resource without a signature is left without one: the gateway takes it as it is. */
+function judge({ manifest, hashes }: ResourceContent): Outcome {
+  const parsed = parseResource(manifest)
+  if (parsed.kind === 'invalid') return { kind: 'impossible', why: parsed.problem }
+  const written = parsed.manifest.attributes?.[signatureAttribute]
+  if (typeof written !== 'string') return { kind: 'unsigned' }
+  const signature = signatureOf(parsed.text, (file) => hashes.get(file))
+  if (signature === undefined)
+    return { kind: 'impossible', why: 'cannot be signed: a listed file is missing, or scope or version is wrong' }
+  return signature === written ? { kind: 'right' } : { kind: 'stale', signature }
+}
+
+function writeSignature(file: string, signature: string): void {
+  const text = readFileSync(file, 'utf8')
+  const changed = text.replace(new RegExp(`("${signatureAttribute}"\\s*:\\s*)"[^"]*"`, 'g'), `$1"${signature}"`)
+  const aside = `${file}.tmp`
+  try {
+    writeFileSync(aside, changed, { mode: statSync(file).mode & 0o777 })
+    renameSync(aside, file)
+  } finally {
+    rmSync(aside, { force: true })
+  }
+}
