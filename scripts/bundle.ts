@@ -2,7 +2,10 @@
  * Makes the two programs that the images run, build/controller.js and build/agent.js: one file each, because what a process imports is
  * its memory, and types are stripped once instead of at every start.
  */
+import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
+
+const root = path.resolve(import.meta.dirname, '..')
 
 /** client-node's index pulls in every generated API; only KubeConfig and Watch are used, so what nobody names may be dropped. */
 const dropUnusedClient: Plugin = {
@@ -10,17 +13,18 @@ const dropUnusedClient: Plugin = {
   setup({ onResolve, resolve }) {
     onResolve({ filter: /./ }, async (args) => {
       if (args.pluginData === 'resolved' || !/client-node/.test(args.importer + args.path)) return undefined
-      const { path, namespace, errors } = await resolve(args.path, { ...args, pluginData: 'resolved' })
-      if (errors.length > 0) return undefined
-      return { path, namespace, sideEffects: false }
+      const { importer, resolveDir, kind } = args
+      const { path: found, namespace, errors, external } = await resolve(args.path, { importer, resolveDir, kind, pluginData: 'resolved' })
+      if (errors.length > 0 || external) return undefined
+      return { path: found, namespace, sideEffects: false }
     })
   },
 }
 
 for (const entry of ['controller', 'agent']) {
   await build({
-    entryPoints: [`runtime/${entry}.ts`],
-    outfile: `build/${entry}.js`,
+    entryPoints: [path.join(root, `runtime/${entry}.ts`)],
+    outfile: path.join(root, `build/${entry}.js`),
     bundle: true,
     minify: true,
     platform: 'node',

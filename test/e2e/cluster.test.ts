@@ -30,8 +30,8 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
   const published = await until(async () => (await cluster.status(namespace, 'plant')).published, 'the first commit is published')
   t.equal(published.commit, first)
 
-  const { pod } = await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
-  t.equal(pod.metadata.annotations?.['clustersync.io/gateway-sync'], 'plant', 'admission chose the only GatewaySync')
+  const agent = await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
+  t.equal(agent.pod.metadata.annotations?.['clustersync.io/gateway-sync'], 'plant', 'admission chose the only GatewaySync')
   const ready = (commit: string) => readyAt(cluster, namespace, commit)
   const placed = [{ source: 'projects', destination: 'projects' }]
   const status = await ready(first)
@@ -61,6 +61,17 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
   })
   t.equal(refused.status, 401)
   t.equal(await cluster.stopController(), 0, 'the controller gives everything back and ends')
+
+  const third = repository.commit({ 'projects/line/a.txt': null })
+  t.equal(await agent.stop(), 0, 'so does the agent')
+  await cluster.startController()
+  await until(
+    async () => ((await cluster.status(namespace, 'plant')).published?.commit === third ? true : undefined),
+    'a new controller finds what it missed',
+  )
+  await agent.start()
+  await ready(third)
+  t.same(differences({ repository: repository.folder, commit: third, dataDir, placed }), [], 'and so does a new agent')
 })
 
 void t.test(

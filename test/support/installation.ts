@@ -47,7 +47,13 @@ export type Installation = {
 }
 
 export type GatewayOptions = { account: string; simulator: Simulator; dataDir: string; profile?: string; mode?: string }
-export type Gateway = { pod: PodObject; agent: ChildProcess; stop(): Promise<number | null> }
+export type Gateway = {
+  pod: PodObject
+  /** Ends the agent as a kubelet does; returns its exit code. */
+  stop(): Promise<number | null>
+  /** Starts it again in the same pod. */
+  start(): Promise<void>
+}
 
 /** Installs the product for some namespaces, one for each prefix; an account `gateway` is in each. */
 export async function install(t: Pick<Test, 'teardown'>, prefixes: readonly string[], values: ValuesInput = {}): Promise<Installation> {
@@ -130,19 +136,28 @@ export async function install(t: Pick<Test, 'teardown'>, prefixes: readonly stri
       mkdirSync(own)
       const bound = { pod: { name, uid: pod.metadata.uid } }
       const port = String(await freePort())
-      const agent = await startContainer({
-        pod,
-        container: agentContainerName,
-        folder: own,
-        volumes: { data: options.dataDir },
-        token: (audience) => world.token(namespace, options.account, audience === undefined ? bound : { audience, ...bound }),
-        clusterCa: readFileSync(plane.caFile, 'utf8'),
-        env: { KUBECONFIG: plane.kubeconfigFor(await world.token(namespace, options.account, bound)), CLUSTER_SYNC_PORT: port },
-        command: [process.execPath, path.join(root, 'runtime/agent.ts')],
-        log,
-      })
+      const env = { KUBECONFIG: plane.kubeconfigFor(await world.token(namespace, options.account, bound)), CLUSTER_SYNC_PORT: port }
+      const run = () =>
+        startContainer({
+          pod,
+          container: agentContainerName,
+          folder: own,
+          volumes: { data: options.dataDir },
+          token: (audience) => world.token(namespace, options.account, audience === undefined ? bound : { audience, ...bound }),
+          clusterCa: readFileSync(plane.caFile, 'utf8'),
+          env,
+          command: [process.execPath, path.join(root, 'runtime/agent.ts')],
+          log,
+        })
+      let agent = await run()
       t.teardown(async () => stopChild(agent))
-      return { pod, agent, stop: () => stopChild(agent) }
+      return {
+        pod,
+        stop: () => stopChild(agent),
+        async start() {
+          agent = await run()
+        },
+      }
     },
   }
 }

@@ -1,0 +1,25 @@
+/**
+ * The two programs of the images: each is one file that starts by itself.
+ */
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import t from 'tap'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+function run(file: string): Promise<{ code: number; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [file], { cwd: '/', env: { PATH: '/usr/bin:/bin' } }, (error, _stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stderr })
+    })
+  })
+}
+
+void t.test('controller and agent bundle into one file each, and say in one line what they miss', { timeout: 120_000 }, async (t) => {
+  t.match(await run(path.join(root, 'scripts/bundle.ts')), { code: 0 })
+  t.match(await run(path.join(root, 'build/controller.js')), {
+    code: 2,
+    stderr: /^cluster-sync controller: environment variable CLUSTER_SYNC_SETTINGS is missing.*\n$/,
+  })
+  t.match(await run(path.join(root, 'build/agent.js')), { code: 2, stderr: /^cluster-sync agent: environment variable POD_NAME.*\n$/ })
+})
