@@ -9,6 +9,7 @@ import { register as registerLint } from './cli/lint.ts'
 import { register as registerMode } from './cli/mode.ts'
 import { register as registerRun } from './cli/run.ts'
 import { register as registerSign } from './cli/sign.ts'
+import { register as registerTrigger } from './cli/trigger.ts'
 import { version } from './version.ts'
 
 const exitUsage = 2
@@ -20,7 +21,7 @@ const program = new Command('cluster-sync')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true })
 
-for (const register of [registerRun, registerLint, registerExplain, registerMode, registerSign]) register(program)
+for (const register of [registerRun, registerLint, registerExplain, registerMode, registerSign, registerTrigger]) register(program)
 for (const command of program.commands) command.exitOverride().allowExcessArguments(false)
 
 try {

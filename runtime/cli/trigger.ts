@@ -1,0 +1,121 @@
+/**
+ * `cluster-sync trigger`: one correct call of the push receiver, to see whether it answers and believes the key.
+ */
+import { createHmac } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { systemClock } from '../clock.ts'
+import { Fault } from '../fault.ts'
+import { isRefName, shortRef } from '../gatewaysync/values.ts'
+import { keysIn } from '../receiver/authenticate.ts'
+
+const timeoutMs = 15_000
+const maxAnswerBytes = 64 * 1024
+const maxKeyFileBytes = 64 * 1024
+
+/** What each format says, so that the receiver reads the ref from it. */
+const formats = {
+  release: (ref) => ({ action: 'published', release: { tag_name: shortRef(ref) } }),
+  notification: (ref) => ({ app: { metadata: { annotations: { 'git.ref': ref } } } }),
+  promotion: (ref) => ({ freight: { commits: [{ tag: shortRef(ref) }] } }),
+  generic: (ref) => ({ ref }),
+  'github-push': (ref) => ({
+    ref: ref.startsWith('refs/') ? ref : `refs/heads/${ref}`,
+    before: '0'.repeat(40),
+    after: 'f'.repeat(40),
+    created: true,
+    deleted: false,
+  }),
+} as const satisfies Record<string, (ref: string) => unknown>
+
+type Format = keyof typeof formats
+type Options = { ref: string; format: Format; hmacSecretFile?: string; tokenFile?: string }
+
+export function register(program: Command): void {
+  program
+    .command('trigger')
+    .description('call a push receiver as a git host does and print its answer: exit 0 when it is 2xx, 1 otherwise')
+    .argument('<url>', 'URL of the receiver, https://host/webhook/<namespace>/<name>', receiverUrl)
+    .option('--ref <ref>', 'branch or tag to name', refName, 'main')
+    .addOption(new Option('--format <format>', 'what kind of delivery to send').choices(Object.keys(formats)).default('generic'))
+    .option('--hmac-secret-file <file>', 'file with the HMAC secret; its first line signs the call')
+    .option('--token-file <file>', 'file with the bearer token; its first line is sent')
+    .action(async (url: URL, options: Options) => {
+      process.exitCode = await trigger(url, callOf(options), options)
+    })
+}
+
+type Call = { body: string; headers: Record<string, string> }
+
+/** Throws InvalidConfiguration when a key cannot be read. */
+function callOf({ ref, format, hmacSecretFile, tokenFile }: Options): Call {
+  const body = JSON.stringify(formats[format](ref))
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (format === 'github-push') Object.assign(headers, { 'x-github-event': 'push', 'x-github-delivery': systemClock.uuid() })
+  if (hmacSecretFile !== undefined) {
+    const mac = createHmac('sha256', keyIn(hmacSecretFile, '--hmac-secret-file')).update(body).digest('hex')
+    headers['x-hub-signature-256'] = `sha256=${mac}`
+  }
+  if (tokenFile !== undefined) headers['authorization'] = `Bearer ${keyIn(tokenFile, '--token-file')}`
+  return { body, headers }
+}
+
+/** The exit code. A redirect is not followed: it could lead the token to another host. */
+async function trigger(url: URL, { body, headers }: Call, { format }: Options): Promise<0 | 1> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const answer = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal })
+    const text = await textOf(answer)
+    process.stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`)
+    if (answer.ok) return 0
+    process.stderr.write(`cluster-sync: ${url.host} answered ${answer.status} to the ${format} call\n`)
+  } catch (error) {
+    process.stderr.write(`cluster-sync: ${url.host} cannot be called: ${causeOf(error)}\n`)
+  }
+  return 1
+}
+
+async function textOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk)
+    size += chunk.byteLength
+    if (size >= maxAnswerBytes) break
+  }
+  return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8')
+}
+
+/** fetch hides what went wrong in the cause. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message
+}
+
+function keyIn(file: string, option: string): string {
+  const [key] = keysIn(readKeyFile(file, option))
+  if (key === undefined) throw new Fault('InvalidConfiguration', `${option}: ${file} is empty`)
+  return key
+}
+
+function readKeyFile(file: string, option: string): string {
+  try {
+    if (statSync(file).size <= maxKeyFileBytes) return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Fault('InvalidConfiguration', `${option}: ${file} cannot be read`, { cause: error })
+  }
+  throw new Fault('InvalidConfiguration', `${option}: ${file} is larger than ${maxKeyFileBytes} bytes`)
+}
+
+function receiverUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new InvalidArgumentError('must be an http(s) URL.')
+  if (url.username !== '' || url.password !== '') throw new InvalidArgumentError('must not hold a user or password.')
+  return url
+}
+
+function refName(text: string): string {
+  if (isRefName(text)) return text
+  throw new InvalidArgumentError('must be the name of a branch or tag that git accepts.')
+}

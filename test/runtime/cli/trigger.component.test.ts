@@ -1,0 +1,73 @@
+/**
+ * `cluster-sync trigger` as a process against a real receiver.
+ */
+import path from 'node:path'
+import t from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { receiverApp } from '../../../runtime/receiver/app.ts'
+import { serve } from '../../../runtime/serve.ts'
+import { runCli } from '../../support/run-cli.ts'
+
+void t.test('each format asks for its ref, proved by either key; exit codes tell the answers apart', async (t) => {
+  const requests: Record<string, string>[] = []
+  const app = receiverApp({
+    lookup: (_namespace, name) => (name === 'plant' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined } : undefined),
+    keys: async () => ({ hmac: ['first', 'second'], tokens: ['token'] }),
+    request: async (_namespace, _name, annotations) => void requests.push(annotations),
+    observe() {},
+    clock: systemClock,
+    log: silentLog,
+  })
+  const stop = new AbortController()
+  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await served.closed
+  })
+  const folder = t.testdir({ hmac: 'second\n', token: 'token\n', wrong: 'wrong', empty: '\n' })
+  const file = (name: string): string => path.join(folder, name)
+  const url = `${served.url}/webhook/default/plant`
+  const hmac = ['--hmac-secret-file', file('hmac')]
+
+  const asked: [string, string, string, string][] = [
+    ['release', 'v1', 'v1', 'release'],
+    ['notification', 'v2', 'v2', 'notification'],
+    ['promotion', 'refs/tags/v3', 'v3', 'promotion'],
+    ['generic', 'v4', 'v4', 'generic'],
+    ['github-push', 'main', 'main', 'push'],
+  ]
+  await Promise.all(
+    asked.map(async ([format, given, ref, source]) => {
+      const { code, stdout, stderr } = await runCli(['trigger', url, '--format', format, '--ref', given, ...hmac])
+      t.equal(stderr, '', format)
+      t.equal(code, 0, format)
+      t.match(JSON.parse(stdout), { accepted: true, ref, source }, format)
+    }),
+  )
+  t.same(new Set(requests.map((annotations) => annotations[requestAnnotations.ref])), new Set(['main', 'v1', 'v2', 'v3', 'v4']))
+
+  const plain = await runCli(['trigger', url, '--token-file', file('token')])
+  t.match(JSON.parse(plain.stdout), { accepted: true, ref: 'main', source: 'generic' })
+
+  const rows: [string, string[], number, RegExp][] = [
+    ['a wrong key', [url, '--token-file', file('wrong')], 1, /answered 401 to the generic call/],
+    ['no resource', [`${served.url}/webhook/default/none`, ...hmac], 1, /answered 404/],
+    ['nobody there', ['http://127.0.0.1:1/webhook/default/plant'], 1, /127\.0\.0\.1:1 cannot be called/],
+    ['no URL', ['plant'], 2, /must be an http\(s\) URL/],
+    ['a password in the URL', ['http://u:hidden@127.0.0.1/'], 2, /must not hold a user or password/],
+    ['no ref', [url, '--ref', 'a..b'], 2, /must be the name of a branch/],
+    ['no format', [url, '--format', 'x'], 2, /release, notification, promotion, generic, github-push/],
+    ['an empty key', [url, '--token-file', file('empty')], 2, /--token-file: .*empty is empty/],
+    ['no key file', [url, '--hmac-secret-file', file('none')], 2, /--hmac-secret-file: .*none cannot be read/],
+  ]
+  await Promise.all(
+    rows.map(async ([name, args, code, message]) => {
+      const result = await runCli(['trigger', ...args])
+      t.match(result, { code, stderr: message }, name)
+      t.notMatch(result.stderr, /\n {4}at /, name)
+    }),
+  )
+  t.equal(requests.length, 6)
+})
