@@ -187,7 +187,7 @@ export const rules = {
   'forbidden-name': {
     severity: 'warning',
     title: 'A name has a character or a form that gateways do not accept.',
-    why: 'Forbidden are ` / \\ ? * : | " < >, a space or period at either end, a hyphen at the start, and 255 characters or more.',
+    why: 'Forbidden are the backtick and the characters / \\ ? * : | " < >, a space or period at either end, a hyphen at the start, and 255 bytes or more.',
     fix: 'Rename it; where the name is right, encode the character with %.',
   },
   'case-collision': {
