@@ -1,0 +1,77 @@
+import t from 'tap'
+import { effectiveSet, familyOf, readingOrder } from '../../../runtime/collections/inheritance.ts'
+import { parseMode } from '../../../runtime/collections/manifests.ts'
+import { findRoots } from '../../../runtime/collections/roots.ts'
+import { buildTree } from '../../../runtime/collections/tree.ts'
+import { modeJson } from '../../support/collection-tree.ts'
+
+const treeOf = (...paths: string[]) =>
+  buildTree(
+    paths.map((path) => ({ path, size: 1 })),
+    '',
+  )
+const keysOf = (...paths: string[]): string[] =>
+  treeOf(...paths).collections.flatMap(({ resources }) => resources.map(({ kind, key }) => `${kind} ${key}`))
+
+void t.test('a manifest in the folder of a type is a singleton, one below it is named', async (t) => {
+  t.same(keysOf('core/ignition/system-properties/resource.json'), ['singleton ignition/system-properties'])
+  t.same(keysOf('core/ignition/tag-provider/a/resource.json'), ['named ignition/tag-provider/a'])
+  t.same(keysOf('core/ignition/images/a/b/c.png/resource.json'), ['named ignition/images/a/b/c.png'])
+})
+
+void t.test('nothing below a resource is another one', async (t) => {
+  t.same(keysOf('core/m/themes/dark/resource.json', 'core/m/themes/dark/app/resource.json'), ['named m/themes/dark'])
+})
+
+void t.test('below a unary resource there are others, except _unary', async (t) => {
+  t.same(
+    keysOf(
+      'core/ignition/tag-definition/p/unary-resource.json',
+      'core/ignition/tag-definition/p/Area/unary-resource.json',
+      'core/ignition/tag-definition/p/_unary/resource.json',
+    ),
+    ['unary ignition/tag-definition/p/_unary', 'unary ignition/tag-definition/p/Area/_unary'],
+  )
+})
+
+void t.test('names below the type are form-decoded, modules and types are not', async (t) => {
+  t.same(keysOf('core/m%41/t%41/a%3ab+c/resource.json'), ['named m%41/t%41/a:b c'])
+  t.same(keysOf('core/m/t/100%/resource.json'), ['named m/t/100%'])
+})
+
+void t.test('folders that a gateway passes over hold no resources', async (t) => {
+  t.same(
+    keysOf(
+      'core/ignition/t/.x/resource.json',
+      'core/ignition/t/a.deleted-1/resource.json',
+      'core/ignition/t/a.tmp/resource.json',
+      '.resources/core/a/b/resource.json',
+    ),
+    [],
+  )
+})
+
+void t.test('roots are the parents of collections, and every config/resources', async (t) => {
+  t.same(findRoots(['a/core/config-mode.json', 'a/dev/config-mode.json', 'b/config/resources/core/x', 'core/config-mode.json', 'c/x']), [
+    '',
+    'a',
+    'b/config/resources',
+  ])
+})
+
+void t.test('a gateway reads external, core, the parents of its mode, its mode', async (t) => {
+  const parents = { external: 'system', core: 'external', plant: 'core', line: 'Plant', other: 'core' }
+  const tree = treeOf(...Object.keys(parents).map((name) => `${name}/config-mode.json`))
+  const modes = Object.entries(parents).map(([name, parent]) => [name, parseMode(Buffer.from(modeJson(name, parent)))] as const)
+  const family = familyOf(tree, new Map(modes))
+  t.same(readingOrder(family, 'LINE'), ['system', 'external', 'core', 'plant', 'line'])
+  t.same(readingOrder(family, ''), ['system', 'external', 'core'])
+  t.same(readingOrder(family, 'gone'), ['system', 'external', 'core', 'gone'])
+})
+
+void t.test('local wins over the mode where it is asked for', async (t) => {
+  const tree = treeOf('core/config-mode.json', 'core/m/t/resource.json', 'local/config-mode.json', 'local/m/t/resource.json')
+  const family = familyOf(tree, new Map())
+  t.equal(effectiveSet(family, '').get('m/t')?.collection.name, 'core')
+  t.equal(effectiveSet(family, '', true).get('m/t')?.collection.name, 'local')
+})
