@@ -1,0 +1,1265 @@
+import { ApiObject, ApiObjectMetadata, GroupVersionKind } from 'cdk8s';
+import { Construct } from 'constructs';
+/**
+ * Which commit of a repository the gateways of a namespace run, and whether they do.
+ *
+ * @schema GatewaySync
+ */
+export declare class GatewaySync extends ApiObject {
+    /**
+     * Returns the apiVersion and kind for "GatewaySync"
+     */
+    static readonly GVK: GroupVersionKind;
+    /**
+     * Renders a Kubernetes manifest for "GatewaySync".
+     *
+     * This can be used to inline resource manifests inside other objects (e.g. as templates).
+     *
+     * @param props initialization props
+     */
+    static manifest(props: GatewaySyncProps): any;
+    /**
+     * Defines a "GatewaySync" API object
+     * @param scope the scope in which to define this object
+     * @param id a scope-local name for the object
+     * @param props initialization props
+     */
+    constructor(scope: Construct, id: string, props: GatewaySyncProps);
+    /**
+     * Renders the object to Kubernetes JSON.
+     */
+    toJson(): any;
+}
+/**
+ * Which commit of a repository the gateways of a namespace run, and whether they do.
+ *
+ * @schema GatewaySync
+ */
+export interface GatewaySyncProps {
+    /**
+     * @schema GatewaySync#metadata
+     */
+    readonly metadata?: ApiObjectMetadata;
+    /**
+     * @schema GatewaySync#spec
+     */
+    readonly spec: GatewaySyncSpec;
+}
+/**
+ * Converts an object of type 'GatewaySyncProps' to JSON representation.
+ */
+export declare function toJson_GatewaySyncProps(obj: GatewaySyncProps | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpec
+ */
+export interface GatewaySyncSpec {
+    /**
+     * Where the configuration comes from.
+     *
+     * @schema GatewaySyncSpec#git
+     */
+    readonly git: GatewaySyncSpecGit;
+    /**
+     * How often the git host is asked.
+     *
+     * @schema GatewaySyncSpec#polling
+     */
+    readonly polling?: GatewaySyncSpecPolling;
+    /**
+     * Replaces the operator's global pair for this resource; either suffices.
+     *
+     * @schema GatewaySyncSpec#webhook
+     */
+    readonly webhook?: GatewaySyncSpecWebhook;
+    /**
+     * The gateway's own HTTP API.
+     *
+     * @schema GatewaySyncSpec#gateway
+     */
+    readonly gateway?: GatewaySyncSpecGateway;
+    /**
+     * Which folders go where.
+     *
+     * @schema GatewaySyncSpec#sync
+     */
+    readonly sync: GatewaySyncSpecSync;
+    /**
+     * Checks of resource collections before a commit is published.
+     *
+     * @schema GatewaySyncSpec#validation
+     */
+    readonly validation?: GatewaySyncSpecValidation;
+    /**
+     * The injected container.
+     *
+     * @schema GatewaySyncSpec#agent
+     */
+    readonly agent?: GatewaySyncSpecAgent;
+    /**
+     * Stops gateway writes only; fetching, checking and acknowledging go on.
+     *
+     * @schema GatewaySyncSpec#paused
+     */
+    readonly paused?: boolean;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpec' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined): Record<string, any> | undefined;
+/**
+ * Where the configuration comes from.
+ *
+ * @schema GatewaySyncSpecGit
+ */
+export interface GatewaySyncSpecGit {
+    /**
+     * https://…, ssh://…, git@host:path, or http://… without credentials.
+     *
+     * @schema GatewaySyncSpecGit#repo
+     */
+    readonly repo: string;
+    /**
+     * Branch, tag, refs/… name or full commit hash.
+     *
+     * @schema GatewaySyncSpecGit#ref
+     */
+    readonly ref: string;
+    /**
+     * At most one kind of credentials.
+     *
+     * @schema GatewaySyncSpecGit#auth
+     */
+    readonly auth?: GatewaySyncSpecGitAuth;
+    /**
+     * Private certificate authority of the git host, PEM.
+     *
+     * @schema GatewaySyncSpecGit#caBundle
+     */
+    readonly caBundle?: GatewaySyncSpecGitCaBundle;
+    /**
+     * Glob patterns of refs that a request may ask for. Default: any branch or tag, no hash, no other namespace of refs.
+     *
+     * @schema GatewaySyncSpecGit#allowedRefs
+     */
+    readonly allowedRefs?: string[];
+    /**
+     * Publish only what one of these PGP or SSH keys signed.
+     *
+     * @schema GatewaySyncSpecGit#verify
+     */
+    readonly verify?: GatewaySyncSpecGitVerify;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGit' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): Record<string, any> | undefined;
+/**
+ * How often the git host is asked.
+ *
+ * @schema GatewaySyncSpecPolling
+ */
+export interface GatewaySyncSpecPolling {
+    /**
+     * When false, only webhooks and other requests cause syncs.
+     *
+     * @schema GatewaySyncSpecPolling#enabled
+     */
+    readonly enabled?: boolean;
+    /**
+     * A duration such as 60s, 5m or 1h30m; at least 5s.
+     *
+     * @schema GatewaySyncSpecPolling#interval
+     */
+    readonly interval?: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecPolling' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecPolling(obj: GatewaySyncSpecPolling | undefined): Record<string, any> | undefined;
+/**
+ * Replaces the operator's global pair for this resource; either suffices.
+ *
+ * @schema GatewaySyncSpecWebhook
+ */
+export interface GatewaySyncSpecWebhook {
+    /**
+     * @schema GatewaySyncSpecWebhook#hmac
+     */
+    readonly hmac?: GatewaySyncSpecWebhookHmac;
+    /**
+     * @schema GatewaySyncSpecWebhook#token
+     */
+    readonly token?: GatewaySyncSpecWebhookToken;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecWebhook' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecWebhook(obj: GatewaySyncSpecWebhook | undefined): Record<string, any> | undefined;
+/**
+ * The gateway's own HTTP API.
+ *
+ * @schema GatewaySyncSpecGateway
+ */
+export interface GatewaySyncSpecGateway {
+    /**
+     * Default 8088, or 8043 when tls is true.
+     *
+     * @schema GatewaySyncSpecGateway#port
+     */
+    readonly port?: number;
+    /**
+     * @schema GatewaySyncSpecGateway#tls
+     */
+    readonly tls?: boolean;
+    /**
+     * Certificate authority of the gateway, PEM.
+     *
+     * @schema GatewaySyncSpecGateway#caBundle
+     */
+    readonly caBundle?: GatewaySyncSpecGatewayCaBundle;
+    /**
+     * API key, name:secret, sent as X-Ignition-API-Token.
+     *
+     * @schema GatewaySyncSpecGateway#api
+     */
+    readonly api?: GatewaySyncSpecGatewayApi;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGateway' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGateway(obj: GatewaySyncSpecGateway | undefined): Record<string, any> | undefined;
+/**
+ * Which folders go where.
+ *
+ * @schema GatewaySyncSpecSync
+ */
+export interface GatewaySyncSpecSync {
+    /**
+     * Settings of every profile that does not set them itself.
+     *
+     * @schema GatewaySyncSpecSync#defaults
+     */
+    readonly defaults?: GatewaySyncSpecSyncDefaults;
+    /**
+     * What goes where; a pod chooses by annotation, default "default".
+     *
+     * @schema GatewaySyncSpecSync#profiles
+     */
+    readonly profiles: {
+        [key: string]: GatewaySyncSpecSyncProfiles;
+    };
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSync' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSync(obj: GatewaySyncSpecSync | undefined): Record<string, any> | undefined;
+/**
+ * Checks of resource collections before a commit is published.
+ *
+ * @schema GatewaySyncSpecValidation
+ */
+export interface GatewaySyncSpecValidation {
+    /**
+     * Enforce keeps the last good commit when a check finds an error.
+     *
+     * @schema GatewaySyncSpecValidation#policy
+     */
+    readonly policy?: GatewaySyncSpecValidationPolicy;
+    /**
+     * Severity per rule of docs/rules.md.
+     *
+     * @schema GatewaySyncSpecValidation#rules
+     */
+    readonly rules?: {
+        [key: string]: GatewaySyncSpecValidationRules;
+    };
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecValidation' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecValidation(obj: GatewaySyncSpecValidation | undefined): Record<string, any> | undefined;
+/**
+ * The injected container.
+ *
+ * @schema GatewaySyncSpecAgent
+ */
+export interface GatewaySyncSpecAgent {
+    /**
+     * Taken only where the installation value agent.allowImageOverride permits it.
+     *
+     * @schema GatewaySyncSpecAgent#image
+     */
+    readonly image?: GatewaySyncSpecAgentImage;
+    /**
+     * @schema GatewaySyncSpecAgent#resources
+     */
+    readonly resources?: GatewaySyncSpecAgentResources;
+    /**
+     * @schema GatewaySyncSpecAgent#imagePullSecrets
+     */
+    readonly imagePullSecrets?: GatewaySyncSpecAgentImagePullSecrets[];
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecAgent' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | undefined): Record<string, any> | undefined;
+/**
+ * At most one kind of credentials.
+ *
+ * @schema GatewaySyncSpecGitAuth
+ */
+export interface GatewaySyncSpecGitAuth {
+    /**
+     * Access token for https.
+     *
+     * @schema GatewaySyncSpecGitAuth#token
+     */
+    readonly token?: GatewaySyncSpecGitAuthToken;
+    /**
+     * Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.
+     *
+     * @schema GatewaySyncSpecGitAuth#sshKey
+     */
+    readonly sshKey?: GatewaySyncSpecGitAuthSshKey;
+    /**
+     * GitHub App installation.
+     *
+     * @schema GatewaySyncSpecGitAuth#githubApp
+     */
+    readonly githubApp?: GatewaySyncSpecGitAuthGithubApp;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuth' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuth(obj: GatewaySyncSpecGitAuth | undefined): Record<string, any> | undefined;
+/**
+ * Private certificate authority of the git host, PEM.
+ *
+ * @schema GatewaySyncSpecGitCaBundle
+ */
+export interface GatewaySyncSpecGitCaBundle {
+    /**
+     * @schema GatewaySyncSpecGitCaBundle#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecGitCaBundleSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitCaBundle' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitCaBundle(obj: GatewaySyncSpecGitCaBundle | undefined): Record<string, any> | undefined;
+/**
+ * Publish only what one of these PGP or SSH keys signed.
+ *
+ * @schema GatewaySyncSpecGitVerify
+ */
+export interface GatewaySyncSpecGitVerify {
+    /**
+     * @schema GatewaySyncSpecGitVerify#mode
+     */
+    readonly mode: GatewaySyncSpecGitVerifyMode;
+    /**
+     * @schema GatewaySyncSpecGitVerify#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecGitVerifySecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitVerify' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitVerify(obj: GatewaySyncSpecGitVerify | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecWebhookHmac
+ */
+export interface GatewaySyncSpecWebhookHmac {
+    /**
+     * @schema GatewaySyncSpecWebhookHmac#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecWebhookHmacSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecWebhookHmac' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecWebhookHmac(obj: GatewaySyncSpecWebhookHmac | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecWebhookToken
+ */
+export interface GatewaySyncSpecWebhookToken {
+    /**
+     * @schema GatewaySyncSpecWebhookToken#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecWebhookTokenSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecWebhookToken' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecWebhookToken(obj: GatewaySyncSpecWebhookToken | undefined): Record<string, any> | undefined;
+/**
+ * Certificate authority of the gateway, PEM.
+ *
+ * @schema GatewaySyncSpecGatewayCaBundle
+ */
+export interface GatewaySyncSpecGatewayCaBundle {
+    /**
+     * @schema GatewaySyncSpecGatewayCaBundle#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecGatewayCaBundleSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGatewayCaBundle' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGatewayCaBundle(obj: GatewaySyncSpecGatewayCaBundle | undefined): Record<string, any> | undefined;
+/**
+ * API key, name:secret, sent as X-Ignition-API-Token.
+ *
+ * @schema GatewaySyncSpecGatewayApi
+ */
+export interface GatewaySyncSpecGatewayApi {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGatewayApi#secretName
+     */
+    readonly secretName: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecGatewayApi#secretKey
+     */
+    readonly secretKey?: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGatewayApi' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGatewayApi(obj: GatewaySyncSpecGatewayApi | undefined): Record<string, any> | undefined;
+/**
+ * Settings of every profile that does not set them itself.
+ *
+ * @schema GatewaySyncSpecSyncDefaults
+ */
+export interface GatewaySyncSpecSyncDefaults {
+    /**
+     * @schema GatewaySyncSpecSyncDefaults#excludePatterns
+     */
+    readonly excludePatterns?: string[];
+    /**
+     * Variables for templates and patches, used as vars.<name>.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#vars
+     */
+    readonly vars?: {
+        [key: string]: string;
+    };
+    /**
+     * Seconds between two looks for drift.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#syncPeriod
+     */
+    readonly syncPeriod?: number;
+    /**
+     * What to do while a Designer session is open.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#designerSessionPolicy
+     */
+    readonly designerSessionPolicy?: GatewaySyncSpecSyncDefaultsDesignerSessionPolicy;
+    /**
+     * Plan and report, write nothing.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#dryRun
+     */
+    readonly dryRun?: boolean;
+    /**
+     * Write nothing; checking and acknowledging go on.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#paused
+     */
+    readonly paused?: boolean;
+    /**
+     * What to do about local changes of owned files.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#drift
+     */
+    readonly drift?: GatewaySyncSpecSyncDefaultsDrift;
+    /**
+     * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#prune
+     */
+    readonly prune?: GatewaySyncSpecSyncDefaultsPrune;
+    /**
+     * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#maxDeletions
+     */
+    readonly maxDeletions?: GatewaySyncSpecSyncDefaultsMaxDeletions;
+    /**
+     * Whether a gateway waits for its first good sync before it starts.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#startPolicy
+     */
+    readonly startPolicy?: GatewaySyncSpecSyncDefaultsStartPolicy;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncDefaults' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncDefaults(obj: GatewaySyncSpecSyncDefaults | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecSyncProfiles
+ */
+export interface GatewaySyncSpecSyncProfiles {
+    /**
+     * @schema GatewaySyncSpecSyncProfiles#collections
+     */
+    readonly collections?: GatewaySyncSpecSyncProfilesCollections;
+    /**
+     * @schema GatewaySyncSpecSyncProfiles#mappings
+     */
+    readonly mappings?: GatewaySyncSpecSyncProfilesMappings[];
+    /**
+     * @schema GatewaySyncSpecSyncProfiles#excludePatterns
+     */
+    readonly excludePatterns?: string[];
+    /**
+     * Variables for templates and patches, used as vars.<name>.
+     *
+     * @schema GatewaySyncSpecSyncProfiles#vars
+     */
+    readonly vars?: {
+        [key: string]: string;
+    };
+    /**
+     * Seconds between two looks for drift.
+     *
+     * @schema GatewaySyncSpecSyncProfiles#syncPeriod
+     */
+    readonly syncPeriod?: number;
+    /**
+     * What to do while a Designer session is open.
+     *
+     * @schema GatewaySyncSpecSyncProfiles#designerSessionPolicy
+     */
+    readonly designerSessionPolicy?: GatewaySyncSpecSyncProfilesDesignerSessionPolicy;
+    /**
+     * @schema GatewaySyncSpecSyncProfiles#dryRun
+     */
+    readonly dryRun?: boolean;
+    /**
+     * @schema GatewaySyncSpecSyncProfiles#paused
+     */
+    readonly paused?: boolean;
+    /**
+     * What to do about local changes of owned files.
+     *
+     * @schema GatewaySyncSpecSyncProfiles#drift
+     */
+    readonly drift?: GatewaySyncSpecSyncProfilesDrift;
+    /**
+     * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+     *
+     * @schema GatewaySyncSpecSyncProfiles#prune
+     */
+    readonly prune?: GatewaySyncSpecSyncProfilesPrune;
+    /**
+     * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+     *
+     * @schema GatewaySyncSpecSyncProfiles#maxDeletions
+     */
+    readonly maxDeletions?: GatewaySyncSpecSyncProfilesMaxDeletions;
+    /**
+     * Whether a gateway waits for its first good sync before it starts.
+     *
+     * @schema GatewaySyncSpecSyncProfiles#startPolicy
+     */
+    readonly startPolicy?: GatewaySyncSpecSyncProfilesStartPolicy;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfiles' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncProfiles(obj: GatewaySyncSpecSyncProfiles | undefined): Record<string, any> | undefined;
+/**
+ * Enforce keeps the last good commit when a check finds an error.
+ *
+ * @schema GatewaySyncSpecValidationPolicy
+ */
+export declare enum GatewaySyncSpecValidationPolicy {
+    /** Enforce */
+    ENFORCE = "Enforce",
+    /** Warn */
+    WARN = "Warn",
+    /** Off */
+    OFF = "Off"
+}
+/**
+ * @schema GatewaySyncSpecValidationRules
+ */
+export declare enum GatewaySyncSpecValidationRules {
+    /** error */
+    ERROR = "error",
+    /** warning */
+    WARNING = "warning",
+    /** off */
+    OFF = "off"
+}
+/**
+ * Taken only where the installation value agent.allowImageOverride permits it.
+ *
+ * @schema GatewaySyncSpecAgentImage
+ */
+export interface GatewaySyncSpecAgentImage {
+    /**
+     * @schema GatewaySyncSpecAgentImage#repository
+     */
+    readonly repository?: string;
+    /**
+     * @schema GatewaySyncSpecAgentImage#tag
+     */
+    readonly tag?: string;
+    /**
+     * @schema GatewaySyncSpecAgentImage#pullPolicy
+     */
+    readonly pullPolicy?: GatewaySyncSpecAgentImagePullPolicy;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecAgentImage' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecAgentImage(obj: GatewaySyncSpecAgentImage | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecAgentResources
+ */
+export interface GatewaySyncSpecAgentResources {
+    /**
+     * @schema GatewaySyncSpecAgentResources#requests
+     */
+    readonly requests?: {
+        [key: string]: GatewaySyncSpecAgentResourcesRequests;
+    };
+    /**
+     * @schema GatewaySyncSpecAgentResources#limits
+     */
+    readonly limits?: {
+        [key: string]: GatewaySyncSpecAgentResourcesLimits;
+    };
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecAgentResources' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecAgentResources(obj: GatewaySyncSpecAgentResources | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecAgentImagePullSecrets
+ */
+export interface GatewaySyncSpecAgentImagePullSecrets {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecAgentImagePullSecrets#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecAgentImagePullSecrets' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecAgentImagePullSecrets(obj: GatewaySyncSpecAgentImagePullSecrets | undefined): Record<string, any> | undefined;
+/**
+ * Access token for https.
+ *
+ * @schema GatewaySyncSpecGitAuthToken
+ */
+export interface GatewaySyncSpecGitAuthToken {
+    /**
+     * @schema GatewaySyncSpecGitAuthToken#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecGitAuthTokenSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthToken' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthToken(obj: GatewaySyncSpecGitAuthToken | undefined): Record<string, any> | undefined;
+/**
+ * Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.
+ *
+ * @schema GatewaySyncSpecGitAuthSshKey
+ */
+export interface GatewaySyncSpecGitAuthSshKey {
+    /**
+     * @schema GatewaySyncSpecGitAuthSshKey#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecGitAuthSshKeySecretRef;
+    /**
+     * @schema GatewaySyncSpecGitAuthSshKey#knownHosts
+     */
+    readonly knownHosts?: GatewaySyncSpecGitAuthSshKeyKnownHosts;
+    /**
+     * @schema GatewaySyncSpecGitAuthSshKey#insecureIgnoreHostKey
+     */
+    readonly insecureIgnoreHostKey?: boolean;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthSshKey' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthSshKey(obj: GatewaySyncSpecGitAuthSshKey | undefined): Record<string, any> | undefined;
+/**
+ * GitHub App installation.
+ *
+ * @schema GatewaySyncSpecGitAuthGithubApp
+ */
+export interface GatewaySyncSpecGitAuthGithubApp {
+    /**
+     * @schema GatewaySyncSpecGitAuthGithubApp#appId
+     */
+    readonly appId: number;
+    /**
+     * @schema GatewaySyncSpecGitAuthGithubApp#installationId
+     */
+    readonly installationId: number;
+    /**
+     * @schema GatewaySyncSpecGitAuthGithubApp#privateKeySecretRef
+     */
+    readonly privateKeySecretRef: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef;
+    /**
+     * @schema GatewaySyncSpecGitAuthGithubApp#apiBaseURL
+     */
+    readonly apiBaseUrl?: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthGithubApp' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthGithubApp(obj: GatewaySyncSpecGitAuthGithubApp | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecGitCaBundleSecretRef
+ */
+export interface GatewaySyncSpecGitCaBundleSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitCaBundleSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecGitCaBundleSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitCaBundleSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitCaBundleSecretRef(obj: GatewaySyncSpecGitCaBundleSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecGitVerifyMode
+ */
+export declare enum GatewaySyncSpecGitVerifyMode {
+    /** Commit */
+    COMMIT = "Commit",
+    /** Tag */
+    TAG = "Tag",
+    /** TagAndCommit */
+    TAG_AND_COMMIT = "TagAndCommit"
+}
+/**
+ * @schema GatewaySyncSpecGitVerifySecretRef
+ */
+export interface GatewaySyncSpecGitVerifySecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitVerifySecretRef#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitVerifySecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitVerifySecretRef(obj: GatewaySyncSpecGitVerifySecretRef | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecWebhookHmacSecretRef
+ */
+export interface GatewaySyncSpecWebhookHmacSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecWebhookHmacSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecWebhookHmacSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecWebhookHmacSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecWebhookHmacSecretRef(obj: GatewaySyncSpecWebhookHmacSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecWebhookTokenSecretRef
+ */
+export interface GatewaySyncSpecWebhookTokenSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecWebhookTokenSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecWebhookTokenSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecWebhookTokenSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecWebhookTokenSecretRef(obj: GatewaySyncSpecWebhookTokenSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecGatewayCaBundleSecretRef
+ */
+export interface GatewaySyncSpecGatewayCaBundleSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGatewayCaBundleSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecGatewayCaBundleSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGatewayCaBundleSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGatewayCaBundleSecretRef(obj: GatewaySyncSpecGatewayCaBundleSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * What to do while a Designer session is open.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsDesignerSessionPolicy
+ */
+export declare enum GatewaySyncSpecSyncDefaultsDesignerSessionPolicy {
+    /** proceed */
+    PROCEED = "proceed",
+    /** wait */
+    WAIT = "wait",
+    /** fail */
+    FAIL = "fail"
+}
+/**
+ * What to do about local changes of owned files.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsDrift
+ */
+export declare enum GatewaySyncSpecSyncDefaultsDrift {
+    /** report */
+    REPORT = "report",
+    /** restore */
+    RESTORE = "restore"
+}
+/**
+ * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsPrune
+ */
+export declare enum GatewaySyncSpecSyncDefaultsPrune {
+    /** owned */
+    OWNED = "owned",
+    /** all */
+    ALL = "all",
+    /** none */
+    NONE = "none"
+}
+/**
+ * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsMaxDeletions
+ */
+export declare class GatewaySyncSpecSyncDefaultsMaxDeletions {
+    readonly value: number | string;
+    static fromNumber(value: number): GatewaySyncSpecSyncDefaultsMaxDeletions;
+    static fromString(value: string): GatewaySyncSpecSyncDefaultsMaxDeletions;
+    private constructor();
+}
+/**
+ * Whether a gateway waits for its first good sync before it starts.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsStartPolicy
+ */
+export declare enum GatewaySyncSpecSyncDefaultsStartPolicy {
+    /** block */
+    BLOCK = "block",
+    /** start */
+    START = "start"
+}
+/**
+ * @schema GatewaySyncSpecSyncProfilesCollections
+ */
+export interface GatewaySyncSpecSyncProfilesCollections {
+    /**
+     * Folder in the repository that holds one folder per collection.
+     *
+     * @schema GatewaySyncSpecSyncProfilesCollections#root
+     */
+    readonly root: string;
+    /**
+     * Deployment mode, or auto: what the gateway itself is started with.
+     *
+     * @schema GatewaySyncSpecSyncProfilesCollections#mode
+     */
+    readonly mode?: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesCollections' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncProfilesCollections(obj: GatewaySyncSpecSyncProfilesCollections | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecSyncProfilesMappings
+ */
+export interface GatewaySyncSpecSyncProfilesMappings {
+    /**
+     * Folder or file in the repository; may be a template.
+     *
+     * @schema GatewaySyncSpecSyncProfilesMappings#source
+     */
+    readonly source: string;
+    /**
+     * Path below the gateway's data directory; may be a template.
+     *
+     * @schema GatewaySyncSpecSyncProfilesMappings#destination
+     */
+    readonly destination: string;
+    /**
+     * @schema GatewaySyncSpecSyncProfilesMappings#type
+     */
+    readonly type?: GatewaySyncSpecSyncProfilesMappingsType;
+    /**
+     * When false, an absent source leaves the destination alone.
+     *
+     * @schema GatewaySyncSpecSyncProfilesMappings#required
+     */
+    readonly required?: boolean;
+    /**
+     * Render every file of this mapping with LiquidJS.
+     *
+     * @schema GatewaySyncSpecSyncProfilesMappings#template
+     */
+    readonly template?: boolean;
+    /**
+     * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+     *
+     * @schema GatewaySyncSpecSyncProfilesMappings#prune
+     */
+    readonly prune?: GatewaySyncSpecSyncProfilesMappingsPrune;
+    /**
+     * @schema GatewaySyncSpecSyncProfilesMappings#excludePatterns
+     */
+    readonly excludePatterns?: string[];
+    /**
+     * @schema GatewaySyncSpecSyncProfilesMappings#patches
+     */
+    readonly patches?: GatewaySyncSpecSyncProfilesMappingsPatches[];
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesMappings' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncProfilesMappings(obj: GatewaySyncSpecSyncProfilesMappings | undefined): Record<string, any> | undefined;
+/**
+ * What to do while a Designer session is open.
+ *
+ * @schema GatewaySyncSpecSyncProfilesDesignerSessionPolicy
+ */
+export declare enum GatewaySyncSpecSyncProfilesDesignerSessionPolicy {
+    /** proceed */
+    PROCEED = "proceed",
+    /** wait */
+    WAIT = "wait",
+    /** fail */
+    FAIL = "fail"
+}
+/**
+ * What to do about local changes of owned files.
+ *
+ * @schema GatewaySyncSpecSyncProfilesDrift
+ */
+export declare enum GatewaySyncSpecSyncProfilesDrift {
+    /** report */
+    REPORT = "report",
+    /** restore */
+    RESTORE = "restore"
+}
+/**
+ * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ *
+ * @schema GatewaySyncSpecSyncProfilesPrune
+ */
+export declare enum GatewaySyncSpecSyncProfilesPrune {
+    /** owned */
+    OWNED = "owned",
+    /** all */
+    ALL = "all",
+    /** none */
+    NONE = "none"
+}
+/**
+ * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+ *
+ * @schema GatewaySyncSpecSyncProfilesMaxDeletions
+ */
+export declare class GatewaySyncSpecSyncProfilesMaxDeletions {
+    readonly value: number | string;
+    static fromNumber(value: number): GatewaySyncSpecSyncProfilesMaxDeletions;
+    static fromString(value: string): GatewaySyncSpecSyncProfilesMaxDeletions;
+    private constructor();
+}
+/**
+ * Whether a gateway waits for its first good sync before it starts.
+ *
+ * @schema GatewaySyncSpecSyncProfilesStartPolicy
+ */
+export declare enum GatewaySyncSpecSyncProfilesStartPolicy {
+    /** block */
+    BLOCK = "block",
+    /** start */
+    START = "start"
+}
+/**
+ * @schema GatewaySyncSpecAgentImagePullPolicy
+ */
+export declare enum GatewaySyncSpecAgentImagePullPolicy {
+    /** Always */
+    ALWAYS = "Always",
+    /** IfNotPresent */
+    IF_NOT_PRESENT = "IfNotPresent",
+    /** Never */
+    NEVER = "Never"
+}
+/**
+ * @schema GatewaySyncSpecAgentResourcesRequests
+ */
+export declare class GatewaySyncSpecAgentResourcesRequests {
+    readonly value: number | string;
+    static fromNumber(value: number): GatewaySyncSpecAgentResourcesRequests;
+    static fromString(value: string): GatewaySyncSpecAgentResourcesRequests;
+    private constructor();
+}
+/**
+ * @schema GatewaySyncSpecAgentResourcesLimits
+ */
+export declare class GatewaySyncSpecAgentResourcesLimits {
+    readonly value: number | string;
+    static fromNumber(value: number): GatewaySyncSpecAgentResourcesLimits;
+    static fromString(value: string): GatewaySyncSpecAgentResourcesLimits;
+    private constructor();
+}
+/**
+ * @schema GatewaySyncSpecGitAuthTokenSecretRef
+ */
+export interface GatewaySyncSpecGitAuthTokenSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitAuthTokenSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecGitAuthTokenSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthTokenSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthTokenSecretRef(obj: GatewaySyncSpecGitAuthTokenSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecGitAuthSshKeySecretRef
+ */
+export interface GatewaySyncSpecGitAuthSshKeySecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitAuthSshKeySecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecGitAuthSshKeySecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthSshKeySecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj: GatewaySyncSpecGitAuthSshKeySecretRef | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecGitAuthSshKeyKnownHosts
+ */
+export interface GatewaySyncSpecGitAuthSshKeyKnownHosts {
+    /**
+     * @schema GatewaySyncSpecGitAuthSshKeyKnownHosts#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthSshKeyKnownHosts' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthSshKeyKnownHosts(obj: GatewaySyncSpecGitAuthSshKeyKnownHosts | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef
+ */
+export interface GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecSyncProfilesMappingsType
+ */
+export declare enum GatewaySyncSpecSyncProfilesMappingsType {
+    /** dir */
+    DIR = "dir",
+    /** file */
+    FILE = "file"
+}
+/**
+ * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ *
+ * @schema GatewaySyncSpecSyncProfilesMappingsPrune
+ */
+export declare enum GatewaySyncSpecSyncProfilesMappingsPrune {
+    /** owned */
+    OWNED = "owned",
+    /** all */
+    ALL = "all",
+    /** none */
+    NONE = "none"
+}
+/**
+ * @schema GatewaySyncSpecSyncProfilesMappingsPatches
+ */
+export interface GatewaySyncSpecSyncProfilesMappingsPatches {
+    /**
+     * Glob of the files to patch, relative to the mapping destination.
+     *
+     * @schema GatewaySyncSpecSyncProfilesMappingsPatches#file
+     */
+    readonly file: string;
+    /**
+     * JSONPath (RFC 9535; a bare name means $.name) to new value, which may be a template. The type of the replaced value stays.
+     *
+     * @schema GatewaySyncSpecSyncProfilesMappingsPatches#set
+     */
+    readonly set: {
+        [key: string]: string;
+    };
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesMappingsPatches' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySyncSpecSyncProfilesMappingsPatches | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef
+ */
+export interface GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef(obj: GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * What one gateway runs, written by its pod's agent.
+ *
+ * @schema SyncReport
+ */
+export declare class SyncReport extends ApiObject {
+    /**
+     * Returns the apiVersion and kind for "SyncReport"
+     */
+    static readonly GVK: GroupVersionKind;
+    /**
+     * Renders a Kubernetes manifest for "SyncReport".
+     *
+     * This can be used to inline resource manifests inside other objects (e.g. as templates).
+     *
+     * @param props initialization props
+     */
+    static manifest(props: SyncReportProps): any;
+    /**
+     * Defines a "SyncReport" API object
+     * @param scope the scope in which to define this object
+     * @param id a scope-local name for the object
+     * @param props initialization props
+     */
+    constructor(scope: Construct, id: string, props: SyncReportProps);
+    /**
+     * Renders the object to Kubernetes JSON.
+     */
+    toJson(): any;
+}
+/**
+ * What one gateway runs, written by its pod's agent.
+ *
+ * @schema SyncReport
+ */
+export interface SyncReportProps {
+    /**
+     * @schema SyncReport#metadata
+     */
+    readonly metadata?: ApiObjectMetadata;
+    /**
+     * @schema SyncReport#spec
+     */
+    readonly spec: SyncReportSpec;
+}
+/**
+ * Converts an object of type 'SyncReportProps' to JSON representation.
+ */
+export declare function toJson_SyncReportProps(obj: SyncReportProps | undefined): Record<string, any> | undefined;
+/**
+ * @schema SyncReportSpec
+ */
+export interface SyncReportSpec {
+    /**
+     * Name of the GatewaySync that this gateway follows.
+     *
+     * @schema SyncReportSpec#gatewaySync
+     */
+    readonly gatewaySync: string;
+    /**
+     * The uid of the pod that writes this report.
+     *
+     * @schema SyncReportSpec#podUid
+     */
+    readonly podUid: string;
+}
+/**
+ * Converts an object of type 'SyncReportSpec' to JSON representation.
+ */
+export declare function toJson_SyncReportSpec(obj: SyncReportSpec | undefined): Record<string, any> | undefined;

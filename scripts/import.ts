@@ -1,0 +1,95 @@
+/**
+ * `npm run import [folder] [group...]`: writes imports/, typed constructs for an own cdk8s app: our kinds, those of cert-manager and of the
+ * monitoring operator. Sources in src/ are compiled beside it, because they hold enums, which Node does not run by itself.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parse, stringify } from 'yaml'
+import { gatewaySyncCrd, syncReportCrd } from '../infra/crd.ts'
+import { group as ownGroup } from '../runtime/gatewaysync/names.ts'
+
+type Definition = { spec: Record<string, unknown> }
+
+const root = path.resolve(import.meta.dirname, '..')
+/** Copies of other projects' definitions that may stand beside this one; read in place. */
+const copies = path.resolve(root, '../shared/crds')
+const downloadTimeoutMs = 60_000
+
+/** Other projects' definitions: for each group the folder that they are published in, and the kinds that an installation uses. */
+const foreign: Readonly<Record<string, { home: string; kinds: readonly string[] }>> = {
+  'cert-manager.io': {
+    home: 'https://raw.githubusercontent.com/cert-manager/cert-manager/master/deploy/crds',
+    kinds: ['certificates', 'issuers'],
+  },
+  'monitoring.coreos.com': {
+    home: 'https://raw.githubusercontent.com/prometheus-operator/prometheus-operator/v0.93.0/example/prometheus-operator-crd',
+    kinds: ['podmonitors', 'prometheusrules', 'servicemonitors'],
+  },
+}
+
+const [folder = path.join(root, 'imports'), ...groups] = process.argv.slice(2)
+for (const group of groups.length > 0 ? groups : [ownGroup, ...Object.keys(foreign)]) generate(group, await definitionsOf(group))
+compile()
+
+async function definitionsOf(group: string): Promise<Definition[]> {
+  if (group === ownGroup) return [gatewaySyncCrd(), syncReportCrd()]
+  const source = foreign[group]
+  if (source === undefined) throw new Error(`no definitions of ${group} are known; there are: ${Object.keys(foreign).join(', ')}`)
+  const texts = await Promise.all(source.kinds.map(async (kind) => read(`${group}_${kind}.yaml`, source.home)))
+  return texts.map((text) => slim(parse(text)) as Definition)
+}
+
+async function read(file: string, home: string): Promise<string> {
+  const copy = path.join(copies, file)
+  if (existsSync(copy)) return readFileSync(copy, 'utf8')
+  const url = `${home}/${file}`
+  const answer = await fetch(url, { signal: AbortSignal.timeout(downloadTimeoutMs) })
+  if (!answer.ok) throw new Error(`${url}: answered ${answer.status}`)
+  return answer.text()
+}
+
+/** Prose, and pods inside of issuers, are most of these schemas. A property that is called `description` stays. */
+function slim(value: unknown, keysAreNames = false): unknown {
+  if (Array.isArray(value)) return value.map((element) => slim(element))
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(([key]) => keysAreNames || key !== 'description')
+  return Object.fromEntries(
+    kept.map(([key, inner]) => {
+      if (keysAreNames && key === 'podTemplate') return [key, { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }]
+      return [key, slim(inner, !keysAreNames && key === 'properties')]
+    }),
+  )
+}
+
+/** Writes src/<group>.ts. */
+function generate(group: string, definitions: readonly Definition[]): void {
+  const work = mkdtempSync(path.join(tmpdir(), 'cluster-sync-import-'))
+  try {
+    const file = path.join(work, 'definitions.yaml')
+    writeFileSync(file, definitions.map((definition) => stringify(definition, { aliasDuplicateObjects: false })).join('---\n'))
+    run('cdk8s', ['import', '--language=typescript', '--no-save', '--check-upgrade=false', `--output=${work}`, file])
+    const source = readFileSync(path.join(work, `${group}.ts`), 'utf8')
+    mkdirSync(path.join(folder, 'src'), { recursive: true })
+    writeFileSync(path.join(folder, 'src', `${group}.ts`), group === ownGroup ? source : withoutComments(source))
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** What is left of them without descriptions names only the schema's paths. */
+function withoutComments(source: string): string {
+  return source.replaceAll(/^ *\/\*\*[^]*?\*\/\n/gm, '').replaceAll(/\n{2,}/g, '\n')
+}
+
+function compile(): void {
+  const sources = readdirSync(path.join(folder, 'src')).map((file) => path.join(folder, 'src', file))
+  const options = '--ignoreConfig --target es2024 --module nodenext --declaration --skipLibCheck --types node'.split(' ')
+  run('tsc', [...options, '--typeRoots', path.join(root, 'node_modules/@types'), '--outDir', folder, ...sources])
+}
+
+function run(command: string, args: readonly string[]): void {
+  const { status, stdout, stderr, error } = spawnSync(path.join(root, 'node_modules/.bin', command), args, { cwd: root, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${error?.message ?? stdout + stderr}`)
+}
