@@ -12,7 +12,7 @@ import { lateOutcome, type Outcome, outcomeOf } from '../standalone/outcome.ts'
 import { createNarrator } from '../standalone/narrator.ts'
 import { readSecret, readSecretFile } from '../standalone/secrets.ts'
 import { version } from '../version.ts'
-import type { RunSettings } from './run.ts'
+import type { RunSettings } from './run-settings.ts'
 import { receiverOf } from './receiver.ts'
 import { createStandalone, type Standalone, type StandaloneWatcher } from './standalone.ts'
 

@@ -8,19 +8,9 @@ import { systemClock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { engineFolder } from '../gatewaysync/names.ts'
 import type { TargetOptions } from '../standalone/settings.ts'
+import type { RunOptions, RunSettings } from './run-settings.ts'
 
-type Options = TargetOptions & {
-  file: string
-  state?: string
-  secrets?: string
-  once?: true
-  timeout: number
-  receiverPort?: number
-  hmacSecretFile?: string
-  tokenFile?: string
-  apiKeyFile?: string
-  logLevel: 'debug' | 'info' | 'warn' | 'error'
-}
+type Options = TargetOptions & RunOptions & { file: string; state?: string }
 
 /** A GatewaySync is a few kilobytes. */
 const maxFileBytes = 1024 * 1024
@@ -49,7 +39,7 @@ export function register(program: Command): void {
     })
 }
 
-async function settingsOf(options: Options) {
+async function settingsOf(options: Options): Promise<RunSettings> {
   const { parseStandaloneSync, parseTargets } = await import('../standalone/settings.ts')
   const cwd = process.cwd()
   const sync = parseStandaloneSync(readManifest(options.file), options.file)
@@ -62,7 +52,6 @@ async function settingsOf(options: Options) {
   const stateDir = options.state ?? path.join(targets[0]?.dataDir ?? '', engineFolder, 'state')
   return { ...options, sync, targets, stateDir: path.resolve(cwd, stateDir) }
 }
-export type RunSettings = Awaited<ReturnType<typeof settingsOf>>
 
 function readManifest(file: string): string {
   try {
@@ -91,7 +80,7 @@ function wholeNumber(min: number, max: number): (text: string) => number {
   }
 }
 
-function logLevel(text: string): Options['logLevel'] {
+function logLevel(text: string): RunOptions['logLevel'] {
   if (text === 'debug' || text === 'info' || text === 'warn' || text === 'error') return text
   throw new InvalidArgumentError('must be debug, info, warn or error.')
 }
