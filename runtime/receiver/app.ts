@@ -11,7 +11,8 @@ import { shortRef } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { failed, ignored, problem, type ReceiverOutcome, tooLarge, tooMany } from './answers.ts'
 import { authenticate, type Keys } from './authenticate.ts'
-import { parseBody, readBody } from './body.ts'
+import { expectedBytes, parseBody, readBody } from './body.ts'
+import { type BodyBudget, createBodyBudget } from './body-budget.ts'
 import { createDeliveries, type Deliveries } from './deliveries.ts'
 import { createLimits, defaultLimits, type LimitSettings } from './limits.ts'
 import { createPeers } from './peer.ts'
@@ -56,14 +57,14 @@ const deliveryHeaders = [
 /** Throws InvalidConfiguration when a trusted proxy is no address. */
 export function receiverApp(deps: ReceiverDeps): Hono {
   const app = new Hono()
-  const deliveries = createDeliveries()
+  const receiver = { ...deps, deliveries: createDeliveries(), bodies: createBodyBudget() }
   const limits = createLimits({ ...defaultLimits, ...deps.limits })
   const peers = createPeers(deps.trustedProxies ?? [])
   app.post('/webhook/:namespace/:name', async (context) => {
     const { namespace, name } = context.req.param()
     const all = await limits.call()
     if (all.kind === 'over') return tooMany(deps, context, all)
-    const answer = await receive(deps, deliveries, context, namespace, name).catch((error: unknown) =>
+    const answer = await receive(receiver, context, namespace, name).catch((error: unknown) =>
       failed(deps, context, error, namespace, name),
     )
     if (!provesNothing.has(answer.status)) return answer
@@ -81,22 +82,15 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   return app
 }
 
-async function receive(deps: ReceiverDeps, deliveries: Deliveries, context: Context, namespace: string, name: string): Promise<Response> {
-  const body = await readBody(context.req.raw)
-  if (body === undefined) return tooLarge(context)
-  const headers = context.req.header()
+/** What an app keeps between calls. */
+type Receiver = ReceiverDeps & { deliveries: Deliveries; bodies: BodyBudget }
+
+async function receive(receiver: Receiver, context: Context, namespace: string, name: string): Promise<Response> {
+  const { bodies, deliveries, ...deps } = receiver
   const keys = await deps.keys(namespace, name)
-  const proof = authenticate(headers, body, keys, deps.clock.now())
-  if (proof.kind === 'refused') {
-    // It may be right by the key that cannot be had: nobody knows.
-    if (keys.fault !== undefined) throw keys.fault
-    return problem(context, 401, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
-  }
-  const read = understand(context, body, headers)
-  if (read instanceof Response) {
-    deps.observe('malformed')
-    return read
-  }
+  const read = await bodies.hold(expectedBytes(context.req.raw), () => readCall(deps, context, keys))
+  if (read === undefined) return tooMany(deps, context, { kind: 'over', retryAfterSeconds: 1 })
+  if (read instanceof Response) return read
   const target = deps.lookup(namespace, name)
   if (target === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
   if (read.kind === 'ping') return ignored(deps, context, 200, 'Ping')
@@ -104,20 +98,40 @@ async function receive(deps: ReceiverDeps, deliveries: Deliveries, context: Cont
   const asked = choose(read, target)
   if ('why' in asked) return ignored(deps, context, 202, asked.why)
   const { ref, event } = asked
-  const { requestId, duplicate } = await deliveries.once(JSON.stringify([namespace, name, ref]), deliveryId(headers), async () => {
-    const id = deps.clock.uuid()
-    await deps.request(namespace, name, {
-      [requestAnnotations.ref]: ref,
-      [requestAnnotations.at]: timestamp(deps.clock.now()),
-      [requestAnnotations.by]: event,
-      [requestAnnotations.id]: id,
-      [requestAnnotations.specRef]: target.specRef,
-    })
-    return id
-  })
+  const { requestId, duplicate } = await deliveries.once(
+    JSON.stringify([namespace, name, ref]),
+    deliveryId(context.req.header()),
+    async () => {
+      const id = deps.clock.uuid()
+      await deps.request(namespace, name, {
+        [requestAnnotations.ref]: ref,
+        [requestAnnotations.at]: timestamp(deps.clock.now()),
+        [requestAnnotations.by]: event,
+        [requestAnnotations.id]: id,
+        [requestAnnotations.specRef]: target.specRef,
+      })
+      return id
+    },
+  )
   deps.observe(duplicate ? 'duplicate' : 'accepted')
   deps.log.info({ namespace, name, ref, requestId }, duplicate ? 'push repeated' : 'push accepted')
   return context.json({ accepted: true, ...(duplicate ? { duplicate } : {}), ref, requestId, source: event }, 202)
+}
+
+/** The payload of a call that proves itself, or the answer to every other. */
+async function readCall(deps: ReceiverDeps, context: Context, keys: Keys): Promise<Understood | Response> {
+  const body = await readBody(context.req.raw)
+  if (body === undefined) return tooLarge(context)
+  const headers = context.req.header()
+  const proof = authenticate(headers, body, keys, deps.clock.now())
+  if (proof.kind === 'refused') {
+    // It may be right by the key that cannot be had: nobody knows.
+    if (keys.fault !== undefined) throw keys.fault
+    return problem(context, 401, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
+  }
+  const read = understand(context, body, headers)
+  if (read instanceof Response) deps.observe('malformed')
+  return read
 }
 
 /** What is answered before, or instead of, a proof. */

@@ -20,6 +20,14 @@ export async function readBody(request: Request): Promise<Uint8Array | undefined
   return Buffer.concat(chunks)
 }
 
+/** How much memory a body may need: what it says of itself, or the limit when it says nothing. None is read that says too much. */
+export function expectedBytes(request: Request): number {
+  if (request.body === null) return 0
+  const declared = request.headers.get('content-length')
+  if (declared === null) return maxBodyBytes
+  return Number(declared) > maxBodyBytes ? 0 : Number(declared)
+}
+
 export type Parsed = { kind: 'json'; value: unknown } | { kind: 'malformed'; why: string } | { kind: 'tooComplex' }
 
 export function parseBody(bytes: Uint8Array): Parsed {
