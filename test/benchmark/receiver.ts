@@ -118,7 +118,11 @@ async function hostile(caller: ReturnType<typeof callerOf>): Promise<Figure[]> {
     const statuses = await Promise.all(Array.from({ length: 100 }, () => caller.call('plant', body, headers)))
     clearInterval(watch)
     for (const status of statuses) expectStatus(status, 422)
-    figures.push({ name: `memory gained by 100 bodies of 1 MiB at once, ${name}`, value: Math.round((peak - before) / 1024 / 1024), unit: 'MiB' })
+    figures.push({
+      name: `memory gained by 100 bodies of 1 MiB at once, ${name}`,
+      value: Math.round((peak - before) / 1024 / 1024),
+      unit: 'MiB',
+    })
   }
   return figures
 }
