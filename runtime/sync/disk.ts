@@ -12,6 +12,7 @@ import { engineFolder } from '../gatewaysync/names.ts'
 const reasonByCode: Readonly<Record<string, Reason>> = {
   ENOSPC: 'DiskFull',
   EDQUOT: 'DiskFull',
+  EFBIG: 'DiskFull',
   EACCES: 'NotWritable',
   EPERM: 'NotWritable',
   EROFS: 'NotWritable',

@@ -188,6 +188,28 @@ void t.test('what cannot work ends with exit 1, one line and its reason, and wri
   }
 })
 
+void t.test('a disk that is full ends with its reason, and the folder is the old commit', async (t) => {
+  if (!requires(t, 'git', 'prlimit', 'env')) return
+  const { folder, dataDir, repository } = setUp(t, 'full')
+  const first = repository.commit({ 'projects/a.txt': 'one' })
+  const file = writeManifest(folder, repository.folder, projects)
+  const args = ['run', '-f', file, '--data', dataDir, '--once']
+  t.equal((await runCli(args)).code, 0)
+  repository.commit({ 'projects/a.txt': 'two', 'projects/b.txt': 'x'.repeat(500_000) })
+  // No file of this process may grow beyond 100 kB: what a volume without space answers, without filling one.
+  const result = await runCli(args, { under: ['env', '--ignore-signal=XFSZ', 'prlimit', '--fsize=100000:unlimited'] })
+  t.equal(result.code, 1)
+  t.match(result.stderr, /plant: .*\(DiskFull\)/)
+  t.same(
+    differences({ repository: repository.folder, commit: first, dataDir, placed: [{ source: 'projects', destination: 'projects' }] }),
+    [],
+  )
+  t.same(
+    listTree(path.join(dataDir, '.cluster-sync')).filter((name) => name.startsWith('run-') || name === 'journal'),
+    [],
+  )
+})
+
 void t.test('bad options and bad files end with exit 2 and one line that names the key', async (t) => {
   const folder = temporaryFolder(t, 'usage')
   const good = writeManifest(folder, '/srv/x.git', projects)

@@ -8,9 +8,13 @@ const cli = path.resolve(import.meta.dirname, '../../runtime/cli.ts')
 
 export type CliResult = { code: number | null; stdout: string; stderr: string }
 
-export function runCli(args: readonly string[], options: { cwd?: string; timeoutMs?: number } = {}): Promise<CliResult> {
+export function runCli(
+  args: readonly string[],
+  options: { cwd?: string; timeoutMs?: number; under?: readonly string[] } = {},
+): Promise<CliResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [cli, ...args], {
+    const [program = '', ...before] = [...(options.under ?? []), process.execPath]
+    const child = spawn(program, [...before, cli, ...args], {
       cwd: options.cwd,
       timeout: options.timeoutMs ?? 60_000,
       stdio: ['ignore', 'pipe', 'pipe'],
