@@ -23,7 +23,7 @@ export type Proof =
 export type Headers = Readonly<Record<string, string | undefined>>
 
 /** All of these carry a SHA-256 MAC of the raw body, with `sha256=` before the hex or without. */
-const signatureHeaders = [
+export const signatureHeaders = [
   'x-hub-signature-256',
   'x-gitea-signature',
   'x-forgejo-signature',
@@ -33,7 +33,7 @@ const signatureHeaders = [
 ] as const
 
 /** Hosts that send the secret itself. */
-const tokenHeaders = ['x-gitlab-token', 'x-gitee-token'] as const
+export const tokenHeaders = ['x-gitlab-token', 'x-gitee-token'] as const
 
 /** `now` is what the time of a Standard Webhooks delivery is held against. */
 export function authenticate(headers: Headers, body: Uint8Array, keys: Keys, now: Temporal.Instant): Proof {

@@ -154,6 +154,7 @@ void t.test('of several refs in one delivery the wanted one is asked for, else t
     ref: 'v1',
     source: 'tag-push',
   })
+  t.match((await allowed.post(push(['tag', 'v1'], ['branch', 'main']), { ...allowed.bearer, ...headers })).body, { ref: 'main' })
 })
 
 void t.test('what nobody can act on is refused with its own status', async (t) => {

@@ -1,0 +1,64 @@
+/**
+ * docs/webhooks: every host of the table has a page, and the test call of each page works as it stands.
+ */
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { receiverApp } from '../../../runtime/receiver/app.ts'
+import { signatureHeaders, tokenHeaders } from '../../../runtime/receiver/authenticate.ts'
+import { hosts } from '../../../runtime/receiver/payload.ts'
+import { serve } from '../../../runtime/serve.ts'
+import { requires } from '../../support/requires.ts'
+
+const folder = path.resolve(import.meta.dirname, '../../../docs/webhooks')
+const read = (file: string): string => readFileSync(path.join(folder, file), 'utf8')
+const pages = readdirSync(folder).filter((file) => file !== 'README.md')
+const titleOf = (file: string): string => /^# (.*)$/m.exec(read(file))?.[1] ?? ''
+
+void t.test('each host of the table has one page and one line, each header that proves is named', async (t) => {
+  const names = new Set(hosts.map(({ name }) => name))
+  t.same(new Set(pages.map(titleOf)), names)
+  const overview = read('README.md')
+  t.same(
+    new Set([...overview.matchAll(/^\| \[([^\]]+)\]\(([^)]+)\)/gm)].map(([, name = '', file = '']) => `${name} ${file}`)),
+    pagesByName(),
+  )
+  for (const header of [...signatureHeaders, ...tokenHeaders]) t.ok(overview.includes(`\`${header}\``), header)
+})
+
+void t.test('the test call of each page is accepted', async (t) => {
+  if (!requires(t, 'sh', 'curl', 'openssl')) return
+  const app = receiverApp({
+    lookup: (namespace, name) =>
+      namespace === 'plants' && name === 'line-1' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined } : undefined,
+    keys: async () => ({ hmac: ['a secret'], tokens: ['a-token'] }),
+    async request() {},
+    observe() {},
+    clock: systemClock,
+    log: silentLog,
+  })
+  const stop = new AbortController()
+  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await served.closed
+  })
+  const cwd = t.testdir({ 'webhook-secret': 'a secret\n', 'webhook-token': 'a-token\n' })
+  for (const page of pages) {
+    const script = /^```sh\n([^]*?)^```$/m.exec(read(page))?.[1] ?? ''
+    t.ok(script.includes('https://receiver.example/'), page)
+    const { stdout } = await promisify(execFile)('sh', ['-c', script.replace('https://receiver.example', served.url)], {
+      cwd,
+      timeout: 20_000,
+    })
+    t.match(JSON.parse(stdout), { accepted: true, ref: 'main', source: 'push' }, page)
+  }
+})
+
+function pagesByName(): Set<string> {
+  return new Set(pages.map((file) => `${titleOf(file)} ${file}`))
+}
