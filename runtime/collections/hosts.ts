@@ -74,8 +74,15 @@ function authorities(text: string): string[] {
   return text
     .split(',')
     .map((part) => part.replace(/^.*@/s, ''))
-    .map((part) => (/^\[([^\]]*)\]/.exec(part)?.[1] ?? (part.split(':').length > 2 ? part : (part.split(':')[0] ?? ''))).toLowerCase())
+    .map((part) => hostOf(part).toLowerCase())
     .filter((host) => host !== '')
+}
+
+/** The host of `host:port`, `[v6]:port` or a bare IPv6 address. */
+function hostOf(text: string): string {
+  const bracketed = /^\[([^\]]*)\]/.exec(text)?.[1]
+  if (bracketed !== undefined) return bracketed
+  return /^[0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*$/i.test(text) ? text : (text.split(':')[0] ?? '')
 }
 
 /** Loopback, every address, and multicast mean the same on each machine. */

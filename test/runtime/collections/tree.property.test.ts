@@ -132,7 +132,7 @@ void t.test('a further resource in the mode changes that resource of the set and
       const after = build([added])
       const key = `ignition/tag-provider/r${added}`
       before.set(key, 'dev')
-      return JSON.stringify([...before].toSorted()) === JSON.stringify([...after].toSorted())
+      return before.size === after.size && [...before].every(([name, collection]) => after.get(name) === collection)
     }),
   )
 })

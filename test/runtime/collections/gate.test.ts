@@ -1,0 +1,182 @@
+import t from 'tap'
+import { createGate, type GateRequest, gateRoots } from '../../../runtime/collections/gate.ts'
+import { type Listing, listingOf } from '../../../runtime/collections/listing.ts'
+import type { Verdict } from '../../../runtime/gatewaysync/decide.ts'
+import { resolveProfile } from '../../../runtime/gatewaysync/profile.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { createMatcher, defaultExcludes } from '../../../runtime/sync/globs.ts'
+import * as v from 'valibot'
+import { config, type Files, modeJson, resource, root, validTree } from '../../support/collection-tree.ts'
+
+const signal = new AbortController().signal
+const commit = parseCommitHash('a'.repeat(40))
+const excluder = (patterns: readonly string[]) => createMatcher([...defaultExcludes, ...patterns])
+const collections = { collections: { root } }
+
+function request(profiles: Record<string, object>, validation: object = {}, modesInUse?: string[]): GateRequest {
+  const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
+    git: { repo: 'https://git.example.com/a.git', ref: 'main' },
+    sync: { profiles },
+    validation,
+  })
+  return { profiles: Object.keys(profiles).map((name) => resolveProfile(spec.sync, name)), validation: spec.validation, modesInUse, commit }
+}
+
+async function judge(files: Files, asked: GateRequest): Promise<Verdict> {
+  return await createGate({ excluder }).check(listingOf(files), asked, signal)
+}
+
+function rulesOf(verdict: Verdict): string[] {
+  return verdict.kind === 'notChecked' ? ['not checked'] : verdict.items.map(({ rule, severity }) => `${severity} ${rule}`)
+}
+
+const withFiles = (...added: Files[]): Files => Object.assign(validTree(), ...added) as Files
+/** A singleton that exists only in dev. */
+const broken = withFiles(resource('dev/ignition/cobranding', config({})))
+
+void t.test('a valid tree is checked and found clean', async (t) => {
+  t.same(await judge(validTree(), request({ default: collections })), { kind: 'checked', errors: 0, warnings: 0, items: [] })
+})
+
+void t.test('an error in a mode decides only where the mode is in use, or none is known', async (t) => {
+  t.same(rulesOf(await judge(broken, request({ default: collections }))), ['error singleton-only-in-mode'])
+  t.same(rulesOf(await judge(broken, request({ default: collections }, {}, ['DEV']))), ['error singleton-only-in-mode'])
+  t.same(rulesOf(await judge(broken, request({ default: collections }, {}, ['prod']))), [])
+})
+
+void t.test('an error in the parent of a mode in use decides', async (t) => {
+  const files = { ...broken, [`${root}/prod/config-mode.json`]: modeJson('Prod', 'dev') }
+  t.same(rulesOf(await judge(files, request({ default: collections }, {}, ['prod']))), ['error singleton-only-in-mode'])
+})
+
+void t.test('a mode in use without folder is a warning', async (t) => {
+  t.same(rulesOf(await judge(validTree(), request({ default: collections }, {}, ['staging']))), ['warning mode-without-folder'])
+})
+
+void t.test('what is excluded or never delivered is not judged', async (t) => {
+  t.same(rulesOf(await judge(broken, request({ default: { ...collections, excludePatterns: ['ignition/cobranding'] } }))), [])
+  const local = withFiles({ [`${root}/local/ignition/x/resource.json`]: '{' }, { [`${root}/.resources/aa`]: 'x' })
+  t.same(rulesOf(await judge(local, request({ default: collections }))), [])
+})
+
+void t.test('a manifest that is excluded leaves data without one', async (t) => {
+  const verdict = await judge(
+    validTree(),
+    request({ default: { ...collections, excludePatterns: ['ignition/system-properties/resource.json'] } }),
+  )
+  t.match(rulesOf(verdict), ['warning missing-resource-json'])
+})
+
+void t.test('folders that are mapped are judged where they hold collections', async (t) => {
+  const whole = { mappings: [{ source: 'services/config', destination: 'config' }] }
+  t.same(rulesOf(await judge(broken, request({ default: whole }))), ['error singleton-only-in-mode'])
+  const one = { mappings: [{ source: `${root}/dev`, destination: 'config/resources/dev' }] }
+  t.same(rulesOf(await judge(broken, request({ default: one }))).toSorted(), [
+    'warning singleton-only-in-mode',
+    'warning singleton-only-in-mode',
+  ])
+  const projects = { mappings: [{ source: 'services/projects', destination: 'projects' }] }
+  t.same(rulesOf(await judge({ ...broken, 'services/projects/a/project.json': '{}' }, request({ default: projects }))), ['not checked'])
+})
+
+void t.test('what templates change is left to the agent', async (t) => {
+  const files = withFiles({ [`${root}/core/ignition/system-properties/resource.json`]: '{{ vars.x }}' })
+  const mapping = { source: 'services/config', destination: 'config' }
+  t.same(rulesOf(await judge(files, request({ default: { mappings: [mapping] } }))), ['error invalid-resource-json'])
+  t.same(rulesOf(await judge(files, request({ default: { mappings: [{ ...mapping, template: true }] } }))), [])
+})
+
+void t.test('profiles that deliver the same are counted once', async (t) => {
+  t.match(
+    await judge(
+      broken,
+      request({ default: collections, other: { ...collections, dryRun: true }, third: { ...collections, excludePatterns: ['x'] } }),
+    ),
+    {
+      errors: 1,
+      warnings: 0,
+    },
+  )
+})
+
+void t.test('the GatewaySync sets severities; the repository may only raise them', async (t) => {
+  t.same(rulesOf(await judge(broken, request({ default: collections }, { rules: { 'singleton-only-in-mode': 'off' } }))), [])
+  const lowered = { ...broken, '.clustersync.yaml': 'rules: {singleton-only-in-mode: off}' }
+  t.same(rulesOf(await judge(lowered, request({ default: collections }))), ['error singleton-only-in-mode'])
+  const raised = {
+    ...withFiles(resource('core/ignition/quickstart', config({}))),
+    '.clustersync.yaml': 'rules: {first-boot-conflict: error}',
+  }
+  t.same(rulesOf(await judge(raised, request({ default: collections }))), ['error first-boot-conflict'])
+  t.same(rulesOf(await judge(raised, request({ default: collections }, { rules: { 'first-boot-conflict': 'warning' } }))), [
+    'warning first-boot-conflict',
+  ])
+})
+
+void t.test('settings that cannot take effect are said and block nothing', async (t) => {
+  const files = { ...validTree(), '.clustersync.yaml': 'rules: {nope: off}' }
+  t.same(rulesOf(await judge(files, request({ default: collections }, { rules: { 'no-such-rule': 'off' } }))), [
+    'warning invalid-settings',
+    'warning invalid-settings',
+  ])
+})
+
+void t.test('policy Off checks nothing', async (t) => {
+  t.same(await judge(broken, request({ default: collections }, { policy: 'Off' })), { kind: 'notChecked' })
+})
+
+void t.test('the listing must hold the sources of the profiles and the settings', async (t) => {
+  t.same(gateRoots(request({ default: collections }).profiles), [root, '.clustersync.yaml'])
+  t.same(gateRoots(request({ default: { mappings: [{ source: '.', destination: 'x' }] } }).profiles), [''])
+})
+
+void t.test('at most 50 findings are kept, errors first, and all are counted', async (t) => {
+  const many = Array.from({ length: 60 }, (_, index) => ({ [`${root}/core/ignition/schedule/s${index}/config.json`]: '{}' }))
+  const verdict = await judge(withFiles(resource('dev/ignition/cobranding', config({})), ...many), request({ default: collections }))
+  t.match(verdict, { kind: 'checked', errors: 1, warnings: 60 })
+  const kept = rulesOf(verdict)
+  t.equal(kept.length, 50)
+  t.equal(kept[0], 'error singleton-only-in-mode')
+})
+
+void t.test('one check at a time, and none twice', async (t) => {
+  let lists = 0
+  let running = 0
+  let most = 0
+  const inner = listingOf(broken)
+  const listing: Listing = {
+    async *list(own) {
+      lists += 1
+      running += 1
+      most = Math.max(most, running)
+      await new Promise((resolve) => setImmediate(resolve))
+      yield* inner.list(own)
+    },
+    async read(entries, sink, own) {
+      await inner.read(entries, sink, own)
+      if (entries.length > 5) running -= 1
+    },
+  }
+  const gate = createGate({ excluder })
+  const asked = request({ default: collections })
+  const other = { ...asked, commit: parseCommitHash('b'.repeat(40)) }
+  const verdicts = await Promise.all([asked, asked, other, asked].map((each) => gate.check(listing, each, signal)))
+  t.equal(lists, 2)
+  t.equal(most, 1)
+  t.equal(new Set(verdicts.map((verdict) => JSON.stringify(verdict))).size, 1)
+})
+
+void t.test('a check that fails holds nobody up and is tried again', async (t) => {
+  const gate = createGate({ excluder })
+  const failing: Listing = {
+    // oxlint-disable-next-line require-yield -- it fails before
+    async *list() {
+      throw new Error('gone')
+    },
+    async read() {},
+  }
+  const asked = request({ default: collections })
+  await t.rejects(gate.check(failing, asked, signal), /gone/)
+  t.match(await gate.check(listingOf(broken), asked, signal), { kind: 'checked', errors: 1 })
+})

@@ -1,0 +1,51 @@
+import t from 'tap'
+import { gateSeverity, noSettings, parseSettings, repositorySeverity } from '../../../runtime/collections/severities.ts'
+
+const settings = parseSettings(`
+rules:
+  stale-signature: error
+  missing-attributes: off
+  orphan-file:
+    - paths: ["docs/**", "**/README.md"]
+      severity: off
+    - severity: error
+`)
+
+void t.test('the repository decides for the command line, by rule and by path', async (t) => {
+  const severity = repositorySeverity(settings)
+  t.equal(severity('stale-signature', 'a', 'warning'), 'error')
+  t.equal(severity('missing-attributes', 'a', 'error'), 'off')
+  t.equal(severity('orphan-file', 'docs/a/b.md', 'warning'), 'off')
+  t.equal(severity('orphan-file', 'x/.hidden/README.md', 'warning'), 'off')
+  t.equal(severity('orphan-file', 'x/a', 'warning'), 'error')
+  t.equal(severity('local-committed', 'a', 'warning'), 'warning')
+})
+
+void t.test('at the gate the repository may raise and not lower, and the GatewaySync wins', async (t) => {
+  const severity = gateSeverity(settings, { 'orphan-file': 'warning', 'invalid-config-mode': 'off' })
+  t.equal(severity('stale-signature', 'a', 'warning'), 'error')
+  t.equal(severity('missing-attributes', 'a', 'error'), 'error')
+  t.equal(severity('orphan-file', 'x/a', 'warning'), 'warning')
+  t.equal(severity('invalid-config-mode', 'a', 'error'), 'off')
+})
+
+void t.test('an empty file sets nothing', async (t) => {
+  t.same(parseSettings(''), noSettings)
+  t.same(parseSettings('# later\n'), noSettings)
+  t.same(parseSettings('rules:\n'), noSettings)
+})
+
+const broken: [string, string, RegExp][] = [
+  ['an unknown rule', 'rules: {stale-signatures: off}', /unknown rule "stale-signatures"/],
+  ['an unknown key', 'rule: {}', /unknown key "rule"/],
+  ['an unknown severity', 'rules: {stale-signature: fatal}', /rules\.stale-signature.*"fatal"/],
+  ['a list', '- rules', /must be a mapping/],
+  ['what is not YAML', 'rules: {', /is not YAML/],
+  ['paths that are no globs', 'rules: {orphan-file: [{paths: [1], severity: off}]}', /"paths" must be a list of globs/],
+  ['aliases', 'rules: {orphan-file: &a [{severity: off}], stale-signature: *a}', /cannot be read|is not YAML/],
+]
+for (const [what, text, message] of broken) {
+  void t.test(`${what} is an error that names the place`, async (t) => {
+    t.throws(() => parseSettings(text), { reason: 'InvalidConfiguration', message })
+  })
+}
