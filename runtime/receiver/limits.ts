@@ -2,7 +2,8 @@
  * How many calls are answered: all together, and those that prove nothing by whom they come from. A call that proves itself is bounded by
  * the first only.
  */
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 
 export type LimitSettings = {
   /** All calls, a second. */
