@@ -249,6 +249,31 @@ void t.test('a body without a length is cut off at a megabyte, not read to its e
   t.ok(sent.bytes < 20_000_000, `${sent.bytes} bytes were taken`)
 })
 
+void t.test('pipelined calls are answered in turn, and nothing of a body that is too long is taken for a call', async (t) => {
+  const { served, requests } = await setUp(t)
+  const call = (body: string, length = body.length): string =>
+    `POST /webhook/default/plant HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nauthorization: Bearer token\r\ncontent-length: ${length}\r\n\r\n${body}`
+  const answersTo = (sent: string, count: number): Promise<string[]> =>
+    new Promise((resolve) => {
+      let text = ''
+      const statuses = (): string[] => text.match(/HTTP\/1\.1 \d{3}/g) ?? []
+      const socket = connect(served.port, '127.0.0.1', () => socket.write(sent))
+      socket.on('data', (data: Buffer) => {
+        text += data.toString('latin1')
+        if (statuses().length >= count) socket.destroy()
+      })
+      socket.on('error', () => undefined)
+      socket.on('close', () => resolve(statuses()))
+    })
+  t.same(await answersTo(call('{"ref":"a"}') + call('{"x":1}') + call('{"ref":"b"}'), 3), ['HTTP/1.1 202', 'HTTP/1.1 422', 'HTTP/1.1 202'])
+  t.same(
+    requests.map((annotations) => annotations[requestAnnotations.ref]),
+    ['a', 'b'],
+  )
+  t.same(await answersTo(call(call('{"ref":"smuggled"}'), 2_000_000), 2), ['HTTP/1.1 413'])
+  t.equal(requests.length, 2)
+})
+
 void t.test('the same delivery is one request, a failed one may come again', async (t) => {
   let fails = true
   const { post, bearer, requests } = await setUp(t, {
