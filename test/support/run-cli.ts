@@ -13,8 +13,8 @@ export function runCli(
   options: { cwd?: string; timeoutMs?: number; under?: readonly string[] } = {},
 ): Promise<CliResult> {
   return new Promise((resolve, reject) => {
-    const [program = '', ...before] = [...(options.under ?? []), process.execPath]
-    const child = spawn(program, [...before, cli, ...args], {
+    const command: string[] = [...(options.under ?? []), process.execPath, cli, ...args]
+    const child = spawn(command[0] ?? '', command.slice(1), {
       cwd: options.cwd,
       timeout: options.timeoutMs ?? 60_000,
       stdio: ['ignore', 'pipe', 'pipe'],
