@@ -73,7 +73,7 @@ void t.test('a leader that cannot renew stops to lead before another may begin',
   let leads = false
   const running = runWithLease(
     { kube, clock: systemClock, log: silentLog },
-    { namespace, name: 'leader', identity: 'a', durationMs: 3_000, renewWithinMs: 2_000, retryMs: 300 },
+    { namespace, name: 'leader', identity: 'a', durationMs: 15_000, renewWithinMs: 2_000, retryMs: 300 },
     async (signal) => {
       leads = true
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -84,8 +84,8 @@ void t.test('a leader that cannot renew stops to lead before another may begin',
   await until(() => (leads ? true : undefined), 'a leads')
   hang(true)
   const startedMs = systemClock.monotonicMs()
-  await until(() => (leads ? undefined : true), 'a stops to lead', 10_000)
-  t.ok(systemClock.monotonicMs() - startedMs < 3_000, 'before its Lease runs out')
+  await until(() => (leads ? undefined : true), 'a stops to lead', 30_000)
+  t.ok(systemClock.monotonicMs() - startedMs < 15_000, 'before its Lease runs out')
   hang(false)
   stop.abort(new Error('stop'))
   await running
@@ -138,5 +138,5 @@ void t.test('a watch that waits for its first answer ends with the signal', { ti
   stop.abort(new Error('stop'))
   const startedMs = systemClock.monotonicMs()
   await running
-  t.ok(systemClock.monotonicMs() - startedMs < 1_000)
+  t.ok(systemClock.monotonicMs() - startedMs < 10_000, 'long before the watch itself would end')
 })

@@ -88,7 +88,7 @@ void t.test('one of two contenders leads; when it gives back, the other follows 
   first.abort(new Error('stop'))
   await a
   await until(() => (leading.has('b') ? true : undefined), 'b leads')
-  t.ok(systemClock.monotonicMs() - startedMs < 2_000, 'within two seconds')
+  t.ok(systemClock.monotonicMs() - startedMs < 10_000, 'long before the Lease would have run out')
   t.equal(most, 1, 'never two at once')
 
   await kube.mergePatch(leaseType, { namespace: where, name: 'leader' }, { spec: { holderIdentity: 'thief' } }, {}, signal)

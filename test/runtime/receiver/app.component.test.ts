@@ -324,5 +324,5 @@ void t.test('the end waits for the answers that are under way and for nothing el
   release.resolve()
   t.equal(await (await answer).text(), 'done')
   await served.closed
-  t.ok(systemClock.monotonicMs() - startedMs < 3_000)
+  t.ok(systemClock.monotonicMs() - startedMs < 9_000, 'before anything would be cut off')
 })

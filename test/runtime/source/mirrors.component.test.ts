@@ -139,7 +139,7 @@ void t.test('a host that hangs holds nobody longer than the signal, and nothing 
     () => 'ended',
   )
   t.equal(await hanging, 'ended')
-  t.ok(systemClock.monotonicMs() - startedMs < 5_000)
+  t.ok(systemClock.monotonicMs() - startedMs < 20_000, 'long before git itself would give up')
   host.hang(false)
   t.equal(await resolve(mirror, 'main', true), first)
   const left = readdirSync(path.join(folder, 'mirrors'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.lock$|tmp_/.test(name))
