@@ -1,0 +1,47 @@
+/**
+ * The documentation names what is there: files, scripts, options.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { runCli } from './support/run-cli.ts'
+
+const root = path.resolve(import.meta.dirname, '..')
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8')
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  ...readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => path.join('docs', name)),
+].filter((name) => name.endsWith('.md'))
+
+void t.test('every link of a page leads to a file that is there', async (t) => {
+  for (const page of pages) {
+    const links = [...read(page).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, link = '']) => link)
+    const broken = links.filter((link) => !existsSync(path.join(root, path.dirname(page), link)))
+    t.same(broken, [], page)
+  }
+})
+
+void t.test('every npm script that a page names exists', async (t) => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  for (const page of pages) {
+    const named = [...read(page).matchAll(/\bnpm run (?:-s )?([a-z:]+)/g)].map(([, name = '']) => name)
+    t.same(
+      named.filter((name) => !Object.hasOwn(scripts, name)),
+      [],
+      page,
+    )
+  }
+})
+
+void t.test('the page of the standalone runner and its help text name the same options', async (t) => {
+  const { stdout } = await runCli(['run', '--help'])
+  const options = (text: string): string[] =>
+    [...new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([name]) => name))].toSorted((a, b) => (a < b ? -1 : 1))
+  const page = read('docs/standalone.md')
+  const ofOthers = ['--no', '--help', '--version']
+  t.same(
+    options(page).filter((name) => !ofOthers.includes(name)),
+    options(stdout).filter((name) => !ofOthers.includes(name)),
+  )
+})
