@@ -11,7 +11,7 @@ import { shortRef } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { failed, ignored, problem, type ReceiverOutcome, tooLarge, tooMany } from './answers.ts'
 import { authenticate, type Keys } from './authenticate.ts'
-import { expectedBytes, parseBody, readBody } from './body.ts'
+import { discard, expectedBytes, parseBody, readBody } from './body.ts'
 import { type BodyBudget, createBodyBudget } from './body-budget.ts'
 import { createDeliveries, type Deliveries } from './deliveries.ts'
 import { createLimits, defaultLimits, type LimitSettings } from './limits.ts'
@@ -122,6 +122,14 @@ async function receive(receiver: Receiver, context: Context, namespace: string, 
 async function readCall(deps: ReceiverDeps, context: Context, keys: Keys): Promise<Understood | Response> {
   const body = await readBody(context.req.raw)
   if (body === undefined) return tooLarge(context)
+  try {
+    return judge(deps, context, keys, body)
+  } finally {
+    discard(body)
+  }
+}
+
+function judge(deps: ReceiverDeps, context: Context, keys: Keys, body: Uint8Array): Understood | Response {
   const headers = context.req.header()
   const proof = authenticate(headers, body, keys, deps.clock.now())
   if (proof.kind === 'refused') {

@@ -3,21 +3,38 @@
  */
 
 export const maxBodyBytes = 1024 * 1024
+/** What a body without a length begins with. */
+const firstBytes = 16 * 1024
 const maxDepth = 64
 const maxKeys = 20_000
 
 /** The whole body, or undefined as soon as it proves longer; the rest is never read. Rejects when the sender goes away. */
-export async function readBody(request: Request): Promise<Uint8Array | undefined> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) return undefined
+export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  if (declared > maxBodyBytes) return undefined
   if (request.body === null) return new Uint8Array()
-  const chunks: Uint8Array[] = []
+  // Copied at once into one buffer, each piece is garbage as soon as it is read.
+  let body = Buffer.allocUnsafeSlow(declared > 0 ? declared : firstBytes)
   let size = 0
   for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
+    if (size + chunk.byteLength > maxBodyBytes) return undefined
+    body = withRoomFor(body, size, chunk.byteLength)
+    body.set(chunk, size)
     size += chunk.byteLength
-    if (size > maxBodyBytes) return undefined
-    chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
+  return body.subarray(0, size)
+}
+
+function withRoomFor(body: Buffer<ArrayBuffer>, size: number, more: number): Buffer<ArrayBuffer> {
+  if (size + more <= body.length) return body
+  const larger = Buffer.allocUnsafeSlow(Math.min(maxBodyBytes, Math.max(size + more, body.length * 2)))
+  larger.set(body.subarray(0, size))
+  return larger
+}
+
+/** Gives the memory back at once: the collector would let a hundred megabytes gather. The body is empty from then on. */
+export function discard(body: Uint8Array<ArrayBuffer>): void {
+  body.buffer.transfer(0)
 }
 
 /** How much memory a body may need: what it says of itself, or the limit when it says nothing. None is read that says too much. */
