@@ -7,6 +7,7 @@ import { Fault } from './fault.ts'
 import { register as registerExplain } from './cli/explain.ts'
 import { register as registerLint } from './cli/lint.ts'
 import { register as registerMode } from './cli/mode.ts'
+import { register as registerPlan } from './cli/plan.ts'
 import { register as registerRun } from './cli/run.ts'
 import { register as registerSign } from './cli/sign.ts'
 import { register as registerTrigger } from './cli/trigger.ts'
@@ -21,7 +22,8 @@ const program = new Command('cluster-sync')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true })
 
-for (const register of [registerRun, registerLint, registerExplain, registerMode, registerSign, registerTrigger]) register(program)
+for (const register of [registerRun, registerPlan, registerLint, registerExplain, registerMode, registerSign, registerTrigger])
+  register(program)
 for (const command of program.commands) command.exitOverride().allowExcessArguments(false)
 
 try {

@@ -6,7 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { systemClock } from '../clock.ts'
 import { directoryListing } from '../collections/directory.ts'
-import { type Listing, readTexts } from '../collections/listing.ts'
+import { type Listing, readTexts, remembered } from '../collections/listing.ts'
 import { findRoots } from '../collections/roots.ts'
 import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../collections/severities.ts'
 import { Fault } from '../fault.ts'
@@ -70,7 +70,7 @@ export async function oneRoot(input: Input, named: string | undefined, signal: A
 
 async function openDirectory(folder: string, signal: AbortSignal): Promise<Input> {
   const { top, below } = locate(folder)
-  const listing = directoryListing(top, below)
+  const listing = await remembered(directoryListing(top, below), signal)
   return { listing, below, settings: await readSettings(directoryListing(top, settingsFile), signal), close: async () => undefined }
 }
 
@@ -85,7 +85,7 @@ async function openCommit(folder: string, ref: string, signal: AbortSignal): Pro
   })
   const hash = parseCommitHash(commit)
   return {
-    listing: mirrorListing({ folder, limits }, hash, [below]),
+    listing: await remembered(mirrorListing({ folder, limits }, hash, [below]), signal),
     below,
     settings: await readSettings(mirrorListing({ folder, limits }, hash, [parseRelativePath(settingsFile)]), signal),
     close: async () => undefined,
@@ -105,7 +105,7 @@ async function openRemote(repo: string, ref: string | undefined, signal: AbortSi
     const mirror = mirrors.of({ repo })
     const { commit } = await mirror.resolve(ref, { fresh: true }, signal)
     const settings = await readSettings(mirror.listing(commit, [parseRelativePath(settingsFile)]), signal)
-    return { listing: mirror.listing(commit, [whole]), below: '', settings, close }
+    return { listing: await remembered(mirror.listing(commit, [whole]), signal), below: '', settings, close }
   } catch (error) {
     await close()
     throw error

@@ -6,7 +6,6 @@ import path from 'node:path'
 import { readTree } from '../collections/check.ts'
 import { readResources, type ResourceContent } from '../collections/contents.ts'
 import { directoryListing } from '../collections/directory.ts'
-import { parseResource } from '../collections/manifests.ts'
 import { findRoots } from '../collections/roots.ts'
 import { signatureAttribute, signatureOf } from '../collections/signature.ts'
 import { modeManifest } from '../collections/tree.ts'
@@ -82,8 +81,7 @@ async function rootsAround(top: string, below: RelativePath, signal: AbortSignal
 type Outcome = { kind: 'unsigned' | 'right' } | { kind: 'stale'; signature: string } | { kind: 'impossible'; why: string }
 
 /** A resource without a signature is left without one: the gateway takes it as it is. */
-function judge({ manifest, hashes }: ResourceContent): Outcome {
-  const parsed = parseResource(manifest)
+function judge({ manifest: parsed, hashes }: ResourceContent): Outcome {
   if (parsed.kind === 'invalid') return { kind: 'impossible', why: parsed.problem }
   const written = parsed.manifest.attributes?.[signatureAttribute]
   if (typeof written !== 'string') return { kind: 'unsigned' }

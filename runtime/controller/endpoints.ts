@@ -59,7 +59,7 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   await open(probesApp({ live: deps.notLive, ready: deps.notReady }), ports.probes, false, 'probes')
   await open(delivery(deps), ports.delivery, true, 'delivery')
   if (settings.injection.enabled) await open(admission(deps, settings), ports.admission, true, 'admission')
-  if (settings.receiver.enabled) await open(receiver(deps), ports.receiver, false, 'receiver')
+  if (settings.receiver.enabled) await open(receiver(deps, settings), ports.receiver, false, 'receiver')
   if (settings.metrics.enabled) await open(figures(deps), ports.metrics, true, 'metrics')
   return served
 }
@@ -103,8 +103,9 @@ function findSync(store: Store, namespace: string, name: string | undefined): Fo
     : { kind: 'ambiguous', count: all.length }
 }
 
-function receiver({ kube, store, metrics, events, keys, clock, log, notReady }: EndpointDeps) {
+function receiver({ kube, store, metrics, events, keys, clock, log, notReady }: EndpointDeps, settings: ControllerSettings) {
   return receiverApp({
+    trustedProxies: settings.receiver.trustedProxies,
     lookup(namespace, name) {
       if (notReady().length > 0) throw new Fault('ApiUnavailable', 'the GatewaySyncs have not been read yet')
       const record = store.sync(namespace, name)

@@ -107,6 +107,29 @@ void t.test('a push moves the runner to its ref, and neither a stop nor a loss o
   t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), 'two', 'a changed spec ends the request')
 })
 
+void t.test('plan shows what a sync would do, file by file, and does none of it', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUp(t, 'plan')
+  const file = writeManifest(folder, repository.folder, projects)
+  const first = repository.commit({ 'projects/a.txt': 'one\nsame\n', 'projects/gone.txt': 'x' })
+  const plan = ['plan', '-f', file, '--data', dataDir]
+  const before = await runCli(plan)
+  t.equal(before.code, 1)
+  t.match(before.stdout, /\+ projects\/a\.txt[^]*2 to add, 0 to change, 0 to remove/)
+  t.same(listTree(dataDir), [], 'nothing was written')
+  t.equal((await runCli(['run', '-f', file, '--data', dataDir, '--once'])).code, 0)
+  t.match(await runCli(plan), { code: 0, stdout: `0 to add, 0 to change, 0 to remove at ${first}\n` })
+  repository.commit({ 'projects/a.txt': 'two\nsame\n', 'projects/gone.txt': null })
+  const change = await runCli([...plan, '--format', 'json'])
+  t.equal(change.code, 1)
+  const { changes } = JSON.parse(change.stdout) as { changes: object[] }
+  t.same(changes, [
+    { op: 'change', path: 'projects/a.txt', diff: '-one\n+two' },
+    { op: 'remove', path: 'projects/gone.txt' },
+  ])
+  t.equal((await runCli([...plan, '--ref', 'nope'])).code, 2)
+})
+
 void t.test('two targets take their own profiles', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, repository } = setUp(t, 'targets')
