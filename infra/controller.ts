@@ -140,7 +140,7 @@ export function settingsOf(names: Names, values: Values, version: string): Contr
       clusterRole: names.agentRole,
       autoBind: values.rbac.autoBindAgent.enabled,
     },
-    receiver: { enabled: receiver.enabled, ...files },
+    receiver: { enabled: receiver.enabled, ...files, trustedProxies: receiver.trustedProxies },
     metrics: { enabled: metrics.enabled },
   }
 }

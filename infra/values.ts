@@ -154,6 +154,13 @@ export const valuesSchema = v.strictObject({
       port: port('Port of the receiver.', 9444),
       hmac: v.optional(v.strictObject({ secret: text('Inline HMAC secret.', ''), secretRef: secretRef('webhook-secret', 'HMAC key') }), {}),
       token: v.optional(v.strictObject({ secret: text('Inline bearer token.', ''), secretRef: secretRef('webhook-token', 'token') }), {}),
+      trustedProxies: v.optional(
+        v.pipe(
+          v.array(v.string()),
+          v.description('Addresses or networks whose X-Forwarded-For tells who calls, such as those of the Ingress.'),
+        ),
+        [],
+      ),
       ingress: v.optional(
         v.strictObject({
           enabled: flag('Creates an Ingress for the receiver.', false),
