@@ -48,7 +48,7 @@ export function* staleSignature(facts: ResourceFacts): Generator<Found> {
 
 export function* overrideIdentical(facts: ResourceFacts): Generator<Found> {
   const { base, own, path } = facts
-  if (base !== undefined && base.digest === own.digest)
+  if (base !== undefined && base.digest === own?.digest)
     yield at(facts, path, `equals the resource of "${base.collection}" that it overrides`)
 }
 

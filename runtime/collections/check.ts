@@ -2,13 +2,13 @@
  * Would a gateway start with this tree? Runs every check over one root of a listing. Names first, then contents in one stream, so that
  * memory follows the number of files and not their size.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { resourceChecks, treeChecks } from './checks.ts'
 import { readResources, type Placed, type ResourceContent } from './contents.ts'
 import { type Digest, type Found, inRoot, type ResourceFacts, type TreeFacts } from './facts.ts'
 import { decidingCollections, familyOf, foldName, lineage } from './inheritance.ts'
 import { type Entry, type Listing, readTexts } from './listing.ts'
-import { maxManifestBytes, type ParsedMode, parseMode, parseResource } from './manifests.ts'
+import { maxManifestBytes, type ParsedMode, parseMode } from './manifests.ts'
 import { type RuleId, rules, type Severity } from './rules.ts'
 import { signatureAttribute } from './signature.ts'
 import { buildTree, type Tree } from './tree.ts'
@@ -140,6 +140,7 @@ async function checkContents(listing: Listing, facts: TreeFacts, collector: Coll
 }
 
 type Digests = {
+  isRepeated(placed: Placed): boolean
   baseOf(placed: Placed): (Digest & { collection: string }) | undefined
   add(placed: Placed, digest: Digest): void
 }
@@ -154,6 +155,7 @@ function createDigests({ family }: TreeFacts, placed: readonly Placed[]): Digest
     else seen.add(key)
   }
   return {
+    isRepeated: ({ resource }) => repeated.has(foldName(resource.key)),
     baseOf({ collection, resource }) {
       const known = repeated.get(foldName(resource.key))
       if (known === undefined || foldName(collection.name) === 'local') return undefined
@@ -171,25 +173,23 @@ function createDigests({ family }: TreeFacts, placed: readonly Placed[]): Digest
 }
 
 function resourceFacts(content: ResourceContent, facts: TreeFacts, digests: Digests): ResourceFacts {
-  const { collection, resource, hashes, json } = content
-  const parsed = parseResource(content.manifest)
+  const { collection, resource, hashes, json, manifest: parsed } = content
   const base = digests.baseOf(content)
-  const own: Digest = {
-    digest: digestOf(content, parsed.kind === 'ok' ? { ...parsed.manifest } : { invalid: resource.folder }),
-    overridable: parsed.kind !== 'ok' || parsed.manifest.overridable,
-  }
-  digests.add(content, own)
+  const own = digests.isRepeated(content) ? digestOf(content) : undefined
+  if (own !== undefined) digests.add(content, own)
   return { collection, resource, path: inRoot(facts, resource.folder), parsed, hash: (file) => hashes.get(file), json, base, own }
 }
 
 /** Equal for resources that a gateway would treat alike: who changed them last, and when, does not count. */
-function digestOf({ hashes, resource: { folder } }: ResourceContent, manifest: Record<string, unknown>): string {
-  const attributes = Object.entries(manifest['attributes'] ?? {}).filter(
+function digestOf({ hashes, manifest: parsed, resource: { folder } }: ResourceContent): Digest {
+  if (parsed.kind !== 'ok') return { digest: folder, overridable: true }
+  const { manifest } = parsed
+  const attributes = Object.entries(manifest.attributes ?? {}).filter(
     ([name]) => name !== signatureAttribute && name !== 'lastModification',
   )
   const files = [...hashes].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const parts = { ...manifest, attributes: attributes.toSorted(([a], [b]) => (a < b ? -1 : 1)), files }
-  return createHash('sha256').update(textOf(parts, folder)).digest('hex')
+  return { digest: hash('sha256', textOf(parts, folder)), overridable: manifest.overridable }
 }
 
 /** JSON of a hostile depth cannot be written; it then equals nothing else. */

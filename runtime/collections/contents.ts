@@ -2,23 +2,23 @@
  * Reads resources in one stream and hands over one after the other: the hash of each file, and the JSON of small ones. Never holds more
  * than one resource.
  */
-import { createHash, type Hash } from 'node:crypto'
+import { createHash, hash, type Hash } from 'node:crypto'
 import type { ContentSink, Entry, Listing } from './listing.ts'
-import { maxManifestBytes } from './manifests.ts'
+import { maxManifestBytes, type ParsedResource, parseResource } from './manifests.ts'
 import type { Collection, Resource } from './tree.ts'
 import { nameInResource } from './facts.ts'
 
 export type Placed = { collection: Collection; resource: Resource }
 
-/** `manifest` is undefined where it is larger than a manifest may be; `json` holds the parsed JSON files other than the manifest. */
+/** `json` holds the parsed JSON files other than the manifest. */
 export type ResourceContent = Placed & {
-  manifest: Uint8Array | undefined
+  manifest: ParsedResource
   hashes: ReadonlyMap<string, string>
   json: ReadonlyMap<string, unknown>
 }
 
-/** JSON files beyond this are hashed and not searched. */
-const maxSearchedBytes = 1024 * 1024
+/** Larger files are hashed as they stream by, and not searched. */
+const maxHeldBytes = maxManifestBytes
 
 export async function readResources(
   listing: Listing,
@@ -30,14 +30,13 @@ export async function readResources(
   await listing.read(entries, createSink(placed, take), signal)
 }
 
-function createSink(placed: readonly Placed[], take: (content: ResourceContent) => void): ContentSink {
-  let index = 0
-  let left = 0
-  let open: { manifest: Uint8Array | undefined; hashes: Map<string, string>; json: Map<string, unknown> } | undefined
-  let entry: Entry = { path: '', size: 0 }
-  let kept: Uint8Array[] | undefined
-  let hash: Hash = createHash('sha256')
+type Open = { manifest: ParsedResource; hashes: Map<string, string>; json: Map<string, unknown>; left: number }
 
+function createSink(placed: readonly Placed[], take: (content: ResourceContent) => void): ContentSink {
+  const file = createFileReader()
+  let index = 0
+  let open: Open | undefined
+  let entry: Entry = { path: '', size: 0 }
   const current = (): Placed => {
     const now = placed[index]
     if (now === undefined) throw new Error('the listing gave more contents than were asked for')
@@ -45,45 +44,68 @@ function createSink(placed: readonly Placed[], take: (content: ResourceContent) 
   }
   return {
     begin(next) {
-      const { resource } = current()
-      if (open === undefined) {
-        open = { manifest: undefined, hashes: new Map(), json: new Map() }
-        left = 1 + resource.files.length
-      }
+      open ??= { manifest: parseResource(undefined), hashes: new Map(), json: new Map(), left: 1 + current().resource.files.length }
       entry = next
-      const isManifest = next.path === resource.manifest.path
-      const keep = isManifest ? next.size <= maxManifestBytes : next.path.endsWith('.json') && next.size <= maxSearchedBytes
-      kept = keep ? [] : undefined
-      hash = createHash('sha256')
+      file.begin(next.size)
     },
-    data(chunk) {
-      hash.update(chunk)
-      kept?.push(Uint8Array.from(chunk))
-    },
+    data: (chunk) => file.data(chunk),
     end() {
       const { resource, collection } = current()
       if (open === undefined) return
-      if (entry.path === resource.manifest.path) open.manifest = kept === undefined ? undefined : Buffer.concat(kept)
+      if (entry.path === resource.manifest.path) open.manifest = parseResource(file.held())
       else {
         const name = nameInResource(resource, entry.path)
-        open.hashes.set(name, hash.digest('hex'))
-        const value = kept === undefined ? undefined : parseJson(Buffer.concat(kept))
+        open.hashes.set(name, file.hash())
+        const value = name.endsWith('.json') ? parseJson(file.held()) : undefined
         if (value !== undefined) open.json.set(name, value)
       }
-      left -= 1
-      if (left > 0) return
-      take({ collection, resource, ...open })
+      open.left -= 1
+      if (open.left > 0) return
+      const { manifest, hashes, json } = open
       open = undefined
       index += 1
+      take({ collection, resource, manifest, hashes, json })
     },
   }
 }
 
+/**
+ * Takes one file after the other into the same memory: with a buffer and a hash object for each, the collector falls behind on a large
+ * repository.
+ */
+function createFileReader() {
+  let buffer = Buffer.allocUnsafe(64 * 1024)
+  let length = 0
+  let streamed: Hash | undefined
+  return {
+    begin(size: number): void {
+      length = 0
+      streamed = size > maxHeldBytes ? createHash('sha256') : undefined
+      if (streamed === undefined && size > buffer.length) buffer = Buffer.allocUnsafe(size)
+    },
+    data(chunk: Uint8Array): void {
+      if (streamed === undefined && length + chunk.length > buffer.length) {
+        // It has grown since it was listed.
+        streamed = createHash('sha256').update(buffer.subarray(0, length))
+      }
+      if (streamed === undefined) buffer.set(chunk, length)
+      else streamed.update(chunk)
+      length += chunk.length
+    },
+    /** The content until the next `begin`; undefined where it is too large to be held. */
+    held: (): Uint8Array | undefined => (streamed === undefined ? buffer.subarray(0, length) : undefined),
+    hash: (): string => (streamed === undefined ? hash('sha256', buffer.subarray(0, length), 'hex') : streamed.digest('hex')),
+  }
+}
+
 /** Data files are the gateway's business: what cannot be read is not searched. */
-function parseJson(bytes: Buffer): unknown {
+function parseJson(bytes: Uint8Array | undefined): unknown {
+  if (bytes === undefined) return undefined
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return JSON.parse(decoder.decode(bytes))
   } catch {
     return undefined
   }
 }
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: false })

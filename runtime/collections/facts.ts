@@ -35,7 +35,8 @@ export type ResourceFacts = {
   json: ReadonlyMap<string, unknown>
   /** The nearest resource that this one overrides. */
   base: (Digest & { collection: string }) | undefined
-  own: Digest
+  /** Known where a resource of that name exists in several collections. */
+  own: Digest | undefined
 }
 
 export type TreeCheck = (facts: TreeFacts) => Iterable<Found>

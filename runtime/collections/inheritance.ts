@@ -7,8 +7,11 @@ import type { Collection, Resource, Tree } from './tree.ts'
 
 /** Names of collections are compared by this. */
 export function foldName(name: string): string {
-  return name.normalize('NFC').toLowerCase()
+  return isFolded.test(name) ? name : name.normalize('NFC').toLowerCase()
 }
+
+/** Most names are lower case ASCII already; a copy of each would be a third of the memory of a check. */
+const isFolded = /^[ -@[-~]*$/
 
 /** Parents that every gateway has, with or without a folder. */
 const builtInParents: ReadonlySet<string> = new Set(['system', 'external', 'core'])

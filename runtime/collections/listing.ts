@@ -1,6 +1,6 @@
 /**
  * What the checks read: a list of files and a way to read them, the same for a commit and for a directory. Pure: types, and two listings
- * made of another.
+ * made of other things.
  */
 
 /** One ordinary file. `path` is relative and uses `/`; `size` is in bytes; `id` is whatever the listing needs to find the content again. */
@@ -20,11 +20,13 @@ export type Listing = {
   read(entries: readonly Entry[], sink: ContentSink, signal: AbortSignal): Promise<void>
 }
 
-/** The same listing without the files that `excluded` names by their path. */
-export function withoutFiles(listing: Listing, excluded: (path: string) => boolean): Listing {
+/** The same listing, listed only once. */
+export async function remembered(listing: Listing, signal: AbortSignal): Promise<Listing> {
+  const entries: Entry[] = []
+  for await (const batch of listing.list(signal)) for (const entry of batch) entries.push(entry)
   return {
-    async *list(signal) {
-      for await (const batch of listing.list(signal)) yield batch.filter(({ path }) => !excluded(path))
+    async *list() {
+      yield entries
     },
     read: listing.read,
   }
@@ -67,7 +69,7 @@ export async function readTexts(
         path = entry.path
         chunks = []
       },
-      data: (chunk) => void chunks.push(Uint8Array.from(chunk)),
+      data: (chunk) => void chunks.push(Buffer.from(chunk)),
       end: () => void texts.set(path, Buffer.concat(chunks)),
     },
     signal,

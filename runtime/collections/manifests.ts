@@ -71,13 +71,15 @@ export function parseResource(bytes: Uint8Array | undefined): ParsedResource {
   }
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
 type ParsedObject = { kind: 'ok'; value: Record<string, unknown>; text: string } | { kind: 'invalid'; problem: string }
 
 /** `bytes` undefined stands for a file that is larger than `maxManifestBytes`. */
 function parseObject(bytes: Uint8Array | undefined): ParsedObject {
   if (bytes === undefined) return { kind: 'invalid', problem: `is larger than ${maxManifestBytes} bytes` }
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    const text = decoder.decode(bytes)
     const value: unknown = JSON.parse(text)
     return isObject(value) ? { kind: 'ok', value, text } : { kind: 'invalid', problem: `must be an object, not ${typeName(value)}` }
   } catch (error) {

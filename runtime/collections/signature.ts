@@ -2,7 +2,7 @@
  * The signature that a gateway writes into each resource's manifest, and the parts of a manifest that it is made of (gateway.md 2).
  * Attributes are hashed as they are written, so they are taken from the text and not from parsed values. Pure.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Content hash (SHA-256, lower-case hex) of a listed file; undefined when there is no such file. */
 export type ContentHash = (file: string) => string | undefined
@@ -21,20 +21,18 @@ export function signatureOf(text: string, contentHash: ContentHash): string | un
   const version = valueOf(fields, 'version')
   const files = valueOf(fields, 'files') ?? []
   if (scope === undefined || !isInt32(version) || !isTextArray(files)) return undefined
-  const hash = createHash('sha256')
-  hash.update(int32(scope))
+  const parts: (string | Uint8Array)[] = [int32(scope)]
   const description = valueOf(fields, 'description')
-  if (typeof description === 'string') hash.update(description)
-  hash.update(int32(version))
+  if (typeof description === 'string') parts.push(description)
   const flags = [false, valueOf(fields, 'restricted') === true, valueOf(fields, 'overridable') === true]
-  hash.update(Uint8Array.from(flags.map(Number)))
+  parts.push(int32(version), Uint8Array.from(flags.map(Number)))
   for (const file of files.toSorted(byCodeUnit)) {
     const content = contentHash(file)
     if (content === undefined) return undefined
-    hash.update(file).update(content)
+    parts.push(file, content)
   }
-  for (const [name, value] of attributesOf(fields)) hash.update(name).update(value)
-  return hash.digest('hex')
+  for (const [name, value] of attributesOf(fields)) parts.push(name, value)
+  return hash('sha256', Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))), 'hex')
 }
 
 /** The attributes that are signed, by name in order: each with its value as compact JSON. */

@@ -46,13 +46,19 @@ const manifestName = 'resource.json'
 const unaryManifestName = 'unary-resource.json'
 const unaryName = '_unary'
 
-type Folder = { files: Entry[]; folders: Map<string, Folder> | undefined }
+/**
+ * A folder is a run of the sorted entries: those from `start` to before `end`, whose paths are the same up to `offset`. Nothing is built
+ * for it, so that a large repository costs no more than its list of files.
+ */
+type Folder = { entries: readonly Entry[]; start: number; end: number; offset: number }
 
 /** Builds the tree of the files below `root` (`''` is the top); the order of the entries does not matter. */
 export function buildTree(entries: Iterable<Entry>, root: string): Tree {
-  const top = folderOf(entries, root)
+  const prefix = root === '' ? '' : `${root}/`
+  const sorted = inOrder([...entries].filter(({ path }) => path.startsWith(prefix)))
+  const top: Folder = { entries: sorted, start: 0, end: sorted.length, offset: prefix.length }
   const tree: Tree = { collections: [], loose: [], ignored: [], skipped: [] }
-  for (const file of top.files) {
+  for (const file of filesOf(top)) {
     if (isPlaceholder(file.path) || isLeftover(nameOf(file.path))) tree.ignored.push(file)
     else tree.loose.push(file)
   }
@@ -60,26 +66,23 @@ export function buildTree(entries: Iterable<Entry>, root: string): Tree {
     if (isSkipped(name)) collect(folder, tree.skipped)
     else addCollection(tree, name, folder)
   }
+  tree.collections.sort((a, b) => (a.name < b.name ? -1 : 1))
   return tree
 }
 
 function addCollection(tree: Tree, name: string, folder: Folder): void {
   const collection: Collection = { name, manifest: undefined, resources: [], strays: [], skipped: [] }
-  const manifest = folder.files.find(({ path }) => nameOf(path) === modeManifest)
+  const own = filesOf(folder)
+  const manifest = own.find(({ path }) => nameOf(path) === modeManifest)
   if (manifest !== undefined) collection.manifest = manifest
-  addStray(
-    collection,
-    tree,
-    name,
-    'loose',
-    folder.files.filter((file) => file !== manifest),
-  )
+  const others = own.filter((file) => file !== manifest)
+  addStray(collection, tree, name, 'loose', others)
   for (const [module, moduleFolder] of foldersOf(folder)) {
     if (isSkipped(module)) {
       collect(moduleFolder, collection.skipped)
       continue
     }
-    addStray(collection, tree, `${name}/${module}`, 'loose', moduleFolder.files)
+    addStray(collection, tree, `${name}/${module}`, 'loose', filesOf(moduleFolder))
     for (const [type, typeFolder] of foldersOf(moduleFolder)) {
       if (isSkipped(type)) collect(typeFolder, collection.skipped)
       else walk({ tree, collection, module, type }, [], [], typeFolder)
@@ -96,7 +99,8 @@ function walk(place: Place, names: readonly string[], segments: readonly string[
   const { tree, collection, module, type } = place
   const path = [collection.name, module, type, ...segments].join('/')
   const key = [module, type, ...names].join('/')
-  const own = folder.files.find((file) => nameOf(file.path) === manifestName)
+  const here = filesOf(folder)
+  const own = here.find((file) => nameOf(file.path) === manifestName)
   if (own !== undefined) {
     const files: Entry[] = []
     collect(folder, files)
@@ -104,11 +108,11 @@ function walk(place: Place, names: readonly string[], segments: readonly string[
     collection.resources.push({ key, module, type, folder: path, kind, manifest: own, files: withoutPlaceholders(tree, files, own) })
     return
   }
-  const unary = folder.files.find((file) => nameOf(file.path) === unaryManifestName)
+  const unary = here.find((file) => nameOf(file.path) === unaryManifestName)
   if (unary !== undefined) {
-    const files = withoutPlaceholders(tree, folder.files, unary)
+    const files = withoutPlaceholders(tree, here, unary)
     collection.resources.push({ key: `${key}/${unaryName}`, module, type, folder: path, kind: 'unary', manifest: unary, files })
-  } else addStray(collection, tree, path, 'data', folder.files)
+  } else addStray(collection, tree, path, 'data', here)
   for (const [name, child] of foldersOf(folder)) {
     if (isSkipped(name) || (unary !== undefined && name === unaryName)) collect(child, collection.skipped)
     else walk(place, [...names, decodeName(name)], [...segments, name], child)
@@ -146,13 +150,10 @@ function addStray({ strays }: Collection, tree: Tree, folder: string, kind: Stra
   if (real.length > 0) strays.push({ folder, kind, files: real })
 }
 
+/** An array that has room for no more than it holds: there is one for each resource. */
 function withoutPlaceholders(tree: Tree, files: readonly Entry[], manifest?: Entry): Entry[] {
-  return files.filter((file) => {
-    if (file === manifest) return false
-    if (!isPlaceholder(file.path)) return true
-    tree.ignored.push(file)
-    return false
-  })
+  for (const file of files) if (isPlaceholder(file.path)) tree.ignored.push(file)
+  return files.filter((file) => file !== manifest && !isPlaceholder(file.path)).slice()
 }
 
 /** Files of git itself, which keep folders or say how files are treated. */
@@ -170,30 +171,41 @@ function isSkipped(name: string): boolean {
   return name.startsWith('.') || name.includes('.deleted-') || name.endsWith('.tmp')
 }
 
-function folderOf(entries: Iterable<Entry>, root: string): Folder {
-  const top: Folder = { files: [], folders: undefined }
-  const prefix = root === '' ? '' : `${root}/`
-  for (const entry of entries) {
-    if (!entry.path.startsWith(prefix)) continue
-    const segments = entry.path.slice(prefix.length).split('/')
-    segments.pop()
-    let folder = top
-    for (const segment of segments) {
-      folder.folders ??= new Map()
-      let next = folder.folders.get(segment)
-      if (next === undefined) folder.folders.set(segment, (next = { files: [], folders: undefined }))
-      folder = next
-    }
-    folder.files.push(entry)
+/** Sorted by path, so that each folder is a run; listings mostly are already. */
+function inOrder(entries: Entry[]): Entry[] {
+  const isSorted = entries.every(({ path }, index) => index === 0 || (entries[index - 1]?.path ?? '') < path)
+  return isSorted ? entries : entries.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** The files that stand directly in a folder. */
+function filesOf({ entries, start, end, offset }: Folder): Entry[] {
+  const files: Entry[] = []
+  for (let index = start; index < end; index += 1) {
+    const entry = entries[index]
+    if (entry !== undefined && !entry.path.includes('/', offset)) files.push(entry)
   }
-  return top
+  return files
 }
 
-function foldersOf({ folders }: Folder): [string, Folder][] {
-  return folders === undefined ? [] : [...folders].toSorted(([a], [b]) => (a < b ? -1 : 1))
+function* foldersOf({ entries, start, end, offset }: Folder): Generator<[string, Folder]> {
+  for (let index = start; index < end;) {
+    const path = entries[index]?.path ?? ''
+    const slash = path.indexOf('/', offset)
+    if (slash < 0) {
+      index += 1
+      continue
+    }
+    const prefix = path.slice(0, slash + 1)
+    let next = index + 1
+    while (next < end && entries[next]?.path.startsWith(prefix) === true) next += 1
+    yield [path.slice(offset, slash), { entries, start: index, end: next, offset: slash + 1 }]
+    index = next
+  }
 }
 
-function collect(folder: Folder, into: Entry[]): void {
-  for (const file of folder.files) into.push(file)
-  for (const [, child] of foldersOf(folder)) collect(child, into)
+function collect({ entries, start, end }: Folder, into: Entry[]): void {
+  for (let index = start; index < end; index += 1) {
+    const entry = entries[index]
+    if (entry !== undefined) into.push(entry)
+  }
 }
