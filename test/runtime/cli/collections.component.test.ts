@@ -223,3 +223,11 @@ void t.test('sign: what cannot be signed is said', async (t) => {
   mkdirSync(path.join(folder, 'empty'))
   t.match(await runCli(['sign', path.join(folder, 'empty')]), { code: 2, stderr: /holds no resource/ })
 })
+
+void t.test('sign: a resource without a signature stays without one', async (t) => {
+  if (!requires(t, 'git')) return
+  const manifest = '{"scope":"A","version":1,"files":[],"attributes":{}}'
+  const { folder } = repositoryOf(t, { [`${root}/core/ignition/schedule/day/resource.json`]: manifest })
+  t.match(await runCli(['sign', folder]), { code: 0, stdout: '0 signed, 0 right already' })
+  t.equal(readFileSync(path.join(folder, root, 'core/ignition/schedule/day/resource.json'), 'utf8'), manifest)
+})

@@ -347,6 +347,14 @@ const rows: Record<RuleId, Row[]> = {
       ),
       findings: ['warning local-committed local'],
     },
+    {
+      fault: 'a broken resource in local reaches nobody',
+      files: withResource({
+        [`${root}/local/config-mode.json`]: modeJson('Local', 'core', { inheritable: false }),
+        [`${root}/local/com.inductiveautomation.opcua/uuid/resource.json`]: manifest({ files: ['uuid.txt'] }),
+      }),
+      findings: ['warning local-committed local', 'warning listed-file-missing local/com.inductiveautomation.opcua/uuid/resource.json'],
+    },
   ],
   'forbidden-name': [
     {
