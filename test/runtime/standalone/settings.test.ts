@@ -52,13 +52,13 @@ void t.test('what is not accepted is refused with the file, the key and the caus
 })
 
 void t.test('the short form is one target, the long form any number', async (t) => {
-  t.same(parseTargets({ ...none, data: 'gw', gateway: 'http://localhost:8088' }, sync, '/work'), [
-    { name: 'plant', dataDir: '/work/gw', gatewayUrl: 'http://localhost:8088', profile: 'default', mode: undefined },
+  t.same(parseTargets({ ...none, data: 'gw', gateway: 'http://localhost:8088' }, sync, '/srv'), [
+    { name: 'plant', dataDir: '/srv/gw', gatewayUrl: 'http://localhost:8088', profile: 'default', mode: undefined },
   ])
   const target = ['name=a,data=/a,mode=dev', 'name=b,data=b,profile=edge,gateway=https://gw:8043']
-  t.same(parseTargets({ ...none, target }, sync, '/work'), [
+  t.same(parseTargets({ ...none, target }, sync, '/srv'), [
     { name: 'a', dataDir: '/a', gatewayUrl: undefined, profile: 'default', mode: 'dev' },
-    { name: 'b', dataDir: '/work/b', gatewayUrl: 'https://gw:8043', profile: 'edge', mode: undefined },
+    { name: 'b', dataDir: '/srv/b', gatewayUrl: 'https://gw:8043', profile: 'edge', mode: undefined },
   ])
   t.equal(parseTargets({ ...none, target: ['name=a,data=/a'], profile: 'edge' }, sync, '/')[0]?.profile, 'edge')
 })
