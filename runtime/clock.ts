@@ -34,7 +34,8 @@ export const systemClock: Clock = {
 
 /** A signal that fires when `signal` does or after `ms`, whichever is first; the reason of the latter is a TimeoutError. */
 export function deadline(ms: number, signal?: AbortSignal): AbortSignal {
-  const timeout = AbortSignal.timeout(ms)
+  // Node takes whole milliseconds only.
+  const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(ms)))
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout])
 }
 

@@ -66,11 +66,13 @@ void t.test('one of two contenders leads; when it gives back, the other follows 
   const deps = { kube, clock: systemClock, log: silentLog }
   const leading = new Set<string>()
   let most = 0
+  let terms = 0
   const contend = (identity: string, own: AbortSignal): Promise<void> =>
     runWithLease(
       deps,
-      { namespace: where, name: 'leader', identity, retryMs: 200 },
+      { namespace: where, name: 'leader', identity, retryMs: 200, renewWithinMs: 1_000 },
       async (leads) => {
+        terms += 1
         leading.add(identity)
         most = Math.max(most, leading.size)
         await new Promise<void>((resolve) => leads.addEventListener('abort', () => resolve(), { once: true }))
@@ -82,8 +84,9 @@ void t.test('one of two contenders leads; when it gives back, the other follows 
   const a = contend('a', first.signal)
   await until(() => (leading.has('a') ? true : undefined), 'a leads')
   const b = contend('b', second.signal)
-  await systemClock.wait(500)
+  await systemClock.wait(3_000)
   t.same([...leading], ['a'])
+  t.equal(terms, 1, 'a Lease that can be renewed is kept')
   const startedMs = systemClock.monotonicMs()
   first.abort(new Error('stop'))
   await a
