@@ -62,8 +62,12 @@ function createTrust(clock: Clock): (authority: string) => string {
 }
 
 async function readFiles(folder: string): Promise<Files> {
-  const [certificate, key, authority] = await Promise.all(['tls.crt', 'tls.key', 'ca.crt'].map((name) => readText(path.join(folder, name))))
-  const files: Files = { certificate: certificate ?? '', key: key ?? '', authority: authority ?? '' }
+  // One after the other, so that of several missing files the same one is always named.
+  const files: Files = {
+    certificate: await readText(path.join(folder, 'tls.crt')),
+    key: await readText(path.join(folder, 'tls.key')),
+    authority: await readText(path.join(folder, 'ca.crt')),
+  }
   if (!belongsTogether(files)) throw new Fault('InvalidConfiguration', `${folder}: tls.crt and tls.key are not a certificate and its key`)
   if (readCertificate(files.authority) === undefined) throw new Fault('InvalidConfiguration', `${folder}/ca.crt holds no certificate`)
   return files
