@@ -36,17 +36,17 @@ function createSink(placed: readonly Placed[], take: (content: ResourceContent) 
   const file = createFileReader()
   let index = 0
   let open: Open | undefined
-  let entry: Entry = { path: '', size: 0 }
+  let entry: Entry = { path: '' }
   const current = (): Placed => {
     const now = placed[index]
     if (now === undefined) throw new Error('the listing gave more contents than were asked for')
     return now
   }
   return {
-    begin(next) {
+    begin(next, size) {
       open ??= { manifest: parseResource(undefined), hashes: new Map(), json: new Map(), left: 1 + current().resource.files.length }
       entry = next
-      file.begin(next.size)
+      file.begin(size)
     },
     data: (chunk) => file.data(chunk),
     end() {

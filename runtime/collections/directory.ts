@@ -1,7 +1,7 @@
 /**
  * A directory as a listing. Links are never followed, `.git` is never entered, and neither are folders of dependencies.
  */
-import { closeSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import path from 'node:path'
 import { Fault } from '../fault.ts'
 import type { Entry, Listing } from './listing.ts'
@@ -37,7 +37,7 @@ export function directoryListing(folder: string, below = ''): Listing {
         signal.throwIfAborted()
         const file = openFile(path.join(folder, entry.path))
         try {
-          sink.begin(entry)
+          sink.begin(entry, fstatSync(file).size)
           for (let size = readSync(file, chunk); size > 0; size = readSync(file, chunk)) sink.data(chunk.subarray(0, size))
           sink.end()
         } finally {
@@ -50,7 +50,7 @@ export function directoryListing(folder: string, below = ''): Listing {
 
 function* walk(folder: string, below: string): Generator<Entry> {
   const self = lstatSync(path.join(folder, below), { throwIfNoEntry: false })
-  if (self?.isFile() === true) yield { path: below, size: self.size }
+  if (self?.isFile() === true) yield { path: below }
   else if (self?.isDirectory() === true) yield* walkFolder(folder, below)
 }
 
@@ -58,7 +58,7 @@ function* walkFolder(folder: string, below: string): Generator<Entry> {
   for (const entry of readFolder(path.join(folder, below))) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.isDirectory() && !notEntered.has(entry.name)) yield* walkFolder(folder, name)
-    else if (entry.isFile()) yield { path: name, size: lstatSync(path.join(folder, name)).size }
+    else if (entry.isFile()) yield { path: name }
   }
 }
 

@@ -3,12 +3,15 @@
  * made of other things.
  */
 
-/** One ordinary file. `path` is relative and uses `/`; `size` is in bytes; `id` is whatever the listing needs to find the content again. */
-export type Entry = { path: string; size: number; id?: string }
+/** One ordinary file. `path` is relative and uses `/`; `id` is whatever the listing needs to find the content again. */
+export type Entry = { path: string; id?: string }
 
-/** Takes contents in the order in which they were asked for. A chunk is valid only during its call. */
+/**
+ * Takes contents in the order in which they were asked for. `size` is in bytes and known only now: asking for it in a list would open
+ * every file. A chunk is valid only during its call.
+ */
 export type ContentSink = {
-  begin(entry: Entry): void
+  begin(entry: Entry, size: number): void
   data(chunk: Uint8Array): void
   end(): void
 }
@@ -40,12 +43,13 @@ export function listingOf(files: Readonly<Record<string, string | Uint8Array>>):
   }
   return {
     async *list() {
-      yield Object.keys(files).map((path) => ({ path, size: contentOf(path).length }))
+      yield Object.keys(files).map((path) => ({ path }))
     },
     async read(entries, sink) {
       for (const entry of entries) {
-        sink.begin(entry)
-        sink.data(contentOf(entry.path))
+        const content = contentOf(entry.path)
+        sink.begin(entry, content.length)
+        sink.data(content)
         sink.end()
       }
     },
@@ -62,15 +66,22 @@ export async function readTexts(
   const texts = new Map<string, Buffer>()
   let chunks: Uint8Array[] = []
   let path = ''
+  let left = 0
   await listing.read(
-    entries.filter(({ size }) => size <= maxBytes),
+    entries,
     {
       begin(entry) {
         path = entry.path
         chunks = []
+        left = maxBytes
       },
-      data: (chunk) => void chunks.push(Buffer.from(chunk)),
-      end: () => void texts.set(path, Buffer.concat(chunks)),
+      data(chunk) {
+        left -= chunk.length
+        if (left >= 0) chunks.push(Buffer.from(chunk))
+      },
+      end() {
+        if (left >= 0) texts.set(path, Buffer.concat(chunks))
+      },
     },
     signal,
   )

@@ -15,15 +15,15 @@ export function mirrorListing(
 ): Listing {
   return {
     async *list(signal) {
-      for await (const batch of listCommit(repository, commit, roots, signal)) {
-        yield batch.filter(({ mode }) => mode === '100644' || mode === '100755').map(({ path, size, id }): Entry => ({ path, size, id }))
+      for await (const batch of listCommit(repository, commit, roots, signal, false)) {
+        yield batch.filter(({ mode }) => mode === '100644' || mode === '100755').map(({ path, id }): Entry => ({ path, id }))
       }
     },
     async read(entries, sink, signal) {
       if (entries.length === 0) return
       let index = 0
       const next = {
-        begin: () => sink.begin(entries[index] ?? { path: '', size: 0 }),
+        begin: (_id: string, size: number) => sink.begin(entries[index] ?? { path: '' }, size),
         data: (chunk: Uint8Array) => sink.data(chunk),
         end() {
           index += 1

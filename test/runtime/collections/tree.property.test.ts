@@ -35,7 +35,7 @@ void t.test('every path is in the tree exactly once, whatever the order', async 
   fc.assert(
     fc.property(anyPaths, fc.constantFrom('', 'a', 'services/config'), fc.infiniteStream(fc.nat()), (paths, root, chance) => {
       const full = paths.map((path) => (root === '' ? path : `${root}/${path}`))
-      const entries = full.map((path) => ({ path, size: 0 }))
+      const entries = full.map((path) => ({ path }))
       const shuffled = entries.map((entry) => ({ entry, at: chance.next().value as number })).toSorted((a, b) => a.at - b.at)
       const tree = buildTree(entries, root)
       const other = buildTree(
@@ -55,7 +55,7 @@ void t.test('paths beside the root take no part', async () => {
       (paths) =>
         pathsOf(
           buildTree(
-            paths.map((path) => ({ path: `other/${path}`, size: 0 })),
+            paths.map((path) => ({ path: `other/${path}` })),
             'root',
           ),
         ).length === 0,
@@ -83,7 +83,7 @@ const family = fc
       ...resources.map((number) => `${name}/ignition/tag-provider/r${number}/resource.json`),
     ])
     const tree = buildTree(
-      paths.map((path) => ({ path, size: 0 })),
+      paths.map((path) => ({ path })),
       '',
     )
     return familyOf(tree, new Map(collections.map(({ name, parent }) => [name, parseMode(Buffer.from(modeJson(name, parent)))])))
@@ -122,7 +122,7 @@ void t.test('a further resource in the mode changes that resource of the set and
           ...mode.map((number) => `dev/ignition/tag-provider/r${number}/resource.json`),
         ]
         const tree = buildTree(
-          paths.map((path) => ({ path, size: 0 })),
+          paths.map((path) => ({ path })),
           '',
         )
         const set = effectiveSet(familyOf(tree, new Map()), 'dev')

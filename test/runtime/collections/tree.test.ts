@@ -7,7 +7,7 @@ import { modeJson } from '../../support/collection-tree.ts'
 
 const treeOf = (...paths: string[]) =>
   buildTree(
-    paths.map((path) => ({ path, size: 1 })),
+    paths.map((path) => ({ path })),
     '',
   )
 const keysOf = (...paths: string[]): string[] =>
