@@ -11,6 +11,7 @@ import { delimiter, join } from 'node:path'
 
 const kubernetesVersion = '1.36.3'
 const etcdVersion = '3.6.8'
+const helmVersion = '4.3.1'
 
 type Module = { path: string; version: string; replaceStaging?: boolean }
 
@@ -21,6 +22,7 @@ const programs = {
   'kube-apiserver': { module: kubernetes, main: 'k8s.io/kubernetes/cmd/kube-apiserver' },
   kubectl: { module: kubernetes, main: 'k8s.io/kubernetes/cmd/kubectl' },
   etcd: { module: { path: 'go.etcd.io/etcd/server/v3', version: `v${etcdVersion}` }, main: 'etcdmain' },
+  helm: { module: { path: 'helm.sh/helm/v4', version: `v${helmVersion}` }, main: 'helm.sh/helm/v4/cmd/helm' },
 } satisfies Record<string, { module: Module; main: string }>
 
 export type Program = keyof typeof programs
