@@ -1,0 +1,189 @@
+/**
+ * The engine on the real delivery path, without cluster and gateway: git host over HTTP, mirror and delivery in one process, client and
+ * engine in another, bundled and started as in their images. 100, 2,000 and 20,000 files: a first sync beside `git clone --depth=1` of the
+ * same commit from the same host (alternating, medians), one changed file, a commit that changes nothing here, the drift pass, and what
+ * the agent's part holds in memory.
+ */
+import { execFile } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { type GitHost, startGitHost } from '../support/git-host.ts'
+import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
+import { profileOf } from '../support/memory-source.ts'
+import type { DeliverAnswer, DeliverMessage } from '../support/programs/deliver.ts'
+import type { EngineAnswer, EngineMessage } from '../support/programs/engine.ts'
+import { gitEnvironment, type Repository, temporaryFolder } from '../support/repository.ts'
+import { type Figure, median } from './figures.ts'
+
+const sizes = [100, 2_000, 20_000]
+/** Of each kind of later sync, for each round of first syncs. */
+const changesPerRound = 4
+const profile = profileOf([{ source: 'projects', destination: 'projects' }])
+/** As the images start them. */
+const flags = { deliver: ['--max-semi-space-size=2'], engine: ['--max-semi-space-size=1'] }
+
+type Bench = { folder: string; host: GitHost; deliver: Process; engineProgram: string }
+
+export async function run({ rounds = 5 }: { rounds?: number }): Promise<Figure[]> {
+  const teardowns: (() => unknown)[] = []
+  const t = { teardown: (handler: () => unknown) => void teardowns.push(handler) }
+  try {
+    const folder = temporaryFolder(t, 'bench-sync')
+    const host = await startGitHost(path.join(folder, 'git'))
+    teardowns.push(() => host.stop())
+    const programs = ['deliver.ts', 'engine.ts'].map((name) => path.join(import.meta.dirname, '../support/programs', name))
+    const [deliverProgram = '', engineProgram = ''] = await bundlePrograms(programs, folder)
+    const deliver = await startProcess(deliverProgram, [path.join(folder, 'mirrors'), 'projects'], flags.deliver)
+    teardowns.push(() => deliver.stop())
+    const figures: Figure[] = []
+    const changes: number[] = []
+    for (const files of sizes) {
+      const measured = await measure({ folder, host, deliver, engineProgram }, files, rounds)
+      figures.push(...measured.figures)
+      changes.push(measured.changeMs)
+    }
+    figures.push({ name: 'one changed file, 20,000 files beside 100', value: (changes[2] ?? 0) / (changes[0] ?? 1), unit: 'x' })
+    return figures
+  } finally {
+    for (const handler of teardowns.toReversed()) await handler()
+  }
+}
+
+async function measure(bench: Bench, files: number, rounds: number) {
+  const repository = bench.host.repository(`${files}.git`)
+  const head = repository.commit(contents(files))
+  // As a host keeps it.
+  repository.git('gc', '-q')
+  const engine = await startProcess(bench.engineProgram, [], flags.engine)
+  try {
+    const { firsts, clones, last } = await firstSyncs(bench, engine, files, head, rounds)
+    const { change, nothing, drift } = await laterSyncs(last, repository, rounds * changesPerRound)
+    const memory = await agentMemory(bench, files, repository)
+    const figure = (what: string, value: number, unit: string): Figure => ({ name: `${files} files: ${what}`, value, unit })
+    const firstMs = median(firsts.map(({ ms }) => ms))
+    const cloneMs = median(clones)
+    const changeMs = median(change.map(({ ms }) => ms))
+    return {
+      changeMs,
+      figures: [
+        figure('first sync', firstMs, 'ms'),
+        figure('git clone --depth=1', cloneMs, 'ms'),
+        figure('first sync beside clone', firstMs / cloneMs, 'x'),
+        figure('first sync, in the agent alone', median(firsts.map(({ engineMs }) => engineMs)), 'ms'),
+        figure('one changed file', changeMs, 'ms'),
+        figure('one changed file, CPU of both processes', mean(change.map(({ cpuMs }) => cpuMs)), 'ms'),
+        figure('a commit that changes nothing here', median(nothing.map(({ ms }) => ms)), 'ms'),
+        figure('drift pass', median(drift.map(({ ms }) => ms)), 'ms'),
+        figure('drift pass, CPU', mean(drift.map(({ cpuMs }) => cpuMs)), 'ms'),
+        ...memory.map(([what, value]) => figure(`agent's part, ${what}`, value, 'MiB')),
+      ],
+    }
+  } finally {
+    await engine.stop()
+  }
+}
+
+/** A data directory that is synced through delivery, and the mirrors that delivery keeps for it. */
+type Place = { deliver: Process; engine: Process; repo: string; mirrors: string; dataDir: string }
+
+/** An empty folder, and a delivery that has fetched nothing yet. */
+function newPlace({ folder, host, deliver }: Bench, engine: Process, files: number, name: string): Place {
+  const dataDir = path.join(folder, `data-${files}-${name}`)
+  mkdirSync(dataDir)
+  return { deliver, engine, repo: host.url(`${files}.git/.git`), mirrors: `${files}-${name}`, dataDir }
+}
+
+type Measured = { ms: number; engineMs: number; cpuMs: number }
+
+/** `main` is at the commit and becomes what the folder holds; throws when another number of files was written. */
+async function sync(place: Place, commit: string, written: number, fetch = true): Promise<Measured> {
+  const { deliver, engine, repo, mirrors, dataDir } = place
+  const ask: DeliverMessage = { repo, mirrors, ...(fetch ? { fetch: commit } : {}) }
+  const before = [await deliver.ask<DeliverAnswer>({}), await engine.ask<EngineAnswer>({})]
+  const startedMs = performance.now()
+  const { url, caBundle } = await deliver.ask<DeliverAnswer>(ask)
+  const message: EngineMessage = { url, caBundle, commit, dataDir, profile }
+  const answer = await engine.ask<EngineAnswer>(message)
+  const ms = performance.now() - startedMs
+  if (answer.phase !== 'Synced' || answer.written !== written)
+    throw new Error(`${answer.phase}, ${answer.written} files written and not ${written}: ${answer.message}`)
+  const cpu = (answers: readonly { cpuMs: number }[]): number => answers.reduce((sum, { cpuMs }) => sum + cpuMs, 0)
+  return { ms, engineMs: answer.tookMs, cpuMs: cpu([await deliver.ask<DeliverAnswer>({}), answer]) - cpu(before) }
+}
+
+/** The first round warms both sides up and counts for nothing; then the one that begins alternates. */
+async function firstSyncs(bench: Bench, engine: Process, files: number, head: string, rounds: number) {
+  const firsts: Measured[] = []
+  const clones: number[] = []
+  let place = newPlace(bench, engine, files, 'warm')
+  for (let round = 0; round <= rounds; round += 1) {
+    if (round % 2 === 1) clones.push(await clone(bench, files))
+    if (round > 0) {
+      rmSync(place.dataDir, { recursive: true, force: true })
+      place = newPlace(bench, engine, files, String(round))
+    }
+    firsts.push(await sync(place, head, files))
+    if (round % 2 === 0) clones.push(await clone(bench, files))
+  }
+  return { firsts: firsts.slice(1), clones: clones.slice(1), last: place }
+}
+
+async function laterSyncs(place: Place, repository: Repository, rounds: number) {
+  const change: Measured[] = []
+  const nothing: Measured[] = []
+  const drift: Measured[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    change.push(await sync(place, repository.commit({ 'projects/f0/0.txt': `round ${round}\n` }), 1))
+    const head = repository.commit({ 'README.md': `round ${round}\n` })
+    nothing.push(await sync(place, head, 0))
+    drift.push(await sync(place, head, 0, false))
+  }
+  return { change, nothing, drift }
+}
+
+/** In a process that has done nothing else: started, at its peak in a first sync, and in syncs of one file afterwards. */
+async function agentMemory(bench: Bench, files: number, repository: Repository): Promise<(readonly [string, number])[]> {
+  const engine = await startProcess(bench.engineProgram, [], flags.engine)
+  try {
+    const place = newPlace(bench, engine, files, 'memory')
+    const head = repository.git('rev-parse', 'HEAD').toString('utf8').trim()
+    const atStart = memoryOf(engine.pid)
+    const first = await peakWhile(engine.pid, () => sync(place, head, files))
+    const later = await peakWhile(engine.pid, async () => {
+      for (let round = 0; round < 5; round += 1) await sync(place, repository.commit({ 'projects/f0/0.txt': `again ${round}\n` }), 1)
+    })
+    return [
+      ['anonymous, started', atStart.anonymousMiB],
+      ['anonymous, peak of a first sync', first.peak.anonymousMiB],
+      ['anonymous, peak of one changed file', later.peak.anonymousMiB],
+      ['resident, peak of a first sync', first.peak.residentMiB],
+    ]
+  } finally {
+    await engine.stop()
+  }
+}
+
+async function clone({ folder, host }: Bench, files: number): Promise<number> {
+  const target = path.join(folder, `clone-${files}`)
+  const startedMs = performance.now()
+  await promisify(execFile)('git', ['clone', '-q', '--depth=1', host.url(`${files}.git/.git`), target], { env: gitEnvironment })
+  const tookMs = performance.now() - startedMs
+  rmSync(target, { recursive: true, force: true })
+  return tookMs
+}
+
+function contents(files: number): Parameters<Repository['commit']>[0] {
+  const folders = files / 2
+  const padding = 'x'.repeat(4_000)
+  return Object.fromEntries(
+    Array.from({ length: files }, (_, index) => [
+      `projects/f${index % folders}/${Math.floor(index / folders)}.txt`,
+      `${index} ${padding}\n`,
+    ]),
+  )
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}

@@ -1,0 +1,117 @@
+/**
+ * A part of the product in a process of its own, bundled and started as in its image, so that its time, its CPU and its memory can be told
+ * from those of whoever measures. The program answers each message with one message.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { build } from 'esbuild'
+
+export type Process = {
+  pid: number
+  /** Sends a message and settles with the answer; throws what the process reports as its error. */
+  ask<Answer>(message: object): Promise<Answer>
+  stop(): Promise<void>
+}
+
+/** Milliseconds after which an answer is overdue. */
+const answerWithinMs = 300_000
+
+/** Bundles the programs into a folder; what a process imports is its memory. Returns the files in the order given. */
+export async function bundlePrograms(sources: readonly string[], folder: string): Promise<string[]> {
+  return await Promise.all(
+    sources.map(async (source) => {
+      const outfile = path.join(folder, `${path.basename(source, '.ts')}.mjs`)
+      await build({
+        entryPoints: [source],
+        outfile,
+        bundle: true,
+        minify: true,
+        platform: 'node',
+        format: 'esm',
+        target: 'node26',
+        banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+        logLevel: 'error',
+      })
+      return outfile
+    }),
+  )
+}
+
+export async function startProcess(program: string, args: readonly string[], flags: readonly string[] = []): Promise<Process> {
+  const child = fork(program, args, { execArgv: [...flags], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  await nextMessage(child)
+  return {
+    pid: child.pid ?? 0,
+    async ask<Answer>(message: object) {
+      const answered = nextMessage(child)
+      child.send(message)
+      const answer = (await answered) as { error?: string }
+      if (answer.error !== undefined) throw new Error(answer.error)
+      return answer as Answer
+    },
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const over = new AbortController()
+  const signal = AbortSignal.any([AbortSignal.timeout(answerWithinMs), over.signal])
+  const gone = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`a measured process ended with ${code}`)
+  })
+  try {
+    const [message] = (await Promise.race([once(child, 'message', { signal }), gone])) as [unknown]
+    return message
+  } finally {
+    gone.catch(() => undefined)
+    over.abort()
+  }
+}
+
+/** What a measured program does with its messages; says that it is ready. */
+export function answerMessages(answer: (message: never) => Promise<object>): void {
+  process.on('message', (message) => {
+    answer(message as never).then(
+      (result) => process.send?.(result),
+      (error: unknown) => process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+    )
+  })
+  process.send?.({ ready: true })
+}
+
+/** CPU of this process and of its ended children, in milliseconds (fields 14 to 17 of proc(5) stat, 100 ticks a second). */
+export function cpuMs(): number {
+  const text = readFileSync('/proc/self/stat', 'latin1')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0)
+}
+
+export type Memory = { anonymousMiB: number; residentMiB: number }
+
+export function memoryOf(pid: number): Memory {
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const mib = (field: string): number => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) / 1024
+  return { anonymousMiB: mib('RssAnon'), residentMiB: mib('VmRSS') }
+}
+
+/** The highest figures seen while `work` runs, looking each 5 ms. */
+export async function peakWhile<Result>(pid: number, work: () => Promise<Result>): Promise<{ result: Result; peak: Memory }> {
+  const peak = memoryOf(pid)
+  const timer = setInterval(() => {
+    const now = memoryOf(pid)
+    peak.anonymousMiB = Math.max(peak.anonymousMiB, now.anonymousMiB)
+    peak.residentMiB = Math.max(peak.residentMiB, now.residentMiB)
+  }, 5)
+  try {
+    return { result: await work(), peak }
+  } finally {
+    clearInterval(timer)
+  }
+}

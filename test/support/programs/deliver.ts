@@ -1,0 +1,52 @@
+/**
+ * `deliver.ts <folder> <profile root>`: the controller's part of a sync, mirror and delivery over TLS, in a process of its own.
+ * Messages: `{fetch, repo, mirrors}` brings a commit into the mirrors of that folder and publishes it; `{url}` tells where to ask.
+ */
+import path from 'node:path'
+import { nextCertificates } from '../../../runtime/certificates/next.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { deliveryApp } from '../../../runtime/delivery/server.ts'
+import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { serve } from '../../../runtime/serve.ts'
+import { createMirrors, type Mirrors } from '../../../runtime/source/mirrors.ts'
+import { answerMessages, cpuMs } from '../measured-process.ts'
+
+export type DeliverMessage = { fetch?: string; repo?: string; mirrors?: string }
+export type DeliverAnswer = { url: string; caBundle: string; cpuMs: number }
+
+const [folder = '', ...roots] = process.argv.slice(2)
+const stop = new AbortController()
+process.on('SIGTERM', () => stop.abort())
+process.on('disconnect', () => process.exit(0))
+const profileRoots = roots.map(parseRelativePath)
+const commits = new Set<string>()
+let mirrors: { name: string; all: Mirrors } | undefined
+let repo = ''
+
+const certificates = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
+const app = deliveryApp({
+  authorise: async () => ({ kind: 'allowed' }),
+  lookup: () =>
+    mirrors === undefined ? undefined : { commits, source: mirrors.all.of({ repo }).source(() => profileRoots), hasProfile: () => true },
+  log: silentLog,
+})
+const { certificate: cert, key } = certificates.leaf
+const served = await serve({ app, port: 0, host: '127.0.0.1', tls: { cert, key }, log: silentLog }, stop.signal)
+void served.closed.then(() => process.exit(0))
+
+answerMessages(async (message: DeliverMessage): Promise<DeliverAnswer> => {
+  if (message.mirrors !== undefined && message.mirrors !== mirrors?.name) {
+    await mirrors?.all.close()
+    const all = createMirrors({ folder: path.join(folder, message.mirrors), clock: systemClock, log: silentLog, allowLocal: false })
+    mirrors = { name: message.mirrors, all }
+  }
+  repo = message.repo ?? repo
+  if (message.fetch !== undefined && mirrors !== undefined) {
+    // As the controller does: the ref is asked for, and what it names comes with it.
+    const { commit } = await mirrors.all.of({ repo }).resolve('main', { fresh: true }, stop.signal)
+    if (commit !== parseCommitHash(message.fetch)) throw new Error(`main is ${commit}, not ${message.fetch}`)
+    commits.add(commit)
+  }
+  return { url: `https://localhost:${served.port}`, caBundle: certificates.caBundle, cpuMs: cpuMs() }
+})

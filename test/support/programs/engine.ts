@@ -1,0 +1,40 @@
+/**
+ * The agent's part of a sync in a process of its own: client of the delivery, engine, data directory; no cluster and no gateway.
+ * Message: `{url, caBundle, commit, dataDir, profile}` brings the folder to the commit; another folder starts from nothing. `{}` only tells
+ * the CPU used so far.
+ */
+import { systemClock } from '../../../runtime/clock.ts'
+import { deliveryClient } from '../../../runtime/delivery/client.ts'
+import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
+import { answerMessages, cpuMs } from '../measured-process.ts'
+import { wantedOf } from '../memory-source.ts'
+
+export type EngineMessage = { url: string; caBundle: string; commit: string; dataDir: string; profile: ResolvedProfile }
+export type EngineAnswer = { phase: string; message: string | undefined; written: number; tookMs: number; cpuMs: number }
+
+let memory: EngineMemory = { manifest: undefined }
+let folder = ''
+const idle = { phase: 'Pending', message: undefined, written: 0, tookMs: 0 }
+
+process.on('disconnect', () => process.exit(0))
+answerMessages(async (wanted: Partial<EngineMessage>): Promise<EngineAnswer> => {
+  const { url, caBundle, commit = '', dataDir = '', profile } = wanted
+  if (url === undefined || caBundle === undefined || profile === undefined) return { ...idle, cpuMs: cpuMs() }
+  if (dataDir !== folder) memory = { manifest: undefined }
+  folder = dataDir
+  const source = deliveryClient({ url, caBundle, token: async () => 'token', namespace: 'plant', name: 'plant', clock: systemClock })
+  const startedMs = performance.now()
+  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
+  const result = await runCycle(deps, wantedOf(dataDir, parseCommitHash(commit), profile), AbortSignal.timeout(300_000))
+  const { added = 0, changed = 0 } = result.files ?? {}
+  return {
+    phase: result.phase,
+    message: result.message,
+    written: added + changed,
+    tookMs: performance.now() - startedMs,
+    cpuMs: cpuMs(),
+  }
+})
