@@ -7,7 +7,7 @@ import { Fault } from '../fault.ts'
 import { describeErrors } from './findings.ts'
 import { summarise } from './summary.ts'
 import { countGateways, type GatewayPod, type GatewayReport, observeGateways } from './gateways.ts'
-import { type Annotations, parseRequest, recordOutcome, type SyncRequest, type Wanted, wantedRef } from './request.ts'
+import { type Annotations, parseRequest, recordAnswer, recordOutcome, type SyncRequest, type Wanted, wantedRef } from './request.ts'
 import type { GatewaySyncSpec } from './spec.ts'
 import type { Finding, GatewaySyncStatus } from './status.ts'
 import type { CommitHash, RefName } from './values.ts'
@@ -101,7 +101,7 @@ function followSource(observed: Observed, at: string): Step {
   const refusal = refusalOf(observed.spec, source.verdict)
   if (refusal !== undefined && wanted.request !== undefined && wanted.undecided) return refuse(observed, step, wanted.request, refusal, at)
 
-  const requests = wanted.request === undefined ? step.requests : recordOutcome(step.requests, wanted.request, { outcome: 'Handled' }, at)
+  const requests = wanted.request === undefined ? step.requests : recordAnswer(step.requests, wanted.request, { outcome: 'Handled' }, at)
   const next: NonNullable<GatewaySyncStatus['source']> = {
     ref: wanted.ref,
     commit: source.commit,
@@ -150,7 +150,7 @@ function refuse(observed: Observed, step: Step, request: SyncRequest, fault: Fau
   const answer = { outcome: 'Refused', reason: fault.reason, message: fault.message } as const
   return {
     ...step,
-    requests: recordOutcome(step.requests, request, answer, at),
+    requests: recordAnswer(step.requests, request, answer, at),
     events: [{ type: 'Warning', reason: 'RequestRefused', note: `request for ${observed.wanted.ref} refused: ${fault.message}` }],
     again: true,
   }
@@ -166,7 +166,8 @@ function supersede(requests: Step['requests'], observed: Observed, at: string): 
   }
   const current = wantedRef(observed.spec.git.ref as RefName, observed.annotations, { ...observed.status, requests })
   if (current.request?.id === parsed.request.id) return requests
-  return recordOutcome(requests, parsed.request, { outcome: 'Superseded', message: 'spec.git.ref has changed since the request' }, at)
+  const answer = { outcome: 'Superseded', message: 'spec.git.ref has changed since the request' } as const
+  return recordAnswer(requests, parsed.request, answer, at)
 }
 
 /** Why the verdict keeps a commit from being published, or undefined when it may be. */

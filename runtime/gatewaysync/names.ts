@@ -31,6 +31,8 @@ export const requestAnnotations = {
   by: `${group}/requested-by`,
   id: `${group}/request-id`,
   specRef: `${group}/requested-spec-ref`,
+  /** Requests that this one overtook before they were answered: `<id>=<ref>`, separated by spaces. */
+  earlier: `${group}/earlier-requests`,
 } as const
 
 /** Permits the deletions of one commit that exceed `maxDeletions`; the value is the commit hash. */

@@ -8,7 +8,17 @@ import type { GatewaySyncStatus, RequestOutcome } from './status.ts'
 import { isRefName, type RefName } from './values.ts'
 
 /** A push's request as it stands in the annotations of a GatewaySync. */
-export type SyncRequest = { id: string; ref: RefName; specRef: string; by: string | undefined; at: string | undefined }
+export type SyncRequest = {
+  id: string
+  ref: RefName
+  specRef: string
+  by: string | undefined
+  at: string | undefined
+  /** Those that it overtook before anyone answered them: their callers wait too. */
+  earlier?: readonly EarlierRequest[]
+}
+
+export type EarlierRequest = { id: string; ref: string }
 
 export type ParsedRequest =
   | { kind: 'none' }
@@ -23,6 +33,8 @@ export type Wanted = { ref: RefName; request: SyncRequest | undefined; undecided
 
 /** At most this many outcomes are kept in `status.requests`. */
 export const keptRequests = 20
+/** Fewer, so that all of them and the request itself find room among the outcomes. */
+const keptEarlier = 16
 
 /** Reads the request annotations; a request without id or with an impossible ref is malformed. */
 export function parseRequest(annotations: Annotations): ParsedRequest {
@@ -34,10 +46,46 @@ export function parseRequest(annotations: Annotations): ParsedRequest {
   if (!isRefName(ref))
     return { kind: 'malformed', id: known, message: `annotation ${requestAnnotations.ref} is not a ref that git accepts` }
   const specRef = annotations[requestAnnotations.specRef]
+  const earlier = parseEarlier(annotations[requestAnnotations.earlier] ?? '')
   return {
     kind: 'request',
-    request: { id: known, ref, specRef: specRef ?? '', by: annotations[requestAnnotations.by], at: annotations[requestAnnotations.at] },
+    request: {
+      id: known,
+      ref,
+      specRef: specRef ?? '',
+      by: annotations[requestAnnotations.by],
+      at: annotations[requestAnnotations.at],
+      ...(earlier.length > 0 ? { earlier } : {}),
+    },
   }
+}
+
+/**
+ * What a new request writes into the annotation of earlier ones: each that was asked for and has no outcome yet, `more` last. The new one
+ * replaces the annotations of the one before it, whose caller waits all the same. Null: there is none.
+ */
+export function carriedOver(annotations: Annotations, status: GatewaySyncStatus, more: readonly EarlierRequest[]): string | null {
+  const parsed = parseRequest(annotations)
+  const before = parsed.kind === 'request' ? [...(parsed.request.earlier ?? []), parsed.request] : []
+  const open = [...before, ...more].filter(({ id }) => outcomeOf(status, id) === undefined && isCarried(id))
+  return open.length === 0 ? null : open.slice(-keptEarlier).map(entryOf).join(' ')
+}
+
+function entryOf({ id, ref }: EarlierRequest): string {
+  return `${id}=${ref}`
+}
+
+function parseEarlier(text: string): EarlierRequest[] {
+  return text
+    .split(' ')
+    .map((entry) => ({ id: entry.slice(0, Math.max(0, entry.indexOf('='))), ref: entry.slice(entry.indexOf('=') + 1) }))
+    .filter(({ id, ref }) => isCarried(id) && isRefName(ref))
+    .slice(-keptEarlier)
+}
+
+/** Ids of ours are UUIDs; one that was made up by hand is its maker's to look after. */
+function isCarried(id: string): boolean {
+  return /^[\w.:-]{1,128}$/.test(id)
 }
 
 /** The ref that is wanted, given the spec's, the annotations and what was decided before. */
@@ -73,6 +121,18 @@ export function recordOutcome(
   if (answer.reason !== undefined) outcome.reason = answer.reason
   if (answer.message !== undefined) outcome.message = answer.message.slice(0, 1024)
   return [...requests, outcome].slice(-keptRequests)
+}
+
+/**
+ * Records what became of a request and of those that it overtook: for the same ref the same, for another that a later one came first.
+ */
+export function recordAnswer(requests: readonly RequestOutcome[], request: SyncRequest, answer: Answer, at: string): RequestOutcome[] {
+  const overtaken: Answer = { outcome: 'Superseded', message: 'a later request came before this one was looked at' }
+  const earlier = (request.earlier ?? []).reduce<readonly RequestOutcome[]>(
+    (known, one) => recordOutcome(known, one, one.ref === request.ref ? answer : overtaken, at),
+    requests,
+  )
+  return recordOutcome(earlier, request, answer, at)
 }
 
 /** A request by hand may omit the spec's ref; then it stays open until its annotations go. */

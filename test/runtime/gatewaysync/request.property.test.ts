@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { parseRequest, recordOutcome, wantedRef } from '../../../runtime/gatewaysync/request.ts'
+import { carriedOver, parseRequest, recordAnswer, recordOutcome, wantedRef } from '../../../runtime/gatewaysync/request.ts'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
 import { parseRefName } from '../../../runtime/gatewaysync/values.ts'
 
@@ -114,4 +114,56 @@ void t.test('a request is answered once, and the list of answers is bounded', as
   for (let i = 0; i < 50; i++) requests = recordOutcome(requests, { id: `r${i}`, ref: 'v' }, { outcome: 'Handled' }, at)
   t.equal(requests.length, 20)
   t.equal(requests.at(-1)?.id, 'r49')
+})
+
+void t.test('a request carries on every one before it that has no outcome yet', async (t) => {
+  const first = { ...asked('v1', 'r1'), [requestAnnotations.earlier]: carriedOver({}, {}, []) ?? '' }
+  t.equal(first[requestAnnotations.earlier], '')
+  const second = carriedOver(first, {}, [])
+  t.equal(second, 'r1=v1')
+  const annotations = { ...asked('v2', 'r2'), [requestAnnotations.earlier]: second ?? '' }
+  t.equal(carriedOver(annotations, {}, [{ id: 'r3', ref: 'v3' }]), 'r1=v1 r2=v2 r3=v3')
+  const answered: GatewaySyncStatus = { requests: [{ id: 'r1', ref: 'v1', outcome: 'Handled', at }] }
+  t.equal(carriedOver(annotations, answered, []), 'r2=v2')
+  const all: GatewaySyncStatus = { requests: ['r1', 'r2'].map((id) => ({ id, ref: 'v', outcome: 'Handled', at })) }
+  t.equal(carriedOver(annotations, all, []), null)
+})
+
+void t.test('with an answer those that were overtaken are answered too, once, before it', async (t) => {
+  const parsed = parseRequest({ ...asked('v2', 'r4'), [requestAnnotations.earlier]: 'r1=v2 r2=v1 nonsense =v1 r3=a..b' })
+  if (parsed.kind !== 'request') return t.fail('it is a request')
+  const known = recordOutcome([], { id: 'r1', ref: 'v2' }, { outcome: 'Refused' }, at)
+  t.same(
+    recordAnswer(known, parsed.request, { outcome: 'Handled' }, at).map(({ id, ref, outcome }) => [id, ref, outcome]),
+    [
+      ['r1', 'v2', 'Refused'],
+      ['r2', 'v1', 'Superseded'],
+      ['r4', 'v2', 'Handled'],
+    ],
+  )
+})
+
+void t.test('however many requests come before the next pass, each of the last ones gets an outcome, and keeps it', async () => {
+  const ref = fc.constantFrom('a', 'b', 'c')
+  fc.assert(
+    fc.property(fc.array(fc.array(ref, { minLength: 1, maxLength: 16 }), { maxLength: 6 }), (bursts) => {
+      let annotations: Record<string, string> = {}
+      let requests: NonNullable<GatewaySyncStatus['requests']> = []
+      let count = 0
+      for (const burst of bursts) {
+        const ids = burst.map((one) => {
+          const id = `r${count++}`
+          annotations = { ...asked(one, id), [requestAnnotations.earlier]: carriedOver(annotations, { requests }, []) ?? '' }
+          return id
+        })
+        for (let pass = 0; pass < 3; pass++) {
+          const parsed = parseRequest(annotations)
+          if (parsed.kind === 'request') requests = recordAnswer(requests, parsed.request, { outcome: 'Handled' }, at)
+        }
+        const last = requests.slice(-ids.length).map(({ id }) => id)
+        if (JSON.stringify(last) !== JSON.stringify(ids) || new Set(requests.map(({ id }) => id)).size !== requests.length) return false
+      }
+      return true
+    }),
+  )
 })
