@@ -2,6 +2,7 @@
  * The controller's entry. Every replica watches, serves pushes, admission and delivery; the one that holds the Lease also reconciles.
  */
 import type { CertificateKeeper } from './certificates/serving.ts'
+import { keepTrusted } from './certificates/keep-trusted.ts'
 import { openMounted } from './certificates/mounted.ts'
 import { openSelfManaged } from './certificates/self-managed.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -142,8 +143,11 @@ async function openCertificates(
   { certificates, namespace, dnsNames, injection }: ControllerConfig['settings'],
   signal: AbortSignal,
 ): Promise<CertificateKeeper> {
-  if (certificates.kind === 'mounted') return await openMounted(deps, { folder: certificates.folder })
   const webhookConfiguration = injection.enabled ? injection.webhookConfiguration : undefined
+  if (certificates.kind === 'mounted') {
+    const keeper = await openMounted(deps, { folder: certificates.folder })
+    return certificates.tellsWebhook && webhookConfiguration !== undefined ? keepTrusted(deps, keeper, webhookConfiguration) : keeper
+  }
   return await openSelfManaged(deps, { namespace, secretName: certificates.secretName, dnsNames, webhookConfiguration }, signal)
 }
 

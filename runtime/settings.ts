@@ -10,7 +10,14 @@ const port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535))
 /** A certificate that we issue and renew ourselves and keep in a Secret, or one that is mounted (cert-manager, or the user's own). */
 const certificates = v.variant('kind', [
   v.strictObject({ kind: v.literal('selfManaged'), secretName: text }),
-  v.strictObject({ kind: v.literal('mounted'), folder: v.pipe(text, v.description('Holds tls.crt, tls.key and ca.crt.')) }),
+  v.strictObject({
+    kind: v.literal('mounted'),
+    folder: v.pipe(text, v.description('Holds tls.crt, tls.key and ca.crt.')),
+    tellsWebhook: v.optional(
+      v.pipe(v.boolean(), v.description("Whether the webhook's caBundle follows ca.crt; otherwise someone else writes it.")),
+      false,
+    ),
+  }),
 ])
 
 export const controllerSettings = v.strictObject({
@@ -44,7 +51,7 @@ export const controllerSettings = v.strictObject({
     enabled: v.boolean(),
     webhookConfiguration: v.pipe(
       text,
-      v.description('The MutatingWebhookConfiguration whose caBundle a self-managed certificate fills in.'),
+      v.description('The MutatingWebhookConfiguration whose caBundle the controller fills in, unless someone else does.'),
     ),
   }),
   agent: v.strictObject({

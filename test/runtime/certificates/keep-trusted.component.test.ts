@@ -1,0 +1,88 @@
+/**
+ * A mounted certificate that nobody else vouches for: the webhook configuration follows its authorities.
+ */
+import t from 'tap'
+import { keepTrusted } from '../../../runtime/certificates/keep-trusted.ts'
+import { nextCertificates } from '../../../runtime/certificates/next.ts'
+import { createServing } from '../../../runtime/certificates/serving.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import type { Kube } from '../../../runtime/kube/client.ts'
+import type { KubeObject } from '../../../runtime/kube/types.ts'
+import { type Log, silentLog } from '../../../runtime/log.ts'
+import { steppedClock } from '../../support/stepped-clock.ts'
+
+async function issued(): Promise<{ cert: string; key: string; caBundle: string }> {
+  const { leaf, caBundle } = await nextCertificates(undefined, { dnsNames: ['localhost'], now: Temporal.Now.instant() })
+  return { cert: leaf.certificate, key: leaf.key, caBundle }
+}
+
+type Configuration = KubeObject & { webhooks: { name: string; clientConfig: { caBundle?: string } }[] }
+
+/** One webhook configuration, as the API server keeps it. */
+function cluster(): {
+  kube: Pick<Kube, 'get' | 'mergePatch'>
+  trusted(): string | undefined
+  applyAgain(): void
+  refuse(yes: boolean): void
+} {
+  const fresh = (): Configuration['webhooks'] => [{ name: 'inject.clustersync.io', clientConfig: {} }]
+  const metadata = { name: 'plant', uid: 'u', resourceVersion: '1' }
+  let webhooks = fresh()
+  let refusing = false
+  return {
+    kube: {
+      get: async () => ({ apiVersion: 'v1', kind: 'MutatingWebhookConfiguration', metadata, webhooks }) as Configuration,
+      mergePatch: async (_type, _key, patch) => {
+        if (refusing) throw new Fault('Forbidden', 'not allowed')
+        webhooks = (patch as Configuration).webhooks
+        return { apiVersion: 'v1', kind: 'MutatingWebhookConfiguration', metadata }
+      },
+    },
+    trusted: () => webhooks[0]?.clientConfig.caBundle,
+    applyAgain: () => (webhooks = fresh()),
+    refuse: (yes) => (refusing = yes),
+  }
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+void t.test('the webhook trusts the mounted authorities, the next ones, and again after the manifests were applied anew', async (t) => {
+  const [first, second] = [await issued(), await issued()]
+  const serving = createServing(first)
+  const { kube, trusted, applyAgain } = cluster()
+  const { clock, step } = steppedClock()
+  const keeper = keepTrusted({ kube, clock, log: silentLog }, { ...serving, run: async () => {} }, 'plant')
+  t.equal(keeper.current().cert, first.cert)
+  const stop = new AbortController()
+  const running = keeper.run(stop.signal)
+  await step(15_000)
+  t.equal(trusted(), base64(first.caBundle))
+  serving.show(second)
+  await step(15_000)
+  t.equal(trusted(), base64(second.caBundle))
+  applyAgain()
+  t.equal(trusted(), undefined)
+  await step(15_000)
+  t.equal(trusted(), base64(second.caBundle))
+  stop.abort()
+  await running
+})
+
+void t.test('a refusal is told, and tried again', async (t) => {
+  const first = await issued()
+  const { kube, trusted, refuse } = cluster()
+  const { clock, step } = steppedClock()
+  const told: unknown[] = []
+  const log: Log = { ...silentLog, warn: ({ reason }) => told.push(reason) }
+  const keeper = keepTrusted({ kube, clock, log }, { ...createServing(first), run: async () => {} }, 'plant')
+  refuse(true)
+  const stop = new AbortController()
+  const running = keeper.run(stop.signal)
+  await step(15_000)
+  t.match(told, ['Forbidden'])
+  refuse(false)
+  await step(15_000)
+  t.equal(trusted(), base64(first.caBundle))
+  stop.abort()
+  await running
+})
