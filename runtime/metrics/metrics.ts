@@ -72,7 +72,11 @@ export function createMetrics({ clock, version }: { clock: Pick<Clock, 'now'>; v
       series.gauge('clustersync_certificate_issued_timestamp_seconds').set(from.epochMilliseconds / 1000)
       series.gauge('clustersync_certificate_expiry_timestamp_seconds').set(until.epochMilliseconds / 1000)
     },
-    leading: (leads) => series.gauge('clustersync_leader').set(leads ? 1 : 0),
+    leading(leads) {
+      series.gauge('clustersync_leader').set(leads ? 1 : 0)
+      // Another replica follows them now; figures that nobody keeps would contradict its own.
+      if (!leads) objects.clear()
+    },
     async text() {
       const statuses = new Map([...objects].map(([key, { status }]) => [key, status]))
       return exposeObjects(statuses) + (await registry.metrics())

@@ -56,6 +56,15 @@ void t.test('the agent writes exactly its part of the table', async (t) => {
   )
 })
 
+void t.test('a replica that leads no more tells nothing of objects that another one follows', async (t) => {
+  const { metrics, value } = setup()
+  metrics.leading(true)
+  metrics.observed('plant/main', status(true))
+  metrics.leading(false)
+  t.equal(await value('clustersync_ready{namespace="plant",name="main"}'), undefined)
+  t.equal(await value('clustersync_leader'), 0)
+})
+
 void t.test('the figures of an object come from its status and go with it', async (t) => {
   const { metrics, value } = setup()
   const gateways = { total: 3, synced: 2, pending: 1, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0 }
