@@ -2,6 +2,7 @@
  * What single values cannot say: which do not go together, and which have no effect beside others. Pure.
  */
 import { ports } from '../runtime/gatewaysync/names.ts'
+import { controllerSettingsVariable } from '../runtime/settings.ts'
 import { selectorKeys } from './names.ts'
 import { amountOf, millisecondsOf } from './quantity.ts'
 import type { Values } from './values.ts'
@@ -14,6 +15,7 @@ export function impossible(values: Values): string[] {
   return [
     ...impossibleReceiver(values),
     ...impossibleReplicas(values),
+    ...impossibleEnvironment(values),
     ...impossibleTimings(values),
     ...tooLarge(values),
     ...samePorts(values),
@@ -28,7 +30,7 @@ function impossibleReceiver({ webhookReceiver: { enabled, ingress } }: Values): 
   ]
 }
 
-function impossibleReplicas({ replicaCount, leaderElection, source: { storage } }: Values): string[] {
+function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source: { storage } }: Values): string[] {
   if (replicaCount === 1) return []
   return [
     ...(leaderElection.enabled
@@ -39,7 +41,26 @@ function impossibleReplicas({ replicaCount, leaderElection, source: { storage } 
       : [
           `source.storage.existingClaim: ${replicaCount} replicas cannot share one claim; set replicaCount: 1 or leave existingClaim empty`,
         ]),
+    ...(!budget.enabled || budget.minAvailable < replicaCount
+      ? []
+      : [
+          `podDisruptionBudget.minAvailable: ${budget.minAvailable} of ${replicaCount} replicas would have to stay, so that no node could be drained; at most ${replicaCount - 1}`,
+        ]),
   ]
+}
+
+/** What the container has in its environment anyway. */
+const ownVariables: readonly string[] = ['POD_NAME', controllerSettingsVariable]
+
+function impossibleEnvironment({ extraEnv }: Values): string[] {
+  return extraEnv.flatMap(({ name, value, valueFrom }, index) => {
+    const where = `extraEnv.${index}`
+    return [
+      ...(ownVariables.includes(name) ? [`${where}.name: ${name} is set by the manifests themselves`] : []),
+      ...(extraEnv.slice(0, index).some((other) => other.name === name) ? [`${where}.name: ${name} is there twice`] : []),
+      ...(value !== undefined && valueFrom !== undefined ? [`${where}.valueFrom: ${name} has a value too; leave one of them out`] : []),
+    ]
+  })
 }
 
 function impossibleTimings({ serviceMonitor, podMonitor, metrics }: Values): string[] {

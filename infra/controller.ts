@@ -13,7 +13,7 @@ const sourceFolder = '/var/lib/cluster-sync'
 const certificateFolder = '/etc/cluster-sync/certificate'
 const receiverFolder = '/etc/cluster-sync/receiver'
 
-export function controller(names: Names, values: Values, version: string): Manifest[] {
+export function controller(names: Names, values: Values, version: string): Manifest {
   const { fullname, namespace, labels, selector, serviceAccount } = names
   const { replicaCount, podAnnotations, podLabels, priorityClassName, imagePullSecrets } = values
   const pod = {
@@ -32,38 +32,39 @@ export function controller(names: Names, values: Values, version: string): Manif
     ...(Object.keys(values.nodeSelector).length === 0 ? {} : { nodeSelector: values.nodeSelector }),
     ...(values.tolerations.length === 0 ? {} : { tolerations: values.tolerations }),
     ...(Object.keys(values.affinity).length === 0 ? {} : { affinity: values.affinity }),
+    ...(values.topologySpreadConstraints.length === 0 ? {} : { topologySpreadConstraints: values.topologySpreadConstraints }),
     ...(priorityClassName === '' ? {} : { priorityClassName }),
   }
-  return [
-    {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name: fullname, namespace, labels },
-      spec: {
-        replicas: replicaCount,
-        selector: { matchLabels: selector },
-        // Two replicas on one claim would both write to it.
-        ...(values.source.storage.existingClaim === '' ? {} : { strategy: { type: 'Recreate' } }),
-        template: {
-          metadata: {
-            // The selector comes last: a pod without its labels would be no part of the Deployment.
-            labels: { ...labels, ...podLabels, ...selector },
-            ...(Object.keys(podAnnotations).length === 0 ? {} : { annotations: podAnnotations }),
-          },
-          spec: pod,
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: fullname, namespace, labels },
+    spec: {
+      replicas: replicaCount,
+      selector: { matchLabels: selector },
+      // Two replicas on one claim would both write to it.
+      ...(values.source.storage.existingClaim === '' ? {} : { strategy: { type: 'Recreate' } }),
+      template: {
+        metadata: {
+          // The selector comes last: a pod without its labels would be no part of the Deployment.
+          labels: { ...labels, ...podLabels, ...selector },
+          ...(Object.keys(podAnnotations).length === 0 ? {} : { annotations: podAnnotations }),
         },
+        spec: pod,
       },
     },
-    ...(replicaCount > 1 ? [disruptionBudget(names)] : []),
-  ]
+  }
 }
 
-function disruptionBudget({ fullname, namespace, labels, selector }: Names): Manifest {
+export function disruptionBudget(
+  { fullname, namespace, labels, selector }: Names,
+  { podDisruptionBudget: { minAvailable } }: Values,
+): Manifest {
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: { name: fullname, namespace, labels },
-    spec: { minAvailable: 1, selector: { matchLabels: selector } },
+    spec: { minAvailable, selector: { matchLabels: selector } },
   }
 }
 
@@ -81,6 +82,7 @@ function container(names: Names, values: Values, version: string): object {
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
       { name: controllerSettingsVariable, value: JSON.stringify(settingsOf(names, values, version)) },
+      ...values.extraEnv,
     ],
     ports: [
       port('probes', ports.probes),
@@ -95,7 +97,7 @@ function container(names: Names, values: Values, version: string): object {
     securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
     volumeMounts: [
       { name: 'source', mountPath: sourceFolder },
-      ...(values.certManager.enabled ? [{ name: 'certificate', mountPath: certificateFolder, readOnly: true }] : []),
+      ...(certificateKind(values) !== 'selfManaged' ? [{ name: 'certificate', mountPath: certificateFolder, readOnly: true }] : []),
       ...keyFiles(names, values).map(({ name }) => ({ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true })),
     ],
   }
@@ -126,9 +128,7 @@ export function settingsOf(names: Names, values: Values, version: string): Contr
       allowedHosts: source.allowedHosts,
     },
     delivery: { url: `https://${deliveryService}.${namespace}.svc:${delivery.port}` },
-    certificates: values.certManager.enabled
-      ? { kind: 'mounted', folder: certificateFolder }
-      : { kind: 'selfManaged', secretName: names.certificateSecret },
+    certificates: certificateSettings(names, values),
     dnsNames: dnsNames([webhookService, deliveryService, metricsService], namespace),
     injection: { enabled: webhook.enabled, webhookConfiguration: fullname },
     agent: {
@@ -157,6 +157,20 @@ const usualAgentResources: Record<string, Record<string, string>> = {
   limits: { memory: '256Mi' },
 }
 
+/** Who makes the certificate of every secure port; a Secret that the values name wins. */
+export type CertificateKind = 'existing' | 'certManager' | 'selfManaged'
+
+export function certificateKind({ webhook: { existingSecret }, certManager }: Values): CertificateKind {
+  if (existingSecret !== '') return 'existing'
+  return certManager.enabled ? 'certManager' : 'selfManaged'
+}
+
+function certificateSettings({ certificateSecret }: Names, values: Values): ControllerSettingsInput['certificates'] {
+  const kind = certificateKind(values)
+  if (kind === 'selfManaged') return { kind, secretName: certificateSecret }
+  return { kind: 'mounted', folder: certificateFolder, tellsWebhook: kind === 'existing' }
+}
+
 /** Names by which Services are reached, from inside and outside of the namespace. */
 export function dnsNames(services: readonly string[], namespace: string): string[] {
   return services.flatMap((service) => [`${service}.${namespace}.svc`, `${service}.${namespace}.svc.cluster.local`])
@@ -178,7 +192,7 @@ function volumes(names: Names, values: Values): object[] {
   const { sizeLimit, existingClaim } = values.source.storage
   return [
     { name: 'source', ...(existingClaim === '' ? { emptyDir: { sizeLimit } } : { persistentVolumeClaim: { claimName: existingClaim } }) },
-    ...(values.certManager.enabled ? [{ name: 'certificate', secret: { secretName: names.certificateSecret } }] : []),
+    ...(certificateKind(values) !== 'selfManaged' ? [{ name: 'certificate', secret: { secretName: names.certificateSecret } }] : []),
     ...keyFiles(names, values).map(({ name, secretName, key }) => ({
       name: `receiver-${name}`,
       secret: { secretName, items: [{ key, path: 'value' }], optional: true },

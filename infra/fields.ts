@@ -58,17 +58,10 @@ export const ingressHost = v.pipe(
 
 export const flag = (description: string, initial: boolean) => v.optional(v.pipe(v.boolean(), v.description(description)), initial)
 
-export const port = (description: string, initial: number) =>
-  v.optional(
-    v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(1, 'must be from 1 to 65535'),
-      v.maxValue(65_535, 'must be from 1 to 65535'),
-      v.description(description),
-    ),
-    initial,
-  )
+const portNumber = v.pipe(v.number(), v.integer(), v.minValue(1, 'must be from 1 to 65535'), v.maxValue(65_535, 'must be from 1 to 65535'))
+export const port = (description: string, initial: number) => v.optional(v.pipe(portNumber, v.description(description)), initial)
+export const portList = (description: string, initial: number[]) =>
+  v.optional(v.pipe(v.array(portNumber), v.minLength(1, 'must name at least one port'), v.description(description)), initial)
 
 export const strings = (description: string) => v.optional(v.pipe(v.record(v.string(), v.string()), v.description(description)), {})
 const labelValue = v.pipe(
@@ -97,3 +90,34 @@ export const quantities = (description: string) => v.optional(v.pipe(v.record(v.
 
 export const duration = (description: string) =>
   matching(description, durationPattern, 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d', '')
+const requiredDurationMessage = 'must be a duration of Prometheus such as 30s, 1m30s or 1d'
+export const requiredDuration = (description: string, initial: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.minLength(1, requiredDurationMessage),
+      v.regex(durationPattern, requiredDurationMessage),
+      v.description(description),
+    ),
+    initial,
+  )
+
+/** Names that a shell could hold too; the API server takes more, which nobody needs. */
+const variableName = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable: letters, digits and "_", not beginning with a digit'),
+)
+export const environment = (description: string) =>
+  v.optional(
+    v.pipe(
+      v.array(
+        v.strictObject({
+          name: variableName,
+          value: v.optional(v.string('must be a string; quote what YAML reads as a number or a flag')),
+          valueFrom: v.optional(v.record(v.string(), v.unknown())),
+        }),
+      ),
+      v.description(description),
+    ),
+    [],
+  )

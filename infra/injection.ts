@@ -2,6 +2,7 @@
  * When the API server asks about a pod: only when the pod asked for an agent. Pure.
  */
 import { injectionNamespaceLabel, podAnnotations } from '../runtime/gatewaysync/names.ts'
+import { certificateKind } from './controller.ts'
 import type { Names } from './names.ts'
 import { type Manifest, namespacesNamed } from './policies.ts'
 import type { Values } from './values.ts'
@@ -9,10 +10,8 @@ import type { Values } from './values.ts'
 /** Never asked about, so that a controller that is down holds up no part of the cluster itself. */
 const excludedNamespaces = ['kube-system', 'kube-node-lease']
 
-export function injection(
-  { fullname, namespace, labels, webhookService, certificateSecret }: Names,
-  { webhook, certManager, watchNamespaces }: Values,
-): Manifest[] {
+export function injection({ fullname, namespace, labels, webhookService, certificateSecret }: Names, values: Values): Manifest[] {
+  const { webhook, watchNamespaces } = values
   if (!webhook.enabled) return []
   const { key, value } = injectionNamespaceLabel
   const matchExpressions = [
@@ -26,7 +25,9 @@ export function injection(
       metadata: {
         name: fullname,
         labels,
-        ...(certManager.enabled ? { annotations: { 'cert-manager.io/inject-ca-from': `${namespace}/${certificateSecret}` } } : {}),
+        ...(certificateKind(values) === 'certManager'
+          ? { annotations: { 'cert-manager.io/inject-ca-from': `${namespace}/${certificateSecret}` } }
+          : {}),
       },
       webhooks: [
         {

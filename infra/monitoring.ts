@@ -17,7 +17,10 @@ function timing({ interval, scrapeTimeout }: { interval: string; scrapeTimeout: 
 }
 
 /** Prometheus proves itself by its own token, which needs the metrics reader's role. */
-function serviceMonitor({ fullname, namespace, labels, selector, metricsService }: Names, { serviceMonitor: values }: Values): Manifest[] {
+function serviceMonitor(
+  { fullname, namespace, labels, selector, metricsService, certificateSecret }: Names,
+  { serviceMonitor: values }: Values,
+): Manifest[] {
   if (!values.enabled) return []
   return [
     {
@@ -31,10 +34,12 @@ function serviceMonitor({ fullname, namespace, labels, selector, metricsService 
             port: 'https',
             path: '/metrics',
             scheme: 'https',
+            // A GatewaySync's figures carry its own namespace, which the scraped pod's would otherwise displace.
+            honorLabels: true,
             bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
             tlsConfig: {
               serverName: `${metricsService}.${namespace}.svc`,
-              ca: { secret: { name: `${fullname}-certificate`, key: 'ca.crt' } },
+              ca: { secret: { name: certificateSecret, key: 'ca.crt' } },
             },
             ...timing(values),
           },

@@ -32,7 +32,12 @@ const maxName = 63
 const longestSuffix = '-webhook-receiver'
 
 /** Helm's usual rule, cut so that the longest suffix still fits. */
-export function namesOf({ name, namespace }: Release, values: Pick<Values, 'nameOverride' | 'fullnameOverride'>, version: string): Names {
+export function namesOf(
+  { name, namespace }: Release,
+  values: Pick<Values, 'nameOverride' | 'fullnameOverride' | 'webhook'>,
+  version: string,
+): Names {
+  const { existingSecret } = values.webhook
   const chart = values.nameOverride === '' ? chartName : values.nameOverride
   const full = values.fullnameOverride !== '' ? values.fullnameOverride : name.includes(chart) ? name : `${name}-${chart}`
   const fullname = full.slice(0, maxName - longestSuffix.length).replace(/-+$/, '')
@@ -48,7 +53,7 @@ export function namesOf({ name, namespace }: Release, values: Pick<Values, 'name
     deliveryService: `${fullname}-delivery`,
     metricsService: `${fullname}-metrics`,
     receiverService: `${fullname}${longestSuffix}`,
-    certificateSecret: `${fullname}-certificate`,
+    certificateSecret: existingSecret === '' ? `${fullname}-certificate` : existingSecret,
     selector,
     labels: {
       ...selector,

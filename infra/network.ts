@@ -8,7 +8,7 @@ import type { Values } from './values.ts'
 
 export function network({ fullname, namespace, labels, selector }: Names, values: Values): Manifest[] {
   if (!values.networkPolicy.enabled) return []
-  const { metrics, webhook, webhookReceiver: receiver, delivery } = values
+  const { metrics, webhook, webhookReceiver: receiver, delivery, networkPolicy } = values
   const open = [
     ...(metrics.enabled ? [metrics.service.port] : []),
     ...(webhook.enabled ? [webhook.port] : []),
@@ -23,9 +23,19 @@ export function network({ fullname, namespace, labels, selector }: Names, values
       metadata: { name: fullname, namespace, labels },
       spec: {
         podSelector: { matchLabels: selector },
-        policyTypes: ['Ingress'],
-        ingress: [{ ports: open.map((port) => ({ port, protocol: 'TCP' })) }],
+        policyTypes: ['Ingress', ...(networkPolicy.egress.enabled ? ['Egress'] : [])],
+        ingress: [{ ports: open.map(tcp) }],
+        ...(networkPolicy.egress.enabled ? { egress: egress(networkPolicy.egress.ports) } : {}),
       },
     },
   ]
+}
+
+/** Where the API server and git hosts are cannot be said by a selector, only their ports can. */
+function egress(ports: readonly number[]): object[] {
+  return [{ ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] }, { ports: ports.map(tcp) }]
+}
+
+function tcp(port: number): { port: number; protocol: 'TCP' } {
+  return { port, protocol: 'TCP' }
 }

@@ -4,9 +4,10 @@
 import { ApiObject, Chart } from 'cdk8s'
 import type { Construct } from 'constructs'
 import { version } from '../runtime/version.ts'
+import { alerts } from './alerts.ts'
 import { certificates } from './certificates.ts'
 import { checkRelease, checkValues } from './check-values.ts'
-import { controller } from './controller.ts'
+import { controller, disruptionBudget } from './controller.ts'
 import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
 import { injection } from './injection.ts'
 import { monitoring } from './monitoring.ts'
@@ -37,17 +38,20 @@ export class OperatorChart extends Chart {
     const { values, warnings } = checkValues(input ?? {})
     this.warnings = warnings
     const names = namesOf(release, values, version)
+    const { podDisruptionBudget, prometheusRule, replicaCount } = values
     addAll(this, [
       ...(createNamespace ? [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: release.namespace } }] : []),
       ...rbac(names, values),
       ...policies(names, values.watchNamespaces),
       ...certificates(names, values),
-      ...controller(names, values, version),
+      controller(names, values, version),
+      ...(podDisruptionBudget.enabled && replicaCount > 1 ? [disruptionBudget(names, values)] : []),
       ...services(names, values),
       ...receiver(names, values),
       ...injection(names, values),
       ...network(names, values),
       ...monitoring(names, values),
+      ...(prometheusRule.enabled ? [alerts(names, values)] : []),
     ])
   }
 }

@@ -2,6 +2,7 @@
  * Who may do what: the controller, agents, readers of the metrics. Each rule says which call needs it. Pure.
  */
 import { group } from '../runtime/gatewaysync/names.ts'
+import { certificateKind } from './controller.ts'
 import type { Names } from './names.ts'
 import type { Manifest } from './policies.ts'
 import type { Values } from './values.ts'
@@ -42,7 +43,11 @@ export function rbac(names: Names, values: Values): Manifest[] {
   ]
 }
 
-function controllerRules({ fullname, agentRole }: Names, { rbac: { autoBindAgent }, webhook, certManager }: Values): Rule[] {
+function controllerRules({ fullname, agentRole }: Names, values: Values): Rule[] {
+  const {
+    rbac: { autoBindAgent },
+    webhook,
+  } = values
   return [
     // The watch, and the request annotations of a push.
     { apiGroups: [group], resources: ['gatewaysyncs'], verbs: ['list', 'watch', 'patch'] },
@@ -62,9 +67,9 @@ function controllerRules({ fullname, agentRole }: Names, { rbac: { autoBindAgent
           { apiGroups: [roleGroup], resources: ['clusterroles'], resourceNames: [agentRole], verbs: ['bind'] },
         ]
       : []),
-    ...(webhook.enabled && !certManager.enabled
+    ...(webhook.enabled && certificateKind(values) !== 'certManager'
       ? [
-          // The API server must trust a certificate that we issue ourselves.
+          // The API server must trust a certificate that cert-manager knows nothing of.
           {
             apiGroups: ['admissionregistration.k8s.io'],
             resources: ['mutatingwebhookconfigurations'],
@@ -76,20 +81,20 @@ function controllerRules({ fullname, agentRole }: Names, { rbac: { autoBindAgent
   ]
 }
 
-function ownNamespaceRules({ fullname, certificateSecret }: Names, { leaderElection, certManager }: Values): Rule[] {
+function ownNamespaceRules({ fullname, certificateSecret }: Names, values: Values): Rule[] {
   return [
-    ...(leaderElection.enabled
+    ...(values.leaderElection.enabled
       ? [
           { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [fullname], verbs: ['get', 'patch'] },
           { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
         ]
       : []),
-    ...(certManager.enabled
-      ? []
-      : [
+    ...(certificateKind(values) === 'selfManaged'
+      ? [
           { apiGroups: [''], resources: ['secrets'], resourceNames: [certificateSecret], verbs: ['get', 'patch'] },
           { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
-        ]),
+        ]
+      : []),
   ]
 }
 

@@ -7,6 +7,7 @@ import {
   anything,
   dataKey,
   duration,
+  environment,
   flag,
   ingressHost,
   items,
@@ -17,9 +18,11 @@ import {
   optionalNamespace,
   optionalObjectName,
   port,
+  portList,
   quantities,
   quantity,
   references,
+  requiredDuration,
   strings,
   text,
 } from './fields.ts'
@@ -110,6 +113,14 @@ export const valuesSchema = v.strictObject({
   ),
   serviceMonitor: monitor('a ServiceMonitor for the controller'),
   podMonitor: monitor('a PodMonitor for agents'),
+  prometheusRule: v.optional(
+    v.strictObject({
+      enabled: flag('Creates a PrometheusRule with alerts on the figures of the controller.', false),
+      labels: labels('Extra labels.'),
+      notReadyFor: requiredDuration('How long a GatewaySync may be not ready before that is an alert.', '15m'),
+    }),
+    {},
+  ),
   grafanaDashboard: v.optional(
     v.strictObject({
       enabled: flag('Creates a ConfigMap with dashboards.', false),
@@ -120,7 +131,16 @@ export const valuesSchema = v.strictObject({
     {},
   ),
   networkPolicy: v.optional(
-    v.strictObject({ enabled: flag('Restricts ingress to the metrics port; every other enabled port stays open.', false) }),
+    v.strictObject({
+      enabled: flag('Restricts ingress to the metrics port; every other enabled port stays open.', false),
+      egress: v.optional(
+        v.strictObject({
+          enabled: flag('Restricts egress too, to DNS and the ports below.', false),
+          ports: portList('TCP ports that may be reached: those of the API server and of git hosts.', [443, 6443, 22]),
+        }),
+        {},
+      ),
+    }),
     {},
   ),
   webhook: v.optional(
@@ -139,6 +159,7 @@ export const valuesSchema = v.strictObject({
         v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30), v.description('How long the API server waits.')),
         5,
       ),
+      existingSecret: optionalObjectName('A Secret with tls.crt, tls.key and ca.crt to serve with, instead of a certificate made here.'),
     }),
     {},
   ),
@@ -224,6 +245,22 @@ export const valuesSchema = v.strictObject({
   ),
   serviceAccount: v.optional(v.strictObject({ annotations: strings("Annotations of the controller's ServiceAccount.") }), {}),
   priorityClassName: optionalObjectName('Priority class of the controller pod.'),
+  topologySpreadConstraints: items('Topology spread constraints of the controller pod.'),
+  podDisruptionBudget: v.optional(
+    v.strictObject({
+      enabled: flag('Creates a PodDisruptionBudget when there is more than one replica.', true),
+      minAvailable: v.optional(
+        v.pipe(v.number(), v.integer(), v.minValue(1), v.description('Replicas that an eviction leaves; fewer than replicaCount.')),
+        1,
+      ),
+    }),
+    {},
+  ),
+  extraEnv: environment('Extra environment of the controller: entries {name, value} or {name, valueFrom}.'),
+  crds: v.optional(
+    v.strictObject({ install: flag('Writes the two definitions beside the operator; Helm installs them unless --skip-crds.', true) }),
+    {},
+  ),
 })
 
 /** Values as a user writes them, and with every default. */

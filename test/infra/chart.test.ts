@@ -40,25 +40,29 @@ void t.test('the defaults install the controller, certificates, delivery, admiss
   ])
 })
 
-void t.test('everything on adds the receiver, its way in, monitors, dashboards, a network policy and a disruption budget', async (t) => {
-  t.same(listed(everything), [
-    ...always,
-    ...certificates,
-    'Deployment *',
-    'PodDisruptionBudget *',
-    'Service *-delivery',
-    'Service *-webhook',
-    'Service *-metrics',
-    'Secret *-receiver',
-    'Service *-webhook-receiver',
-    'Ingress *-webhook-receiver',
-    'MutatingWebhookConfiguration *',
-    'NetworkPolicy *',
-    'ServiceMonitor *',
-    'PodMonitor *-agents',
-    'ConfigMap *-dashboards',
-  ])
-})
+void t.test(
+  'everything on adds the receiver, its way in, monitors, dashboards, alerts, a network policy and a disruption budget',
+  async (t) => {
+    t.same(listed(everything), [
+      ...always,
+      ...certificates,
+      'Deployment *',
+      'PodDisruptionBudget *',
+      'Service *-delivery',
+      'Service *-webhook',
+      'Service *-metrics',
+      'Secret *-receiver',
+      'Service *-webhook-receiver',
+      'Ingress *-webhook-receiver',
+      'MutatingWebhookConfiguration *',
+      'NetworkPolicy *',
+      'ServiceMonitor *',
+      'PodMonitor *-agents',
+      'ConfigMap *-dashboards',
+      'PrometheusRule *',
+    ])
+  },
+)
 
 void t.test('everything off leaves the controller, its roles and policies, and delivery', async (t) => {
   t.same(listed(everythingOff), [...always, 'Deployment *', 'Service *-delivery'])

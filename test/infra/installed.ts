@@ -23,7 +23,11 @@ export const everything: ValuesInput = {
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '30s', scrapeTimeout: '10s' },
   podMonitor: { enabled: true },
   grafanaDashboard: { enabled: true, namespace: 'grafana', labels: { grafana_dashboard: '', folder: 'plant' }, annotations: { a: 'b' } },
-  networkPolicy: { enabled: true },
+  prometheusRule: { enabled: true, labels: { release: 'prometheus' }, notReadyFor: '30m' },
+  networkPolicy: { enabled: true, egress: { enabled: true, ports: [443, 7999] } },
+  topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} }],
+  serviceAccount: { annotations: { role: 'operator' } },
+  extraEnv: [{ name: 'HTTPS_PROXY', value: 'http://proxy.example.com:3128' }],
   webhook: { port: 19443, namespaceSelector: { requireLabel: true } },
   webhookReceiver: {
     enabled: true,
@@ -63,13 +67,18 @@ type Rule = { resources?: string[]; resourceNames?: string[]; verbs: string[] }
 export type Kinds = {
   Deployment: Manifest & { spec: { replicas: number; selector: Selector; strategy?: object; template: Pod } }
   Service: Manifest & { spec: { type: string; ports: [Port] } }
-  NetworkPolicy: Manifest & { spec: { ingress: [{ ports: Port[] }]; policyTypes: string[] } }
+  NetworkPolicy: Manifest & { spec: { ingress: [{ ports: Port[] }]; egress?: { ports: Port[] }[]; policyTypes: string[] } }
   MutatingWebhookConfiguration: Manifest & { webhooks: [Selected] }
   ClusterRole: Manifest & { rules: Rule[] }
   Role: Manifest & { rules: Rule[] }
   ServiceMonitor: Manifest & { spec: { selector: Selector; endpoints: object[] } }
   PodMonitor: Manifest & { spec: { podMetricsEndpoints: [object] } }
   ConfigMap: Manifest
+  ServiceAccount: Manifest
+  PodDisruptionBudget: Manifest & { spec: { minAvailable: number; selector: Selector } }
+  PrometheusRule: Manifest & {
+    spec: { groups: [{ rules: { alert: string; expr: string; for: string; annotations: Record<string, string> }[] }] }
+  }
   Secret: Manifest
 }
 

@@ -2,6 +2,7 @@
  * What the objects of an installation say: each value arrives where it matters, and nothing is granted or listened to beyond it.
  */
 import t from 'tap'
+import type { Manifest } from '../../infra/policies.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
 import { version } from '../../runtime/version.ts'
@@ -120,7 +121,7 @@ void t.test('monitors select what exists: the metrics Service by its labels, tim
   const objects = objectsOf(everything)
   const monitor = one(objects, 'ServiceMonitor')
   t.match(monitor.metadata['labels'], { release: 'prometheus' })
-  t.match(monitor.spec.endpoints, [{ interval: '30s', scrapeTimeout: '10s' }])
+  t.match(monitor.spec.endpoints, [{ interval: '30s', scrapeTimeout: '10s', honorLabels: true }], "a GatewaySync's namespace is its own")
   const selected = objects.filter(({ kind, metadata }) => {
     const labels = (metadata['labels'] ?? {}) as Record<string, string>
     return kind === 'Service' && Object.entries(monitor.spec.selector.matchLabels).every(([key, value]) => labels[key] === value)
@@ -139,4 +140,60 @@ void t.test('dashboards: found by the usual label, unless that is set to nothing
   t.match(labels(everything), { folder: 'plant' })
   t.notOk('grafana_dashboard' in (labels(everything) as object))
   t.match(one(objectsOf(everything), 'ConfigMap').metadata, { namespace: 'grafana', annotations: { a: 'b' } })
+})
+
+void t.test('a budget for disruptions is there when there is more than one replica, and can be left out', async (t) => {
+  const budgets = (values: ValuesInput): Manifest[] => objectsOf(values).filter(({ kind }) => kind === 'PodDisruptionBudget')
+  t.same(budgets({}), [])
+  t.same(budgets({ replicaCount: 3, podDisruptionBudget: { enabled: false } }), [])
+  t.match(budgets({ replicaCount: 3, podDisruptionBudget: { minAvailable: 2 } }), [
+    { spec: { minAvailable: 2, selector: deploymentOf(objectsOf({})).spec.selector } },
+  ])
+})
+
+void t.test('extra variables come after our own; constraints of topology and annotations of the account are as given', async (t) => {
+  const objects = objectsOf(everything)
+  const { containers, ...pod } = deploymentOf(objects).spec.template.spec
+  t.same(
+    containers[0].env.map(({ name }) => name),
+    ['POD_NAME', 'CLUSTER_SYNC_SETTINGS', 'HTTPS_PROXY'],
+  )
+  t.match(pod, { topologySpreadConstraints: everything.topologySpreadConstraints })
+  t.match(one(objects, 'ServiceAccount').metadata, { annotations: { role: 'operator' } })
+})
+
+void t.test('what goes out is limited to names, the API server and git hosts, when that is asked for', async (t) => {
+  const { policyTypes, egress } = one(objectsOf({ networkPolicy: { enabled: true, egress: { enabled: true } } }), 'NetworkPolicy').spec
+  t.same(policyTypes, ['Ingress', 'Egress'])
+  const tcp = (port: number): object => ({ port, protocol: 'TCP' })
+  t.same(egress, [{ ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] }, { ports: [tcp(443), tcp(6443), tcp(22)] }])
+  t.same(one(objectsOf(everything), 'NetworkPolicy').spec.egress?.[1], { ports: [tcp(443), tcp(7999)] })
+  t.same(
+    objectsOf({ networkPolicy: { egress: { enabled: true } } }).filter(({ kind }) => kind === 'NetworkPolicy'),
+    [],
+  )
+})
+
+void t.test('a Secret of the user takes the place of every certificate that we make', async (t) => {
+  const values: ValuesInput = { webhook: { existingSecret: 'own-tls' }, serviceMonitor: { enabled: true } }
+  for (const certManager of [{ enabled: true }, { enabled: false }]) {
+    const objects = objectsOf({ ...values, certManager })
+    t.same(
+      objects.filter(({ kind }) => kind === 'Issuer' || kind === 'Certificate'),
+      [],
+    )
+    const { certificates } = settingsOf(objects)
+    t.match(certificates, { kind: 'mounted', tellsWebhook: true })
+    const { volumes, containers } = deploymentOf(objects).spec.template.spec
+    t.match(volumes[1], { name: 'certificate', secret: { secretName: 'own-tls' } })
+    t.match(containers[0], {
+      volumeMounts: [{}, { name: 'certificate', mountPath: certificates.kind === 'mounted' ? certificates.folder : '' }],
+    })
+    t.notOk('annotations' in one(objects, 'MutatingWebhookConfiguration').metadata, 'cert-manager is not asked to inject anything')
+    t.match(one(objects, 'ServiceMonitor').spec.endpoints, [{ tlsConfig: { ca: { secret: { name: 'own-tls' } } } }])
+    const rules = JSON.stringify([one(objects, 'ClusterRole', `${fullname}-controller`), one(objects, 'Role')].map(({ rules }) => rules))
+    t.match(rules, 'mutatingwebhookconfigurations')
+    t.notMatch(rules, 'own-tls')
+  }
+  t.notMatch(settingsOf(objectsOf({})).certificates, { tellsWebhook: true })
 })

@@ -16,6 +16,7 @@ function refusal(check: () => unknown): string {
 const host = { host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }
 const quantity = 'must be a quantity such as 100m or 128Mi'
 const duration = 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d'
+const requiredDuration = 'must be a duration of Prometheus such as 30s, 1m30s or 1d'
 const objectName = 'must be the name of an object: lower-case letters, digits, "-" and "."'
 const namePart = 'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter'
 const namespaceName =
@@ -117,6 +118,34 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'replicas on one claim': [
     { replicaCount: 2, source: { storage: { existingClaim: 'mirrors' } } },
     'source.storage.existingClaim: 2 replicas cannot share one claim; set replicaCount: 1 or leave existingClaim empty',
+  ],
+  'a budget that keeps every replica': [
+    { replicaCount: 2, podDisruptionBudget: { minAvailable: 2 } },
+    'podDisruptionBudget.minAvailable: 2 of 2 replicas would have to stay, so that no node could be drained; at most 1',
+  ],
+  "a variable that is the manifests' own": [
+    { extraEnv: [{ name: 'CLUSTER_SYNC_SETTINGS', value: '{}' }] },
+    'extraEnv.0.name: CLUSTER_SYNC_SETTINGS is set by the manifests themselves',
+  ],
+  'a variable twice': [{ extraEnv: [{ name: 'A', value: '1' }, { name: 'A' }] }, 'extraEnv.1.name: A is there twice'],
+  'a variable from two places': [
+    { extraEnv: [{ name: 'A', value: '1', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }] },
+    'extraEnv.0.valueFrom: A has a value too; leave one of them out',
+  ],
+  'a variable that is a number': [
+    { extraEnv: [{ name: 'A', value: 1 }] },
+    'extraEnv.0.value: must be a string; quote what YAML reads as a number or a flag',
+  ],
+  'a variable that no shell could hold': [
+    { extraEnv: [{ name: 'a.b', value: '' }] },
+    'extraEnv.0.name: must be the name of an environment variable: letters, digits and "_", not beginning with a digit',
+  ],
+  'an alert after no time': [{ prometheusRule: { notReadyFor: '' } }, `prometheusRule.notReadyFor: ${requiredDuration}`],
+  'an alert after a number': [{ prometheusRule: { notReadyFor: '15' } }, `prometheusRule.notReadyFor: ${requiredDuration}`],
+  'egress to no port': [{ networkPolicy: { egress: { ports: [] } } }, 'networkPolicy.egress.ports: must name at least one port'],
+  'egress to a port above the highest': [
+    { networkPolicy: { egress: { ports: [443, 65_536] } } },
+    'networkPolicy.egress.ports.1: must be from 1 to 65535',
   ],
   'a port above the highest': [{ webhook: { port: 65_536 } }, 'webhook.port: must be from 1 to 65535'],
   'one port twice': [{ delivery: { port: 9443 } }, 'delivery.port: port 9443 is also that of webhook.port'],

@@ -1,0 +1,171 @@
+/**
+ * What Prometheus alerts on: a GatewaySync that stays behind, gateways that fail or have no agent, git hosts that refuse, a controller
+ * that is gone. Only figures of the controller are used, which knows of every gateway. Pure.
+ */
+import type { ConditionType } from '../runtime/gatewaysync/conditions.ts'
+import type { GatewayCounts } from '../runtime/gatewaysync/status.ts'
+import type { ObjectMetric, ProcessMetric } from '../runtime/metrics/table.ts'
+import type { Names } from './names.ts'
+import type { Manifest } from './policies.ts'
+import type { Values } from './values.ts'
+
+type Rule = { alert: string; expr: string; for: string; severity: 'critical' | 'warning'; summary: string; description: string }
+
+/** Both ways of issuing renew a certificate earlier than this before its end. */
+const daysBeforeEnd = 7
+
+/** Prometheus fills in the labels of the series that an alert is about. */
+const label = (name: string): string => `{{ $labels.${name} }}`
+const object = `${label('namespace')}/${label('name')}`
+
+export function alerts(names: Names, { prometheusRule: { labels, notReadyFor } }: Values): Manifest {
+  const { fullname, namespace } = names
+  const rules = [...controllerRules(names), ...objectRules(names, notReadyFor)]
+  return {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: { name: fullname, namespace, labels: { ...names.labels, ...labels } },
+    spec: {
+      groups: [
+        {
+          name: fullname,
+          rules: rules.map(({ alert, expr, for: duration, severity, summary, description }) => ({
+            alert,
+            expr,
+            for: duration,
+            labels: { severity },
+            annotations: { summary, description },
+          })),
+        },
+      ],
+    },
+  }
+}
+
+/** The series of a metric that this installation's ServiceMonitor collects: the Service is the job. */
+function series({ metricsService }: Names, metric: ObjectMetric | ProcessMetric, labels: Readonly<Record<string, string>> = {}): string {
+  const selected = Object.entries({ job: metricsService, ...labels }).map(([name, value]) => `${name}="${value}"`)
+  return `${metric}{${selected.join(',')}}`
+}
+
+function controllerRules(names: Names): Rule[] {
+  const { fullname, namespace } = names
+  const controller = `${namespace}/${fullname}`
+  const failing = (metric: 'clustersync_source_fetch_total' | 'clustersync_reconcile_total'): string =>
+    `sum by (reason) (increase(${series(names, metric, { result: 'failed' })}[15m])) > 3`
+  return [
+    {
+      alert: 'ClusterSyncControllerAbsent',
+      expr: `absent(${series(names, 'clustersync_build_info')})`,
+      for: '10m',
+      severity: 'critical',
+      summary: 'No controller reports.',
+      description: `Nothing is collected from ${controller}: it does not run, or the monitoring system cannot reach or read its metrics.`,
+    },
+    {
+      alert: 'ClusterSyncNoLeader',
+      expr: `max(${series(names, 'clustersync_leader')}) == 0`,
+      for: '5m',
+      severity: 'critical',
+      summary: 'No replica of the controller leads.',
+      description: `No replica of ${controller} holds the Lease ${fullname}, so that no change reaches a gateway.`,
+    },
+    {
+      alert: 'ClusterSyncCertificateExpiring',
+      expr: `min(${series(names, 'clustersync_certificate_expiry_timestamp_seconds')}) - time() < ${daysBeforeEnd} * 86400`,
+      for: '1h',
+      severity: 'critical',
+      summary: `The certificate of the controller ends within ${daysBeforeEnd} days.`,
+      description: `The certificate that ${controller} serves was not renewed. Once it has ended, pods get no agent and agents no content.`,
+    },
+    {
+      alert: 'ClusterSyncSourceFailing',
+      expr: failing('clustersync_source_fetch_total'),
+      for: '15m',
+      severity: 'warning',
+      summary: `Git hosts cannot be read: ${label('reason')}.`,
+      description: `Questions of ${controller} to git hosts keep failing with ${label('reason')}; which GatewaySyncs that concerns is in their SourceReady condition.`,
+    },
+    {
+      alert: 'ClusterSyncReconcileFailing',
+      expr: failing('clustersync_reconcile_total'),
+      for: '15m',
+      severity: 'warning',
+      summary: `Passes over GatewaySyncs keep failing: ${label('reason')}.`,
+      description: `Passes of ${controller} keep ending with ${label('reason')}; its log names the GatewaySyncs.`,
+    },
+    {
+      alert: 'ClusterSyncReceiverOpen',
+      expr: `max(${series(names, 'clustersync_receiver_open')}) == 1`,
+      for: '15m',
+      severity: 'warning',
+      summary: 'The push receiver takes calls from anyone.',
+      description: `Neither webhookReceiver.hmac nor webhookReceiver.token is configured for ${controller}.`,
+    },
+  ]
+}
+
+function objectRules(names: Names, notReadyFor: string): Rule[] {
+  const worst = (metric: ObjectMetric, labels: Readonly<Record<string, string>> = {}): string =>
+    `max by (namespace, name) (${series(names, metric, labels)})`
+  const condition = (type: ConditionType): string => worst('clustersync_condition', { type })
+  const gateways = (state: keyof GatewayCounts): string => worst('clustersync_gateways', { state })
+  return [
+    {
+      alert: 'ClusterSyncNotReady',
+      expr: `${worst('clustersync_ready')} == 0 unless ${condition('Paused')} == 1`,
+      for: notReadyFor,
+      severity: 'warning',
+      summary: `GatewaySync ${object} is not ready.`,
+      description: `For ${notReadyFor}, not every gateway of ${object} has run the wanted commit; its conditions say why.`,
+    },
+    {
+      alert: 'ClusterSyncStalled',
+      expr: `${condition('Stalled')} == 1`,
+      for: '5m',
+      severity: 'warning',
+      summary: `GatewaySync ${object} is stalled.`,
+      description: `Nothing of ${object} will move before someone changes something; its Stalled condition says what.`,
+    },
+    {
+      alert: 'ClusterSyncGatewaysFailed',
+      expr: `${gateways('failed')} > 0`,
+      for: '10m',
+      severity: 'warning',
+      summary: `Gateways of ${object} cannot take the commit.`,
+      description: `{{ $value }} gateways of ${object} report a failure; their SyncReports say which.`,
+    },
+    {
+      alert: 'ClusterSyncGatewaysBlocked',
+      expr: `${gateways('blocked')} > 0`,
+      for: '30m',
+      severity: 'warning',
+      summary: `Gateways of ${object} refuse the commit.`,
+      description: `{{ $value }} gateways of ${object} publish nothing until something changes; their SyncReports say what.`,
+    },
+    {
+      alert: 'ClusterSyncAgentsSilent',
+      expr: `${gateways('pending')} > 0`,
+      for: '30m',
+      severity: 'warning',
+      summary: `Agents of ${object} do not report.`,
+      description: `{{ $value }} gateways of ${object} have reported neither the published commit nor a failure.`,
+    },
+    {
+      alert: 'ClusterSyncAgentsMissing',
+      expr: `${gateways('missingAgent')} > 0`,
+      for: '10m',
+      severity: 'warning',
+      summary: `Gateways of ${object} have no agent.`,
+      description: `{{ $value }} pods of ${object} ask for an agent and run without one; they get it when they are made anew.`,
+    },
+    {
+      alert: 'ClusterSyncDrifted',
+      expr: `${gateways('drifted')} > 0`,
+      for: '1h',
+      severity: 'warning',
+      summary: `Files of gateways of ${object} were changed locally.`,
+      description: `{{ $value }} gateways of ${object} have owned files that differ from the published commit.`,
+    },
+  ]
+}
