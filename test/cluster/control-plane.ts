@@ -24,11 +24,18 @@ export type ControlPlane = {
 /** The first start on a machine may have to build kube-apiserver. */
 const startTimeoutMs = 900_000
 
-export async function startControlPlane({ shared = true }: { shared?: boolean } = {}): Promise<ControlPlane> {
+export type ControlPlaneOptions = {
+  shared?: boolean
+  /** Flags of a kube-apiserver that is not shared; each replaces the one of its name that we set. */
+  apiServerArgs?: readonly `--${string}=${string}`[]
+}
+
+export async function startControlPlane({ shared = true, apiServerArgs = [] }: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  if (shared && apiServerArgs.length > 0) throw new Error('only a control plane of its own can have flags of its own')
   const run = shared ? process.env['CLUSTER_SYNC_TEST_RUN'] : undefined
   const parent = existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir()
   const folder = path.join(parent, `cluster-sync-plane-${run ?? randomUUID()}`)
-  if (isMade(folder)) startGuard(folder, run ?? String(process.pid))
+  if (isMade(folder)) startGuard(folder, run ?? String(process.pid), apiServerArgs)
   const ready = await untilReady(folder)
   const kubeconfigFor = (token: string): string => writeKubeconfig(path.join(folder, `kubeconfig-${randomUUID()}`), ready, token)
   const adminKubeconfig = kubeconfigFor(ready.adminToken)
@@ -60,10 +67,10 @@ function isMade(folder: string): boolean {
   }
 }
 
-function startGuard(folder: string, servedPid: string): void {
+function startGuard(folder: string, servedPid: string, apiServerArgs: readonly string[]): void {
   const log = openSync(path.join(folder, 'guard.log'), 'a')
   const guard = path.join(import.meta.dirname, 'guard.ts')
-  spawn(process.execPath, [guard, folder, servedPid], { detached: true, stdio: ['ignore', log, log] }).unref()
+  spawn(process.execPath, [guard, folder, servedPid, ...apiServerArgs], { detached: true, stdio: ['ignore', log, log] }).unref()
 }
 
 async function untilReady(folder: string): Promise<Ready> {

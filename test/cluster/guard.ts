@@ -1,6 +1,7 @@
 /**
- * `node test/cluster/guard.ts <folder> <pid>`: runs etcd and kube-apiserver below a folder until it is told to stop or the process it
- * serves has gone, so that a test run which is killed leaves nothing behind. Says in `ready.json` where everything is.
+ * `node test/cluster/guard.ts <folder> <pid> [flag...]`: runs etcd and kube-apiserver, this one with flags that replace ours of the same
+ * name, below a folder until it is told to stop or the process it serves has gone, so that a test run which is killed leaves nothing
+ * behind. Says in `ready.json` where everything is.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
@@ -11,7 +12,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ensureProgram } from './binaries.ts'
 
-const [folder = '', servedPid = ''] = process.argv.slice(2)
+const [folder = '', servedPid = '', ...givenFlags] = process.argv.slice(2)
 const children: ChildProcess[] = []
 let stopping = false
 
@@ -49,7 +50,7 @@ async function start(): Promise<void> {
   writeFileSync(at('sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
   writeFileSync(at('sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
   mkdirSync(at('certificates'))
-  run(apiServer, 'kube-apiserver', [
+  const flags = [
     `--etcd-servers=${etcdUrl}`,
     `--secure-port=${port}`,
     '--bind-address=127.0.0.1',
@@ -64,7 +65,10 @@ async function start(): Promise<void> {
     '--endpoint-reconciler-type=none',
     '--allow-privileged=true',
     '--profiling=false',
-  ])
+  ]
+  const nameOf = (flag: string): string => flag.slice(0, flag.indexOf('='))
+  const given = new Set(givenFlags.map(nameOf))
+  run(apiServer, 'kube-apiserver', [...flags.filter((flag) => !given.has(nameOf(flag))), ...givenFlags])
   const url = `https://127.0.0.1:${port}`
   await untilReady(url, at('certificates/apiserver.crt'), adminToken)
   writeFileSync(at('ready.tmp'), JSON.stringify({ url, caFile: at('certificates/apiserver.crt'), adminToken, pid: process.pid }), {

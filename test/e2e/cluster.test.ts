@@ -4,7 +4,7 @@
 import path from 'node:path'
 import t from 'tap'
 import { differences } from '../../scripts/quickstart/check.ts'
-import { install, type Installation, simulatedGateway } from '../support/installation.ts'
+import { install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
 import { cloneBundle, commitsOf } from '../support/repository.ts'
 import { requires, sharedData } from '../support/requires.ts'
 import { isNeverWritten } from '../support/never-written.ts'
@@ -108,14 +108,6 @@ void t.test(
     t.equal(commits.length, 16)
   },
 )
-
-async function readyAt(cluster: Installation, namespace: string, commit: string) {
-  return await until(async () => {
-    const status = await cluster.status(namespace, 'plant')
-    const condition = status.conditions?.find(({ type }) => type === 'Ready')
-    return condition?.status === 'True' && condition.reason !== 'NoGateways' && status.published?.commit === commit ? status : undefined
-  }, `Ready at ${commit}`)
-}
 
 async function pushTo({ receiver }: Installation, namespace: string, ref: string): Promise<Response> {
   const headers = { authorization: `Bearer ${receiver.token}`, 'content-type': 'application/json' }

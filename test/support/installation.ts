@@ -18,6 +18,7 @@ import type { SyncReportStatus } from '../../runtime/gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../../runtime/gatewaysync/status.ts'
 import { gatewaySyncType, type KubeObject, podType, syncReportType } from '../../runtime/kube/types.ts'
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
+import type { ControlPlaneOptions } from '../cluster/control-plane.ts'
 import { startGitHost, type GitHost } from './git-host.ts'
 import { type PodObject, startContainer } from './kubelet.ts'
 import { temporaryFolder } from './repository.ts'
@@ -28,6 +29,10 @@ const root = path.resolve(import.meta.dirname, '../..')
 export type Installation = {
   world: World
   folder: string
+  /** What was installed. */
+  manifests: readonly Manifest[]
+  /** Where the controller's endpoints listen. */
+  ports: { receiver: number; admission: number; metrics: number; probes: number; delivery: number }
   host: GitHost
   /** Base URL of the push receiver, and the token that it takes. */
   receiver: { url: string; token: string }
@@ -55,9 +60,14 @@ export type Gateway = {
   start(): Promise<void>
 }
 
-/** Installs the product for some namespaces, one for each prefix; an account `gateway` is in each. */
-export async function install(t: Pick<Test, 'teardown'>, prefixes: readonly string[], values: ValuesInput = {}): Promise<Installation> {
-  const world = await openWorld(t)
+/** Installs the product for some namespaces, one for each prefix, on the control plane of the run or one of its own; an account `gateway` is in each. */
+export async function install(
+  t: Pick<Test, 'teardown'>,
+  prefixes: readonly string[],
+  values: ValuesInput = {},
+  ownPlane: ControlPlaneOptions = {},
+): Promise<Installation> {
+  const world = await openWorld(t, ownPlane)
   const { kube, plane, signal } = world
   const folder = temporaryFolder(t, 'installation')
   const host = await startGitHost(path.join(folder, 'git'))
@@ -118,6 +128,8 @@ export async function install(t: Pick<Test, 'teardown'>, prefixes: readonly stri
   return {
     world,
     folder,
+    manifests,
+    ports,
     host,
     receiver: { url: `http://127.0.0.1:${ports.receiver}`, token },
     logs,
@@ -132,7 +144,7 @@ export async function install(t: Pick<Test, 'teardown'>, prefixes: readonly stri
       (await kube.get(syncReportType, { namespace, name }, signal))?.status as SyncReportStatus | undefined,
     async gateway(namespace, name, options) {
       const pod = (await kube.create(podType, gatewayPod(namespace, name, options), signal)) as KubeObject & PodObject
-      const own = path.join(folder, `pod-${name}`)
+      const own = path.join(folder, `pod-${pod.metadata.uid}`)
       mkdirSync(own)
       const bound = { pod: { name, uid: pod.metadata.uid } }
       const port = String(await freePort())
@@ -249,4 +261,13 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
     })
   })
+}
+
+/** Waits until the GatewaySync `plant` says that its gateways run a commit; returns that status. */
+export async function readyAt(cluster: Installation, namespace: string, commit: string) {
+  return await until(async () => {
+    const status = await cluster.status(namespace, 'plant')
+    const condition = status.conditions?.find(({ type }) => type === 'Ready')
+    return condition?.status === 'True' && condition.reason !== 'NoGateways' && status.published?.commit === commit ? status : undefined
+  }, `Ready at ${commit}`)
 }

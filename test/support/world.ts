@@ -6,7 +6,7 @@ import { systemClock } from '../../runtime/clock.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
 import type { KubeObject, ResourceType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/log.ts'
-import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts'
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../cluster/control-plane.ts'
 
 export const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
 export const serviceAccountType: ResourceType = {
@@ -31,7 +31,7 @@ export type World = {
   as(token: string): Kube
 }
 
-export async function openWorld(t: Pick<Test, 'teardown'>, options: { shared?: boolean } = {}): Promise<World> {
+export async function openWorld(t: Pick<Test, 'teardown'>, options: ControlPlaneOptions = {}): Promise<World> {
   const plane = await startControlPlane(options)
   t.teardown(async () => plane.stop())
   const signal = AbortSignal.timeout(300_000)

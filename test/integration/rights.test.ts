@@ -1,0 +1,95 @@
+/**
+ * The roles of the manifests against what is asked of a real API server while the product works: they refuse nothing that it does, and
+ * grant nothing that it does not use.
+ */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { parseAllDocuments } from 'yaml'
+import type { Manifest } from '../../infra/policies.ts'
+import { recordApiCalls } from '../support/api-calls.ts'
+import { install } from '../support/installation.ts'
+import { liveOnce } from '../support/installation-life.ts'
+import { requires } from '../support/requires.ts'
+import { inWords, type Right, rightsOf, usedRight } from '../support/rights.ts'
+
+const dist = path.resolve(import.meta.dirname, '../../dist/operator.k8s.yaml')
+/** Everyone may ask this, by roles that each cluster has. */
+const everyones = ['get /version']
+/** What only an installation that issues its own certificates asks; `dist/` is one with cert-manager. */
+const selfManaged = [
+  'create secrets',
+  'get admissionregistration.k8s.io/mutatingwebhookconfigurations <fullname>',
+  'patch admissionregistration.k8s.io/mutatingwebhookconfigurations <fullname>',
+  'patch secrets <fullname>-certificate',
+]
+
+void t.test('the roles allow each call that is made, and each of their rules is used by one', { timeout: 240_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const calls = await recordApiCalls(t)
+  const cluster = await install(t, ['plant'], {}, calls.plane)
+  t.teardown(() => {
+    if (!t.passing()) t.comment(cluster.logs.join(''))
+  })
+  const users = await liveOnce(t, cluster)
+
+  const { controller, agent, metricsReader } = users
+  const general = forgetNames(cluster.manifests)
+  const questions = general(calls.questions())
+  const holders = [
+    { user: general(controller), roles: ['ClusterRole <fullname>-controller', 'Role <fullname>'] },
+    { user: general(agent), roles: ['ClusterRole <fullname>-agent'] },
+    { user: general(metricsReader), roles: ['ClusterRole <fullname>-metrics-reader'] },
+  ]
+  const installed = rightsByRole(general(cluster.manifests))
+  const committed = rightsByRole(distManifests())
+  const everyRole = holders.flatMap(({ roles }) => roles).toSorted()
+  t.same(Object.keys(installed).toSorted(), everyRole, 'the test knows who has each role')
+  t.same(Object.keys(committed).toSorted(), everyRole)
+  /** What each account asked, with what it may by the given roles. */
+  const each = (rights: Record<string, Right[]>) =>
+    holders.map(({ user, roles }) => ({
+      asked: questions.filter((question) => question.user === user),
+      rights: roles.flatMap((role) => rights[role] ?? []),
+    }))
+
+  await t.test('no call is refused', async (t) => t.same(calls.refused(Object.values(users)), []))
+  await t.test('each rule is used', async (t) => {
+    for (const rights of [installed, committed]) {
+      const unused = each(rights).flatMap(({ asked, rights }) => {
+        const used = new Set(asked.map((question) => usedRight(question, rights)))
+        return rights.filter((right) => !used.has(right)).map((right) => `${right.role}: ${inWords(right)}`)
+      })
+      t.same(unused, [])
+    }
+  })
+  await t.test('each question is answered by a rule', async (t) => {
+    const unanswered = (rights: Record<string, Right[]>): string[] => {
+      const lines = each(rights).flatMap(({ asked, rights }) =>
+        asked.filter((question) => usedRight(question, rights) === undefined).map((question) => inWords(question)),
+      )
+      return [...new Set(lines)].toSorted()
+    }
+    t.same(unanswered(installed), everyones)
+    t.same(unanswered(committed), [...everyones, ...selfManaged].toSorted())
+  })
+})
+
+function distManifests(): Manifest[] {
+  const documents = parseAllDocuments(readFileSync(dist, 'utf8')).map((document) => document.toJS() as Manifest)
+  return forgetNames(documents)(documents)
+}
+
+/** Replaces what one installation is called, so that it can be compared with another. */
+function forgetNames(manifests: readonly Manifest[]): <Value>(of: Value) => Value {
+  const account = manifests.find(({ kind }) => kind === 'ServiceAccount')
+  if (account === undefined) throw new Error('there is no ServiceAccount')
+  const { name, namespace } = account.metadata
+  return <Value>(of: Value) =>
+    JSON.parse(JSON.stringify(of).replaceAll(name, '<fullname>').replaceAll(String(namespace), '<namespace>')) as Value
+}
+
+function rightsByRole(manifests: readonly Manifest[]): Record<string, Right[]> {
+  const roles = manifests.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')
+  return Object.fromEntries(roles.map((role) => [`${role.kind} ${role.metadata.name}`, rightsOf(role)]))
+}

@@ -1,0 +1,115 @@
+/**
+ * What a control plane of a test's own is asked: each question to its authoriser, before the roles answer it, and each call that it refused.
+ * The audit log alone would not do: it does not tell that applying an object which is not there asks for `create` too, or that writing a
+ * RoleBinding asks for `bind`.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import type { Test } from 'tap'
+import type { ControlPlaneOptions } from '../cluster/control-plane.ts'
+import { temporaryFolder } from './repository.ts'
+
+/** `resource` has its subresource behind a slash. */
+export type Question =
+  | { user: string; verb: string; group: string; resource: string; namespace: string; name: string }
+  | { user: string; verb: string; url: string }
+
+export type ApiCalls = {
+  /** For the control plane that is watched. */
+  plane: ControlPlaneOptions
+  /** Each question once. */
+  questions(): Question[]
+  /** The calls of some ServiceAccounts that were answered with 403, by roles or by admission, each in one line. */
+  refused(users: readonly string[]): string[]
+}
+
+type Review = {
+  spec: {
+    user?: string
+    resourceAttributes?: {
+      verb?: string
+      group?: string
+      resource?: string
+      subresource?: string
+      namespace?: string
+      name?: string
+    }
+    nonResourceAttributes?: { verb?: string; path?: string }
+  }
+}
+type AuditEvent = { user: { username: string }; verb: string; requestURI: string; responseStatus?: { code?: number; message?: string } }
+
+const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata', userGroups: ['system:serviceaccounts'] }, { level: 'None' }],
+}
+
+export async function recordApiCalls(t: Pick<Test, 'teardown'>): Promise<ApiCalls> {
+  const folder = temporaryFolder(t, 'api-calls')
+  const asked = new Map<string, Question>()
+  const url = await serveAuthoriser(t, (question) => asked.set(JSON.stringify(question), question))
+  const file = (name: string, content: object): string => {
+    const full = path.join(folder, name)
+    writeFileSync(full, JSON.stringify(content))
+    return full
+  }
+  const auditLog = path.join(folder, 'audit.log')
+  const kubeconfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'recorder', cluster: { server: url } }],
+    contexts: [{ name: 'recorder', context: { cluster: 'recorder' } }],
+    'current-context': 'recorder',
+  }
+  return {
+    plane: {
+      shared: false,
+      apiServerArgs: [
+        // The recorder comes first and has no opinion, so that it hears what the roles are asked.
+        '--authorization-mode=Webhook,RBAC',
+        '--authorization-webhook-version=v1',
+        `--authorization-webhook-config-file=${file('authoriser.json', kubeconfig)}`,
+        `--audit-policy-file=${file('audit-policy.json', auditPolicy)}`,
+        `--audit-log-path=${auditLog}`,
+      ],
+    },
+    questions: () => [...asked.values()],
+    refused(users) {
+      const events = readFileSync(auditLog, 'utf8').trim().split('\n').filter(Boolean)
+      return events
+        .map((line) => JSON.parse(line) as AuditEvent)
+        .filter(({ user, responseStatus }) => users.includes(user.username) && responseStatus?.code === 403)
+        .map(({ user, verb, requestURI, responseStatus }) => `${user.username} ${verb} ${requestURI}: ${responseStatus?.message ?? ''}`)
+    },
+  }
+}
+
+/** An authoriser that has no opinion; returns its address. */
+async function serveAuthoriser(t: Pick<Test, 'teardown'>, heard: (question: Question) => void): Promise<string> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const review = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Review
+      heard(questionOf(review))
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ ...review, status: { allowed: false } }))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/authorise`
+}
+
+function questionOf({ spec: { user = '', resourceAttributes: of, nonResourceAttributes } }: Review): Question {
+  if (of === undefined) return { user, verb: nonResourceAttributes?.verb ?? '', url: nonResourceAttributes?.path ?? '' }
+  const resource = of.subresource === undefined ? (of.resource ?? '') : `${of.resource}/${of.subresource}`
+  return { user, verb: of.verb ?? '', group: of.group ?? '', resource, namespace: of.namespace ?? '', name: of.name ?? '' }
+}
