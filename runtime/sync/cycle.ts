@@ -17,6 +17,7 @@ import { appendManifest, readManifest } from './manifest-file.ts'
 import { type CycleResult, dryRunResult, ended, type Ended, failed, occupied, standing } from './outcome.ts'
 import type { ScanKind } from './paths.ts'
 import { isEmptyPlan } from './plan.ts'
+import { diffPlan } from './plan-diff.ts'
 import { prepare, type Prepared, type Repair } from './prepare.ts'
 import type { Boundary } from './publish.ts'
 import { recover } from './recover.ts'
@@ -39,6 +40,9 @@ export type CycleDeps = {
   boundary?: Boundary
 }
 
+/** What a dry run compares: a report holds 16 KiB of it. */
+const shownInReport = { files: 50, fileBytes: 64 * 1024, totalBytes: 1024 * 1024 }
+
 /** Throws only when its own signal ends it: whatever else goes wrong stands in the result. */
 export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
   const { memory, log } = deps
@@ -60,8 +64,9 @@ export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSig
 async function dryRun({ source, memory }: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
   ownershipOf(wanted.dataDir)
   const manifest = knownManifest(memory, wanted)
-  const { plan, findings } = await prepare(source, wanted, manifest, 'as-configured', signal)
-  return dryRunResult(wanted, manifest, plan, findings)
+  const prepared = await prepare(source, wanted, manifest, 'as-configured', signal)
+  const changes = await diffPlan(source, wanted, prepared, shownInReport, signal)
+  return dryRunResult(wanted, manifest, prepared, changes)
 }
 
 function knownManifest(memory: EngineMemory, { dataDir }: Wanted): Manifest {

@@ -7,6 +7,7 @@ import type { Finding } from './chain.ts'
 import { activeMode, type Wanted } from './context.ts'
 import type { Manifest, State } from './manifest.ts'
 import type { Counts, Plan } from './plan.ts'
+import { diffText, type FileDiff } from './plan-diff.ts'
 import type { Drift } from './prepare.ts'
 
 /** What a cycle contributes to the SyncReport; the rest is who reports, and when. */
@@ -29,6 +30,8 @@ const reportedFindings = 20
 const reportedProjects = 100
 const reportedPaths = 100
 const messageCharacters = 1024
+/** What the schema of a SyncReport takes. */
+const diffCharacters = 16_384
 
 /** What is in place whatever the cycle came to: `state` is the manifest's. */
 export function standing(state: State | undefined, wanted: Wanted): Omit<CycleResult, 'phase'> {
@@ -92,12 +95,14 @@ export function occupied(state: State | undefined, wanted: Wanted, designers: re
 }
 
 /** What would be done; nothing was. */
-export function dryRunResult(wanted: Wanted, manifest: Manifest, plan: Plan, findings: readonly Finding[]): CycleResult {
+export function dryRunResult(
+  wanted: Wanted,
+  manifest: Manifest,
+  { plan, findings }: { plan: Plan; findings: readonly Finding[] },
+  changes: readonly FileDiff[],
+): CycleResult {
   const { added, changed, removed } = plan.counts
-  const paths = [
-    ...plan.puts.map(({ path, before }) => `${before === 'absent' ? '+' : '~'} ${path}`),
-    ...plan.deletes.map(({ path }) => `- ${path}`),
-  ]
+  const marks = { add: '+', change: '~', remove: '-' }
   const [problem] = plan.problems
   const message =
     problem === undefined ? `${added} to add, ${changed} to change, ${removed} to remove` : `would be refused: ${problem.message}`
@@ -108,8 +113,9 @@ export function dryRunResult(wanted: Wanted, manifest: Manifest, plan: Plan, fin
     phase: 'DryRun',
     reason: problem?.reason ?? 'DryRun',
     message: message.slice(0, messageCharacters),
-    dryRun: { added, changed, removed, paths: paths.toSorted((a, b) => (a.slice(2) < b.slice(2) ? -1 : 1)).slice(0, reportedPaths) },
+    dryRun: { added, changed, removed, paths: changes.slice(0, reportedPaths).map(({ op, path }) => `${marks[op]} ${path}`) },
   }
+  if (result.dryRun !== undefined && changes.length > 0) result.dryRun.diff = diffText(changes, diffCharacters)
   if (findings.length > 0) result.findings = findings.slice(0, reportedFindings).map(short)
   return result
 }

@@ -1,0 +1,100 @@
+/**
+ * What a plan would change, file by file and line by line: for `cluster-sync plan` and for dry runs. Reads contents within bounds and
+ * writes nothing.
+ */
+import path from 'node:path'
+import { diff } from 'node:util'
+import type { BlobId, Source } from '../delivery/protocol.ts'
+import { readBlobs } from './blobs.ts'
+import type { Wanted } from './context.ts'
+import { readSmallFile } from './disk.ts'
+import { recipeOf } from './mappings.ts'
+import type { PlannedPut } from './plan.ts'
+import type { Prepared } from './prepare.ts'
+
+/** `diff` holds lines that begin with `-` or `+`; undefined where a side is no text, or not compared. */
+export type FileDiff = { op: 'add' | 'change' | 'remove'; path: string; diff?: string }
+
+/** How much is compared: files, bytes of each side of one, and bytes of all of them together; the rest is only named. */
+export type DiffLimits = { files: number; fileBytes: number; totalBytes: number }
+
+/** Every change of the plan in the order of paths; the first ones with their lines. Throws what the source throws, and TemplateFailed. */
+export async function diffPlan(
+  source: Source,
+  wanted: Wanted,
+  prepared: Prepared,
+  limits: DiffLimits,
+  signal: AbortSignal,
+): Promise<FileDiff[]> {
+  const { plan } = prepared
+  const compared = comparedPuts(plan.puts, limits)
+  const ids = compared.map(({ id }) => id)
+  const contents = await readBlobs(source, wanted, ids, limits.fileBytes, signal)
+  const puts = plan.puts.map((put): FileDiff => {
+    const op = put.before === 'absent' ? 'add' : 'change'
+    const before = op === 'add' ? undefined : readSmallFile(path.join(wanted.dataDir, put.path), limits.fileBytes)
+    const after = contents.has(put.id) ? madeContent(prepared, put, contents) : undefined
+    const lines = after === undefined ? undefined : lineDiff(before, after)
+    return { op, path: put.path, ...(lines === undefined ? {} : { diff: lines }) }
+  })
+  const removals = plan.deletes.map(({ path: file }): FileDiff => ({ op: 'remove', path: file }))
+  return [...puts, ...removals].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function comparedPuts(puts: readonly PlannedPut[], { files, fileBytes, totalBytes }: DiffLimits): PlannedPut[] {
+  const result: PlannedPut[] = []
+  let bytes = 0
+  for (const put of puts) {
+    if (put.size > fileBytes) continue
+    bytes += put.size
+    if (result.length >= files || bytes > totalBytes) break
+    result.push(put)
+  }
+  return result
+}
+
+function madeContent({ intent, renderer }: Prepared, put: PlannedPut, contents: ReadonlyMap<BlobId, Uint8Array>): Uint8Array | undefined {
+  const content = contents.get(put.id)
+  const mapping = intent.mappings[put.mapping]
+  const recipe = mapping === undefined ? undefined : recipeOf(mapping, put.path)
+  return content === undefined || recipe === undefined || renderer === undefined
+    ? content
+    : renderer.file(put.path, put.id, content, recipe).content
+}
+
+/** Lines that go and come, those of one place together. */
+function lineDiff(before: Uint8Array | undefined, after: Uint8Array): string | undefined {
+  if (before?.includes(0) === true || after.includes(0)) return undefined
+  const hunks: { gone: string[]; come: string[] }[] = [{ gone: [], come: [] }]
+  for (const [operation, line] of diff(lines(after), lines(before))) {
+    if (operation === 0) hunks.push({ gone: [], come: [] })
+    else hunks.at(-1)?.[operation === 1 ? 'come' : 'gone'].push(line)
+  }
+  return hunks.flatMap(({ gone, come }) => [...gone.map((line) => `-${line}`), ...come.map((line) => `+${line}`)]).join('\n')
+}
+
+/** A missing newline at the end is a line of its own, as git shows it. */
+function lines(content: Uint8Array | undefined): string[] {
+  if (content === undefined || content.length === 0) return []
+  const found = Buffer.from(content).toString('utf8').split('\n')
+  const last = found.pop() ?? ''
+  return last === '' ? found : [...found, last, '\\ No newline at end of file']
+}
+
+const marks = { add: '+', change: '~', remove: '-' } as const
+
+/** As text: a line for each file, its lines indented below; cut after whole lines at `maxCharacters`, which is said. */
+export function diffText(changes: readonly FileDiff[], maxCharacters = Number.POSITIVE_INFINITY): string {
+  const shownLines: string[] = []
+  const last = '… more is not shown'
+  let length = last.length + 1
+  for (const { op, path: file, diff: shown = '' } of changes) {
+    const own = shown.split('\n').filter(Boolean)
+    for (const line of [`${marks[op]} ${JSON.stringify(file).slice(1, -1)}`, ...own.map((text) => `    ${text}`)]) {
+      length += line.length + 1
+      if (length > maxCharacters) return [...shownLines, last].join('\n')
+      shownLines.push(line)
+    }
+  }
+  return shownLines.join('\n')
+}
