@@ -1,0 +1,121 @@
+/**
+ * What of an object depends on values: members that may be missing, elements that may repeat. With known values these are plain members
+ * and elements; with expressions they are markers, which only the emitter reads. Pure.
+ */
+import { isSet, type Sized } from './combinators.ts'
+import { Expression, isExpression, type Value } from './expression.ts'
+
+/** Elements of a list or members of an object that are there when a condition holds. */
+export class Conditional {
+  readonly condition: Expression<boolean>
+  readonly content: unknown
+
+  constructor(condition: Expression<boolean>, content: unknown) {
+    this.condition = condition
+    this.content = content
+  }
+}
+
+/** One of two trees in one place. */
+export class Choice {
+  readonly condition: Expression<boolean>
+  readonly yes: unknown
+  readonly no: unknown
+
+  constructor(condition: Expression<boolean>, yes: unknown, no: unknown) {
+    this.condition = condition
+    this.yes = yes
+    this.no = no
+  }
+}
+
+/** An element for every element of a list; the template calls it by the name. */
+export class Repeated {
+  readonly list: Expression<readonly unknown[]>
+  readonly variable: string
+  readonly content: unknown
+
+  constructor(list: Expression<readonly unknown[]>, variable: string, content: unknown) {
+    this.list = list
+    this.variable = variable
+    this.content = content
+  }
+}
+
+/** A tree as one text of JSON. */
+export class JsonText {
+  readonly name: string
+  readonly tree: unknown
+
+  constructor(name: string, tree: unknown) {
+    this.name = name
+    this.tree = tree
+  }
+}
+
+/** Elements of a list, to be spread into it, that are there when the condition holds. */
+export function when<T>(condition: Value<boolean>, elements: readonly T[]): T[] {
+  if (isExpression(condition)) return [new Conditional(condition, elements) as T]
+  return condition ? [...elements] : []
+}
+
+/** Begins the keys under which conditional members stand in an object; no key of Kubernetes begins like this. */
+const conditionalKey = '\u0000if '
+
+export function isConditionalKey(key: string): boolean {
+  return key.startsWith(conditionalKey)
+}
+
+/** Members of an object, to be spread into it, that are there when the condition holds. */
+export function members<T extends object>(condition: Value<boolean>, content: T): Partial<T> {
+  if (!isExpression(condition)) return condition ? content : {}
+  // Two that depend on the same condition stay two by their members.
+  const key = `${conditionalKey}${condition.text} ${Object.keys(content).join(' ')}`
+  return { [key]: new Conditional(condition, content) } as Partial<T>
+}
+
+/** A member that is left out while its value is empty. */
+export function optional<Key extends string, T extends Sized>(key: Key, value: Value<T>): { [K in Key]?: T } {
+  return members(isSet(value), { [key]: value }) as { [K in Key]?: T }
+}
+
+/** One of two trees. */
+export function choose<T>(condition: Value<boolean>, yes: T, no: T): T {
+  if (isExpression(condition)) return new Choice(condition, yes, no) as T
+  return condition ? yes : no
+}
+
+/** Elements of a list, to be spread into it, one for each of the list that is given. `variable` names the element in the template. */
+export function each<T, Result>(variable: string, list: Value<readonly T[]>, of: (element: Value<T>) => Result): Result[] {
+  if (!isExpression(list)) return list.map(of)
+  return [new Repeated(list, variable, of(new Expression<T>(`$${variable}`))) as Result]
+}
+
+/** A member of an element that `each` gives. */
+export function field<T, Key extends string & keyof T>(of: Value<T>, name: Key): Value<T[Key]> {
+  return isExpression(of) ? new Expression(`${of.text}.${name}`) : of[name]
+}
+
+/**
+ * A tree as JSON in one text, with a line for each member, so that a change of one value is a change of one line. In the chart the tree is
+ * a named template of its own.
+ */
+export function json(name: string, tree: object): string {
+  if (!isKnown(tree)) return new JsonText(name, tree) as unknown as string
+  const lines = Object.entries(sorted(tree) as object).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`)
+  return `{\n${lines.join(',\n')}\n}`
+}
+
+/** Keys in the order in which templates write them. */
+function sorted(tree: unknown): unknown {
+  if (Array.isArray(tree)) return tree.map(sorted)
+  if (typeof tree !== 'object' || tree === null) return tree
+  const entries = Object.entries(tree).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, value]) => [key, sorted(value)]))
+}
+
+/** Whether nothing of a tree waits for Helm. */
+export function isKnown(tree: unknown): boolean {
+  if (tree instanceof Expression || tree instanceof Conditional || tree instanceof Choice || tree instanceof Repeated) return false
+  return typeof tree !== 'object' || tree === null || Object.values(tree).every(isKnown)
+}
