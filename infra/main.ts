@@ -1,6 +1,6 @@
 /**
- * `npx cdk8s synth`: writes dist/, the CRDs and the operator in one file each. Values come from infra/install.ts, or from the file that
- * CLUSTER_SYNC_VALUES names (YAML, JSON, or TypeScript that exports `values`).
+ * `npx cdk8s synth`: writes dist/, the CRDs and the operator in one file each, or the folder that `--output` names. Values come from
+ * infra/install.ts, or from the file that CLUSTER_SYNC_VALUES names (YAML, JSON, or TypeScript that exports `values`).
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,26 +8,43 @@ import { pathToFileURL } from 'node:url'
 import { App } from 'cdk8s'
 import { parse } from 'yaml'
 import { install } from './install.ts'
-import { CrdChart, OperatorChart } from './operator-chart.ts'
+import { installation } from './operator-chart.ts'
+import { publishManifests } from './publish.ts'
 import type { ValuesInput } from './values.ts'
 
+/** The folder of cdk8s.yaml, which the command line empties before it starts this app. */
+const scratch = 'build/synth'
+
 try {
-  const app = new App({ outdir: process.env['CDK8S_OUTDIR'] ?? 'dist' })
-  new CrdChart(app, 'crds')
-  const operator = new OperatorChart(app, 'operator', { ...install, values: await readValues(process.env['CLUSTER_SYNC_VALUES']) })
-  for (const warning of operator.warnings) process.stderr.write(`warning: ${warning}\n`)
+  const outdir = process.env['CDK8S_OUTDIR'] ?? scratch
+  const app = new App({ outdir })
+  const { warnings } = installation(app, { ...install, values: await readValues(process.env['CLUSTER_SYNC_VALUES']) })
+  for (const warning of warnings) tell(`warning: ${warning}`)
   app.synth()
+  if (path.resolve(outdir) === path.resolve(scratch)) for (const file of publishManifests(scratch, 'dist')) tell(`wrote ${file}`)
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  tell(error instanceof Error ? error.message : String(error))
   process.exitCode = 2
 }
 
+/** The command line swallows standard output. */
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+/** Throws an Error that names the file and what is wrong with it. */
 async function readValues(file: string | undefined): Promise<ValuesInput> {
   if (file === undefined || file === '') return install.values ?? {}
-  if (/\.[mc]?[jt]s$/.test(file)) {
-    const module = (await import(pathToFileURL(path.resolve(file)).href)) as { values?: ValuesInput }
-    if (module.values === undefined) throw new Error(`${file}: exports no "values"`)
-    return module.values
+  try {
+    return /\.[mc]?[jt]s$/.test(file) ? await exported(file) : ((parse(readFileSync(file, 'utf8')) ?? {}) as ValuesInput)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(`CLUSTER_SYNC_VALUES: ${file} cannot be used: ${why}`, { cause: error })
   }
-  return (parse(readFileSync(file, 'utf8')) ?? {}) as ValuesInput
+}
+
+async function exported(file: string): Promise<ValuesInput> {
+  const module = (await import(pathToFileURL(path.resolve(file)).href)) as { values?: ValuesInput }
+  if (module.values === undefined) throw new Error('it exports no "values"')
+  return module.values
 }

@@ -56,6 +56,14 @@ export class OperatorChart extends Chart {
   }
 }
 
+/** Everything that is installed, the definitions first: charts `crds` and `operator`. Throws as `OperatorChart` does. */
+export function installation(app: Construct, props: OperatorProps): { charts: Chart[]; warnings: readonly string[] } {
+  const { values } = checkValues(props.values ?? {})
+  const crds = values.crds.install ? [new CrdChart(app, 'crds')] : []
+  const operator = new OperatorChart(app, 'operator', props)
+  return { charts: [...crds, operator], warnings: operator.warnings }
+}
+
 /** The two kinds, which are installed before everything else and outlive an installation. */
 export class CrdChart extends Chart {
   constructor(scope: Construct, id: string) {

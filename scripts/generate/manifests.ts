@@ -3,11 +3,10 @@
  */
 import { App, Yaml } from 'cdk8s'
 import { install } from '../../infra/install.ts'
-import { CrdChart, OperatorChart } from '../../infra/operator-chart.ts'
+import { installation } from '../../infra/operator-chart.ts'
 import type { GeneratedFile } from './table.ts'
 
 export async function manifests(): Promise<GeneratedFile[]> {
-  const app = new App()
-  const charts = [new CrdChart(app, 'crds'), new OperatorChart(app, 'operator', install)]
+  const { charts } = installation(new App(), install)
   return charts.map((chart) => ({ path: `dist/${chart.node.id}.k8s.yaml`, content: Yaml.stringify(...(chart.toJson() as unknown[])) }))
 }
