@@ -2,7 +2,7 @@
  * `npx cdk8s synth`: writes dist/, the CRDs and the operator in one file each, or the folder that `--output` names. Values come from
  * infra/install.ts, or from the file that CLUSTER_SYNC_VALUES names (YAML, JSON, or TypeScript that exports `values`).
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { App } from 'cdk8s'
@@ -17,11 +17,13 @@ const scratch = 'build/synth'
 
 try {
   const outdir = process.env['CDK8S_OUTDIR'] ?? scratch
+  const publishing = path.resolve(outdir) === path.resolve(scratch)
+  if (publishing) rmSync(scratch, { recursive: true, force: true })
   const app = new App({ outdir })
   const { warnings } = installation(app, { ...install, values: await readValues(process.env['CLUSTER_SYNC_VALUES']) })
   for (const warning of warnings) tell(`warning: ${warning}`)
   app.synth()
-  if (path.resolve(outdir) === path.resolve(scratch)) for (const file of publishManifests(scratch, 'dist')) tell(`wrote ${file}`)
+  if (publishing) for (const file of publishManifests(scratch, 'dist')) tell(`wrote ${file}`)
 } catch (error) {
   tell(error instanceof Error ? error.message : String(error))
   process.exitCode = 2
