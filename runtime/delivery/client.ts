@@ -75,7 +75,7 @@ export function deliveryClient(options: DeliveryClientOptions): Source {
         } catch (error) {
           throw streamFault(error, signal)
         }
-        reader.finish()
+        if (!reader.ended()) throw new Fault('DeliveryFailed', 'the answer ended early')
       }
     },
   }

@@ -97,55 +97,82 @@ export function decodeProblem(status: number, body: string): Fault {
 }
 
 const newline = 10
+/** `<id> blob <size>`. */
+const maxHeaderBytes = 128
 
-/** Takes `<id> <size>\n<content>` apart, again and again, until the frame that is the end. */
-export function framesReader(sink: BlobSink): { take(chunk: Uint8Array): void; finish(): void } {
+export type FramesReader = {
+  /** Throws DeliveryFailed where the frames are damaged, CommitGone where git has no such object. */
+  take(chunk: Uint8Array): void
+  /** How many blobs have come. */
+  count(): number
+  /** Whether the last frame has come. */
+  ended(): boolean
+}
+
+/**
+ * Takes frames apart as `git cat-file --batch` writes them, for they travel as they are: `<id> blob <size>`, a line end, the content, a
+ * line end, again and again; over a connection a last frame says that nothing is missing.
+ */
+export function framesReader(sink: BlobSink): FramesReader {
   let header = ''
   let left = -1
+  let blobs = 0
   let complete = false
   const begin = (line: string): void => {
-    const [, blob, size] = /^([0-9a-f]{40,64}) ([0-9]{1,15})$/.exec(line) ?? []
-    if (blob === undefined || !isCommitHash(blob)) throw new Fault('DeliveryFailed', 'a frame of the answer is damaged')
+    const [id = '', type, size = ''] = line.split(' ')
+    if (type === 'missing') throw new Fault('CommitGone', `the mirror has no object ${id}`)
+    if (type !== 'blob' || !isCommitHash(id) || !/^[0-9]{1,15}$/.test(size)) {
+      throw new Fault('DeliveryFailed', `a frame of the answer is damaged: ${JSON.stringify(line)}`)
+    }
     left = Number(size)
-    sink.begin(blob, left)
-    if (left > 0) return
-    sink.end()
-    left = -1
+    sink.begin(id, left)
+  }
+  const takeHeader = (chunk: Uint8Array, at: number): number => {
+    const end = chunk.indexOf(newline, at)
+    const part = latin1(chunk, at, end < 0 ? chunk.length : end)
+    header = header === '' ? part : header + part
+    if (header.length > maxHeaderBytes) throw new Fault('DeliveryFailed', 'a frame of the answer has no end')
+    if (end < 0) return chunk.length
+    if (header === lastFrame) complete = true
+    else begin(header)
+    header = ''
+    return end + 1
   }
   return {
     take(chunk) {
       let at = 0
       while (at < chunk.length) {
         if (complete) throw new Fault('DeliveryFailed', 'the answer goes on behind its end')
+        if (left < 0) {
+          at = takeHeader(chunk, at)
+          continue
+        }
         if (left > 0) {
           const part = chunk.subarray(at, at + left)
           sink.data(part)
-          at += part.length
           left -= part.length
-          if (left > 0) continue
-          sink.end()
-          left = -1
+          at += part.length
           continue
         }
-        const end = chunk.indexOf(newline, at)
-        header += Buffer.from(chunk.subarray(at, end < 0 ? chunk.length : end)).toString('latin1')
-        if (header.length > 100) throw new Fault('DeliveryFailed', 'a frame of the answer is damaged')
-        if (end < 0) return
-        at = end + 1
-        if (header === endFrame.trimEnd()) complete = true
-        else begin(header)
-        header = ''
+        if (chunk[at] !== newline) throw new Fault('DeliveryFailed', 'a blob is longer than announced')
+        sink.end()
+        blobs += 1
+        left = -1
+        at += 1
       }
     },
-    finish() {
-      if (!complete) throw new Fault('DeliveryFailed', 'the answer ended early')
-    },
+    count: () => blobs,
+    ended: () => complete,
   }
 }
 
-export function encodeFrame(blob: string, size: number): string {
-  return `${blob} ${size}\n`
+function latin1(chunk: Uint8Array, start: number, end: number): string {
+  return Buffer.from(chunk.buffer, chunk.byteOffset + start, end - start).toString('latin1')
 }
 
-/** The last frame: without it the answer was cut off. */
-export const endFrame = 'end\n'
+const lastFrame = 'end'
+
+/** Written behind the last blob: without it the answer was cut off. */
+export function encodeLastFrame(): Uint8Array {
+  return Buffer.from(`${lastFrame}\n`)
+}

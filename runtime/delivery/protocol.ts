@@ -31,8 +31,6 @@ export type BlobSink = {
   begin(id: BlobId, size: number): void
   data(chunk: Uint8Array): void
   end(): void
-  /** For a sink that can fall behind, such as a connection: waited for between chunks. */
-  drained?(): Promise<void>
 }
 
 /**
@@ -47,3 +45,6 @@ export type Source = {
   /** Sends each blob once, however often its id occurs in the request. */
   blobs(request: BlobsRequest, sink: BlobSink, signal: AbortSignal): Promise<void>
 }
+
+/** A source that others are served from: blobs also as they travel, in the frames that git itself writes, for who only passes them on. */
+export type Origin = Source & { frames(request: BlobsRequest, signal: AbortSignal): AsyncIterable<Uint8Array> }

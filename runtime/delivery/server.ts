@@ -3,15 +3,14 @@
  * were published for it. Both stream with back pressure.
  */
 import { type Context, Hono } from 'hono'
-import { stream } from 'hono/streaming'
 import * as v from 'valibot'
 import { asFault, Fault, isAbort, type Reason } from '../fault.ts'
 import type { Log } from '../log.ts'
-import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeFrame, encodeProblem, endFrame } from './frames.ts'
-import type { BlobSink, Source } from './protocol.ts'
+import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, encodeProblem } from './frames.ts'
+import type { Change, Origin } from './protocol.ts'
 
 /** What of a GatewaySync may be delivered. */
-export type Deliverable = { commits: ReadonlySet<string>; source: Source; hasProfile(name: string): boolean }
+export type Deliverable = { commits: ReadonlySet<string>; source: Origin; hasProfile(name: string): boolean }
 
 export type Authorisation = { kind: 'allowed' } | { kind: 'refused'; status: 401 | 403 | 404; message: string }
 
@@ -27,17 +26,31 @@ const maxStreams = 32
 /** 25,000 ids of 64 digits. */
 const maxBodyBytes = 2 * 1024 * 1024
 /** What may wait for a slow reader before git is made to wait too. */
-const highWaterBytes = 1024 * 1024
+const highWaterBytes = 256 * 1024
+
+/** An answer that has begun: the first chunk is there. */
+type Answer = { type: string; chunks: AsyncGenerator<Uint8Array> }
 
 export function deliveryApp(deps: DeliveryDeps): Hono {
   const app = new Hono()
   let streams = 0
-  const limited =
-    (handle: (context: Context, deliverable: Deliverable, body: unknown) => Response | Promise<Response>) => async (context: Context) => {
-      const { namespace = '', name = '' } = context.req.param() as Record<string, string>
+  /** Counts a stream from its first chunk to its end, whichever way it ends. */
+  const counted = async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    streams += 1
+    try {
+      yield* chunks
+    } finally {
+      streams -= 1
+    }
+  }
+  const route = (path: string, open: (origin: Deliverable, body: unknown, signal: AbortSignal) => Answer): void => {
+    app.post(`/v1/namespaces/:namespace/gatewaysyncs/:name/${path}`, async (context) => {
+      const { namespace, name } = context.req.param()
+      const left = new AbortController()
+      const signal = AbortSignal.any([context.req.raw.signal, left.signal])
       try {
         const token = /^Bearer +(\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? ''
-        const authorisation = await deps.authorise({ namespace, name, token }, context.req.raw.signal)
+        const authorisation = await deps.authorise({ namespace, name, token }, signal)
         if (authorisation.kind === 'refused') return problem(context, authorisation.status, 'DeliveryUnauthorised', authorisation.message)
         const body = await readJson(context.req.raw)
         const deliverable = deps.lookup(namespace, name)
@@ -47,177 +60,79 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
           context.header('retry-after', '2')
           return problem(context, 429, 'TooManyRequests', 'too many agents are being served; try again')
         }
-        streams += 1
-        try {
-          return onEnd(await handle(context, deliverable, body), () => (streams -= 1))
-        } catch (error) {
-          // A refusal has no stream whose end would give its place back.
-          streams -= 1
-          throw error
-        }
+        const { type, chunks } = open(deliverable, body, signal)
+        return new Response(await streamed(counted(chunks), left, deps.log), { headers: { 'content-type': type } })
       } catch (error) {
         return failed(context, error)
       }
-    }
+    })
+  }
 
-  app.post(
-    '/v1/namespaces/:namespace/gatewaysyncs/:name/changes',
-    limited(async (context, deliverable, body) => {
-      const { commit, from, profile } = parsed(changesBody, body)
-      requirePublished(deliverable, commit, profile)
-      const signal = context.req.raw.signal
-      const batches = deliverable.source.changes({ commit, from, profile }, signal)[Symbol.asyncIterator]()
-      // The first batch tells whether there is an answer at all; from then on only the missing end can say that something went wrong.
-      const first = await batches.next()
-      context.header('content-type', 'application/x-ndjson')
-      return stream(
-        context,
-        async (out) => {
-          let entries = 0
-          for (let next = first; next.done !== true; next = await batches.next()) {
-            entries += next.value.length
-            await out.write(encodeChanges(next.value))
-          }
-          await out.write(encodeEnd(entries))
-        },
-        async (error) => cutOff(deps, error),
-      )
-    }),
-  )
-  app.post(
-    '/v1/namespaces/:namespace/gatewaysyncs/:name/blobs',
-    limited(async (context, deliverable, body) => {
-      const { commit, profile, ids } = parsed(blobsBody, body)
-      requirePublished(deliverable, commit, profile)
-      const left = new AbortController()
-      const signal = AbortSignal.any([context.req.raw.signal, left.signal])
-      const { body: answer, started } = blobStream(deps, deliverable.source, { commit, profile, ids }, signal, () =>
-        left.abort(new Error('the reader has left')),
-      )
-      // A refusal has a status of its own as long as nothing has been sent.
-      await started
-      return new Response(answer, { headers: { 'content-type': 'application/octet-stream' } })
-    }),
-  )
+  route('changes', ({ source, ...deliverable }, body, signal) => {
+    const { commit, from, profile } = parsed(changesBody, body)
+    requirePublished(deliverable, commit, profile)
+    return { type: 'application/x-ndjson', chunks: lines(source.changes({ commit, from, profile }, signal)) }
+  })
+  route('blobs', ({ source, ...deliverable }, body, signal) => {
+    const { commit, profile, ids } = parsed(blobsBody, body)
+    requirePublished(deliverable, commit, profile)
+    return { type: 'application/octet-stream', chunks: frames(source.frames({ commit, profile, ids }, signal)) }
+  })
   app.notFound((context) => problem(context, 404, 'NotFound', 'there is no such route'))
   return app
 }
 
-function requirePublished({ commits, hasProfile }: Deliverable, commit: string, profile: string): void {
-  if (!commits.has(commit)) throw new Fault('CommitNotPublished', `commit ${commit} is not and was not published for this GatewaySync`)
-  if (!hasProfile(profile)) throw new Fault('UnknownProfile', `the GatewaySync has no profile "${profile}"`)
+async function* lines(batches: AsyncIterable<readonly Change[]>): AsyncGenerator<Uint8Array> {
+  let entries = 0
+  for await (const batch of batches) {
+    entries += batch.length
+    yield Buffer.from(encodeChanges(batch))
+  }
+  yield Buffer.from(encodeEnd(entries))
 }
 
-/** Blobs as a stream that is written only as fast as it is read: the source is held up while more than a megabyte waits. */
-function blobStream(
-  deps: DeliveryDeps,
-  source: Source,
-  request: Parameters<Source['blobs']>[0],
-  signal: AbortSignal,
-  cancel: () => void,
-): { body: ReadableStream<Uint8Array>; started: Promise<void> } {
-  let wake: (() => void) | undefined
-  const { promise: started, resolve: start, reject: refuse } = Promise.withResolvers<void>()
-  const body = new ReadableStream<Uint8Array>(
+async function* frames(blobs: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* blobs
+  yield encodeLastFrame()
+}
+
+/**
+ * Chunks as a body that is made only as fast as it is read. The first chunk is waited for: until then a refusal still has a status of its
+ * own, and from then on only the missing end says that something went wrong.
+ */
+async function streamed(chunks: AsyncGenerator<Uint8Array>, left: AbortController, log: Log): Promise<ReadableStream<Uint8Array>> {
+  let first: IteratorResult<Uint8Array> | undefined = await chunks.next()
+  return new ReadableStream<Uint8Array>(
     {
-      start(controller) {
-        const sink = framingSink((chunk) => controller.enqueue(chunk))
-        const flow: BlobSink = {
-          ...sink,
-          begin(id, size) {
-            start()
-            sink.begin(id, size)
-          },
-          drained: async () => {
-            while ((controller.desiredSize ?? 0) <= 0 && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve))
-          },
+      async pull(controller) {
+        try {
+          const next = first ?? (await chunks.next())
+          first = undefined
+          if (next.done === true) controller.close()
+          else controller.enqueue(next.value)
+        } catch (error) {
+          // The connection lives on; the missing end alone says that nothing of the answer counts.
+          if (!isAbort(error, left.signal)) cutOff(log, error)
+          controller.close()
         }
-        source.blobs(request, flow, signal).then(
-          () => {
-            start()
-            sink.flush()
-            controller.enqueue(Buffer.from(endFrame))
-            controller.close()
-          },
-          (error: unknown) => {
-            refuse(error)
-            if (!isAbort(error, signal)) cutOff(deps, error)
-            controller.error(error)
-          },
-        )
       },
-      pull() {
-        wake?.()
-      },
-      cancel() {
-        cancel()
-        wake?.()
+      async cancel() {
+        left.abort(new Error('the reader has left'))
+        await chunks.return(undefined)
       },
     },
-    { highWaterMark: highWaterBytes, size: (chunk) => chunk.byteLength },
+    { highWaterMark: highWaterBytes, size: ({ byteLength }) => byteLength },
   )
-  return { body, started }
 }
 
-/** An answer without its last line or frame says to the agent that nothing of it counts. */
-function cutOff({ log }: DeliveryDeps, error: unknown): void {
+function cutOff(log: Log, error: unknown): void {
   const { reason, message } = asFault(error)
   log.warn({ reason, message }, 'a delivery ended early')
 }
 
-/** Gathers small blobs, so that 20,000 of them are not 40,000 writes. */
-function framingSink(write: (chunk: Uint8Array) => void): BlobSink & { flush(): void } {
-  let parts: Uint8Array[] = []
-  let size = 0
-  const add = (part: Uint8Array): void => {
-    parts.push(part)
-    size += part.byteLength
-    if (size >= 64 * 1024) flush()
-  }
-  const flush = (): void => {
-    if (size === 0) return
-    write(Buffer.concat(parts))
-    parts = []
-    size = 0
-  }
-  return {
-    begin: (id, bytes) => add(Buffer.from(encodeFrame(id, bytes))),
-    // A chunk is valid only during its call.
-    data: (chunk) => add(Uint8Array.prototype.slice.call(chunk)),
-    end() {},
-    flush,
-  }
-}
-
-function onEnd(response: Response, ended: () => void): Response {
-  if (response.body === null) {
-    ended()
-    return response
-  }
-  let told = false
-  const once = (): void => {
-    if (!told) ended()
-    told = true
-  }
-  const reader = response.body.getReader()
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read()
-        if (!done) return controller.enqueue(value)
-        once()
-        controller.close()
-      } catch (error) {
-        once()
-        controller.error(error)
-      }
-    },
-    async cancel(reason) {
-      once()
-      await reader.cancel(reason)
-    },
-  })
-  return new Response(body, { status: response.status, headers: response.headers })
+function requirePublished({ commits, hasProfile }: Omit<Deliverable, 'source'>, commit: string, profile: string): void {
+  if (!commits.has(commit)) throw new Fault('CommitNotPublished', `commit ${commit} is not and was not published for this GatewaySync`)
+  if (!hasProfile(profile)) throw new Fault('UnknownProfile', `the GatewaySync has no profile "${profile}"`)
 }
 
 async function readJson(request: Request): Promise<unknown> {

@@ -1,7 +1,7 @@
 /**
  * Which mirror serves which GatewaySync, and which commits it must keep for it.
  */
-import type { BlobsRequest, ChangesRequest, Source } from '../delivery/protocol.ts'
+import type { Origin } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { resolveProfile, sourceRoots } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
@@ -16,7 +16,7 @@ export type SyncMirrors = {
   keep(key: string, spec: GatewaySyncSpec, commits: readonly CommitHash[]): void
   forget(key: string): void
   /** Content of the GatewaySync's repository; a commit that this replica does not have yet is fetched when it is asked for. */
-  source(spec: GatewaySyncSpec): Source
+  source(spec: GatewaySyncSpec): Origin
 }
 
 export function createSyncMirrors(mirrors: Mirrors, allowedHosts: readonly string[]): SyncMirrors {
@@ -40,20 +40,7 @@ export function createSyncMirrors(mirrors: Mirrors, allowedHosts: readonly strin
       keepers.set(key, { repo: spec.git.repo, mirror })
       mirror.keep(key, commits)
     },
-    source(spec) {
-      const mirror = of(spec)
-      const inner = mirror.source((profile) => sourceRoots(resolveProfile(spec.sync, profile)))
-      return {
-        async *changes(request: ChangesRequest, signal: AbortSignal) {
-          await mirror.ensure(request.commit, signal)
-          yield* inner.changes(request, signal)
-        },
-        async blobs(request: BlobsRequest, sink, signal) {
-          await mirror.ensure(request.commit, signal)
-          await inner.blobs(request, sink, signal)
-        },
-      }
-    },
+    source: (spec) => of(spec).source((profile) => sourceRoots(resolveProfile(spec.sync, profile))),
   }
 }
 

@@ -1,23 +1,41 @@
 /**
  * Streams blobs out of a mirror by `git cat-file --batch`, in the order of the ids.
  */
+import { framesReader } from '../delivery/frames.ts'
 import type { BlobSink } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import { ending, type GitLimits, startGit } from './git.ts'
 
+type Repository = { folder: string; limits: GitLimits }
+
 const timeoutMs = 600_000
-const newline = 10
-/** `<id> blob <size>`. */
-const maxHeaderBytes = 128
 
 /** Throws CommitGone for a blob that is not there, DeliveryFailed when git ends early, and what the sink throws. */
-export async function readBlobs(
-  { folder, limits }: { folder: string; limits: GitLimits },
-  ids: readonly CommitHash[],
-  sink: BlobSink,
-  signal: AbortSignal,
-): Promise<void> {
+export async function readBlobs(repository: Repository, ids: readonly CommitHash[], sink: BlobSink, signal: AbortSignal): Promise<void> {
+  const reader = framesReader(sink)
+  for await (const chunk of batch(repository, ids, signal)) reader.take(chunk)
+  requireAll(reader.count(), ids)
+}
+
+/**
+ * The blobs framed as git writes them, for who only passes them on: looked through, so that a blob that is not there ends the stream, and
+ * otherwise untouched. Throws as `readBlobs` does.
+ */
+export async function* frameBlobs(repository: Repository, ids: readonly CommitHash[], signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const reader = framesReader({ begin() {}, data() {}, end() {} })
+  for await (const chunk of batch(repository, ids, signal)) {
+    reader.take(chunk)
+    yield chunk
+  }
+  requireAll(reader.count(), ids)
+}
+
+function requireAll(count: number, ids: readonly CommitHash[]): void {
+  if (count !== ids.length) throw new Fault('DeliveryFailed', `git gave ${count} of ${ids.length} blobs`)
+}
+
+async function* batch({ folder, limits }: Repository, ids: readonly CommitHash[], signal: AbortSignal): AsyncGenerator<Buffer> {
   const run = { folder, args: ['cat-file', '--batch', '--buffer'], timeoutMs }
   const child = startGit(run, limits)
   const own = new AbortController()
@@ -25,61 +43,12 @@ export async function readBlobs(
   ended.catch(() => undefined)
   child.stdin.on('error', () => undefined)
   child.stdin.end(`${ids.join('\n')}\n`)
-  const reader = batchReader(sink)
   let complete = false
   try {
-    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
-      reader.take(chunk)
-      await sink.drained?.()
-    }
+    yield* child.stdout as AsyncIterable<Buffer>
     await ended
-    if (reader.count() !== ids.length) throw new Fault('DeliveryFailed', `git gave ${reader.count()} of ${ids.length} blobs`)
     complete = true
   } finally {
     if (!complete) own.abort(new Error('the reader has left'))
-  }
-}
-
-/** Takes git's output apart: a header line, the content, a line end, again and again. */
-export function batchReader(sink: BlobSink): { take(chunk: Buffer): void; count(): number } {
-  let header = Buffer.alloc(0)
-  let left = -1
-  let blobs = 0
-  const takeHeader = (chunk: Buffer, at: number): number => {
-    const end = chunk.indexOf(newline, at)
-    header = Buffer.concat([header, chunk.subarray(at, end < 0 ? chunk.length : end)])
-    if (header.length > maxHeaderBytes) throw new Fault('DeliveryFailed', 'git wrote a header that is none')
-    if (end < 0) return chunk.length
-    const [id = '', type, size] = header.toString('latin1').split(' ')
-    header = Buffer.alloc(0)
-    if (type === 'missing') throw new Fault('CommitGone', `the mirror has no object ${id}`)
-    if (type !== 'blob' || size === undefined) throw new Fault('DeliveryFailed', `object ${id} is a ${type ?? 'nothing'}, not a blob`)
-    left = Number(size)
-    sink.begin(id as CommitHash, left)
-    return end + 1
-  }
-  return {
-    take(chunk) {
-      let at = 0
-      while (at < chunk.length) {
-        if (left < 0) {
-          at = takeHeader(chunk, at)
-          continue
-        }
-        if (left > 0) {
-          const part = chunk.subarray(at, at + left)
-          sink.data(part)
-          left -= part.length
-          at += part.length
-          continue
-        }
-        // The line end behind the content.
-        sink.end()
-        blobs += 1
-        left = -1
-        at += 1
-      }
-    },
-    count: () => blobs,
   }
 }

@@ -5,8 +5,8 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import type { Clock } from '../clock.ts'
-import type { Listing } from '../collections/listing.ts'
-import type { Source } from '../delivery/protocol.ts'
+import type { VersionedListing } from '../collections/listing.ts'
+import type { Origin } from '../delivery/protocol.ts'
 import { asFault, Fault } from '../fault.ts'
 import { type CommitHash, isCommitHash, parseCommitHash, type RelativePath } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
@@ -16,6 +16,7 @@ import { mirrorListing } from './mirror-listing.ts'
 import { mirrorSource } from './mirror-source.ts'
 import type { Location } from './remote.ts'
 import { candidateRefs, pickRef } from './refs.ts'
+import type { Offers } from './offers.ts'
 
 export type Resolved = { commit: CommitHash; committedAt: string | undefined; fetchedAt: string }
 
@@ -30,9 +31,9 @@ export type Mirror = {
   /** Which commits an owner needs; what nobody needs is dropped with the next clean-up. */
   keep(owner: string, commits: readonly CommitHash[]): void
   /** The content below the folders that a profile reads. */
-  source(roots: (profile: string) => readonly RelativePath[] | undefined): Source
+  source(roots: (profile: string) => readonly RelativePath[] | undefined): Origin
   /** What a commit holds below some folders, for the collection checks; the commit must be there. */
-  listing(commit: CommitHash, roots: readonly RelativePath[]): Listing
+  listing(commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
   /** Settles when nothing is under way. */
   settled(): Promise<void>
 }
@@ -42,6 +43,7 @@ export type MirrorOptions = {
   location: Location
   caFile: string | undefined
   limits: GitLimits
+  offers: Offers
   clock: Clock
   log: Log
   signal: AbortSignal
@@ -195,7 +197,7 @@ export function openMirror(options: MirrorOptions): Mirror {
       if (commits.length === 0) owners.delete(owner)
       else owners.set(owner, [...commits])
     },
-    source: (roots) => mirrorSource({ folder, limits, has, ensure, roots }),
+    source: (roots) => mirrorSource({ folder, limits, offers: options.offers, has, ensure, roots }),
     listing: (commit, roots) => mirrorListing({ folder, limits }, commit, roots),
     async settled() {
       await queue

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { GitLimits } from './git.ts'
 import { type Mirror, openMirror } from './mirror.ts'
+import { rememberOffers } from './offers.ts'
 import { locate, mirrorKey, type Remote } from './remote.ts'
 
 export type { Mirror } from './mirror.ts'
@@ -36,6 +37,7 @@ const usualMaxPackBytes = 1024 * 1024 * 1024
 export function createMirrors({ folder, clock, log, allowLocal, maxPackBytes = usualMaxPackBytes }: Options): Mirrors {
   const mirrors = new Map<string, Mirror>()
   const stopping = new AbortController()
+  const offers = rememberOffers()
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   return {
     of(remote) {
@@ -49,6 +51,7 @@ export function createMirrors({ folder, clock, log, allowLocal, maxPackBytes = u
         location,
         caFile: remote.caFile,
         limits,
+        offers,
         clock,
         log,
         signal: stopping.signal,

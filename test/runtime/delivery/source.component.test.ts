@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { nextCertificates } from '../../../runtime/certificates/next.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import { deliveryClient } from '../../../runtime/delivery/client.ts'
-import type { Source } from '../../../runtime/delivery/protocol.ts'
+import type { Origin, Source } from '../../../runtime/delivery/protocol.ts'
 import { deliveryApp } from '../../../runtime/delivery/server.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
@@ -16,7 +16,7 @@ import { requires } from '../../support/requires.ts'
 
 const signal = AbortSignal.timeout(120_000)
 
-function overMirror(t: Test): SourceUnderTest {
+function overMirror(t: Test): SourceUnderTest & { source: Origin } {
   const folder = temporaryFolder(t, 'source')
   const repository = makeRepository(path.join(folder, 'repository'))
   repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
@@ -30,7 +30,7 @@ function overMirror(t: Test): SourceUnderTest {
   }
 }
 
-async function overTls(t: Test, inner: SourceUnderTest, source: Source = inner.source) {
+async function overTls(t: Test, inner: SourceUnderTest & { source: Origin }, source = inner.source) {
   const commits = new Set<string>()
   const certificates = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
   const app = deliveryApp({
@@ -97,12 +97,12 @@ void t.test('delivery gives nothing to a caller without a valid token, nor of a 
 void t.test('an answer that is cut off counts for nothing', async (t) => {
   if (!requires(t, 'git')) return
   const inner = overMirror(t)
-  const broken: Source = {
+  const broken: Origin = {
+    ...inner.source,
     async *changes(request, own) {
       for await (const batch of inner.source.changes(request, own)) yield batch
       throw new Fault('GitFailed', 'git was killed')
     },
-    blobs: inner.source.blobs,
   }
   const { client, publish } = await overTls(t, inner, broken)
   const commit = inner.repository.commit({ 'projects/a.txt': 'a' })
