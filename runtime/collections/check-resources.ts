@@ -1,7 +1,7 @@
 /**
  * Checks of one resource and its content. Pure.
  */
-import { type Found, isOverriddenEverywhere, nameInResource, type ResourceFacts, type TreeFacts, typeOf } from './facts.ts'
+import { type Found, nameInResource, type ResourceFacts, type TreeFacts, typeOf } from './facts.ts'
 import { findHosts, type Sighting } from './hosts.ts'
 import { foldName, isUserMode } from './inheritance.ts'
 import { isObject } from './manifests.ts'
@@ -61,7 +61,7 @@ export function* hostOrCredentialInCore(facts: ResourceFacts, tree: TreeFacts): 
   if (foldName(facts.collection.name) !== 'core') return
   const sightings = sightingsOf(facts)
   const first = sightings.find(({ kind }) => kind !== 'encrypted') ?? sightings[0]
-  if (first === undefined || isOverriddenEverywhere(tree, facts.resource.key)) return
+  if (first === undefined || tree.overriddenEverywhere.has(foldName(facts.resource.key))) return
   const more = sightings.length === 1 ? '' : ` (and ${sightings.length - 1} more)`
   yield at(facts, facts.path, `${wording[first.kind]} at ${first.at}${more}`)
 }
@@ -79,7 +79,7 @@ export function* environmentResourceInCore(facts: ResourceFacts, tree: TreeFacts
   const remote = type === tagProviderType && /gan|gateway-?network|remote/i.test(profileType(facts))
   if (!environmentTypes.has(type) && !remote) return
   // Said already by the rule about hosts.
-  if (sightingsOf(facts).length > 0 || isOverriddenEverywhere(tree, resource.key)) return
+  if (sightingsOf(facts).length > 0 || tree.overriddenEverywhere.has(foldName(resource.key))) return
   yield at(facts, path, `${remote ? 'a remote tag provider' : `a resource of ${type}`} usually differs between environments`)
 }
 

@@ -4,11 +4,12 @@
  */
 import { hash } from 'node:crypto'
 import { resourceChecks, treeChecks } from './checks.ts'
-import { readResources, type Placed, type ResourceContent } from './contents.ts'
-import { type Digest, type Found, inRoot, type ResourceFacts, type TreeFacts } from './facts.ts'
-import { decidingCollections, familyOf, foldName, lineage } from './inheritance.ts'
+import { readResources, type ResourceContent } from './contents.ts'
+import { type Digest, type Found, inRoot, overriddenEverywhere, type ResourceFacts, type TreeFacts } from './facts.ts'
+import { decidingCollections, familyOf, foldName } from './inheritance.ts'
 import { type Entry, type Listing, readTexts } from './listing.ts'
 import { maxManifestBytes, type ParsedMode, parseMode } from './manifests.ts'
+import { createLearner, judgedOf, type Memory, planSteps, type Step } from './recall.ts'
 import { type RuleId, rules, type Severity } from './rules.ts'
 import { signatureAttribute } from './signature.ts'
 import { buildTree, type Tree } from './tree.ts'
@@ -43,6 +44,8 @@ export type CheckOptions = {
   /** Report only what decides: findings of external, core and the modes in use. */
   decidingOnly?: boolean | undefined
   maxFindings?: number | undefined
+  /** What an earlier check of the same root gave; this one's takes its place. */
+  memory?: Memory | undefined
 }
 
 const usualMaxFindings = 10_000
@@ -55,7 +58,7 @@ export async function checkCollections(listing: Listing, options: CheckOptions, 
     if (options.templated === true && rule === 'invalid-config-mode') continue
     for (const found of check(facts)) collector.add(rule, found)
   }
-  if (options.templated !== true) await checkContents(listing, facts, collector, signal)
+  if (options.templated !== true) await checkContents(listing, facts, collector, options.memory, signal)
   return collector.report()
 }
 
@@ -71,7 +74,10 @@ export async function readTree(
   const tree = buildTree(entries, root)
   const modes = await readModes(listing, tree, signal)
   const family = familyOf(tree, modes)
-  return { facts: { root, tree, family, modes, modesInUse, coreDelivered: coreDelivered ?? family.byName.has('core') } }
+  const delivered = coreDelivered ?? family.byName.has('core')
+  return {
+    facts: { root, tree, family, modes, modesInUse, coreDelivered: delivered, overriddenEverywhere: overriddenEverywhere(family) },
+  }
 }
 
 async function readModes(listing: Listing, { collections }: Tree, signal: AbortSignal): Promise<Map<string, ParsedMode>> {
@@ -118,66 +124,50 @@ function byPath(a: Finding, b: Finding): number {
   return a.path < b.path ? -1 : a.path > b.path ? 1 : a.rule < b.rule ? -1 : 1
 }
 
-/** Reads parents before their children, so that an override finds what it is compared with. */
-async function checkContents(listing: Listing, facts: TreeFacts, collector: Collector, signal: AbortSignal): Promise<void> {
-  const { family, tree } = facts
-  const depth = (name: string): number => lineage(family, name).names.length
-  const order = tree.collections
-    .map((collection) => ({ collection, depth: depth(collection.name) }))
-    .toSorted((a, b) => a.depth - b.depth)
-    .map(({ collection }) => collection)
-  const placed = order.flatMap((collection) => collection.resources.map((resource): Placed => ({ collection, resource })))
-  const digests = createDigests(facts, placed)
+/** Reads what is not remembered; findings come in one order, whatever was read. */
+async function checkContents(
+  listing: Listing,
+  facts: TreeFacts,
+  collector: Collector,
+  memory: Memory | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const steps = planSteps(facts, memory)
+  const learner = createLearner(memory !== undefined)
+  let next = 0
+  const tellBefore = (end: Step | undefined): void => {
+    for (let step = steps[next]; step !== undefined && step !== end; step = steps[(next += 1)]) {
+      for (const [rule, found] of step.judged?.found ?? []) collector.add(rule, found)
+      learner.learn(step)
+    }
+  }
+  const unread = memory === undefined ? steps : steps.filter(({ judged }) => judged === undefined)
+  let read = 0
   await readResources(
     listing,
-    placed,
+    unread,
     (content) => {
-      const resource = resourceFacts(content, facts, digests)
-      for (const [rule, check] of resourceChecks) for (const found of check(resource, facts)) collector.add(rule, found)
+      const step = unread[(read += 1) - 1]
+      tellBefore(step)
+      if (step !== undefined) judge(content, step, steps, facts)
     },
     signal,
   )
+  tellBefore(undefined)
+  if (memory !== undefined) memory.known = learner.known
 }
 
-type Digests = {
-  isRepeated(placed: Placed): boolean
-  baseOf(placed: Placed): (Digest & { collection: string }) | undefined
-  add(placed: Placed, digest: Digest): void
-}
-
-/** Remembers only what is overridden somewhere. */
-function createDigests({ family }: TreeFacts, placed: readonly Placed[]): Digests {
-  const seen = new Set<string>()
-  const repeated = new Map<string, Map<string, Digest & { collection: string }>>()
-  for (const { resource } of placed) {
-    const key = foldName(resource.key)
-    if (seen.has(key)) repeated.set(key, new Map())
-    else seen.add(key)
-  }
-  return {
-    isRepeated: ({ resource }) => repeated.has(foldName(resource.key)),
-    baseOf({ collection, resource }) {
-      const known = repeated.get(foldName(resource.key))
-      if (known === undefined || foldName(collection.name) === 'local') return undefined
-      const [, ...ancestors] = lineage(family, collection.name).names
-      for (const name of ancestors) {
-        const digest = known.get(name)
-        if (digest !== undefined) return digest
-      }
-      return undefined
-    },
-    add({ collection, resource }, digest) {
-      repeated.get(foldName(resource.key))?.set(foldName(collection.name), { ...digest, collection: collection.name })
-    },
-  }
-}
-
-function resourceFacts(content: ResourceContent, facts: TreeFacts, digests: Digests): ResourceFacts {
-  const { collection, resource, hashes, json, manifest: parsed } = content
-  const base = digests.baseOf(content)
-  const own = digests.isRepeated(content) ? digestOf(content) : undefined
-  if (own !== undefined) digests.add(content, own)
-  return { collection, resource, path: inRoot(facts, resource.folder), parsed, hash: (file) => hashes.get(file), json, base, own }
+function judge(content: ResourceContent, step: Step, steps: readonly Step[], facts: TreeFacts): void {
+  const { resource, collection, hashes, json, manifest: parsed } = content
+  const own = step.isRepeated ? digestOf(content) : undefined
+  const overridden = step.base === undefined ? undefined : steps[step.base]
+  const digest = overridden?.judged?.digest
+  const base = overridden === undefined || digest === undefined ? undefined : { ...digest, collection: overridden.collection.name }
+  const hashed = (file: string): string | undefined => hashes.get(file)
+  const path = inRoot(facts, resource.folder)
+  const seen: ResourceFacts = { collection, resource, path, parsed, hash: hashed, json, base, own }
+  const found = resourceChecks.flatMap(([rule, check]) => [...check(seen, facts)].map((each) => [rule, each] as const))
+  step.judged = judgedOf(step, steps, found, own)
 }
 
 /** Equal for resources that a gateway would treat alike: who changed them last, and when, does not count. */

@@ -18,6 +18,8 @@ export type TreeFacts = {
   modesInUse: readonly string[] | undefined
   /** Whether gateways get `core` from this tree. */
   coreDelivered: boolean
+  /** Folded keys of the resources that every deployment mode replaces. */
+  overriddenEverywhere: ReadonlySet<string>
 }
 
 /** What is compared between a resource and what it overrides. */
@@ -55,12 +57,14 @@ export function typeOf({ module, type }: Resource): string {
   return `${module}/${type}`
 }
 
-/** Whether every deployment mode, by itself or by a parent above core, replaces the resource with this key. */
-export function isOverriddenEverywhere({ family }: TreeFacts, key: string): boolean {
-  const folded = foldName(key)
-  const modes = userModes(family)
-  const holds = (name: string): boolean =>
-    !['core', 'external', 'system'].includes(name) &&
-    family.byName.get(name)?.collection.resources.some((resource) => foldName(resource.key) === folded) === true
-  return modes.length > 0 && modes.every((mode) => lineage(family, mode).names.some(holds))
+/** The folded keys of the resources that every deployment mode, by itself or by a parent above core, replaces. */
+export function overriddenEverywhere(family: Family): Set<string> {
+  const replaced = userModes(family).map((mode) => new Set(lineage(family, mode).names.flatMap((name) => ownKeys(family, name))))
+  const [first = new Set<string>(), ...others] = replaced
+  return new Set([...first].filter((key) => others.every((keys) => keys.has(key))))
+}
+
+function ownKeys({ byName }: Family, name: string): string[] {
+  if (['core', 'external', 'system'].includes(name)) return []
+  return (byName.get(name)?.collection.resources ?? []).map(({ key }) => foldName(key))
 }

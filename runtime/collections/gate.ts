@@ -4,13 +4,16 @@
  */
 import type { Verdict } from '../gatewaysync/decide.ts'
 import { Fault } from '../fault.ts'
-import { canonicalJson, type ResolvedProfile, sourceRoots } from '../gatewaysync/profile.ts'
+import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
-import { type CommitHash, isWithin, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
-import { checkCollections, type Finding } from './check.ts'
+import type { CommitHash } from '../gatewaysync/values.ts'
+import { checkCollections, type CheckOptions, type Finding } from './check.ts'
+import { deliveriesOf, type DeliveryDeps, deliveryKey } from './delivery.ts'
+import { gatherContents, keep } from './gate-content.ts'
 import { foldName } from './inheritance.ts'
-import { type Entry, type Listing, readTexts } from './listing.ts'
-import { findRoots } from './roots.ts'
+import { createKeptContents, type KeptContents } from './kept-contents.ts'
+import { type Entry, type Listing, readTexts, type VersionedListing } from './listing.ts'
+import type { Memory } from './recall.ts'
 import { isRuleId } from './rules.ts'
 import { gateSeverity, maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from './severities.ts'
 
@@ -23,16 +26,13 @@ export type GateRequest = {
   /** Modes that gateways report; undefined: none is known, so every mode counts. */
   modesInUse: readonly string[] | undefined
   commit: CommitHash
+  /** Commits of one line resemble each other: what was learned of one is used for the next. Say a repository and a branch. */
+  line: string
 }
 
 export type Gate = {
   /** `listing` must cover `gateRoots(profiles)`. Throws what reading throws. */
-  check(listing: Listing, request: GateRequest, signal: AbortSignal): Promise<Verdict>
-}
-
-export type GateDeps = {
-  /** Whether a path relative to its source is left out, given exclude patterns. Throws InvalidSpec. */
-  excluder(patterns: readonly string[]): (path: string) => boolean
+  check(listing: VersionedListing, request: GateRequest, signal: AbortSignal): Promise<Verdict>
 }
 
 /** A verdict is at most 50 findings, some 20 KiB. */
@@ -41,14 +41,8 @@ const maxItems = 50
 const maxPathLength = 4096
 const maxMessageLength = 1024
 
-/** What a listing for the gate must hold: the sources of all profiles, and the repository's own settings. */
-export function gateRoots(profiles: readonly ResolvedProfile[]): RelativePath[] {
-  const all = parseRelativePath('')
-  const roots = [...new Set(profiles.flatMap((profile) => sourceRoots(profile)))]
-  return roots.includes(all) ? [all] : [...roots, parseRelativePath(settingsFile)]
-}
-
-export function createGate(deps: GateDeps): Gate {
+export function createGate(deps: DeliveryDeps): Gate {
+  const kept = createKeptContents()
   const verdicts = new Map<string, Verdict>()
   let queue: Promise<unknown> = Promise.resolve()
   const oneAtATime = async (work: () => Promise<Verdict>): Promise<Verdict> => {
@@ -69,7 +63,7 @@ export function createGate(deps: GateDeps): Gate {
         const known = verdicts.get(key)
         if (known !== undefined) return known
         signal.throwIfAborted()
-        const verdict = await judge(deps, listing, request, signal)
+        const verdict = await judge(deps, listing, request, kept, signal)
         remember(key, verdict)
         return verdict
       })
@@ -83,10 +77,16 @@ function keyOf({ profiles, validation, modesInUse, commit }: GateRequest): strin
   return canonicalJson({ commit, modes, rules: validation.rules, delivered: profiles.map(deliveryKey) })
 }
 
-async function judge(deps: GateDeps, listing: Listing, request: GateRequest, signal: AbortSignal): Promise<Verdict> {
-  const entries: Entry[] = []
-  for await (const batch of listing.list(signal)) for (const entry of batch) entries.push(entry)
-  const { settings, problem } = await readSettings(listing, entries, signal)
+async function judge(
+  deps: DeliveryDeps,
+  listing: VersionedListing,
+  request: GateRequest,
+  kept: KeptContents,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const deliveries = deliveriesOf(deps, request.profiles)
+  const contents = await gatherContents(listing, deliveries, ({ key }) => kept.get(`${request.line} ${key}`), signal)
+  const { settings, problem } = await readSettings(listing, contents[0]?.[1].settings, signal)
   const severity = gateSeverity(settings, request.validation.rules)
   const counts = { errors: 0, warnings: 0 }
   const items = new Map<string, VerdictItem>()
@@ -97,26 +97,34 @@ async function judge(deps: GateDeps, listing: Listing, request: GateRequest, sig
     counts.warnings += 1
     add(item)
   }
-  let checked = false
-  for (const profile of distinct(request.profiles)) {
-    const { delivered, templated } = delivery(deps, profile)
-    const wanted = entries.filter(({ path }) => delivered(path))
-    for (const root of findRoots(wanted.map(({ path }) => path))) {
-      checked = true
-      const own: Listing = {
-        async *list() {
-          yield wanted
-        },
-        read: listing.read,
+  for (const [delivery, content] of contents) {
+    const known = new Map<string, Memory['known']>()
+    const own: Listing = {
+      async *list() {
+        yield content.files
+      },
+      read: listing.read,
+    }
+    for (const root of content.roots) {
+      const memory = content.memory(root)
+      const options: CheckOptions = {
+        root,
+        severity,
+        modesInUse: request.modesInUse,
+        templated: delivery.templated(root),
+        decidingOnly: true,
+        maxFindings: 500,
+        memory,
       }
-      const options = { root, severity, modesInUse: request.modesInUse, templated: templated(root), decidingOnly: true, maxFindings: 500 }
       const { findings, summary } = await checkCollections(own, options, signal)
+      known.set(root, memory.known)
       counts.errors += summary.errors
       counts.warnings += summary.warnings
       for (const finding of findings) add(itemOf(finding))
     }
+    kept.set(`${request.line} ${delivery.key}`, keep(request.commit, content, known))
   }
-  if (!checked) return { kind: 'notChecked' }
+  if (contents.every(([, { roots }]) => roots.length === 0)) return { kind: 'notChecked' }
   const sorted = [...items.values()].toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
   return { kind: 'checked', ...exact(counts, sorted), items: sorted.slice(0, maxItems) }
 }
@@ -134,10 +142,9 @@ function itemOf({ rule, severity, path, message }: Finding): VerdictItem {
 
 async function readSettings(
   listing: Listing,
-  entries: readonly Entry[],
+  file: Entry | undefined,
   signal: AbortSignal,
 ): Promise<{ settings: Settings; problem: string | undefined }> {
-  const file = entries.find(({ path }) => path === settingsFile)
   if (file === undefined) return { settings: noSettings, problem: undefined }
   const bytes = (await readTexts(listing, [file], maxSettingsBytes, signal)).get(settingsFile)
   if (bytes === undefined) return { settings: noSettings, problem: `${settingsFile} is larger than ${maxSettingsBytes} bytes` }
@@ -156,56 +163,4 @@ function* settingsProblems(problem: string | undefined, rules: Readonly<Record<s
   for (const rule of Object.keys(rules)) {
     if (!isRuleId(rule)) yield { ...item, path: 'spec.validation.rules', message: `there is no rule "${rule}"` }
   }
-}
-
-type Delivery = { delivered(path: string): boolean; templated(root: string): boolean }
-
-/** Which files of the commit reach a gateway by this profile, and where they are rendered on the way. */
-function delivery({ excluder }: GateDeps, profile: ResolvedProfile): Delivery {
-  const covers: ((path: string) => boolean)[] = []
-  const rendered: string[] = []
-  const { collections, excludePatterns } = profile
-  if (collections !== undefined) {
-    const [root = ''] = sourceRoots({ collections, mappings: [] })
-    const excluded = excluder(excludePatterns)
-    covers.push((path) => {
-      const below = belowFolder(path, root)
-      if (below === undefined) return false
-      const slash = below.indexOf('/')
-      return slash > 0 && foldName(below.slice(0, slash)) !== 'local' && !excluded(below.slice(slash + 1))
-    })
-  }
-  for (const mapping of profile.mappings) {
-    const [source = ''] = sourceRoots({ collections: undefined, mappings: [mapping] })
-    const excluded = excluder([...excludePatterns, ...(mapping.excludePatterns ?? [])])
-    if (mapping.template) rendered.push(source)
-    if (mapping.type !== 'dir') continue
-    covers.push((path) => {
-      const below = belowFolder(path, source)
-      return below !== undefined && !excluded(below)
-    })
-  }
-  return {
-    delivered: (path) => !isCache(path) && covers.some((covered) => covered(path)),
-    templated: (root) => rendered.some((source) => isWithin(root, source) || isWithin(source, root)),
-  }
-}
-
-function belowFolder(path: string, folder: string): string | undefined {
-  if (folder === '') return path
-  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : undefined
-}
-
-function isCache(path: string): boolean {
-  return `/${path}`.includes('/.resources/')
-}
-
-/** One of each kind: most profiles differ in what does not concern the checks. */
-function distinct(profiles: readonly ResolvedProfile[]): ResolvedProfile[] {
-  return [...new Map(profiles.map((profile) => [deliveryKey(profile), profile])).values()]
-}
-
-function deliveryKey({ collections, excludePatterns, mappings }: ResolvedProfile): string {
-  const sources = mappings.map(({ source, type, template, excludePatterns: own }) => ({ source, type, template, own }))
-  return canonicalJson({ root: collections?.root, excludePatterns, sources })
 }

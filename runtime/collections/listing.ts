@@ -23,6 +23,15 @@ export type Listing = {
   read(entries: readonly Entry[], sink: ContentSink, signal: AbortSignal): Promise<void>
 }
 
+/** A file that another commit has otherwise. `gone`: it is no ordinary file any more. */
+export type Difference = { path: string; id?: string; gone: boolean }
+
+/** A commit that can be compared with an earlier one. */
+export type VersionedListing = Listing & {
+  /** How this commit differs from another. Throws where the other is not there (any more). */
+  changesSince(commit: string, signal: AbortSignal): AsyncIterable<readonly Difference[]>
+}
+
 /** The same listing, listed only once. */
 export async function remembered(listing: Listing, signal: AbortSignal): Promise<Listing> {
   const entries: Entry[] = []

@@ -10,9 +10,15 @@ import { modeManifest } from './tree.ts'
 export function findRoots(paths: Iterable<string>): string[] {
   const roots = new Set<string>()
   for (const path of paths) {
-    const conventional = /^(?:.*\/)?config\/resources(?=\/)/.exec(path)?.[0]
-    if (conventional !== undefined) roots.add(conventional)
-    else if (path.endsWith(`/${modeManifest}`)) roots.add(path.split('/').slice(0, -2).join('/'))
+    const root = rootOf(path)
+    if (root !== undefined) roots.add(root)
   }
   return [...roots].toSorted()
+}
+
+/** The root that a file tells of by its path. */
+export function rootOf(path: string): string | undefined {
+  const conventional = /^(?:.*\/)?config\/resources(?=\/)/.exec(path)?.[0]
+  if (conventional !== undefined) return conventional
+  return path.endsWith(`/${modeManifest}`) ? path.split('/').slice(0, -2).join('/') : undefined
 }

@@ -1,8 +1,9 @@
 /**
  * Puts the gate in front of publication: which profiles, which modes in use, which content it judges.
  */
-import { createGate, gateRoots } from '../collections/gate.ts'
-import type { Listing } from '../collections/listing.ts'
+import { gateRoots } from '../collections/delivery.ts'
+import { createGate } from '../collections/gate.ts'
+import type { VersionedListing } from '../collections/listing.ts'
 import { resolveProfile } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import { type CommitHash, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
@@ -13,7 +14,7 @@ import type { GatewaySyncRecord, Store } from './store.ts'
 type Deps = {
   store: Store
   /** Content of a commit that the mirror holds. */
-  listing(spec: GatewaySyncSpec, commit: CommitHash, roots: readonly RelativePath[]): Listing
+  listing(spec: GatewaySyncSpec, commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
 }
 
 export function createCommitCheck({ store, listing }: Deps): ReconcileDeps['check'] {
@@ -23,7 +24,13 @@ export function createCommitCheck({ store, listing }: Deps): ReconcileDeps['chec
   return async (record, spec, commit, signal) => {
     const profiles = Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name))
     const content = listing(spec, commit, gateRoots(profiles).map(parseRelativePath))
-    const request = { profiles, validation: spec.validation, modesInUse: modesInUse(store, record), commit }
+    const request = {
+      profiles,
+      validation: spec.validation,
+      modesInUse: modesInUse(store, record),
+      commit,
+      line: `${spec.git.repo} ${spec.git.ref}`,
+    }
     return await gate.check(content, request, signal)
   }
 }

@@ -40,6 +40,34 @@ export async function* listCommit(
   if (batch.length > 0) yield batch
 }
 
+/** `status` is a letter of git: D for a file that is gone. */
+export type ChangedFile = { status: string; mode: string; id: CommitHash; path: RelativePath }
+
+/** What differs between two commits below the roots. Throws the faults of git, also where it does not hold one of the commits. */
+export async function* compareCommits(
+  repository: Repository,
+  from: CommitHash,
+  commit: CommitHash,
+  roots: readonly RelativePath[],
+  signal: AbortSignal,
+): AsyncGenerator<ChangedFile> {
+  // Without a path diff-tree would tell of the whole repository.
+  if (roots.length === 0) return
+  const paths = roots.includes('' as RelativePath) ? [] : ['--', ...roots.map((root) => `:(literal)${root}`)]
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, commit, ...paths]
+  let head: string[] | undefined
+  // In turn `:<old mode> <mode> <old id> <id> <status>` and the path.
+  for await (const record of records(repository, { folder: repository.folder, args, timeoutMs }, signal)) {
+    if (head === undefined) {
+      head = record.slice(1).split(' ')
+      continue
+    }
+    const [, mode = '', , id = '', status = ''] = head
+    head = undefined
+    yield { status, mode, id: id as CommitHash, path: record as RelativePath }
+  }
+}
+
 /** `<mode> <id> <size>TAB<path>`; a submodule has `-` for its size. Names that are not UTF-8 cannot be files of a gateway. */
 export function parseListed(record: string): ListedFile | undefined {
   const [, mode, id, size, path] = /^([0-7]{6}) ([0-9a-f]+) +(-|[0-9]+)\t(.*)$/s.exec(record) ?? []

@@ -2,6 +2,7 @@
  * Trees of resource collections as gateways write them, with true signatures, for tests that then break one thing.
  */
 import { createHash } from 'node:crypto'
+import { listingOf, type VersionedListing } from '../../runtime/collections/listing.ts'
 import { signatureOf } from '../../runtime/collections/signature.ts'
 
 /** Content by path, relative to the repository. */
@@ -104,4 +105,21 @@ export function layoutTree(modes: readonly string[]): Files {
     )
   }
   return files
+}
+
+/** Commits in memory, each its files by its hash, as listings that can be compared with one another. */
+export function commitListing(commits: ReadonlyMap<string, Files>, commit: string): VersionedListing {
+  const filesOf = (hash: string): Files => {
+    const files = commits.get(hash)
+    if (files === undefined) throw new Error(`there is no commit ${hash}`)
+    return files
+  }
+  return {
+    ...listingOf(filesOf(commit)),
+    async *changesSince(from) {
+      const [before, after] = [filesOf(from), filesOf(commit)]
+      const paths = new Set([...Object.keys(before), ...Object.keys(after)])
+      yield [...paths].filter((path) => before[path] !== after[path]).map((path) => ({ path, gone: after[path] === undefined }))
+    },
+  }
 }

@@ -1,13 +1,14 @@
 import t from 'tap'
-import { createGate, type GateRequest, gateRoots } from '../../../runtime/collections/gate.ts'
-import { type Listing, listingOf } from '../../../runtime/collections/listing.ts'
+import { gateRoots } from '../../../runtime/collections/delivery.ts'
+import { createGate, type GateRequest } from '../../../runtime/collections/gate.ts'
+import type { VersionedListing } from '../../../runtime/collections/listing.ts'
 import type { Verdict } from '../../../runtime/gatewaysync/decide.ts'
 import { resolveProfile } from '../../../runtime/gatewaysync/profile.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { createMatcher, defaultExcludes } from '../../../runtime/sync/globs.ts'
 import * as v from 'valibot'
-import { config, type Files, modeJson, resource, root, validTree } from '../../support/collection-tree.ts'
+import { commitListing, config, type Files, modeJson, resource, root, validTree } from '../../support/collection-tree.ts'
 
 const signal = new AbortController().signal
 const commit = parseCommitHash('a'.repeat(40))
@@ -20,11 +21,17 @@ function request(profiles: Record<string, object>, validation: object = {}, mode
     sync: { profiles },
     validation,
   })
-  return { profiles: Object.keys(profiles).map((name) => resolveProfile(spec.sync, name)), validation: spec.validation, modesInUse, commit }
+  const resolved = Object.keys(profiles).map((name) => resolveProfile(spec.sync, name))
+  return { profiles: resolved, validation: spec.validation, modesInUse, commit, line: 'main' }
 }
 
 async function judge(files: Files, asked: GateRequest): Promise<Verdict> {
-  return await createGate({ excluder }).check(listingOf(files), asked, signal)
+  return await createGate({ excluder }).check(listingAt(files), asked, signal)
+}
+
+/** The only commit there is. */
+function listingAt(files: Files): VersionedListing {
+  return commitListing(new Map([[commit, files]]), commit)
 }
 
 function rulesOf(verdict: Verdict): string[] {
@@ -144,32 +151,39 @@ void t.test('one check at a time, and none twice', async (t) => {
   let lists = 0
   let running = 0
   let most = 0
-  const inner = listingOf(broken)
-  const listing: Listing = {
+  const inner = listingAt(broken)
+  const listing: VersionedListing = {
+    ...inner,
     async *list(own) {
       lists += 1
       running += 1
       most = Math.max(most, running)
       await new Promise((resolve) => setImmediate(resolve))
       yield* inner.list(own)
+      running -= 1
     },
     async read(entries, sink, own) {
+      running += 1
+      most = Math.max(most, running)
+      await new Promise((resolve) => setImmediate(resolve))
       await inner.read(entries, sink, own)
-      if (entries.length > 5) running -= 1
+      running -= 1
     },
   }
   const gate = createGate({ excluder })
   const asked = request({ default: collections })
-  const other = { ...asked, commit: parseCommitHash('b'.repeat(40)) }
+  const other = { ...asked, commit: parseCommitHash('b'.repeat(40)), line: 'other' }
   const verdicts = await Promise.all([asked, asked, other, asked].map((each) => gate.check(listing, each, signal)))
-  t.equal(lists, 2)
+  // A look for roots and a look for what stands in them, for each of two commits.
+  t.equal(lists, 4)
   t.equal(most, 1)
   t.equal(new Set(verdicts.map((verdict) => JSON.stringify(verdict))).size, 1)
 })
 
 void t.test('a check that fails holds nobody up and is tried again', async (t) => {
   const gate = createGate({ excluder })
-  const failing: Listing = {
+  const failing: VersionedListing = {
+    ...listingAt(broken),
     // oxlint-disable-next-line require-yield -- it fails before
     async *list() {
       throw new Error('gone')
@@ -178,5 +192,5 @@ void t.test('a check that fails holds nobody up and is tried again', async (t) =
   }
   const asked = request({ default: collections })
   await t.rejects(gate.check(failing, asked, signal), /gone/)
-  t.match(await gate.check(listingOf(broken), asked, signal), { kind: 'checked', errors: 1 })
+  t.match(await gate.check(listingAt(broken), asked, signal), { kind: 'checked', errors: 1 })
 })

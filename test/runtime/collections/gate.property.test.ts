@@ -1,0 +1,211 @@
+/**
+ * The gate judges a commit by what changed since an earlier one; it has to say what it would say of the commit alone.
+ */
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import t from 'tap'
+import * as v from 'valibot'
+import { createGate, type Gate, type GateRequest } from '../../../runtime/collections/gate.ts'
+import type { VersionedListing } from '../../../runtime/collections/listing.ts'
+import type { Verdict } from '../../../runtime/gatewaysync/decide.ts'
+import { resolveProfile } from '../../../runtime/gatewaysync/profile.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { createMatcher, defaultExcludes } from '../../../runtime/sync/globs.ts'
+import { commitListing, config, type Files, modeJson, resource, root, validTree } from '../../support/collection-tree.ts'
+
+const signal = new AbortController().signal
+const excluder = (patterns: readonly string[]) => createMatcher([...defaultExcludes, ...patterns])
+
+const profiles = {
+  collections: { collections: { root } },
+  mapped: { mappings: [{ source: '.', destination: 'x', excludePatterns: ['**/security-levels'] }] },
+  projects: { mappings: [{ source: 'services/projects', destination: 'projects' }] },
+  templated: { mappings: [{ source: 'services/config', destination: 'config', template: true }] },
+}
+type ProfileName = keyof typeof profiles
+
+const collection = fc.constantFrom('external', 'core', 'dev', 'prod', 'Dev', 'local', 'site')
+const place = fc.constantFrom(
+  'ignition/system-properties',
+  'ignition/security-levels',
+  'ignition/database-connection/historian',
+  'ignition/tag-definition/line',
+  'ignition/tag-definition/line/Area',
+  'ignition/quickstart',
+)
+const settings = fc.constantFrom({}, { host: 'db.example.com' }, { password: 'x' }, { url: 'jdbc:postgresql://db.example.com/a' })
+
+/** What one commit does to the files: adds or changes some, or takes some away. */
+type Change = (files: Files) => Files
+
+const whole = fc.tuple(collection, place, settings, fc.boolean()).map(([name, folder, value, overridable]): Change => {
+  return (files) => ({ ...files, ...resource(`${name}/${folder}`, config(value), { more: { overridable } }) })
+})
+const manifest = fc.tuple(collection, fc.constantFrom('core', 'dev', 'prod', 'gone', 'system')).map(([name, parent]): Change => {
+  return (files) => ({ ...files, [`${root}/${name}/config-mode.json`]: modeJson(name, parent) })
+})
+const oneFile = fc
+  .tuple(
+    collection,
+    place,
+    fc.constantFrom('config.json', 'resource.json', 'unary-resource.json', 'extra.txt', '.gitkeep'),
+    fc.constantFrom('{', '{}', 'x'),
+  )
+  .map(([name, folder, file, text]): Change => {
+    return (files) => ({ ...files, [`${root}/${name}/${folder}/${file}`]: text })
+  })
+const elsewhere = fc
+  .constantFrom(
+    'README.md',
+    'services/projects/a/project.json',
+    'other/config/resources/core/a.txt',
+    'services/projects/x/core/config-mode.json',
+  )
+  .map((path): Change => (files) => ({ ...files, [path]: '{}' }))
+const ownSettings = fc
+  .constantFrom('rules: {host-or-credential-in-core: error}', 'rules: {nope: off}', '{')
+  .map((text): Change => (files) => ({ ...files, '.clustersync.yaml': text }))
+const removal = fc.tuple(fc.nat(), fc.boolean()).map(([at, isFolder]): Change => {
+  return (files) => {
+    const paths = Object.keys(files).toSorted()
+    const path = paths[at % paths.length] ?? ''
+    const below = isFolder ? path.slice(0, path.lastIndexOf('/') + 1) : path
+    return Object.fromEntries(Object.entries(files).filter(([each]) => !(each === path || (below !== '' && each.startsWith(below)))))
+  }
+})
+const changes = fc.array(
+  fc.array(fc.oneof(whole, whole, manifest, oneFile, oneFile, elsewhere, ownSettings, removal, removal), { maxLength: 3 }),
+  {
+    minLength: 2,
+    maxLength: 8,
+  },
+)
+
+const modes = fc.option(fc.subarray(['dev', 'prod', 'site']), { nil: undefined })
+
+function request(names: readonly ProfileName[], modesInUse: string[] | undefined, commit: string): GateRequest {
+  const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
+    git: { repo: 'https://git.example.com/a.git', ref: 'main' },
+    sync: { profiles: Object.fromEntries(names.map((name) => [name, profiles[name]])) },
+  })
+  const resolved = names.map((name) => resolveProfile(spec.sync, name))
+  return { profiles: resolved, validation: spec.validation, modesInUse, commit: parseCommitHash(commit), line: 'main' }
+}
+
+function commitsOf(start: Files, steps: readonly (readonly Change[])[]): Map<string, Files> {
+  const commits = new Map<string, Files>()
+  let files = start
+  for (const [index, step] of [[], ...steps].entries()) {
+    for (const change of step) files = change(files)
+    commits.set(createHash('sha1').update(String(index)).digest('hex'), files)
+  }
+  return commits
+}
+
+void t.test('judging what changed gives the verdict of judging everything', async (t) => {
+  const kinds = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(
+      changes,
+      fc.subarray(Object.keys(profiles) as ProfileName[], { minLength: 1 }),
+      fc.infiniteStream(modes),
+      fc.infiniteStream(fc.nat({ max: 2 })),
+      async (steps, names, inUse, base) => {
+        const commits = commitsOf(validTree(), steps)
+        const gate = createGate({ excluder })
+        const hashes = [...commits.keys()]
+        for (const [index, hash] of hashes.entries()) {
+          // Now and then an older commit comes again, as after a rollback.
+          const wanted = base.next().value === 0 ? (hashes[Math.floor(index / 2)] ?? hash) : hash
+          const asked = request(names, inUse.next().value, wanted)
+          const listing = commitListing(commits, wanted)
+          const [now, alone] = [await gate.check(listing, asked, signal), await createGate({ excluder }).check(listing, asked, signal)]
+          for (const rule of rulesOf(alone)) kinds.add(rule)
+          if (JSON.stringify(now) !== JSON.stringify(alone)) return false
+        }
+        return true
+      },
+    ),
+    { numRuns: 300 },
+  )
+  for (const rule of ['override-identical', 'override-forbidden', 'host-or-credential-in-core', 'invalid-resource-json', 'unlisted-file']) {
+    t.ok(kinds.has(rule), rule)
+  }
+})
+
+/** Counts what is read and listed. */
+function watched(listing: VersionedListing): { listing: VersionedListing; lists: () => number; read: string[] } {
+  let lists = 0
+  const read: string[] = []
+  return {
+    lists: () => lists,
+    read,
+    listing: {
+      ...listing,
+      async *list(own) {
+        lists += 1
+        yield* listing.list(own)
+      },
+      async read(entries, sink, own) {
+        read.push(...entries.map(({ path }) => path.slice(root.length + 1)))
+        await listing.read(entries, sink, own)
+      },
+    },
+  }
+}
+
+async function second(gate: Gate, commits: ReadonlyMap<string, Files>, names: readonly ProfileName[]) {
+  const [before = '', after = ''] = [...commits.keys()]
+  await gate.check(commitListing(commits, before), request(names, undefined, before), signal)
+  const seen = watched(commitListing(commits, after))
+  const verdict = await gate.check(seen.listing, request(names, undefined, after), signal)
+  return { ...seen, verdict }
+}
+
+void t.test('of a changed resource only its own files are read, and nothing is listed', async (t) => {
+  const change: Change = (files) => ({ ...files, [`${root}/core/ignition/tag-provider/line/config.json`]: '{"host":"db.example.com"}' })
+  const { lists, read, verdict } = await second(createGate({ excluder }), commitsOf(validTree(), [[change]]), ['collections'])
+  t.equal(lists(), 0)
+  t.same(read.filter((path) => !path.endsWith('config-mode.json')).toSorted(), [
+    'core/ignition/tag-provider/line/config.json',
+    'core/ignition/tag-provider/line/resource.json',
+  ])
+  t.same(rulesOf(verdict).toSorted(), ['host-or-credential-in-core', 'stale-signature'])
+})
+
+void t.test('with a changed resource those that override it are read', async (t) => {
+  const change: Change = (files) => ({ ...files, ...resource('core/ignition/system-properties', config({ systemName: 'plant-dev' })) })
+  const { read, verdict } = await second(createGate({ excluder }), commitsOf(validTree(), [[change]]), ['collections'])
+  t.ok(read.includes('dev/ignition/system-properties/config.json'))
+  t.same(rulesOf(verdict), ['override-identical'])
+})
+
+void t.test('with the first override of a resource that resource is read', async (t) => {
+  const change: Change = (files) => ({ ...files, ...resource('dev/ignition/security-levels', config({ levels: [] })) })
+  const { read, verdict } = await second(createGate({ excluder }), commitsOf(validTree(), [[change]]), ['collections'])
+  t.ok(read.includes('core/ignition/security-levels/config.json'))
+  t.same(rulesOf(verdict), ['override-identical'])
+})
+
+void t.test('a commit without collections is neither listed nor read again', async (t) => {
+  const files = { 'services/projects/a/project.json': '{}' }
+  const change: Change = (before) => ({ ...before, 'services/projects/a/project.json': '{"title":"A"}' })
+  const { lists, read, verdict } = await second(createGate({ excluder }), commitsOf(files, [[change]]), ['projects'])
+  t.same([lists(), read, verdict], [0, [], { kind: 'notChecked' }])
+})
+
+void t.test('where the earlier commit is gone everything is judged', async (t) => {
+  const commits = commitsOf(validTree(), [[(files) => ({ ...files, ...resource('dev/ignition/cobranding', config({})) })]])
+  const [before = '', after = ''] = [...commits.keys()]
+  const gate = createGate({ excluder })
+  await gate.check(commitListing(commits, before), request(['collections'], undefined, before), signal)
+  commits.delete(before)
+  t.same(rulesOf(await gate.check(commitListing(commits, after), request(['collections'], undefined, after), signal)), [
+    'singleton-only-in-mode',
+  ])
+})
+
+function rulesOf(verdict: Verdict): string[] {
+  return verdict.kind === 'notChecked' ? [] : verdict.items.map(({ rule }) => rule)
+}
