@@ -8,10 +8,12 @@ import { openSelfManaged } from './certificates/self-managed.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type ControllerConfig, readControllerConfig } from './config.ts'
 import { watchCluster } from './controller/cluster.ts'
-import { openEndpoints, reportingController } from './controller/endpoints.ts'
+import { openEndpoints } from './controller/endpoints.ts'
 import { createPushKeys } from './controller/keys.ts'
 import { lead } from './controller/leader.ts'
+import { warnOpen } from './controller/receiver.ts'
 import { asFault, Fault } from './fault.ts'
+import { fieldManager, group } from './gatewaysync/names.ts'
 import { createKube, type Kube, loadKube } from './kube/client.ts'
 import { eventRecorder } from './kube/events.ts'
 import { runWithLease } from './kube/lease.ts'
@@ -58,7 +60,7 @@ async function run(
   const { folder, maxBytes, allowedHosts, allowLocal } = settings.source
   const gitMirrors = createMirrors({ folder, clock, log, allowLocal, maxPackBytes: Math.floor(maxBytes / 2) })
   const mirrors = createSyncMirrors(gitMirrors, allowedHosts)
-  const events = eventRecorder({ kube, clock, log }, { component: reportingController, instance: identity })
+  const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)
   const pulse = startPulse(clock, signal)
   let listed = false
@@ -81,7 +83,7 @@ async function run(
   )
   if (settings.receiver.enabled && settings.receiver.hmacFile === undefined && settings.receiver.tokenFile === undefined) {
     metrics.receiverOpen(true)
-    log.warn({ component: 'receiver' }, 'the push receiver asks for no proof: anyone who reaches it may push')
+    await warnOpen({ kube, events, log }, { namespace: settings.namespace, name: identity }, signal)
   }
   const ready = Promise.withResolvers<void>()
   const watching = watchCluster(

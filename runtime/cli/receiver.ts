@@ -4,7 +4,8 @@
 import type { Hono } from 'hono'
 import type { Clock } from '../clock.ts'
 import { asFault } from '../fault.ts'
-import { wantedRef } from '../gatewaysync/request.ts'
+import { requestAnnotations } from '../gatewaysync/names.ts'
+import { carriedOver, wantedRef } from '../gatewaysync/request.ts'
 import { parseRefName } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { receiverApp } from '../receiver/app.ts'
@@ -39,7 +40,11 @@ export function receiverOf(
         async () => (token === undefined ? undefined : keysIn(await token())),
         asFault,
       ),
-    request: async (_namespace, _name, annotations) => keeper.annotate(annotations),
+    async request(_namespace, _name, annotations, overtaken) {
+      const { annotations: present, status } = keeper.record()
+      keeper.annotate({ ...annotations, [requestAnnotations.earlier]: carriedOver(present, status, overtaken) })
+    },
+    notify: (namespace, name, notice) => log.warn({ namespace, name, reason: notice }, 'a push needs attention'),
     observe() {},
     clock,
     log,

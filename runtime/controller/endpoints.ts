@@ -1,31 +1,25 @@
 /**
  * What every replica serves: pushes, admission, delivery, figures, probes. Each is an app over the store; none of them syncs.
  */
-import * as v from 'valibot'
 import type { CertificateKeeper } from '../certificates/serving.ts'
 import type { Clock } from '../clock.ts'
 import { deliveryApp } from '../delivery/server.ts'
-import { Fault } from '../fault.ts'
-import { apiVersion, fieldManager, gatewaySyncKind } from '../gatewaysync/names.ts'
-import { wantedRef } from '../gatewaysync/request.ts'
-import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/spec.ts'
-import { parseRefName } from '../gatewaysync/values.ts'
 import { admissionApp } from '../injection/app.ts'
 import type { FoundSync } from '../injection/inject.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
-import { gatewaySyncType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
 import { metricsApp, probesApp } from '../metrics/app.ts'
 import { createMetricsAuthoriser } from '../metrics/authorise.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { receiverApp } from '../receiver/app.ts'
-import type { GatewaySyncRecord, Store } from '../reconcile/store.ts'
+import type { Store } from '../reconcile/store.ts'
 import { publishedCommits, type SyncMirrors } from '../reconcile/sync-mirrors.ts'
 import { type Served, serve } from '../serve.ts'
 import type { ControllerSettings } from '../settings.ts'
 import { createAuthoriser } from './authorise.ts'
 import type { PushKeys } from './keys.ts'
+import { controllerReceiver } from './receiver.ts'
+import { specOf } from './spec-of.ts'
 
 export type EndpointDeps = {
   kube: Kube
@@ -59,7 +53,7 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   await open(probesApp({ live: deps.notLive, ready: deps.notReady }), ports.probes, false, 'probes')
   await open(delivery(deps), ports.delivery, true, 'delivery')
   if (settings.injection.enabled) await open(admission(deps, settings), ports.admission, true, 'admission')
-  if (settings.receiver.enabled) await open(receiver(deps, settings), ports.receiver, false, 'receiver')
+  if (settings.receiver.enabled) await open(controllerReceiver(deps, settings.receiver), ports.receiver, false, 'receiver')
   if (settings.metrics.enabled) await open(figures(deps), ports.metrics, true, 'metrics')
   return served
 }
@@ -103,45 +97,7 @@ function findSync(store: Store, namespace: string, name: string | undefined): Fo
     : { kind: 'ambiguous', count: all.length }
 }
 
-function receiver({ kube, store, metrics, events, keys, clock, log, notReady }: EndpointDeps, settings: ControllerSettings) {
-  return receiverApp({
-    trustedProxies: settings.receiver.trustedProxies,
-    lookup(namespace, name) {
-      if (notReady().length > 0) throw new Fault('ApiUnavailable', 'the GatewaySyncs have not been read yet')
-      const record = store.sync(namespace, name)
-      const spec = record === undefined ? undefined : specOf(record)
-      if (record === undefined || spec === undefined) return undefined
-      const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
-      return { specRef: spec.git.ref, wantedRef: wanted.ref, allowedRefs: spec.git.allowedRefs }
-    },
-    keys(namespace, name) {
-      const record = store.sync(namespace, name)
-      return keys.of(namespace, record === undefined ? undefined : specOf(record)?.webhook)
-    },
-    async request(namespace, name, annotations) {
-      const signal = AbortSignal.timeout(requestTimeoutMs)
-      const object = await kube.mergePatch(gatewaySyncType, { namespace, name }, { metadata: { annotations } }, {}, signal)
-      const regarding = { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid: object.metadata.uid }
-      events.record({ regarding, type: 'Normal', reason: 'WebhookReceived', action: 'Push', note: 'a push asked for a sync' })
-    },
-    observe: metrics.received,
-    clock,
-    log,
-  })
-}
-
 function figures({ kube, metrics, clock }: EndpointDeps) {
   const post = (path: string, body: unknown): Promise<unknown> => kube.post(path, body, AbortSignal.timeout(requestTimeoutMs))
   return metricsApp({ text: () => metrics.text(), authorise: createMetricsAuthoriser({ post, clock }) })
 }
-
-const schema = gatewaySyncSpec({ allowLocal: true })
-
-/** Undefined for a spec that the reconcile pass reports as invalid. */
-function specOf(record: GatewaySyncRecord): GatewaySyncSpec | undefined {
-  const parsed = v.safeParse(schema, record.spec)
-  return parsed.success ? parsed.output : undefined
-}
-
-/** How the product names itself where Kubernetes asks who reports. */
-export const reportingController = `clustersync.io/${fieldManager}`

@@ -11,7 +11,8 @@ import { exposeObjects } from './objects.ts'
 import { type Metric, type ProcessMetric, processMetrics } from './table.ts'
 
 const admissionOutcomes = ['injected', 'unchanged', 'malformed'] as const
-const receiverOutcomes = ['accepted', 'duplicate', 'ignored', 'refused', 'malformed', 'failed'] as const
+const receiverOutcomes = ['accepted', 'duplicate', 'ignored', 'refused', 'limited', 'malformed', 'failed'] as const
+const receiverSources = ['push', 'tag-push', 'release', 'notification', 'promotion', 'generic'] as const
 
 /** `ok`, or the reason of the fault that ended the work. */
 export type Ended = 'ok' | Reason
@@ -21,7 +22,8 @@ export type Metrics = {
   observed(key: string, status: GatewaySyncStatus | undefined): void
   reconciled(ended: Ended, durationMs: number): void
   fetched(ended: Ended, durationMs: number): void
-  received(outcome: (typeof receiverOutcomes)[number]): void
+  /** `source`: what kind of event asked, where that was understood. */
+  received(outcome: (typeof receiverOutcomes)[number], source?: (typeof receiverSources)[number]): void
   receiverOpen(open: boolean): void
   admitted(outcome: (typeof admissionOutcomes)[number], durationMs: number): void
   delivered(route: 'changes' | 'blobs', status: number, bytes: number): void
@@ -58,7 +60,7 @@ export function createMetrics({ clock, version }: { clock: Pick<Clock, 'now'>; v
     },
     reconciled: (how, ms) => ended('clustersync_reconcile_total', 'clustersync_reconcile_duration_seconds', how, ms),
     fetched: (how, ms) => ended('clustersync_source_fetch_total', 'clustersync_source_fetch_duration_seconds', how, ms),
-    received: (outcome) => series.counter('clustersync_receiver_requests_total').inc({ outcome }),
+    received: (outcome, source) => series.counter('clustersync_receiver_requests_total').inc({ outcome, source: source ?? '' }),
     receiverOpen: (open) => series.gauge('clustersync_receiver_open').set(open ? 1 : 0),
     admitted(outcome, durationMs) {
       series.counter('clustersync_admission_total').inc({ outcome })
@@ -113,7 +115,11 @@ function startAtZero(series: Series): void {
     series.counter(name).inc({ result: 'ok', reason: '' }, 0)
     for (const reason of Object.keys(reasons)) series.counter(name).inc({ result: 'failed', reason }, 0)
   }
-  for (const outcome of receiverOutcomes) series.counter('clustersync_receiver_requests_total').inc({ outcome }, 0)
+  for (const outcome of receiverOutcomes) {
+    const isUnderstood = outcome === 'accepted' || outcome === 'duplicate'
+    const sources = isUnderstood ? receiverSources : outcome === 'ignored' ? ['', ...receiverSources] : ['']
+    for (const source of sources) series.counter('clustersync_receiver_requests_total').inc({ outcome, source }, 0)
+  }
   for (const outcome of admissionOutcomes) series.counter('clustersync_admission_total').inc({ outcome }, 0)
   for (const route of ['changes', 'blobs']) series.counter('clustersync_delivery_requests_total').inc({ route, status: '200' }, 0)
 }

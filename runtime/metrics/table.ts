@@ -52,7 +52,11 @@ export const processMetrics = {
     help: 'from the publication of a commit until every gateway ran it',
     buckets: slow,
   },
-  clustersync_receiver_requests_total: { type: 'counter', help: 'calls to the push receiver by what became of them', labels: ['outcome'] },
+  clustersync_receiver_requests_total: {
+    type: 'counter',
+    help: 'calls to the push receiver by what became of them and what kind of event asked',
+    labels: ['outcome', 'source'],
+  },
   clustersync_receiver_open: { type: 'gauge', help: '1 while the push receiver accepts calls without authentication' },
   clustersync_admission_total: { type: 'counter', help: 'admission reviews', labels: ['outcome'] },
   clustersync_admission_duration_seconds: { type: 'histogram', help: 'duration of an admission review', buckets: quick },

@@ -4,15 +4,16 @@
 import type { Context } from 'hono'
 import { asFault, type Reason } from '../fault.ts'
 import type { Log } from '../log.ts'
+import type { Event } from './event.ts'
 import type { Verdict } from './limits.ts'
 
 /** What a call came to, as it is counted. */
-export type ReceiverOutcome = 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'malformed' | 'failed'
+export type ReceiverOutcome = 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'limited' | 'malformed' | 'failed'
 
-type Observer = { observe(outcome: ReceiverOutcome): void; log: Log }
+type Observer = { observe(outcome: ReceiverOutcome, source?: Event): void; log: Log }
 
-export function ignored({ observe }: Observer, context: Context, status: 200 | 202, reason: string): Response {
-  observe('ignored')
+export function ignored({ observe }: Observer, context: Context, status: 200 | 202, reason: string, source?: Event): Response {
+  observe('ignored', source)
   return context.json({ accepted: false, reason }, status)
 }
 
@@ -23,7 +24,7 @@ export function tooLarge(context: Context): Response {
 }
 
 export function tooMany({ observe }: Observer, context: Context, { retryAfterSeconds }: Extract<Verdict, { kind: 'over' }>): Response {
-  observe('refused')
+  observe('limited')
   context.header('retry-after', String(retryAfterSeconds))
   // The body was not read.
   context.header('connection', 'close')

@@ -13,11 +13,13 @@ import { failed, ignored, problem, type ReceiverOutcome, tooLarge, tooMany } fro
 import { authenticate, type Keys } from './authenticate.ts'
 import { discard, expectedBytes, parseBody, readBody } from './body.ts'
 import { type BodyBudget, createBodyBudget } from './body-budget.ts'
+import { deliveryId } from './call.ts'
 import { createDeliveries, type Deliveries } from './deliveries.ts'
 import { createLimits, defaultLimits, type LimitSettings } from './limits.ts'
-import { createPeers } from './peer.ts'
-import type { Asked, Payload } from './event.ts'
+import { type Budget, createLines, type Lines, type Turn } from './line.ts'
+import type { Asked, Event, Payload } from './event.ts'
 import { readPayload } from './payload.ts'
+import { createPeers } from './peer.ts'
 
 /** What the receiver must know of a GatewaySync. */
 export type ReceiverTarget = {
@@ -28,36 +30,36 @@ export type ReceiverTarget = {
   allowedRefs: readonly string[] | undefined
 }
 
+/** `RefNotAllowed`: a proved call asks for what `allowedRefs` does not permit. `Unproved`: nobody asks this call for a proof. */
+export type ReceiverNotice = 'RefNotAllowed' | 'Unproved'
+
 export type ReceiverDeps = {
   /** Undefined: there is no such GatewaySync. Throws ApiUnavailable while that cannot be known. */
   lookup(namespace: string, name: string): ReceiverTarget | undefined
   /** The keys for a GatewaySync; for one that does not exist, those of the installation. */
   keys(namespace: string, name: string): Promise<Keys>
-  /** Writes all annotations at once. Throws NotFound, ApiUnavailable. */
-  request(namespace: string, name: string, annotations: Record<string, string>): Promise<void>
-  observe(outcome: ReceiverOutcome): void
+  /**
+   * Writes all annotations at once, and carries on the requests without an outcome that they make void: those of the object and
+   * `overtaken`. Throws NotFound, ApiUnavailable.
+   */
+  request(namespace: string, name: string, annotations: Record<string, string>, overtaken: Turn['overtakes']): Promise<void>
+  /** Tells whoever looks after the GatewaySync, once for many. */
+  notify?(namespace: string, name: string, notice: ReceiverNotice): void
+  /** `source`: what kind of event it was, where that is known. */
+  observe(outcome: ReceiverOutcome, source?: Event): void
   /** Whose X-Forwarded-For is believed: addresses or `address/prefix`. */
   trustedProxies?: readonly string[]
   limits?: Partial<LimitSettings>
+  /** Of the writes to one GatewaySync. */
+  budget?: Budget
   clock: Clock
   log: Log
 }
 
-/** Headers in which hosts number their deliveries. GitLab's X-Gitlab-Event-UUID is none: events that one event causes share it. */
-const deliveryHeaders = [
-  'x-github-delivery',
-  'x-gitea-delivery',
-  'x-forgejo-delivery',
-  'x-gogs-delivery',
-  'idempotency-key',
-  'x-request-uuid',
-  'webhook-id',
-]
-
 /** Throws InvalidConfiguration when a trusted proxy is no address. */
 export function receiverApp(deps: ReceiverDeps): Hono {
   const app = new Hono()
-  const receiver = { ...deps, deliveries: createDeliveries(), bodies: createBodyBudget() }
+  const receiver = { ...deps, deliveries: createDeliveries(), lines: createLines(deps.clock, deps.budget), bodies: createBodyBudget() }
   const limits = createLimits({ ...defaultLimits, ...deps.limits })
   const peers = createPeers(deps.trustedProxies ?? [])
   app.post('/webhook/:namespace/:name', async (context) => {
@@ -83,43 +85,54 @@ export function receiverApp(deps: ReceiverDeps): Hono {
 }
 
 /** What an app keeps between calls. */
-type Receiver = ReceiverDeps & { deliveries: Deliveries; bodies: BodyBudget }
+type Receiver = ReceiverDeps & { deliveries: Deliveries; lines: Lines; bodies: BodyBudget }
 
 async function receive(receiver: Receiver, context: Context, namespace: string, name: string): Promise<Response> {
-  const { bodies, deliveries, ...deps } = receiver
+  const { bodies, ...deps } = receiver
   const keys = await deps.keys(namespace, name)
   const read = await bodies.hold(expectedBytes(context.req.raw), () => readCall(deps, context, keys))
   if (read === undefined) return tooMany(deps, context, { kind: 'over', retryAfterSeconds: 1 })
   if (read instanceof Response) return read
   const target = deps.lookup(namespace, name)
   if (target === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
-  if (read.kind === 'ping') return ignored(deps, context, 200, 'Ping')
-  if (read.kind === 'ignored') return ignored(deps, context, 202, read.reason)
-  const asked = choose(read, target)
-  if ('why' in asked) return ignored(deps, context, 202, asked.why)
+  const { payload } = read
+  if (payload.kind === 'ping') return ignored(deps, context, 200, 'Ping')
+  if (payload.kind === 'ignored') return ignored(deps, context, 202, payload.reason)
+  const asked = choose(payload, target)
+  if ('why' in asked) {
+    if (asked.why === 'RefNotAllowed') deps.notify?.(namespace, name, 'RefNotAllowed')
+    return ignored(deps, context, 202, asked.why, payload.event)
+  }
   const { ref, event } = asked
-  const { requestId, duplicate } = await deliveries.once(
-    JSON.stringify([namespace, name, ref]),
-    deliveryId(context.req.header()),
-    async () => {
-      const id = deps.clock.uuid()
-      await deps.request(namespace, name, {
-        [requestAnnotations.ref]: ref,
-        [requestAnnotations.at]: timestamp(deps.clock.now()),
-        [requestAnnotations.by]: event,
-        [requestAnnotations.id]: id,
-        [requestAnnotations.specRef]: target.specRef,
-      })
-      return id
-    },
-  )
-  deps.observe(duplicate ? 'duplicate' : 'accepted')
+  const { requestId, duplicate } = await ask(receiver, context, { namespace, name, ref, event, specRef: target.specRef })
+  if (read.method === 'open') deps.notify?.(namespace, name, 'Unproved')
+  deps.observe(duplicate ? 'duplicate' : 'accepted', event)
   deps.log.info({ namespace, name, ref, requestId }, duplicate ? 'push repeated' : 'push accepted')
   return context.json({ accepted: true, ...(duplicate ? { duplicate } : {}), ref, requestId, source: event }, 202)
 }
 
+/** Writes the request of a call, or finds the one that it shares. */
+async function ask(
+  { deliveries, lines, request, clock }: Receiver,
+  context: Context,
+  { namespace, name, ref, event, specRef }: { namespace: string; name: string; specRef: string } & Asked,
+): Promise<{ requestId: string; duplicate: boolean }> {
+  const write = async ({ id, overtakes }: Turn): Promise<void> => {
+    const annotations = {
+      [requestAnnotations.ref]: ref,
+      [requestAnnotations.at]: timestamp(clock.now()),
+      [requestAnnotations.by]: event,
+      [requestAnnotations.id]: id,
+      [requestAnnotations.specRef]: specRef,
+    }
+    await request(namespace, name, annotations, overtakes)
+  }
+  const subject = JSON.stringify([namespace, name, ref])
+  return await deliveries.once(subject, deliveryId(context.req.header()), () => lines.join(`${namespace}/${name}`, ref, write))
+}
+
 /** The payload of a call that proves itself, or the answer to every other. */
-async function readCall(deps: ReceiverDeps, context: Context, keys: Keys): Promise<Understood | Response> {
+async function readCall(deps: ReceiverDeps, context: Context, keys: Keys): Promise<Read | Response> {
   const body = await readBody(context.req.raw)
   if (body === undefined) return tooLarge(context)
   try {
@@ -129,7 +142,7 @@ async function readCall(deps: ReceiverDeps, context: Context, keys: Keys): Promi
   }
 }
 
-function judge(deps: ReceiverDeps, context: Context, keys: Keys, body: Uint8Array): Understood | Response {
+function judge(deps: ReceiverDeps, context: Context, keys: Keys, body: Uint8Array): Read | Response {
   const headers = context.req.header()
   const proof = authenticate(headers, body, keys, deps.clock.now())
   if (proof.kind === 'refused') {
@@ -137,9 +150,10 @@ function judge(deps: ReceiverDeps, context: Context, keys: Keys, body: Uint8Arra
     if (keys.fault !== undefined) throw keys.fault
     return problem(context, 401, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
   }
-  const read = understand(context, body, headers)
-  if (read instanceof Response) deps.observe('malformed')
-  return read
+  const payload = understand(context, body, headers)
+  if (!(payload instanceof Response)) return { payload, method: proof.kind === 'open' ? 'open' : proof.method }
+  deps.observe('malformed')
+  return payload
 }
 
 /** What is answered before, or instead of, a proof. */
@@ -150,6 +164,9 @@ function remoteOf(context: Context): string | undefined {
   const { incoming } = (context.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
   return incoming?.socket?.remoteAddress
 }
+
+/** A call that may ask, by which method it proved that, and what it asks for. */
+type Read = { payload: Understood; method: 'hmac' | 'token' | 'open' }
 
 type Understood = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
 
@@ -186,11 +203,4 @@ function whyNot({ ref, event }: Asked, { wantedRef, allowedRefs }: ReceiverTarge
   if (isWanted) return undefined
   if (event === 'tag-push' && allowedRefs === undefined) return 'OtherTag'
   return isRefAllowed(ref, allowedRefs) ? undefined : 'RefNotAllowed'
-}
-
-function deliveryId(headers: Record<string, string>): string | undefined {
-  return deliveryHeaders
-    .map((name) => headers[name])
-    .find((value) => value !== undefined && value !== '')
-    ?.slice(0, 128)
 }

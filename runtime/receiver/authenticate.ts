@@ -3,6 +3,7 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Fault } from '../fault.ts'
+import type { Headers } from './call.ts'
 import { isSignedByStandard } from './standard-webhooks.ts'
 
 /** The active keys of each method; undefined: the method is not configured. Several are active while one is rotated. */
@@ -18,9 +19,6 @@ export type Proof =
   /** Neither method is configured: anyone who reaches the endpoint may push (specification 5.5). */
   | { kind: 'open' }
   | { kind: 'refused' }
-
-/** Headers by lower-case name. */
-export type Headers = Readonly<Record<string, string | undefined>>
 
 /** All of these carry a SHA-256 MAC of the raw body, with `sha256=` before the hex or without. */
 export const signatureHeaders = [

@@ -2,7 +2,7 @@
  * What a delivery can mean, and the pieces that several formats are read with. Takes any JSON value; never throws. Pure.
  */
 import { isRefName, type RefName, shortRef } from '../gatewaysync/values.ts'
-import type { Headers } from './authenticate.ts'
+import type { Headers } from './call.ts'
 
 /** What kind of event asks: a push counts only for the wanted ref, everything else asks for its own. */
 export type Event = 'push' | 'tag-push' | 'release' | 'notification' | 'promotion' | 'generic'

@@ -2,7 +2,7 @@
  * Which ref a delivery asks for. Formats are told apart by the host first, mostly by its event header, and by the shape of the body
  * second; the order of the shapes is written in docs/webhooks/README.md. Takes headers and any JSON value; never throws. Pure.
  */
-import type { Headers } from './authenticate.ts'
+import type { Headers } from './call.ts'
 import { type Host, isMembers, listAt, type Members, otherEvent, type Payload, pushed, refOf, released, textAt } from './event.ts'
 import { azureDevops } from './hosts/azure-devops.ts'
 import { bitbucket } from './hosts/bitbucket.ts'

@@ -3,7 +3,7 @@
  * delivery that was overheard is of no use five minutes later. Pure but for the hashing.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Headers } from './authenticate.ts'
+import type { Headers } from './call.ts'
 
 /** What the specification's own libraries allow a sender's clock to be off. */
 const toleranceSeconds = 5 * 60

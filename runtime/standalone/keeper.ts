@@ -44,8 +44,8 @@ export type KeeperStore = {
 
 export type Keeper = {
   record(): KeptRecord
-  /** Writes request annotations; undefined removes one. Throws DiskFull, NotWritable. */
-  annotate(annotations: Readonly<Record<string, string>>): void
+  /** Writes request annotations; null removes one. Throws DiskFull, NotWritable. */
+  annotate(annotations: Readonly<Record<string, string | null>>): void
   setStatus(status: GatewaySyncStatus): KeptRecord
   setReport(target: string, status: SyncReportStatus): void
 }
@@ -98,7 +98,9 @@ export function createKeeper(
   return {
     record,
     annotate(annotations) {
-      keep({ ...state, annotations: { ...state.annotations, ...annotations } })
+      const merged = Object.entries({ ...state.annotations, ...annotations })
+      const kept = merged.filter((entry): entry is [string, string] => entry[1] !== null)
+      keep({ ...state, annotations: Object.fromEntries(kept) })
       store.upsertSync(record())
     },
     setStatus(status) {

@@ -2,7 +2,7 @@
  * GitHub, and the hosts that began as its copies. Gitea and Forgejo send the header families of Gogs and GitHub besides their own, Gogs
  * that of GitHub: whoever asks for their own first knows who sends.
  */
-import type { Headers } from '../authenticate.ts'
+import type { Headers } from '../call.ts'
 import { type Host, type Members, otherEvent, type Payload, pushed, refOf, released } from '../event.ts'
 
 export const forgejo = copy('Forgejo', 'x-forgejo-event')

@@ -131,7 +131,7 @@ void t.test('a request carries on every one before it that has no outcome yet', 
 
 void t.test('with an answer those that were overtaken are answered too, once, before it', async (t) => {
   const parsed = parseRequest({ ...asked('v2', 'r4'), [requestAnnotations.earlier]: 'r1=v2 r2=v1 nonsense =v1 r3=a..b' })
-  if (parsed.kind !== 'request') return t.fail('it is a request')
+  if (parsed.kind !== 'request') throw new Error('it is a request')
   const known = recordOutcome([], { id: 'r1', ref: 'v2' }, { outcome: 'Refused' }, at)
   t.same(
     recordAnswer(known, parsed.request, { outcome: 'Handled' }, at).map(({ id, ref, outcome }) => [id, ref, outcome]),

@@ -9,7 +9,7 @@ import { Fault } from '../../../runtime/fault.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import type { ReceiverOutcome } from '../../../runtime/receiver/answers.ts'
-import { receiverApp, type ReceiverDeps, type ReceiverTarget } from '../../../runtime/receiver/app.ts'
+import { receiverApp, type ReceiverDeps, type ReceiverNotice, type ReceiverTarget } from '../../../runtime/receiver/app.ts'
 import type { Keys } from '../../../runtime/receiver/authenticate.ts'
 import { serve } from '../../../runtime/serve.ts'
 
@@ -21,6 +21,7 @@ async function setUp(
 ) {
   const requests: Record<string, string>[] = []
   const outcomes: ReceiverOutcome[] = []
+  const notices: ReceiverNotice[] = []
   const app = receiverApp({
     lookup: (_namespace, name) =>
       name === 'plant' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined, ...target } : undefined,
@@ -29,6 +30,7 @@ async function setUp(
       await request?.()
       requests.push(annotations)
     },
+    notify: (_namespace, _name, notice) => notices.push(notice),
     observe: (outcome) => outcomes.push(outcome),
     clock: systemClock,
     log: silentLog,
@@ -58,7 +60,7 @@ async function setUp(
     }
   }
   const bearer = { authorization: 'Bearer token' }
-  return { served, requests, outcomes, post, bearer }
+  return { served, requests, outcomes, notices, post, bearer }
 }
 
 void t.test('either method lets a call in, neither or a wrong one does not, whether the resource exists or not', async (t) => {
@@ -88,6 +90,7 @@ void t.test('either method lets a call in, neither or a wrong one does not, whet
 void t.test('with nothing configured it is open; with a key that cannot be had it is not', async (t) => {
   const open = await setUp(t, { keys: { hmac: undefined, tokens: undefined } })
   t.equal((await open.post('{"ref":"main"}')).status, 202)
+  t.same(open.notices, ['Unproved'])
   const fault = new Fault('AuthNotReady', 'the Secret is empty')
   const broken = await setUp(t, { keys: { hmac: undefined, tokens: ['token'], fault } })
   t.match(await broken.post('{"ref":"main"}'), { status: 503, body: { reason: 'AuthNotReady' } })
@@ -114,7 +117,7 @@ void t.test('each of the four formats asks for its ref, in the written order', a
 })
 
 void t.test('what is understood and asks for nothing changes nothing, and is answered 2xx', async (t) => {
-  const { post, requests, bearer } = await setUp(t, { target: { allowedRefs: ['main', 'v*'] } })
+  const { post, requests, notices, bearer } = await setUp(t, { target: { allowedRefs: ['main', 'v*'] } })
   const push = (ref: string, after = 'a'.repeat(40)) => ({ ref, before: 'b'.repeat(40), after })
   const rows: [object, Record<string, string>, string][] = [
     [{ zen: 'x' }, { 'x-github-event': 'ping' }, 'Ping'],
@@ -133,6 +136,7 @@ void t.test('what is understood and asks for nothing changes nothing, and is ans
     t.match(answer.body, { accepted: false, reason })
   }
   t.equal(requests.length, 0)
+  t.same(notices, ['RefNotAllowed'])
   t.equal((await post(JSON.stringify(push('refs/tags/v2')), bearer)).body['accepted'], true, 'a pushed tag under a written pattern')
   const plain = await setUp(t)
   t.match((await plain.post(JSON.stringify(push('refs/tags/v2')), plain.bearer)).body, { accepted: false, reason: 'OtherTag' })
@@ -205,7 +209,8 @@ void t.test('who fails too often waits, and nobody else: not who proves itself, 
   )
   t.equal((await post('{"ref":"main"}', { ...bearer, ...from('203.0.113.7') })).status, 202)
   t.same(await statuses('203.0.113.8'), [401, 401, 401, 429, 429])
-  t.equal(outcomes.filter((outcome) => outcome === 'refused').length, outcomes.length - 1)
+  const count = (wanted: ReceiverOutcome): number => outcomes.filter((outcome) => outcome === wanted).length
+  t.same([count('refused'), count('limited'), count('accepted')], [6, outcomes.length - 7, 1])
   const untrusting = await setUp(t, { more: { limits } })
   const seen = []
   for (let call = 0; call < 5; call += 1) seen.push((await untrusting.post('{"ref":"main"}', from(`203.0.113.${call}`))).status)
@@ -305,6 +310,27 @@ void t.test('a burst of calls for one ref is few requests, each call gets the id
   t.ok(requests.length < 30, `${requests.length} requests`)
   const ids = new Set(requests.map((annotations) => annotations[requestAnnotations.id]))
   t.ok(many.every(({ status, body }) => status === 202 && ids.has(String(body['requestId']))))
+})
+
+void t.test('calls over the budget of a resource share writes and are all accepted, each with an id that is written', async (t) => {
+  const overtaken: string[] = []
+  const requests: string[] = []
+  const { post, bearer } = await setUp(t, {
+    more: {
+      budget: { perSecond: 10, burst: 2 },
+      async request(_namespace, _name, annotations, earlier) {
+        requests.push(annotations[requestAnnotations.id] ?? '')
+        overtaken.push(...earlier.map(({ id }) => id))
+      },
+    },
+  })
+  const startMs = systemClock.monotonicMs()
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => post(`{"ref":"v${index % 4}"}`, bearer)))
+  const mostWrites = 3 + (systemClock.monotonicMs() - startMs) / 100
+  t.ok(answers.every(({ status }) => status === 202))
+  const written = new Set([...requests, ...overtaken])
+  t.ok(answers.every(({ body }) => written.has(String(body['requestId']))))
+  t.ok(requests.length <= mostWrites, `${requests.length} writes`)
 })
 
 void t.test('the end waits for the answers that are under way and for nothing else', async (t) => {

@@ -4,7 +4,8 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { authenticate, type Headers, type Keys } from '../../../runtime/receiver/authenticate.ts'
+import { authenticate, type Keys } from '../../../runtime/receiver/authenticate.ts'
+import type { Headers } from '../../../runtime/receiver/call.ts'
 
 const now = Temporal.Instant.fromEpochMilliseconds(1_614_265_330_000)
 const bytes = (text: string): Uint8Array => Buffer.from(text)

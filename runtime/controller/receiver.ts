@@ -1,0 +1,140 @@
+/**
+ * The push receiver of a replica: what it must know comes from the store, what it asks for becomes annotations on the API server.
+ */
+import type { Hono } from 'hono'
+import { type Clock, deadline } from '../clock.ts'
+import { Fault } from '../fault.ts'
+import { apiVersion, gatewaySyncKind, requestAnnotations } from '../gatewaysync/names.ts'
+import { carriedOver, wantedRef } from '../gatewaysync/request.ts'
+import { parseRefName } from '../gatewaysync/values.ts'
+import type { Kube } from '../kube/client.ts'
+import type { EventRecorder } from '../kube/events.ts'
+import { gatewaySyncType, type KubeObject, podType } from '../kube/types.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { receiverApp, type ReceiverDeps, type ReceiverNotice } from '../receiver/app.ts'
+import { type GatewaySyncRecord, projectGatewaySync, type Store } from '../reconcile/store.ts'
+import type { PushKeys } from './keys.ts'
+import { specOf } from './spec-of.ts'
+
+export type ReceiverParts = {
+  kube: Pick<Kube, 'listPages' | 'mergePatch'>
+  store: Store
+  metrics: Pick<Metrics, 'received'>
+  events: Pick<EventRecorder, 'record'>
+  keys: PushKeys
+  clock: Clock
+  log: Log
+  /** Why this replica cannot know the objects of the cluster yet. */
+  notReady(): string[]
+}
+
+/** Hosts wait ten seconds at most; a key may have to be read before. */
+const writeTimeoutMs = 5_000
+/** Grows with each attempt: whoever else writes is soon done. */
+const conflictWaitMs = 20
+
+const notices: Record<ReceiverNotice, { reason: string; note: string }> = {
+  RefNotAllowed: { reason: 'RefNotAllowed', note: 'a push asked for a ref that spec.git.allowedRefs does not permit' },
+  Unproved: {
+    reason: 'ReceiverOpen',
+    note: 'a push was accepted without a proof: neither the installation (webhookReceiver.hmac, .token) nor spec.webhook names a key',
+  },
+}
+
+export function controllerReceiver(parts: ReceiverParts, settings: Pick<ReceiverDeps, 'trustedProxies' | 'limits' | 'budget'>): Hono {
+  const { store, events, keys, metrics, clock, log } = parts
+  return receiverApp({
+    ...settings,
+    lookup(namespace, name) {
+      if (parts.notReady().length > 0) throw new Fault('ApiUnavailable', 'the GatewaySyncs have not been read yet')
+      const record = store.sync(namespace, name)
+      const spec = record === undefined ? undefined : specOf(record)
+      if (record === undefined || spec === undefined) return undefined
+      const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
+      return { specRef: spec.git.ref, wantedRef: wanted.ref, allowedRefs: spec.git.allowedRefs }
+    },
+    keys(namespace, name) {
+      const record = store.sync(namespace, name)
+      return keys.of(namespace, record === undefined ? undefined : specOf(record)?.webhook)
+    },
+    async request(namespace, name, annotations, overtaken) {
+      const record = await writeRequest(parts, { namespace, name }, annotations, overtaken)
+      const note = 'a push asked for a sync'
+      events.record({ regarding: regarding(record), type: 'Normal', reason: 'WebhookReceived', action: 'Push', note })
+    },
+    notify(namespace, name, notice) {
+      const record = store.sync(namespace, name)
+      if (record !== undefined) events.record({ regarding: regarding(record), type: 'Warning', action: 'Push', ...notices[notice] })
+    },
+    observe: metrics.received,
+    clock,
+    log,
+  })
+}
+
+/**
+ * One merge patch on the object as it is now: a request that came by another replica meanwhile is carried on, not lost. Throws NotFound,
+ * ApiUnavailable.
+ */
+async function writeRequest(
+  { kube, store, clock }: ReceiverParts,
+  key: { namespace: string; name: string },
+  annotations: Record<string, string>,
+  overtaken: readonly { id: string; ref: string }[],
+): Promise<GatewaySyncRecord> {
+  const signal = deadline(writeTimeoutMs)
+  let record = store.sync(key.namespace, key.name)
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      record ??= await readAnew(kube, key, signal)
+      const earlier = carriedOver(record.annotations, record.status, overtaken)
+      const metadata = { resourceVersion: record.resourceVersion, annotations: { ...annotations, [requestAnnotations.earlier]: earlier } }
+      const written = projectGatewaySync(await kube.mergePatch(gatewaySyncType, key, { metadata }, {}, signal))
+      store.upsertSync(written)
+      return written
+    } catch (error) {
+      if (signal.aborted) throw new Fault('ApiUnavailable', `no answer within ${writeTimeoutMs / 1000} s`, { cause: error })
+      if (!(error instanceof Fault) || error.reason !== 'Conflict') throw error
+      record = undefined
+      await clock.wait(conflictWaitMs * attempt * clock.random())
+    }
+  }
+}
+
+/** The store may not have heard yet of what we run into. */
+async function readAnew(
+  kube: ReceiverParts['kube'],
+  key: { namespace: string; name: string },
+  signal: AbortSignal,
+): Promise<GatewaySyncRecord> {
+  const options = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}`, limit: 1 }
+  for await (const { items } of kube.listPages(gatewaySyncType, options, signal)) {
+    const [object] = items
+    if (object !== undefined) return projectGatewaySync(object)
+  }
+  throw new Fault('NotFound', `there is no GatewaySync "${key.name}" in namespace "${key.namespace}"`)
+}
+
+/** Says at the start, where it cannot be missed, that anyone may push. Never throws. */
+export async function warnOpen(
+  { kube, events, log }: { kube: Pick<Kube, 'get'>; events: Pick<EventRecorder, 'record'>; log: Log },
+  own: { namespace: string; name: string },
+  signal: AbortSignal,
+): Promise<void> {
+  log.warn({ component: 'receiver' }, 'the push receiver asks for no proof: anyone who reaches it may push')
+  const pod: KubeObject | undefined = await kube.get(podType, own, signal).catch(() => undefined)
+  // Outside of a cluster there is no pod to tell it to.
+  if (pod === undefined) return
+  events.record({
+    regarding: { apiVersion: 'v1', kind: 'Pod', ...own, uid: pod.metadata.uid },
+    type: 'Warning',
+    reason: 'ReceiverOpen',
+    action: 'Start',
+    note: 'the push receiver asks for no proof: set webhookReceiver.hmac or webhookReceiver.token, or spec.webhook of each GatewaySync',
+  })
+}
+
+function regarding({ namespace, name, uid }: GatewaySyncRecord) {
+  return { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }
+}

@@ -1,0 +1,91 @@
+/**
+ * The writes of each resource, one after another and no more than its budget allows. Calls for one ref that come while others are ahead
+ * share the next write for it: it begins after every one of them. Over the budget all that wait become one write.
+ */
+import type { Clock } from '../clock.ts'
+
+/** What one write asks for. */
+export type Turn = {
+  id: string
+  ref: string
+  /** Requests that this one makes void before they were ever written, oldest first: their callers wait for an outcome too. */
+  overtakes: readonly { id: string; ref: string }[]
+}
+
+/** `perSecond` writes in the long run, `burst` at once. */
+export type Budget = { perSecond: number; burst: number }
+
+/** More than a plant with one gateway per ref needs; the API server takes a write in about 5 ms. */
+export const defaultBudget: Budget = { perSecond: 10, burst: 50 }
+
+export type Lines = {
+  /** The id of the request that the call became, once it is written. Rejects with what the write rejects with. */
+  join(resource: string, ref: string, write: (turn: Turn) => Promise<void>): Promise<string>
+}
+
+type Waiting = { id: string; ref: string; write: (turn: Turn) => Promise<void>; written: PromiseWithResolvers<string> }
+type Line = {
+  waiting: Map<string, Waiting>
+  running: boolean
+  /** When nothing of the budget would be in use any more. */
+  freshAtMs: number
+}
+
+/** As many as a request can carry on, and not more than `status.requests` holds. */
+const maxTogether = 16
+const keptLines = 1_000
+
+export function createLines(clock: Clock, { perSecond, burst }: Budget = defaultBudget): Lines {
+  const lines = new Map<string, Line>()
+  const eachMs = 1_000 / perSecond
+
+  const lineOf = (resource: string): Line => {
+    const known = lines.get(resource)
+    if (known !== undefined) return known
+    if (lines.size >= keptLines) forgetIdle()
+    const line: Line = { waiting: new Map(), running: false, freshAtMs: 0 }
+    lines.set(resource, line)
+    return line
+  }
+  const forgetIdle = (): void => {
+    const nowMs = clock.monotonicMs()
+    for (const [resource, { running, freshAtMs }] of lines) if (!running && freshAtMs <= nowMs) lines.delete(resource)
+  }
+  const run = async (line: Line): Promise<void> => {
+    line.running = true
+    while (line.waiting.size > 0) {
+      const overMs = line.freshAtMs - (burst - 1) * eachMs - clock.monotonicMs()
+      if (overMs > 0) await clock.wait(overMs)
+      const together = [...line.waiting.values()].slice(0, overMs > 0 ? maxTogether : 1)
+      for (const { ref } of together) line.waiting.delete(ref)
+      line.freshAtMs = Math.max(line.freshAtMs, clock.monotonicMs()) + eachMs
+      await writeTogether(together)
+    }
+    line.running = false
+  }
+
+  return {
+    join(resource, ref, write) {
+      const line = lineOf(resource)
+      const known = line.waiting.get(ref)
+      if (known !== undefined) return known.written.promise
+      const waiting: Waiting = { id: clock.uuid(), ref, write, written: Promise.withResolvers<string>() }
+      line.waiting.set(ref, waiting)
+      if (!line.running) void run(line)
+      return waiting.written.promise
+    },
+  }
+}
+
+/** The newest is what is asked for, as if they had been written one after another. Never rejects. */
+async function writeTogether(together: readonly Waiting[]): Promise<void> {
+  const newest = together.at(-1)
+  if (newest === undefined) return
+  const overtakes = together.slice(0, -1).map(({ id, ref }) => ({ id, ref }))
+  try {
+    await newest.write({ id: newest.id, ref: newest.ref, overtakes })
+    for (const { id, written } of together) written.resolve(id)
+  } catch (error) {
+    for (const { written } of together) written.reject(error)
+  }
+}
