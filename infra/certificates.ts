@@ -2,15 +2,13 @@
  * Certificates by cert-manager: an authority of our own between the self-signed root and the leaf, so that a renewed leaf changes nothing
  * that agents and the API server trust. Pure.
  */
-import { certificateKind, dnsNames } from './controller.ts'
+import { dnsNames } from './controller.ts'
 import type { Names } from './names.ts'
 import type { Manifest } from './policies.ts'
-import type { Values } from './values.ts'
 
 const apiVersion = 'cert-manager.io/v1'
 
-export function certificates(names: Names, values: Values): Manifest[] {
-  if (certificateKind(values) !== 'certManager') return []
+export function certificates(names: Names): Manifest[] {
   const { fullname, namespace, labels, certificateSecret, webhookService, deliveryService, metricsService } = names
   const authority = `${fullname}-ca`
   const metadata = (name: string) => ({ name, namespace, labels })

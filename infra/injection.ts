@@ -10,44 +10,39 @@ import type { Values } from './values.ts'
 /** Never asked about, so that a controller that is down holds up no part of the cluster itself. */
 const excludedNamespaces = ['kube-system', 'kube-node-lease']
 
-export function injection({ fullname, namespace, labels, webhookService, certificateSecret }: Names, values: Values): Manifest[] {
+export function injection({ fullname, namespace, labels, webhookService, certificateSecret }: Names, values: Values): Manifest {
   const { webhook, watchNamespaces } = values
-  if (!webhook.enabled) return []
   const { key, value } = injectionNamespaceLabel
   const matchExpressions = [
     namespacesNamed('NotIn', [...excludedNamespaces, namespace]),
     ...(watchNamespaces.length === 0 ? [] : [namespacesNamed('In', watchNamespaces)]),
   ]
-  return [
-    {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'MutatingWebhookConfiguration',
-      metadata: {
-        name: fullname,
-        labels,
-        ...(certificateKind(values) === 'certManager'
-          ? { annotations: { 'cert-manager.io/inject-ca-from': `${namespace}/${certificateSecret}` } }
-          : {}),
-      },
-      webhooks: [
-        {
-          name: 'inject.clustersync.io',
-          clientConfig: { service: { name: webhookService, namespace, path: '/mutate', port: 443 } },
-          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
-          namespaceSelector: webhook.namespaceSelector.requireLabel
-            ? { matchLabels: { [key]: value }, matchExpressions }
-            : { matchExpressions },
-          // A plain comparison would refuse every pod without the annotation.
-          matchConditions: [
-            { name: 'asked', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` },
-          ],
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          failurePolicy: webhook.failurePolicy,
-          reinvocationPolicy: 'Never',
-          timeoutSeconds: webhook.timeoutSeconds,
-        },
-      ],
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: {
+      name: fullname,
+      labels,
+      ...(certificateKind(values) === 'certManager'
+        ? { annotations: { 'cert-manager.io/inject-ca-from': `${namespace}/${certificateSecret}` } }
+        : {}),
     },
-  ]
+    webhooks: [
+      {
+        name: 'inject.clustersync.io',
+        clientConfig: { service: { name: webhookService, namespace, path: '/mutate', port: 443 } },
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
+        namespaceSelector: webhook.namespaceSelector.requireLabel
+          ? { matchLabels: { [key]: value }, matchExpressions }
+          : { matchExpressions },
+        // A plain comparison would refuse every pod without the annotation.
+        matchConditions: [{ name: 'asked', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` }],
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        failurePolicy: webhook.failurePolicy,
+        reinvocationPolicy: 'Never',
+        timeoutSeconds: webhook.timeoutSeconds,
+      },
+    ],
+  }
 }

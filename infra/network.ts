@@ -6,8 +6,7 @@ import type { Names } from './names.ts'
 import type { Manifest } from './policies.ts'
 import type { Values } from './values.ts'
 
-export function network({ fullname, namespace, labels, selector }: Names, values: Values): Manifest[] {
-  if (!values.networkPolicy.enabled) return []
+export function network({ fullname, namespace, labels, selector }: Names, values: Values): Manifest {
   const { metrics, webhook, webhookReceiver: receiver, delivery, networkPolicy } = values
   const open = [
     ...(metrics.enabled ? [metrics.service.port] : []),
@@ -16,19 +15,17 @@ export function network({ fullname, namespace, labels, selector }: Names, values
     delivery.port,
     ports.probes,
   ]
-  return [
-    {
-      apiVersion: 'networking.k8s.io/v1',
-      kind: 'NetworkPolicy',
-      metadata: { name: fullname, namespace, labels },
-      spec: {
-        podSelector: { matchLabels: selector },
-        policyTypes: ['Ingress', ...(networkPolicy.egress.enabled ? ['Egress'] : [])],
-        ingress: [{ ports: open.map(tcp) }],
-        ...(networkPolicy.egress.enabled ? { egress: egress(networkPolicy.egress.ports) } : {}),
-      },
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: fullname, namespace, labels },
+    spec: {
+      podSelector: { matchLabels: selector },
+      policyTypes: ['Ingress', ...(networkPolicy.egress.enabled ? ['Egress'] : [])],
+      ingress: [{ ports: open.map(tcp) }],
+      ...(networkPolicy.egress.enabled ? { egress: egress(networkPolicy.egress.ports) } : {}),
     },
-  ]
+  }
 }
 
 /** Where the API server and git hosts are cannot be said by a selector, only their ports can. */

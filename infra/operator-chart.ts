@@ -7,17 +7,17 @@ import { version } from '../runtime/version.ts'
 import { alerts } from './alerts.ts'
 import { certificates } from './certificates.ts'
 import { checkRelease, checkValues } from './check-values.ts'
-import { controller, disruptionBudget } from './controller.ts'
+import { certificateKind, controller, disruptionBudget } from './controller.ts'
 import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
 import { injection } from './injection.ts'
-import { monitoring } from './monitoring.ts'
-import { namesOf, type Release } from './names.ts'
+import { dashboardMap, podMonitor, serviceMonitor } from './monitoring.ts'
+import { type Names, namesOf, type Release } from './names.ts'
 import { network } from './network.ts'
 import { type Manifest, policies } from './policies.ts'
 import { rbac } from './rbac.ts'
-import { receiver } from './receiver.ts'
-import { services } from './services.ts'
-import type { ValuesInput } from './values.ts'
+import { inlineSecret, receiverIngress, receiverService } from './receiver.ts'
+import { admissionService, deliveryService, metricsService } from './services.ts'
+import type { Values, ValuesInput } from './values.ts'
 
 export type OperatorProps = {
   /** Release name, which begins most names, and the namespace of everything that has one. */
@@ -38,22 +38,37 @@ export class OperatorChart extends Chart {
     const { values, warnings } = checkValues(input ?? {})
     this.warnings = warnings
     const names = namesOf(release, values, version)
-    const { podDisruptionBudget, prometheusRule, replicaCount } = values
     addAll(this, [
       ...(createNamespace ? [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: release.namespace } }] : []),
-      ...rbac(names, values),
-      ...policies(names, values.watchNamespaces),
-      ...certificates(names, values),
-      controller(names, values, version),
-      ...(podDisruptionBudget.enabled && replicaCount > 1 ? [disruptionBudget(names, values)] : []),
-      ...services(names, values),
-      ...receiver(names, values),
-      ...injection(names, values),
-      ...network(names, values),
-      ...monitoring(names, values),
-      ...(prometheusRule.enabled ? [alerts(names, values)] : []),
+      ...objects(names, values),
     ])
   }
+}
+
+/** What the values ask for. No other file decides whether an object is there. */
+function objects(names: Names, values: Values): Manifest[] {
+  const { metrics, webhook, webhookReceiver: receiver, podDisruptionBudget, replicaCount } = values
+  const { serviceMonitor: collected, podMonitor: agentsCollected, grafanaDashboard, prometheusRule, networkPolicy } = values
+  const inline = [receiver.hmac, receiver.token].some(({ secret, secretRef }) => secret !== '' && secretRef.name === '')
+  return [
+    ...rbac(names, values),
+    ...policies(names, values.watchNamespaces),
+    ...(certificateKind(values) === 'certManager' ? certificates(names) : []),
+    controller(names, values, version),
+    ...(podDisruptionBudget.enabled && replicaCount > 1 ? [disruptionBudget(names, values)] : []),
+    deliveryService(names, values),
+    ...(webhook.enabled ? [admissionService(names)] : []),
+    ...(metrics.enabled ? [metricsService(names, values)] : []),
+    ...(receiver.enabled && inline ? [inlineSecret(names, values)] : []),
+    ...(receiver.enabled ? [receiverService(names, values)] : []),
+    ...(receiver.enabled && receiver.ingress.enabled ? [receiverIngress(names, values)] : []),
+    ...(webhook.enabled ? [injection(names, values)] : []),
+    ...(networkPolicy.enabled ? [network(names, values)] : []),
+    ...(collected.enabled ? [serviceMonitor(names, values)] : []),
+    ...(agentsCollected.enabled ? [podMonitor(names, values)] : []),
+    ...(grafanaDashboard.enabled ? [dashboardMap(names, values)] : []),
+    ...(prometheusRule.enabled ? [alerts(names, values)] : []),
+  ]
 }
 
 /** Everything that is installed, the definitions first: charts `crds` and `operator`. Throws as `OperatorChart` does. */

@@ -10,60 +10,49 @@ export function inlineSecretName({ fullname }: Names): string {
   return `${fullname}-receiver`
 }
 
-export function receiver(names: Names, { webhookReceiver: values }: Values): Manifest[] {
-  const { namespace, labels, selector, receiverService } = names
-  if (!values.enabled) return []
-  const { ingress, hmac, token, port } = values
-  const inline = Object.fromEntries(
-    Object.entries({ hmac, token })
-      .filter(([, { secret, secretRef }]) => secret !== '' && secretRef.name === '')
-      .map(([name, { secret }]) => [name, secret]),
-  )
-  return [
-    ...(Object.keys(inline).length === 0
-      ? []
-      : [
-          {
-            apiVersion: 'v1',
-            kind: 'Secret',
-            metadata: { name: inlineSecretName(names), namespace, labels },
-            type: 'Opaque',
-            stringData: inline,
-          },
-        ]),
-    {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name: receiverService, namespace, labels },
-      spec: { type: 'ClusterIP', selector, ports: [{ name: 'http', port, targetPort: 'receiver', protocol: 'TCP' }] },
+/** The keys that the values name inline, as far as no reference takes their place. */
+export function inlineSecret(names: Names, { webhookReceiver: { hmac, token } }: Values): Manifest {
+  const inline = Object.entries({ hmac, token }).filter(([, { secret, secretRef }]) => secret !== '' && secretRef.name === '')
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: inlineSecretName(names), namespace: names.namespace, labels: names.labels },
+    type: 'Opaque',
+    stringData: Object.fromEntries(inline.map(([name, { secret }]) => [name, secret])),
+  }
+}
+
+export function receiverService(
+  { namespace, labels, selector, receiverService: name }: Names,
+  { webhookReceiver: { port } }: Values,
+): Manifest {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace, labels },
+    spec: { type: 'ClusterIP', selector, ports: [{ name: 'http', port, targetPort: 'receiver', protocol: 'TCP' }] },
+  }
+}
+
+export function receiverIngress({ namespace, labels, receiverService: name }: Names, { webhookReceiver: { ingress } }: Values): Manifest {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: {
+      name,
+      namespace,
+      labels,
+      ...(Object.keys(ingress.annotations).length === 0 ? {} : { annotations: ingress.annotations }),
     },
-    ...(ingress.enabled
-      ? [
-          {
-            apiVersion: 'networking.k8s.io/v1',
-            kind: 'Ingress',
-            metadata: {
-              name: receiverService,
-              namespace,
-              labels,
-              ...(Object.keys(ingress.annotations).length === 0 ? {} : { annotations: ingress.annotations }),
-            },
-            spec: {
-              ...(ingress.ingressClassName === '' ? {} : { ingressClassName: ingress.ingressClassName }),
-              ...(ingress.tls.length === 0 ? {} : { tls: ingress.tls }),
-              rules: ingress.hosts.map(({ host, paths }) => ({
-                host,
-                http: {
-                  paths: paths.map(({ path, pathType }) => ({
-                    path,
-                    pathType,
-                    backend: { service: { name: receiverService, port: { name: 'http' } } },
-                  })),
-                },
-              })),
-            },
-          },
-        ]
-      : []),
-  ]
+    spec: {
+      ...(ingress.ingressClassName === '' ? {} : { ingressClassName: ingress.ingressClassName }),
+      ...(ingress.tls.length === 0 ? {} : { tls: ingress.tls }),
+      rules: ingress.hosts.map(({ host, paths }) => ({
+        host,
+        http: {
+          paths: paths.map(({ path, pathType }) => ({ path, pathType, backend: { service: { name, port: { name: 'http' } } } })),
+        },
+      })),
+    },
+  }
 }

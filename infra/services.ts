@@ -5,12 +5,17 @@ import type { Names } from './names.ts'
 import type { Manifest } from './policies.ts'
 import type { Values } from './values.ts'
 
-export function services(names: Names, { delivery, webhook, metrics }: Values): Manifest[] {
-  return [
-    service(names, names.deliveryService, delivery.port, 'delivery'),
-    ...(webhook.enabled ? [service(names, names.webhookService, 443, 'admission')] : []),
-    ...(metrics.enabled ? [service(names, names.metricsService, metrics.service.port, 'metrics', metrics.service.type)] : []),
-  ]
+export function deliveryService(names: Names, { delivery }: Values): Manifest {
+  return service(names, names.deliveryService, delivery.port, 'delivery')
+}
+
+/** The API server calls webhooks at 443 unless told otherwise. */
+export function admissionService(names: Names): Manifest {
+  return service(names, names.webhookService, 443, 'admission')
+}
+
+export function metricsService(names: Names, { metrics }: Values): Manifest {
+  return service(names, names.metricsService, metrics.service.port, 'metrics', metrics.service.type)
 }
 
 function service({ namespace, labels, selector }: Names, name: string, port: number, targetPort: string, type = 'ClusterIP'): Manifest {
