@@ -17,7 +17,6 @@ export function serviceMonitor(
   { fullname, namespace, labels, selector, metricsService, certificateSecret }: Names,
   { serviceMonitor: values }: Values,
 ): Manifest {
-  if (!values.enabled) return []
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'ServiceMonitor',
