@@ -2,11 +2,12 @@
  * Whether values can be installed: each wrong key by its name, and what is set without effect. Pure.
  */
 import * as v from 'valibot'
-import { impossible, withoutEffect } from './combinations.ts'
+import { impossible } from './combinations.ts'
 import { isNamespaceName, isServiceLabel } from './fields.ts'
 import type { Release } from './names.ts'
 import { nearestTo } from './nearest.ts'
 import { type Values, valuesSchema } from './values.ts'
+import { withoutEffect } from './without-effect.ts'
 
 export type CheckedValues = { values: Values; warnings: string[] }
 

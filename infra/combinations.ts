@@ -1,9 +1,8 @@
 /**
- * What single values cannot say: which do not go together, and which have no effect beside others. Pure.
+ * What single values cannot say: which do not go together. Pure.
  */
 import { ports } from '../runtime/gatewaysync/names.ts'
 import { controllerSettingsVariable } from '../runtime/settings.ts'
-import { selectorKeys } from './names.ts'
 import { amountOf, millisecondsOf } from './quantity.ts'
 import type { Values } from './values.ts'
 
@@ -15,6 +14,7 @@ export function impossible(values: Values): string[] {
   return [
     ...impossibleReceiver(values),
     ...impossibleReplicas(values),
+    ...impossibleNamespaces(values),
     ...impossibleEnvironment(values),
     ...impossibleTimings(values),
     ...tooLarge(values),
@@ -49,6 +49,12 @@ function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget:
   ]
 }
 
+function impossibleNamespaces({ watchNamespaces }: Values): string[] {
+  return watchNamespaces.flatMap((name, index) =>
+    watchNamespaces.indexOf(name) === index ? [] : [`watchNamespaces.${index}: ${name} is there twice`],
+  )
+}
+
 /** What the container has in its environment anyway. */
 const ownVariables: readonly string[] = ['POD_NAME', controllerSettingsVariable]
 
@@ -69,7 +75,7 @@ function impossibleTimings({ serviceMonitor, podMonitor, metrics }: Values): str
       ? [`${name}.scrapeTimeout: ${scrapeTimeout} is above ${name}.interval ${interval}`]
       : [],
   )
-  if (serviceMonitor.enabled && !metrics.enabled) errors.push('metrics.enabled: a ServiceMonitor needs the metrics Service')
+  if (serviceMonitor.enabled && !metrics.enabled) errors.push('metrics.enabled: serviceMonitor.enabled needs the metrics Service')
   return errors
 }
 
@@ -100,45 +106,4 @@ function samePorts({ webhook, webhookReceiver: receiver, metrics, delivery }: Va
     const twin = used.slice(0, index).find(([, other]) => other === value)
     return twin === undefined ? [] : [`${name}: port ${value} is also that of ${twin[0]}`]
   })
-}
-
-/** What is set and does nothing, or less than one might think. */
-export function withoutEffect(values: Values): string[] {
-  return [...idleMonitoring(values), ...idleReceiver(values), ...idlePod(values)]
-}
-
-function idleMonitoring({ serviceMonitor, podMonitor, grafanaDashboard }: Values): string[] {
-  const warnings = Object.entries({ serviceMonitor, podMonitor }).flatMap(([name, { enabled, labels, interval, scrapeTimeout }]) =>
-    !enabled && (Object.keys(labels).length > 0 || interval !== '' || scrapeTimeout !== '')
-      ? [`${name}: its settings have no effect while ${name}.enabled is false`]
-      : [],
-  )
-  for (const name of ['labels', 'annotations'] as const) {
-    if (!grafanaDashboard.enabled && Object.keys(grafanaDashboard[name]).length > 0)
-      warnings.push(`grafanaDashboard.${name}: no effect while grafanaDashboard.enabled is false`)
-  }
-  return warnings
-}
-
-function idleReceiver({ webhookReceiver: { enabled, hmac, token, ingress } }: Values): string[] {
-  const warnings = Object.entries({ hmac, token }).flatMap(([name, { secret, secretRef: ref }]) => {
-    if (secret === '') return []
-    return ref.name === ''
-      ? [`webhookReceiver.${name}.secret: becomes a Secret in the manifests; do not commit them, or use secretRef`]
-      : [`webhookReceiver.${name}.secret: ignored, because secretRef is set`]
-  })
-  if (!ingress.enabled && ingress.hosts.length > 0)
-    warnings.push('webhookReceiver.ingress.hosts: no effect while webhookReceiver.ingress.enabled is false')
-  if (enabled && [hmac, token].every(({ secret, secretRef: ref }) => secret === '' && ref.name === ''))
-    warnings.push('webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push')
-  return warnings
-}
-
-function idlePod({ podLabels, webhook, replicaCount }: Values): string[] {
-  const warnings = selectorKeys
-    .filter((key) => podLabels[key] !== undefined)
-    .map((key) => `podLabels: ${key} is ignored, because the Deployment selects its pods by it`)
-  if (webhook.enabled && webhook.failurePolicy === 'Fail' && replicaCount === 1)
-    warnings.push('webhook.failurePolicy: with one replica, gateway pods that ask for an agent wait while the controller restarts')
-  return warnings
 }

@@ -75,6 +75,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'a name that begins with a digit': [{ fullnameOverride: '1plant' }, `fullnameOverride: ${namePart}`],
   'a chart name that ends with a hyphen': [{ nameOverride: 'plant-' }, `nameOverride: ${namePart}`],
   'a chart name of 64 characters': [{ nameOverride: 'p'.repeat(64) }, `nameOverride: ${namePart}`],
+  'a namespace twice': [{ watchNamespaces: ['a', 'b', 'a'] }, 'watchNamespaces.2: a is there twice'],
   'no namespace name': [{ watchNamespaces: ['plant', 'Plant.1'] }, `watchNamespaces.1: ${namespaceName}`],
   'a Secret that cannot be': [
     { webhookReceiver: { hmac: { secretRef: { name: 'My Secret' } } } },
@@ -109,7 +110,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a ServiceMonitor without metrics': [
     { serviceMonitor: { enabled: true }, metrics: { enabled: false } },
-    'metrics.enabled: a ServiceMonitor needs the metrics Service',
+    'metrics.enabled: serviceMonitor.enabled needs the metrics Service',
   ],
   'replicas without leader election': [
     { replicaCount: 2, leaderElection: { enabled: false } },
@@ -199,9 +200,75 @@ const warned: Record<string, readonly [values: object, warnings: readonly string
   'settings of a monitor that is off': [
     { replicaCount: 2, serviceMonitor: { labels: { a: 'b' } }, podMonitor: { scrapeTimeout: '5s' } },
     [
-      'serviceMonitor: its settings have no effect while serviceMonitor.enabled is false',
-      'podMonitor: its settings have no effect while podMonitor.enabled is false',
+      'serviceMonitor.labels: no effect while serviceMonitor.enabled is false',
+      'podMonitor.scrapeTimeout: no effect while podMonitor.enabled is false',
     ],
+  ],
+  'an interval and labels of alerts that are off': [
+    { replicaCount: 2, serviceMonitor: { interval: '30s' }, prometheusRule: { labels: { a: 'b' }, notReadyFor: '1h' } },
+    [
+      'serviceMonitor.interval: no effect while serviceMonitor.enabled is false',
+      'prometheusRule.labels: no effect while prometheusRule.enabled is false',
+      'prometheusRule.notReadyFor: no effect while prometheusRule.enabled is false',
+    ],
+  ],
+  'alerts on figures that nobody collects': [
+    { replicaCount: 2, prometheusRule: { enabled: true } },
+    ['prometheusRule.enabled: the alerts need figures that only serviceMonitor.enabled lets the monitoring system collect'],
+  ],
+  'the metrics Service that is off': [
+    { replicaCount: 2, metrics: { enabled: false, service: { type: 'NodePort', port: 8444 } } },
+    ['metrics.service.type: no effect while metrics.enabled is false', 'metrics.service.port: no effect while metrics.enabled is false'],
+  ],
+  'egress of a policy that is off': [
+    { replicaCount: 2, networkPolicy: { egress: { enabled: true, ports: [443] } } },
+    [
+      'networkPolicy.egress.enabled: no effect while networkPolicy.enabled is false',
+      'networkPolicy.egress.ports: no effect while networkPolicy.enabled is false',
+    ],
+  ],
+  'ports of egress that is open': [
+    { replicaCount: 2, networkPolicy: { enabled: true, egress: { ports: [443] } } },
+    ['networkPolicy.egress.ports: no effect while networkPolicy.egress.enabled is false'],
+  ],
+  'admission that is off, but for its certificate': [
+    { replicaCount: 2, webhook: { enabled: false, port: 9000, failurePolicy: 'Ignore', existingSecret: 'own-tls' } },
+    ['webhook.port: no effect while webhook.enabled is false', 'webhook.failurePolicy: no effect while webhook.enabled is false'],
+  ],
+  'keys of a receiver that is off': [
+    { replicaCount: 2, webhookReceiver: { port: 9000, hmac: { secret: 'a' }, token: ref } },
+    [
+      'webhookReceiver.port: no effect while webhookReceiver.enabled is false',
+      'webhookReceiver.hmac.secret: no effect while webhookReceiver.enabled is false',
+      'webhookReceiver.token.secretRef.name: no effect while webhookReceiver.enabled is false',
+    ],
+  ],
+  'a certificate for a host that the Ingress does not have': [
+    {
+      replicaCount: 2,
+      webhookReceiver: {
+        enabled: true,
+        hmac: ref,
+        ingress: { enabled: true, hosts: [host], tls: [{ secretName: 'tls', hosts: ['push.example.com', 'other.example.com'] }] },
+      },
+    },
+    ['webhookReceiver.ingress.tls.0.hosts: other.example.com is none of webhookReceiver.ingress.hosts'],
+  ],
+  'a spread over no pods': [
+    { replicaCount: 2, topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }] },
+    ['topologySpreadConstraints.0: no effect without a labelSelector, because it counts no pod'],
+  ],
+  'a budget for one replica': [
+    { podDisruptionBudget: { minAvailable: 2 } },
+    ['podDisruptionBudget.minAvailable: no effect with one replica, which gets no budget', oneReplica],
+  ],
+  'a budget that is off': [
+    { replicaCount: 2, podDisruptionBudget: { enabled: false, minAvailable: 2 } },
+    ['podDisruptionBudget.minAvailable: no effect while podDisruptionBudget.enabled is false'],
+  ],
+  'settings that are as they would be anyway': [
+    { replicaCount: 2, podMonitor: { enabled: false, interval: '', labels: {} }, metrics: { enabled: false, service: { port: 8443 } } },
+    [],
   ],
   'labels and annotations of a dashboard that is off': [
     { replicaCount: 2, grafanaDashboard: { labels: { a: 'b' }, annotations: { a: 'b' } } },
