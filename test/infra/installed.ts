@@ -2,6 +2,7 @@
  * What values install, for tests that look into it: the extremes of the values, and the objects by kind and name.
  */
 import { App } from 'cdk8s'
+import { values as production } from '../../examples/production.ts'
 import { OperatorChart } from '../../infra/operator-chart.ts'
 import type { Manifest } from '../../infra/policies.ts'
 import type { ValuesInput } from '../../infra/values.ts'
@@ -38,7 +39,7 @@ export const everything: ValuesInput = {
   },
   delivery: { port: 19445 },
   source: { storage: { sizeLimit: '128e6' } },
-  agent: { resources: { limits: { memory: '1Gi' } } },
+  agent: { resources: { limits: { memory: '1Gi' } }, allowImageOverride: true },
 }
 
 export const everythingOff: ValuesInput = {
@@ -47,7 +48,11 @@ export const everythingOff: ValuesInput = {
   webhook: { enabled: false },
   rbac: { autoBindAgent: { enabled: false } },
   leaderElection: { enabled: false },
+  podDisruptionBudget: { enabled: false },
+  crds: { install: false },
 }
+
+export const profiles = { defaults: {}, everything, 'everything-off': everythingOff, production } satisfies Record<string, ValuesInput>
 
 export function objectsOf(values: ValuesInput, of = release): Manifest[] {
   return new OperatorChart(new App(), 'operator', { release: of, values }).toJson() as Manifest[]
