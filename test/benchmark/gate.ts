@@ -1,0 +1,120 @@
+/**
+ * The gate in front of publication, in a process of its own that is started as the controller is: the first commit of a repository, and
+ * then commits of one changed file each, in a small and a large repository, with collections and without.
+ */
+import path from 'node:path'
+import * as v from 'valibot'
+import { resolveProfile, type ResolvedProfile } from '../../runtime/gatewaysync/profile.ts'
+import { gatewaySyncSpec } from '../../runtime/gatewaysync/spec.ts'
+import { config, type Files, modeJson, resource, root } from '../support/collection-tree.ts'
+import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
+import type { GateAnswer, GateMessage } from '../support/programs/gate.ts'
+import { makeRepository, temporaryFolder } from '../support/repository.ts'
+import { type Figure, median } from './figures.ts'
+
+const sizes = [100, 20_000]
+
+type Kind = { name: string; profile: object; files(count: number): Files; change(round: number): Files }
+
+const kinds: readonly Kind[] = [
+  {
+    name: 'projects',
+    profile: { mappings: [{ source: 'projects', destination: 'projects' }] },
+    files: (count) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`projects/f${index % (count / 2)}/${index}.txt`, `${index}\n`])),
+    change: (round) => ({ 'projects/f0/0.txt': `round ${round}\n` }),
+  },
+  {
+    name: 'collections',
+    profile: { collections: { root } },
+    files: collections,
+    change: (round) => ({ [`${root}/core/ignition/schedule/schedule 0/config.json`]: `{"round":${round}}\n` }),
+  },
+]
+
+/** As in the image. */
+const flags = ['--max-semi-space-size=2']
+
+/** `rounds`: commits of one changed file. */
+export async function run({ rounds = 20 }: { rounds?: number }): Promise<Figure[]> {
+  const teardowns: (() => unknown)[] = []
+  const folder = temporaryFolder({ teardown: (handler: () => unknown) => void teardowns.push(handler) }, 'bench-gate')
+  try {
+    const [program = ''] = await bundlePrograms(['test/support/programs/gate.ts'], folder)
+    const figures: Figure[] = []
+    for (const kind of kinds) {
+      const changes: number[] = []
+      for (const size of sizes) {
+        const gate = await startProcess(program, [], flags)
+        try {
+          const measured = await measure(gate, path.join(folder, `${kind.name}-${size}`), kind, size, rounds)
+          changes.push(measured.changeMs)
+          figures.push(...measured.figures)
+        } finally {
+          await gate.stop()
+        }
+      }
+      const [small = 1, large = 0] = changes
+      figures.push({ name: `${kind.name}: one changed file, large beside small`, value: large / small, unit: 'x' })
+    }
+    return figures
+  } finally {
+    for (const handler of teardowns.toReversed()) handler()
+  }
+}
+
+async function measure(gate: Process, folder: string, kind: Kind, size: number, rounds: number) {
+  const repository = makeRepository(folder)
+  const profile = profileOf(kind.profile)
+  const ask = (commit: string): Promise<GateAnswer> =>
+    gate.ask<GateAnswer>({ folder: path.join(folder, '.git'), commit, profile } satisfies GateMessage)
+  const head = repository.commit(kind.files(size))
+  // As a host keeps it.
+  repository.git('gc', '-q')
+  const before = memoryOf(gate.pid)
+  const first = await peakWhile(gate.pid, () => ask(head))
+  const { errors = 0 } = first.result.verdict?.kind === 'checked' ? first.result.verdict : {}
+  if (errors > 0) throw new Error(`the tree is not valid: ${JSON.stringify(first.result.verdict)}`)
+  const answers: GateAnswer[] = []
+  const later = await peakWhile(gate.pid, async () => {
+    for (let round = 0; round < rounds; round += 1) answers.push(await ask(repository.commit(kind.change(round))))
+  })
+  const changeMs = median(answers.map(({ tookMs }) => tookMs))
+  const cpuMs = ((answers.at(-1)?.cpuMs ?? 0) - first.result.cpuMs) / rounds
+  const figure = (what: string, value: number, unit: string): Figure => ({ name: `${kind.name}, ${size} files: ${what}`, value, unit })
+  return {
+    changeMs,
+    figures: [
+      figure('first commit', first.result.tookMs, 'ms'),
+      figure('one changed file', changeMs, 'ms'),
+      figure('one changed file, CPU with git', cpuMs, 'ms'),
+      figure('anonymous memory added, first commit', first.peak.anonymousMiB - before.anonymousMiB, 'MiB'),
+      figure('anonymous memory added, later', later.peak.anonymousMiB - before.anonymousMiB, 'MiB'),
+    ],
+  }
+}
+
+function profileOf(profile: object): ResolvedProfile {
+  const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
+    git: { repo: 'https://git.example.com/a.git', ref: 'main' },
+    sync: { profiles: { default: profile } },
+  })
+  return resolveProfile(spec.sync, 'default')
+}
+
+/** Two files a resource; nine of ten in core, the others as overrides in two modes. */
+function collections(count: number): Files {
+  const files: Files = {
+    [`${root}/external/config-mode.json`]: modeJson('External', 'system'),
+    [`${root}/core/config-mode.json`]: modeJson('Core', 'external'),
+    [`${root}/dev/config-mode.json`]: modeJson('Development', 'core'),
+    [`${root}/prod/config-mode.json`]: modeJson('Production', 'core'),
+  }
+  for (let index = 0; index < count / 2; index += 1) {
+    const collection = index % 20 === 18 ? 'dev' : index % 20 === 19 ? 'prod' : 'core'
+    const number = collection === 'core' ? index : index - (index % 20)
+    const settings = { number: index, text: 'x'.repeat(400) }
+    Object.assign(files, resource(`${collection}/ignition/schedule/schedule ${number}`, config({ settings })))
+  }
+  return files
+}
