@@ -38,6 +38,10 @@ export type Simulator = {
   /** What it read last: at its start, or at the end of a scan. */
   reading(): Reading
   setDesigners(designers: readonly SimulatedDesigner[]): void
+  /** What the gateway complains of from now on. */
+  setProblems(problems: readonly string[]): void
+  /** The key that it takes from now on. */
+  setApiKey(apiKey: string): void
   /** Answers the next so many calls of a path with this status. */
   failNext(failure: { path: string; status: number; times: number }): void
   finishCommissioning(): void
@@ -55,6 +59,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   let state: SimulatorState = 'STARTING'
   let commissioning = options.commissioning ?? false
   let designers: readonly SimulatedDesigner[] = []
+  let problems: readonly string[] = []
+  let { apiKey } = options
   let reading: Reading = { effective: new Map(), projects: [], faults: [] }
   const scans: Scans = createScans({
     scanMs,
@@ -85,7 +91,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     if (commissioning)
       return scan === undefined ? { status: 302, location: '/welcome' } : { status: 400, body: { message: 'commissioning' } }
     if (!path.startsWith(api)) return { status: 404, body: { message: 'no such page' } }
-    const refused = authorise(options.apiKey, request.headers['x-ignition-api-token'])
+    const refused = authorise(apiKey, request.headers['x-ignition-api-token'])
     if (refused !== undefined) return refused
     if (scan !== undefined) return method === 'POST' ? { status: 200, body: scans.start(scan) } : { status: 200, body: scans.state(scan) }
     const lock = /^\/data\/api\/v1\/scan-lock\/(projects|config)$/.exec(path)?.[1] as Kind | undefined
@@ -96,7 +102,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
         body: { name, edition: 'standard', ignitionVersion: '8.3.3', redundancyRole: 'Independent', deploymentMode: mode ?? '' },
       }
     if (path === `${api}/designers`) return { status: 200, body: page(designers, request.url ?? '') }
-    if (path === `${api}/overview/problems`) return { status: 200, body: { items: [] } }
+    if (path === `${api}/overview/problems`) return { status: 200, body: { items: problems.map((message) => ({ message })) } }
     if (path === `${api}/modules/quarantined` || path === `${api}/restart-tasks/pending`) return { status: 200, body: { items: [] } }
     return { status: 404, body: { message: 'no such route' } }
   }
@@ -131,6 +137,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     reading: () => reading,
     setDesigners(next) {
       designers = next
+    },
+    setProblems(next) {
+      problems = next
+    },
+    setApiKey(next) {
+      apiKey = next
     },
     failNext(failure) {
       failures.push({ ...failure })

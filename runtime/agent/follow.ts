@@ -58,6 +58,9 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   let synced = false
   let stopping = false
   let progressMs = startedMs
+  let pod: PodFacts | undefined
+  /** Ends what the present cycle has not published yet. */
+  let halt: AbortController | undefined
   let failures = 0
   let last: SyncReportStatus | undefined
   const sources = keepLatest(deps.source)
@@ -70,7 +73,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
 
   /** One look: what should be, what was done about it, and when to look again. */
   const step = async (signal: AbortSignal): Promise<number | undefined> => {
-    const pod = await deps.podFacts()
+    pod = await deps.podFacts()
     desired = desiredSync(options.gatewaySync, followed, pod)
     const at = timestamp(clock.now())
     const base = { gateway: gatewayName(pod), startedAt: at }
@@ -80,6 +83,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       return undefined
     }
     const gateway = gateways(desired.gateway)
+    halt = new AbortController()
     const wanted: Wanted = {
       commit: desired.commit,
       ref: desired.ref,
@@ -87,6 +91,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       syncHash: desired.syncHash,
       dataDir: options.dataDir,
       paused: desired.paused,
+      halt: halt.signal,
       confirmDeletions: desired.confirmDeletions,
       facts: {
         gatewayName: base.gateway,
@@ -119,7 +124,9 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       followed = next
       followedText = text
       read = true
-      if (isNews) wake.call()
+      if (!isNews) return
+      if (pod !== undefined && mayWriteNoMore(desiredSync(options.gatewaySync, next, pod))) halt?.abort(new Error('paused'))
+      wake.call()
     },
     health() {
       const nowMs = clock.monotonicMs()
@@ -144,6 +151,11 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       stopping = true
     },
   }
+}
+
+/** Paused, or nothing to follow any more: that takes effect at once, not after the present cycle. */
+function mayWriteNoMore(desired: Desired): boolean {
+  return desired.kind === 'idle' || desired.paused
 }
 
 /** What of a GatewaySync an agent acts on: its own report comes back in the status, and is no reason for another look. */

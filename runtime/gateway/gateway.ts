@@ -11,8 +11,8 @@ import { type Answer, call, type Call, type Connection } from './http.ts'
 /** What a gateway can read anew. */
 export type ScanKind = 'projects' | 'config'
 
-/** `commissioning` answers requests and is not ready all the same. */
-export type GatewayStatus = 'running' | 'commissioning' | 'starting' | 'stopping' | 'unreachable'
+/** `commissioning` answers requests and is not ready all the same; `faulted` is every other state that is none of these. */
+export type GatewayStatus = 'running' | 'commissioning' | 'starting' | 'stopping' | 'faulted' | 'unreachable'
 
 export type GatewayInfo = { name: string; version: string; deploymentMode: string; redundancyRole: string }
 export type Designer = { user: string; project: string }
@@ -135,7 +135,7 @@ function statusOf({ status, body }: Answer): GatewayStatus {
   if (status !== 200 || !ping.success) return 'unreachable'
   const { state, details } = ping.output
   if (state === 'RUNNING') return details === 'COMMISSIONING' ? 'commissioning' : 'running'
-  return state === 'STOPPING' ? 'stopping' : 'starting'
+  return state === 'STOPPING' ? 'stopping' : state === 'STARTING' ? 'starting' : 'faulted'
 }
 
 const count = v.pipe(v.number(), v.finite())

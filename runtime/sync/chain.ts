@@ -58,6 +58,14 @@ export function collectionChain(
   return { chain: [...base, ...modes], findings }
 }
 
+/** Where collections are delivered to a gateway of which nobody knows the mode. */
+export function unknownModeFinding(mode: { name: string; from: string } | undefined): Finding[] {
+  if (mode?.from !== 'none') return []
+  const message =
+    'no deployment mode was found in the arguments of the gateway, ignition.conf, DEPLOYMENT_MODE or at the gateway: only external and core are delivered'
+  return [{ rule: 'mode-unknown', path: '', message }]
+}
+
 function parentOfMode(manifest: unknown): string {
   if (typeof manifest !== 'object' || manifest === null || !('parent' in manifest)) return 'core'
   return typeof manifest.parent === 'string' ? fold(manifest.parent) : 'core'

@@ -30,6 +30,8 @@ export type Wanted = {
   /** Permits the deletions of this commit beyond `maxDeletions`. */
   confirmDeletions?: CommitHash | undefined
   paused: boolean
+  /** Aborted when nothing more shall be written: what is staged is given up, a publish that has begun is ended. */
+  halt?: AbortSignal | undefined
 }
 
 export type TemplateContext = {

@@ -7,13 +7,14 @@ import type { Source } from '../delivery/protocol.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
 import type { Log } from '../log.ts'
-import { discard, manifestChanges, publishRun, stageAll, type StagedRun } from './apply.ts'
+import { discard, manifestChanges, publishRun, stageAll } from './apply.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './boot.ts'
 import type { Wanted } from './context.ts'
 import { ensureEngineFolder, type Ownership, ownershipOf } from './disk.ts'
 import { takeLock } from './lock.ts'
 import type { Manifest, State } from './manifest.ts'
 import { appendManifest, readManifest } from './manifest-file.ts'
+import { nextState } from './next-state.ts'
 import { type CycleResult, dryRunResult, ended, type Ended, failed, occupied, standing } from './outcome.ts'
 import type { ScanKind } from './paths.ts'
 import { isEmptyPlan } from './plan.ts'
@@ -27,7 +28,11 @@ export type { Wanted } from './context.ts'
 export type { CycleResult } from './outcome.ts'
 
 /** What is kept between two cycles of one data directory, because reading 20,000 entries costs more than a small publish. */
-export type EngineMemory = { manifest: Manifest | undefined }
+export type EngineMemory = {
+  manifest: Manifest | undefined
+  /** Since when the gateway has been starting, by the monotonic clock. */
+  startingSinceMs?: number | undefined
+}
 
 export type CycleDeps = {
   source: Source
@@ -43,12 +48,14 @@ export type CycleDeps = {
 /** What a dry run compares: a report holds 16 KiB of it. */
 const shownInReport = { files: 50, fileBytes: 64 * 1024, totalBytes: 1024 * 1024 }
 
+/** A large gateway starts in one to three minutes. */
+const longestStartMs = 300_000
+
 /** Throws only when its own signal ends it: whatever else goes wrong stands in the result. */
 export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
   const { memory, log } = deps
   try {
-    if (wanted.paused)
-      return { ...standing(knownManifest(memory, wanted).state, wanted), phase: 'Paused', message: 'paused: nothing is written' }
+    if (wanted.paused) return paused(memory, wanted)
     if (wanted.profile.dryRun) return await dryRun(deps, wanted, signal)
     return await sync(deps, wanted, signal)
   } catch (error) {
@@ -56,9 +63,14 @@ export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSig
     const state = memory.manifest?.state
     memory.manifest = undefined
     if (isAbort(error, signal)) throw error
+    if (wanted.halt !== undefined && isAbort(error, wanted.halt)) return paused(memory, wanted)
     if (asFault(error).reason === 'Unexpected') log.error({ err: error, commit: wanted.commit }, 'a cycle met a bug')
     return failed(error, state, wanted)
   }
+}
+
+function paused(memory: EngineMemory, wanted: Wanted): CycleResult {
+  return { ...standing(knownManifest(memory, wanted).state, wanted), phase: 'Paused', message: 'paused: nothing is written' }
 }
 
 async function dryRun({ source, memory }: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
@@ -78,15 +90,20 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   const ownership = ownershipOf(wanted.dataDir)
   const manifest = open(deps, wanted, ownership)
   memory.manifest = manifest
-  const status = await gateway?.status(signal)
-  const prepared = await prepare(source, wanted, manifest, repairOf(manifest, wanted, status), signal)
+  const writing = wanted.halt === undefined ? signal : AbortSignal.any([signal, wanted.halt])
+  const status = await gateway?.status(writing)
+  const prepared = await prepare(source, wanted, manifest, repairOf(manifest, wanted, status), writing)
   const [problem] = prepared.plan.problems
   if (problem !== undefined) throw new Fault(problem.reason, problem.message)
   const writes = prepared.plan.puts.length + prepared.plan.deletes.length > 0
-  const designers = writes ? await designersInTheWay(gateway, status, wanted, signal) : []
+  const designers = writes ? await designersInTheWay(gateway, status, wanted, writing) : []
   if (designers.length > 0) return occupied(manifest.state, wanted, designers)
-  const findings = await bringInPlace(deps, wanted, manifest, prepared, ownership, status, signal)
-  const summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift, findings }
+  if (waitsForStart(deps, prepared, status)) {
+    const message = `${prepared.plan.deletes.length} files are to go, which waits until the gateway has started`
+    return { ...standing(manifest.state, wanted), phase: 'Pending', reason: 'GatewayNotReady', message }
+  }
+  await bringInPlace(deps, wanted, manifest, prepared, ownership, status, writing)
+  const summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift }
   return await letGatewayRead(deps, wanted, summary, status, signal)
 }
 
@@ -103,13 +120,21 @@ function open({ clock, log, memory, boundary = ignore }: CycleDeps, wanted: Want
   return manifest
 }
 
+/** A gateway that starts may fault over a file that disappears (gateway.md section 3); one that starts for ever needs the commit. */
+function waitsForStart({ clock, memory }: CycleDeps, { plan }: Prepared, status: GatewayStatus | undefined): boolean {
+  if (status !== 'starting') memory.startingSinceMs = undefined
+  else memory.startingSinceMs ??= clock.monotonicMs()
+  const sinceMs = memory.startingSinceMs
+  return plan.deletes.length > 0 && sinceMs !== undefined && clock.monotonicMs() - sinceMs < longestStartMs
+}
+
 function repairOf({ state }: Manifest, { dataDir }: Wanted, status: GatewayStatus | undefined): Repair {
   if (state === undefined) return 'as-configured'
   if (mustVerify(dataDir, state, currentBootId())) return 'verify-content'
   return state.commissioning && status === 'running' ? 'after-commissioning' : 'as-configured'
 }
 
-/** Everything that writes below the data directory. Returns the findings of the way. */
+/** Everything that writes below the data directory. */
 async function bringInPlace(
   deps: CycleDeps,
   wanted: Wanted,
@@ -118,13 +143,13 @@ async function bringInPlace(
   ownership: Ownership,
   status: GatewayStatus | undefined,
   signal: AbortSignal,
-): Promise<readonly Prepared['findings'][number][]> {
+): Promise<void> {
   const { clock, log, gateway, boundary = ignore } = deps
   const { plan } = prepared
   const nowMs = clock.now().epochMilliseconds
   if (plan.puts.length + plan.deletes.length === 0) {
     remember(wanted, manifest, prepared, nextState(wanted, manifest, prepared, undefined, status, nowMs))
-    return prepared.findings
+    return
   }
   const run = await stageAll(deps, wanted, prepared, ownership, boundary, signal)
   try {
@@ -135,7 +160,6 @@ async function bringInPlace(
     throw error
   }
   publishRun({ log }, wanted, manifest, run, prepared, nextState(wanted, manifest, prepared, run, status, nowMs), boundary)
-  return [...prepared.findings, ...run.findings]
 }
 
 /** The last look before the first rename: a gateway that came up while content was fetched is locked too, and its Designers count. */
@@ -164,43 +188,11 @@ function remember(wanted: Wanted, manifest: Manifest, prepared: Prepared, state:
   appendManifest(wanted.dataDir, manifest, changes, state)
 }
 
-function nextState(
-  wanted: Wanted,
-  { state }: Manifest,
-  { intent, plan }: Prepared,
-  run: StagedRun | undefined,
-  status: GatewayStatus | undefined,
-  nowMs: number,
-): State {
-  const first = state === undefined
-  return {
-    commit: wanted.commit,
-    ref: wanted.ref,
-    syncHash: wanted.syncHash,
-    treeKey: intent.treeKey,
-    mappings: intent.mappings.map(({ key }) => key),
-    chain: intent.chain,
-    absent: intent.absent,
-    publish: run?.id ?? state?.publish ?? '',
-    bootId: currentBootId(),
-    scanPending: pendingScans(state, plan.scan, status),
-    scanned: state?.scanned ?? {},
-    commissioning: status === 'commissioning' || (state?.commissioning ?? false),
-    publishedAt: run === undefined && !first ? state.publishedAt : nowMs,
-  }
-}
-
-/** What a commissioning gateway was given, it reads again afterwards. */
-function pendingScans(state: State | undefined, touched: readonly ScanKind[], status: GatewayStatus | undefined): ScanKind[] {
-  const again = status === 'commissioning' || (state?.commissioning ?? false)
-  return (['projects', 'config'] as const).filter((kind) => again || touched.includes(kind) || (state?.scanPending.includes(kind) ?? false))
-}
-
 /** Files in place and gateway loaded are two facts: a scan that failed is tried again alone. */
 async function letGatewayRead(
   { gateway, clock, memory }: CycleDeps,
   wanted: Wanted,
-  summary: Omit<Ended, 'problems'>,
+  summary: Ended,
   status: GatewayStatus | undefined,
   signal: AbortSignal,
 ): Promise<CycleResult> {
@@ -210,25 +202,23 @@ async function letGatewayRead(
   const nowMs = clock.now().epochMilliseconds
   if (gateway === undefined || state.scanPending.length === 0) {
     markCleanWhenSettled(wanted.dataDir, state, nowMs)
-    return ended(wanted, { ...summary, problems: [] }, undefined)
+    return ended(wanted, summary, undefined)
   }
   if (status !== 'running') {
     const message = `the files are in place; the gateway is ${status ?? 'unknown'} and has not read them yet`
-    return ended(
-      wanted,
-      { ...summary, problems: [] },
-      { reason: status === 'unreachable' ? 'GatewayUnreachable' : 'GatewayNotReady', message },
-    )
+    return ended(wanted, summary, {
+      reason: status === 'unreachable' ? 'GatewayUnreachable' : 'GatewayNotReady',
+      message,
+    })
   }
   try {
-    const scanned = await scanPending(gateway, state, signal)
-    appendManifest(wanted.dataDir, manifest, [], scanned.state)
-    return ended(wanted, { ...summary, problems: scanned.problems }, undefined)
+    appendManifest(wanted.dataDir, manifest, [], await scanPending(gateway, state, signal))
+    return ended(wanted, summary, undefined)
   } catch (error) {
     if (isAbort(error, signal)) throw error
     // The files stay: only the scan is missing.
     memory.manifest = undefined
-    return { ...ended(wanted, { ...summary, problems: [] }, undefined), ...failed(error, state, wanted) }
+    return { ...ended(wanted, summary, undefined), ...failed(error, state, wanted) }
   }
 }
 

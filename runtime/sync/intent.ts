@@ -24,6 +24,8 @@ export type Intent = {
   absent: number[]
   treeKey: string
   findings: Finding[]
+  /** Paths that were looked at again, at the source or at the destination; empty for `listing`, which looks at all. */
+  touched: ReadonlySet<string>
 }
 
 export type RenderPath = (text: string, label: string) => string
@@ -59,7 +61,8 @@ async function fromKnownBase(
   if (state.commit === null || state.treeKey !== key) return undefined
   const base = { mappings, chain: state.chain, absent: state.absent, treeKey: key, moved: [] }
   const outdated = outdatedRenders(manifest.files, mappings, state.absent, context)
-  if (state.commit === wanted.commit) return { from: 'same', puts: outdated, removed: new Map(), findings: [], ...base }
+  if (state.commit === wanted.commit)
+    return { from: 'same', puts: outdated, removed: new Map(), findings: [], touched: new Set(outdated.keys()), ...base }
   const changes = await differences(source, wanted, state.commit, signal)
   if (changes === undefined) return undefined
   const collectionsRoot = collectionsRootOf(wanted)
@@ -67,7 +70,9 @@ async function fromKnownBase(
   if (delta.kind === 'needs-listing') return undefined
   const removed = new Map([...delta.removed].map((path) => [path, pruneOf(mappings, manifest.files.get(path), wanted)]))
   const stillOutdated = [...outdated].filter(([path]) => !delta.removed.has(path))
-  return { from: 'delta', puts: new Map([...stillOutdated, ...delta.puts]), removed, findings: delta.findings, ...base }
+  const puts = new Map([...stillOutdated, ...delta.puts])
+  const touched = new Set([...changes.map(({ path }): string => path), ...puts.keys(), ...removed.keys()])
+  return { from: 'delta', puts, removed, findings: delta.findings, touched, ...base }
 }
 
 function collectionsRootOf({ profile }: Wanted): RelativePath | undefined {
@@ -149,6 +154,7 @@ async function fromListing(
     absent: tree.absent,
     treeKey: treeKey(wanted.profile, activeMode(wanted)?.name, mappings),
     findings: [...findings, ...tree.findings],
+    touched: new Set(),
   }
 }
 

@@ -57,6 +57,10 @@ const stateSchema = v.object({
   commissioning: v.boolean(),
   /** When the last file was put in place, milliseconds since 1970. */
   publishedAt: v.number(),
+  /** What stays worth saying about this commit; bounded by findings.ts. */
+  findings: v.optional(v.array(v.object({ rule: v.string(), path: v.string(), message: v.string() })), () => []),
+  /** What the gateway complained of after its last scan. */
+  problems: v.optional(v.array(v.string()), () => []),
 })
 export type State = v.InferOutput<typeof stateSchema>
 

@@ -3,12 +3,13 @@
  */
 import { asFault, type Reason } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
-import type { Finding } from './chain.ts'
+import { unknownModeFinding } from './chain.ts'
 import { activeMode, type Wanted } from './context.ts'
+import { standingFindings } from './findings.ts'
 import type { Manifest, State } from './manifest.ts'
-import type { Counts, Plan } from './plan.ts'
+import type { Counts } from './plan.ts'
 import { diffText, type FileDiff } from './plan-diff.ts'
-import type { Drift } from './prepare.ts'
+import type { Drift, Prepared } from './prepare.ts'
 
 /** What a cycle contributes to the SyncReport; the rest is who reports, and when. */
 export type CycleResult = Omit<SyncReportStatus, 'startedAt' | 'finishedAt' | 'agentVersion' | 'history' | 'gateway' | 'profile'>
@@ -24,6 +25,7 @@ const blocking: ReadonlySet<Reason> = new Set([
   'SymbolicLink',
   'CollectionsInvalid',
   'UnknownProfile',
+  'DesignerOpen',
 ])
 
 const reportedFindings = 20
@@ -55,7 +57,8 @@ export function standing(state: State | undefined, wanted: Wanted): Omit<CycleRe
 /** A cycle that failed: what is in place, and why nothing else is. */
 export function failed(error: unknown, state: State | undefined, wanted: Wanted): CycleResult {
   const fault = asFault(error)
-  const phase = blocking.has(fault.reason) ? 'Blocked' : 'Failed'
+  const waits = fault.reason === 'DesignerOpen' && wanted.profile.designerSessionPolicy === 'wait'
+  const phase = waits ? 'Pending' : blocking.has(fault.reason) ? 'Blocked' : 'Failed'
   return { ...standing(state, wanted), phase, reason: fault.reason, message: fault.message.slice(0, messageCharacters) }
 }
 
@@ -63,20 +66,20 @@ export type Ended = {
   manifest: Manifest
   counts: Counts
   drift: Drift | undefined
-  findings: readonly Finding[]
-  problems: readonly string[]
 }
 
 /** A cycle at whose end the files are in place; `waiting` says what the gateway has not done yet. */
 export function ended(
   wanted: Wanted,
-  { manifest, counts, drift, findings, problems }: Ended,
+  { manifest, counts, drift }: Ended,
   waiting: { reason: Reason; message: string } | undefined,
 ): CycleResult {
   const result: CycleResult = { ...standing(manifest.state, wanted), phase: 'Synced', files: counts, projects: projectsOf(manifest) }
   if (drift !== undefined) result.drift = { count: drift.count, paths: [...drift.paths] }
-  if (findings.length > 0) result.findings = findings.slice(0, reportedFindings).map(short)
-  if (problems.length > 0) result.scan = { ...result.scan, problems: problems.slice(0, 10).map((text) => text.slice(0, messageCharacters)) }
+  const { findings = [], problems = [] } = manifest.state ?? {}
+  const all = [...unknownModeFinding(activeMode(wanted)), ...findings]
+  if (all.length > 0) result.findings = all.slice(0, reportedFindings)
+  if (problems.length > 0) result.scan = { ...result.scan, problems: [...problems] }
   if (waiting !== undefined) return { ...result, phase: 'Pending', ...waiting }
   if (drift === undefined || drift.count === 0) return result
   return {
@@ -98,9 +101,10 @@ export function occupied(state: State | undefined, wanted: Wanted, designers: re
 export function dryRunResult(
   wanted: Wanted,
   manifest: Manifest,
-  { plan, findings }: { plan: Plan; findings: readonly Finding[] },
+  { plan, intent, findings: found }: Pick<Prepared, 'plan' | 'intent' | 'findings'>,
   changes: readonly FileDiff[],
 ): CycleResult {
+  const findings = standingFindings(manifest.state?.findings ?? [], intent, found)
   const { added, changed, removed } = plan.counts
   const marks = { add: '+', change: '~', remove: '-' }
   const [problem] = plan.problems
@@ -116,12 +120,9 @@ export function dryRunResult(
     dryRun: { added, changed, removed, paths: changes.slice(0, reportedPaths).map(({ op, path }) => `${marks[op]} ${path}`) },
   }
   if (result.dryRun !== undefined && changes.length > 0) result.dryRun.diff = diffText(changes, diffCharacters)
-  if (findings.length > 0) result.findings = findings.slice(0, reportedFindings).map(short)
+  const all = [...unknownModeFinding(activeMode(wanted)), ...findings]
+  if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   return result
-}
-
-function short({ rule, path, message }: Finding): Finding {
-  return { rule: rule.slice(0, 63), path: path.slice(0, 4096), message: message.slice(0, messageCharacters) }
 }
 
 /** The projects that we deliver, by name. */

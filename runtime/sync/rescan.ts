@@ -9,6 +9,9 @@ import type { State } from './manifest.ts'
 
 /** At most this many names of Designer users are reported. */
 const namedDesigners = 20
+/** What a report takes. */
+const maxProblems = 10
+const maxProblemCharacters = 1024
 
 /**
  * Who has a Designer open, where that matters: the one gate in front of every write to a running gateway. A gateway that is not up has no
@@ -29,16 +32,15 @@ export async function designersInTheWay(
   return [...new Set(sessions.map(({ user, project }) => (project === '' ? user : `${user} in ${project}`)))].slice(0, namedDesigners)
 }
 
-export type ScanOutcome = { state: State; problems: string[] }
-
 /** Asks the gateway to read what it has not read yet, and waits until it says that it has. Throws what the gateway answers. */
-export async function scanPending(gateway: Gateway, state: State, signal: AbortSignal): Promise<ScanOutcome> {
-  if (state.scanPending.length === 0) return { state, problems: [] }
+export async function scanPending(gateway: Gateway, state: State, signal: AbortSignal): Promise<State> {
+  if (state.scanPending.length === 0) return state
   const done = await gateway.scan(state.scanPending, signal)
   const scanned = { ...state.scanned }
   for (const kind of ['projects', 'config'] as const) {
     const at = done[kind]
     if (at !== undefined) scanned[kind] = timestamp(at)
   }
-  return { state: { ...state, scanned, scanPending: [], commissioning: false }, problems: done.problems }
+  const problems = done.problems.slice(0, maxProblems).map((text) => text.slice(0, maxProblemCharacters))
+  return { ...state, scanned, scanPending: [], commissioning: false, problems }
 }

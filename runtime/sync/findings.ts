@@ -1,0 +1,31 @@
+/**
+ * What stays worth saying about the commit in place: a finding stands in every report until the commit, or the file it is about, changes.
+ * Pure.
+ */
+import type { Finding } from './chain.ts'
+
+/** As many as a report takes, each as long as it takes. */
+const maxFindings = 20
+const maxPathCharacters = 4096
+const maxMessageCharacters = 1024
+
+/** Said once, when it happens: the next commit has nothing to do with it. */
+const oneOff = new Set(['local-change', 'left-in-place'])
+
+/**
+ * The findings after a cycle. `before` are those of the last one; `from` says how much was looked at again: everything, the difference to
+ * another commit, or the same commit; `touched` are the paths looked at, at the source or at the destination.
+ */
+export function standingFindings(
+  before: readonly Finding[],
+  { from, touched }: { from: 'same' | 'delta' | 'listing'; touched: ReadonlySet<string> },
+  now: readonly Finding[],
+): Finding[] {
+  const kept = from === 'listing' ? [] : before.filter(({ rule, path }) => !touched.has(path) && !(from === 'delta' && oneOff.has(rule)))
+  const unique = new Map([...now, ...kept].map((finding) => [`${finding.rule} ${finding.path} ${finding.message}`, finding]))
+  return [...unique.values()].slice(0, maxFindings).map(({ rule, path, message }) => ({
+    rule: rule.slice(0, 63),
+    path: path.slice(0, maxPathCharacters),
+    message: message.slice(0, maxMessageCharacters),
+  }))
+}

@@ -1,0 +1,46 @@
+/**
+ * The state that a cycle ends with: which commit the files add up to, and what the gateway has yet to read. Pure but for the boot id.
+ */
+import type { GatewayStatus } from '../gateway/gateway.ts'
+import type { StagedRun } from './apply.ts'
+import { currentBootId } from './boot.ts'
+import type { Wanted } from './context.ts'
+import { standingFindings } from './findings.ts'
+import type { Manifest, State } from './manifest.ts'
+import type { ScanKind } from './paths.ts'
+import type { Prepared } from './prepare.ts'
+
+/** What the manifest says of the folder once everything that a cycle prepared is in place; `run` undefined where no file was to change. */
+export function nextState(
+  wanted: Wanted,
+  { state }: Manifest,
+  { intent, plan, findings }: Prepared,
+  run: StagedRun | undefined,
+  status: GatewayStatus | undefined,
+  nowMs: number,
+): State {
+  const first = state === undefined
+  return {
+    commit: wanted.commit,
+    ref: wanted.ref,
+    syncHash: wanted.syncHash,
+    treeKey: intent.treeKey,
+    mappings: intent.mappings.map(({ key }) => key),
+    chain: intent.chain,
+    absent: intent.absent,
+    publish: run?.id ?? state?.publish ?? '',
+    bootId: currentBootId(),
+    scanPending: pendingScans(state, plan.scan, status),
+    scanned: state?.scanned ?? {},
+    commissioning: status === 'commissioning' || (state?.commissioning ?? false),
+    publishedAt: run === undefined && !first ? state.publishedAt : nowMs,
+    findings: standingFindings(state?.findings ?? [], intent, [...findings, ...(run?.findings ?? [])]),
+    problems: state?.problems ?? [],
+  }
+}
+
+/** What a commissioning gateway was given, it reads again afterwards. */
+function pendingScans(state: State | undefined, touched: readonly ScanKind[], status: GatewayStatus | undefined): ScanKind[] {
+  const again = status === 'commissioning' || (state?.commissioning ?? false)
+  return (['projects', 'config'] as const).filter((kind) => again || touched.includes(kind) || (state?.scanPending.includes(kind) ?? false))
+}

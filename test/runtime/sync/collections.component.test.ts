@@ -1,0 +1,106 @@
+/**
+ * The collections shorthand on a real folder, and findings that stand as long as they are true.
+ */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../runtime/sync/cycle.ts'
+import { listTree } from '../../../scripts/quickstart/check.ts'
+import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+
+const signal = AbortSignal.timeout(60_000)
+
+function setUp(t: Pick<Test, 'teardown'>) {
+  const dataDir = temporaryFolder(t, 'collections')
+  const source = memorySource()
+  const memory: EngineMemory = { manifest: undefined }
+  const sync = async (tree: Tree, profile: ResolvedProfile, more: Partial<Wanted> = {}): Promise<CycleResult> => {
+    const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
+    return await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile, more), signal)
+  }
+  const files = (): string[] => listTree(dataDir).filter((file) => !file.startsWith('.cluster-sync/'))
+  return { dataDir, sync, files, memory }
+}
+
+function inMode(dataDir: string, name: string, from: 'argument' | 'none' = 'argument'): Partial<Wanted> {
+  const { facts } = wantedOf(dataDir, memorySource().commit({}), profileOf([]))
+  return { facts: { ...facts, mode: { name, from } } }
+}
+
+const auto = { collections: { root: 'services/config/resources', mode: 'auto' } } as Partial<ResolvedProfile>
+const manifest = (parent: string): string => JSON.stringify({ title: 'x', description: '', enabled: true, inheritable: true, parent })
+const root = 'services/config/resources'
+const tree: Tree = {
+  [`${root}/external/config-mode.json`]: manifest('system'),
+  [`${root}/core/config-mode.json`]: manifest('external'),
+  [`${root}/core/ignition/schedule/a/resource.json`]: '{}',
+  [`${root}/core/ignition/schedule/a/backupConfig.json`]: '{"backup":true}',
+  [`${root}/site/config-mode.json`]: manifest('core'),
+  [`${root}/site/ignition/schedule/s/resource.json`]: '{}',
+  [`${root}/Dev/config-mode.json`]: manifest('site'),
+  [`${root}/Dev/ignition/schedule/a/resource.json`]: '{"dev":true}',
+  [`${root}/prod/config-mode.json`]: manifest('core'),
+  [`${root}/prod/ignition/schedule/p/resource.json`]: '{}',
+  [`${root}/local/config-mode.json`]: manifest('Dev'),
+  [`${root}/local/ignition/schedule/l/resource.json`]: '{}',
+  [`${root}/.resources/0a`]: 'cache',
+}
+const collections = (...names: string[]): string[] =>
+  Object.keys(tree)
+    .filter((file) => names.some((name) => file.startsWith(`${root}/${name}/`)))
+    .map((file) => file.replace('services/', ''))
+    .toSorted()
+
+void t.test('a mode is delivered with its whole chain of parents, backupConfig.json too, another mode and local never', async (t) => {
+  const { sync, files, dataDir } = setUp(t)
+  const profile = profileOf([], auto)
+  const result = await sync(tree, profile, inMode(dataDir, 'dev'))
+  t.match(result, { phase: 'Synced', mode: { name: 'dev', from: 'argument' } })
+  t.same(files(), collections('external', 'core', 'site', 'Dev'))
+  const core = path.join(dataDir, 'config/resources/core/ignition/schedule/a')
+  t.equal(readFileSync(path.join(core, 'backupConfig.json'), 'utf8'), '{"backup":true}')
+
+  t.match(await sync(tree, profile, inMode(dataDir, 'prod')), { phase: 'Synced', files: { added: 2, removed: 4, changed: 0 } })
+  t.same(files(), collections('external', 'core', 'prod'), 'what the other mode delivered is gone')
+
+  const reparented = { ...tree, [`${root}/prod/config-mode.json`]: manifest('site') }
+  t.equal((await sync(reparented, profile, inMode(dataDir, 'prod'))).phase, 'Synced')
+  t.same(files(), collections('external', 'core', 'prod', 'site'), 'a new parent comes with the commit that names it')
+})
+
+void t.test('a mode that is not known, and one without a folder, are findings in every report until they are put right', async (t) => {
+  const { sync, files, dataDir, memory } = setUp(t)
+  const profile = profileOf([], auto)
+  const rules = ({ findings = [] }: CycleResult): string[] => findings.map(({ rule }) => rule)
+  for (let round = 0; round < 2; round += 1) t.same(rules(await sync(tree, profile, inMode(dataDir, '', 'none'))), ['mode-unknown'])
+  t.same(files(), collections('external', 'core'))
+  t.same(rules(await sync(tree, profile, inMode(dataDir, ''))), [], 'a gateway that is known to have none is no finding')
+  t.same(rules(await sync(tree, profile, inMode(dataDir, 'test'))), ['mode-without-folder'])
+  t.same(rules(await sync(tree, profile, inMode(dataDir, 'test'))), ['mode-without-folder'], 'when nothing changed')
+  const other = { ...tree, [`${root}/core/ignition/schedule/a/resource.json`]: '{"other":1}' }
+  t.same(rules(await sync(other, profile, inMode(dataDir, 'test'))), ['mode-without-folder'], 'after a difference that says nothing of it')
+  memory.manifest = undefined
+  t.same(rules(await sync(other, profile, inMode(dataDir, 'test'))), ['mode-without-folder'], 'after a restart')
+  const withTest = { ...other, [`${root}/test/config-mode.json`]: manifest('core') }
+  t.same(rules(await sync(withTest, profile, inMode(dataDir, 'test'))), [])
+})
+
+void t.test('a finding stands while its file does, and what happened once is said until the next commit', async (t) => {
+  const { sync } = setUp(t)
+  const profile = profileOf([
+    { source: 'projects', destination: 'projects', patches: [{ file: '*.json', set: { missing: 'x' } }] },
+    { source: 'extra', destination: 'extra', required: false },
+  ])
+  const said = ({ findings = [] }: CycleResult): string[] => findings.map(({ rule, path: file }) => `${rule} ${file}`).toSorted()
+  const first = { 'projects/a.json': '{"a":1}', 'projects/b.json': '{"b":1}' }
+  const all = ['patch-without-match projects/a.json', 'patch-without-match projects/b.json', 'source-absent extra']
+  t.same(said(await sync(first, profile)), all)
+  t.same(said(await sync(first, profile)), all, 'also when nothing changed')
+  const second = { ...first, 'projects/b.json': '{"b":1,"missing":""}' }
+  t.same(said(await sync(second, profile)), ['patch-without-match projects/a.json', 'source-absent extra'])
+  t.same(said(await sync({ 'projects/b.json': second['projects/b.json'], 'extra/x': 'x' }, profile)), [])
+})
