@@ -5,7 +5,7 @@ import type { Hono } from 'hono'
 import type { Clock } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import { requestAnnotations } from '../gatewaysync/names.ts'
-import { carriedOver, wantedRef } from '../gatewaysync/request.ts'
+import { carriedOver, roomForRequests, wantedRef } from '../gatewaysync/request.ts'
 import { parseRefName } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { receiverApp } from '../receiver/app.ts'
@@ -32,7 +32,7 @@ export function receiverOf(
       if (!isOurs(namespace, name)) return undefined
       const { annotations, status } = keeper.record()
       const wanted = wantedRef(parseRefName(git.ref), annotations, status)
-      return { specRef: git.ref, wantedRef: wanted.ref, allowedRefs: git.allowedRefs }
+      return { specRef: git.ref, wantedRef: wanted.ref, allowedRefs: git.allowedRefs, room: roomForRequests(annotations, status) }
     },
     keys: () =>
       gatherKeys(

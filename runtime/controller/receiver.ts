@@ -5,7 +5,7 @@ import type { Hono } from 'hono'
 import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { apiVersion, gatewaySyncKind, requestAnnotations } from '../gatewaysync/names.ts'
-import { carriedOver, wantedRef } from '../gatewaysync/request.ts'
+import { carriedOver, roomForRequests, wantedRef } from '../gatewaysync/request.ts'
 import { parseRefName } from '../gatewaysync/values.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
@@ -52,7 +52,8 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
       const spec = record === undefined ? undefined : specOf(record)
       if (record === undefined || spec === undefined) return undefined
       const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
-      return { specRef: spec.git.ref, wantedRef: wanted.ref, allowedRefs: spec.git.allowedRefs }
+      const room = roomForRequests(record.annotations, record.status)
+      return { specRef: spec.git.ref, wantedRef: wanted.ref, allowedRefs: spec.git.allowedRefs, room }
     },
     keys(namespace, name) {
       const record = store.sync(namespace, name)

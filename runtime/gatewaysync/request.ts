@@ -65,10 +65,20 @@ export function parseRequest(annotations: Annotations): ParsedRequest {
  * replaces the annotations of the one before it, whose caller waits all the same. Null: there is none.
  */
 export function carriedOver(annotations: Annotations, status: GatewaySyncStatus, more: readonly EarlierRequest[]): string | null {
-  const parsed = parseRequest(annotations)
-  const before = parsed.kind === 'request' ? [...(parsed.request.earlier ?? []), parsed.request] : []
-  const open = [...before, ...more].filter(({ id }) => outcomeOf(status, id) === undefined && isCarried(id))
+  const open = [...openRequests(annotations, status), ...more].filter(({ id }) => isCarried(id))
   return open.length === 0 ? null : open.slice(-keptEarlier).map(entryOf).join(' ')
+}
+
+/** How many requests can be carried on besides those that have no outcome yet; with more, the oldest would never get one. */
+export function roomForRequests(annotations: Annotations, status: GatewaySyncStatus): number {
+  return Math.max(0, keptEarlier - openRequests(annotations, status).length)
+}
+
+/** Those without an outcome, oldest first. */
+function openRequests(annotations: Annotations, status: GatewaySyncStatus): EarlierRequest[] {
+  const parsed = parseRequest(annotations)
+  if (parsed.kind !== 'request') return []
+  return [...(parsed.request.earlier ?? []), parsed.request].filter(({ id }) => outcomeOf(status, id) === undefined)
 }
 
 function entryOf({ id, ref }: EarlierRequest): string {

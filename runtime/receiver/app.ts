@@ -28,6 +28,8 @@ export type ReceiverTarget = {
   /** The ref that is followed now: the spec's, or the one of an open request. */
   wantedRef: string
   allowedRefs: readonly string[] | undefined
+  /** How many more requests could be waited for, beside those without an outcome; undefined: any number. */
+  room?: number
 }
 
 /** `RefNotAllowed`: a proved call asks for what `allowedRefs` does not permit. `Unproved`: nobody asks this call for a proof. */
@@ -59,7 +61,12 @@ export type ReceiverDeps = {
 /** Throws InvalidConfiguration when a trusted proxy is no address. */
 export function receiverApp(deps: ReceiverDeps): Hono {
   const app = new Hono()
-  const receiver = { ...deps, deliveries: createDeliveries(), lines: createLines(deps.clock, deps.budget), bodies: createBodyBudget() }
+  const lines = createLines({
+    clock: deps.clock,
+    budget: deps.budget,
+    room: (resource) => roomOf(deps, resource),
+  })
+  const receiver = { ...deps, deliveries: createDeliveries(), lines, bodies: createBodyBudget() }
   const limits = createLimits({ ...defaultLimits, ...deps.limits })
   const peers = createPeers(deps.trustedProxies ?? [])
   app.post('/webhook/:namespace/:name', async (context) => {
@@ -82,6 +89,16 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   })
   app.notFound((context) => problem(context, 404, 'NotFound', 'there is only POST /webhook/{namespace}/{name}'))
   return app
+}
+
+/** Never throws: what cannot be known holds nobody up. */
+function roomOf({ lookup }: ReceiverDeps, resource: string): number {
+  const [namespace = '', name = ''] = resource.split('/')
+  try {
+    return lookup(namespace, name)?.room ?? Number.POSITIVE_INFINITY
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
 }
 
 /** What an app keeps between calls. */

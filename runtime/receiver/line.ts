@@ -1,6 +1,7 @@
 /**
  * The writes of each resource, one after another and no more than its budget allows. Calls for one ref that come while others are ahead
- * share the next write for it: it begins after every one of them. Over the budget all that wait become one write.
+ * share the next write for it: it begins after every one of them. Over the budget all that wait become one write, and no more requests are
+ * made than can be waited for.
  */
 import type { Clock } from '../clock.ts'
 
@@ -31,11 +32,21 @@ type Line = {
   freshAtMs: number
 }
 
-/** As many as a request can carry on, and not more than `status.requests` holds. */
-const maxTogether = 16
+/** What another replica may write meanwhile. */
+const reserve = 3
+/** An answered question to the git host makes room; while none is answered, the oldest requests go without an outcome. */
+const patienceMs = 1_000
+const lookEachMs = 20
 const keptLines = 1_000
 
-export function createLines(clock: Clock, { perSecond, burst }: Budget = defaultBudget): Lines {
+export type LineDeps = {
+  clock: Clock
+  budget?: Budget | undefined
+  /** How many more requests of a resource could be waited for; one that is written without room takes it from the oldest. */
+  room(resource: string): number
+}
+
+export function createLines({ clock, room, budget: { perSecond, burst } = defaultBudget }: LineDeps): Lines {
   const lines = new Map<string, Line>()
   const eachMs = 1_000 / perSecond
 
@@ -51,12 +62,20 @@ export function createLines(clock: Clock, { perSecond, burst }: Budget = default
     const nowMs = clock.monotonicMs()
     for (const [resource, { running, freshAtMs }] of lines) if (!running && freshAtMs <= nowMs) lines.delete(resource)
   }
-  const run = async (line: Line): Promise<void> => {
+  const waitForRoom = async (resource: string): Promise<boolean> => {
+    const startMs = clock.monotonicMs()
+    if (room(resource) > reserve) return false
+    while (room(resource) <= reserve && clock.monotonicMs() < startMs + patienceMs) await clock.wait(lookEachMs)
+    return true
+  }
+  const run = async (resource: string, line: Line): Promise<void> => {
     line.running = true
     while (line.waiting.size > 0) {
       const overMs = line.freshAtMs - (burst - 1) * eachMs - clock.monotonicMs()
       if (overMs > 0) await clock.wait(overMs)
-      const together = [...line.waiting.values()].slice(0, overMs > 0 ? maxTogether : 1)
+      const waited = await waitForRoom(resource)
+      const most = overMs > 0 || waited ? Math.max(1, room(resource) - reserve) : 1
+      const together = [...line.waiting.values()].slice(0, most)
       for (const { ref } of together) line.waiting.delete(ref)
       line.freshAtMs = Math.max(line.freshAtMs, clock.monotonicMs()) + eachMs
       await writeTogether(together)
@@ -71,7 +90,7 @@ export function createLines(clock: Clock, { perSecond, burst }: Budget = default
       if (known !== undefined) return known.written.promise
       const waiting: Waiting = { id: clock.uuid(), ref, write, written: Promise.withResolvers<string>() }
       line.waiting.set(ref, waiting)
-      if (!line.running) void run(line)
+      if (!line.running) void run(resource, line)
       return waiting.written.promise
     },
   }

@@ -22,7 +22,10 @@ export type Answer = { wanted: Wanted; source: SourceObservation }
 export type Lookups = {
   /** What is known of the last answered question. */
   last(key: SyncKey): LastLookup | undefined
-  /** Whether this very question is under way. */
+  /**
+   * Whether a question is under way that this one has to wait for: the same, or for another request for the same. A stream of requests
+   * would cancel each other's for ever; a poll gives way, because its answer may be older than the request.
+   */
   isAsking(key: SyncKey, question: Pick<Question, 'text' | 'wanted'>): boolean
   /** Asks in the background; a different question under way for the key is cancelled first. */
   ask(key: SyncKey, question: Question): void
@@ -103,7 +106,7 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
     isAsking(key, { text, wanted }) {
       const asking = entries.get(key)?.asking
       if (asking === undefined || asking.text !== text) return false
-      return !wanted.undecided || asking.requestId === wanted.request?.id
+      return !wanted.undecided || asking.requestId !== undefined
     },
     ask(key, question) {
       const entry = entryOf(key)

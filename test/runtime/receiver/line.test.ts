@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { type Budget, createLines, type Turn } from '../../../runtime/receiver/line.ts'
 
 /** Time passes only where someone waits; `writes` says when each write began. */
-function setUp(budget: Budget, writeMs = 0) {
+function setUp(budget: Budget, { writeMs = 0, room = () => Number.POSITIVE_INFINITY } = {}) {
   let nowMs = 0
   let ids = 0
   const writes: (Turn & { atMs: number })[] = []
@@ -20,7 +20,7 @@ function setUp(budget: Budget, writeMs = 0) {
     },
     uuid: () => `r${ids++}`,
   }
-  const lines = createLines(clock, budget)
+  const lines = createLines({ clock, budget, room })
   const join = (ref: string, resource = 'plant') =>
     lines.join(resource, ref, async (turn) => {
       writes.push({ ...turn, atMs: nowMs })
@@ -33,6 +33,7 @@ function setUp(budget: Budget, writeMs = 0) {
 void t.test('calls for one ref that come while it is written share the next write, which begins after them', async (t) => {
   const { join, writes } = setUp({ perSecond: 10, burst: 50 })
   const first = join('main')
+  while (writes.length === 0) await Promise.resolve()
   const others = [join('main'), join('v1'), join('main'), join('main', 'another')]
   t.same(await Promise.all([first, ...others]), ['r0', 'r1', 'r2', 'r1', 'r3'])
   t.same(
@@ -65,6 +66,24 @@ void t.test('over the budget all that wait become one write of the newest, and t
   ])
 })
 
+void t.test('while there is no room for another request, calls wait and share, but not for ever', async (t) => {
+  let room = 3
+  const { join, writes } = setUp({ perSecond: 10, burst: 50 }, { room: () => room })
+  const first = join('a')
+  t.equal(await first, 'r0')
+  t.ok((writes[0]?.atMs ?? 0) >= 1_000, 'in the end it is written')
+  const joined = ['b', 'c', 'd'].map((ref) => join(ref))
+  await new Promise(setImmediate)
+  t.equal(writes.length, 1)
+  room = 5
+  t.same(await Promise.all(joined), ['r1', 'r2', 'r3'])
+  t.same(
+    writes.slice(1).map(({ ref, overtakes }) => [ref, ...overtakes.map((one) => one.ref)]),
+    [['c', 'b'], ['d']],
+    'no more together than there is room for',
+  )
+})
+
 void t.test('a write that fails fails for all that share it, and the next one is tried', async (t) => {
   const { lines, join } = setUp({ perSecond: 10, burst: 1 })
   const fail = async (): Promise<void> => {
@@ -85,7 +104,7 @@ void t.test(
         fc.integer({ min: 1, max: 20 }),
         fc.integer({ min: 1, max: 20 }),
         async (calls, perSecond, burst) => {
-          const { join, writes } = setUp({ perSecond, burst }, 3)
+          const { join, writes } = setUp({ perSecond, burst }, { writeMs: 3 })
           const joined: Promise<{ id: string; ref: string; before: number }>[] = []
           for (const { ref, pause } of calls) {
             const before = writes.length

@@ -93,11 +93,17 @@ void t.test('another question cancels the one under way, whose answer no longer 
   t.strictSame(answered, ['plant/a'])
 })
 
-void t.test('a request that arrives while its ref is asked about is another question', async (t) => {
+void t.test('a request does not wait for a poll of its ref, and does for the question of another request', async (t) => {
   const { lookups, stop } = setUp()
+  const of = (id: string): Wanted => {
+    const request = { id, ref: parseRefName('main'), specRef: 'main', by: undefined, at: undefined }
+    return { ...wanted, request, undecided: true }
+  }
   lookups.ask('plant/a', openQuestion('q'))
-  const request = { id: 'r1', ref: parseRefName('main'), specRef: 'main', by: undefined, at: undefined }
-  t.equal(lookups.isAsking('plant/a', { text: 'q', wanted: { ...wanted, request, undecided: true } }), false)
+  t.equal(lookups.isAsking('plant/a', { text: 'q', wanted: of('r1') }), false)
+  lookups.ask('plant/a', openQuestion('q', { wanted: of('r1') }))
+  t.equal(lookups.isAsking('plant/a', { text: 'q', wanted: of('r2') }), true)
+  t.equal(lookups.isAsking('plant/a', { text: 'another ref', wanted: of('r2') }), false)
   stop.abort()
   await lookups.settled()
 })

@@ -1,0 +1,129 @@
+/**
+ * Pushes by two replicas that know of each other only through the API server.
+ */
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { apiVersion } from '../../runtime/gatewaysync/names.ts'
+import type { GatewaySyncStatus } from '../../runtime/gatewaysync/status.ts'
+import { runListWatch } from '../../runtime/kube/list-watch.ts'
+import { gatewaySyncType } from '../../runtime/kube/types.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { projectGatewaySync } from '../../runtime/reconcile/store.ts'
+import { startGitHost } from '../support/git-host.ts'
+import { type Replica, startReplica } from '../support/replica.ts'
+import { temporaryFolder } from '../support/repository.ts'
+import { requires } from '../support/requires.ts'
+import { openWorld, until, type World } from '../support/world.ts'
+
+const unlimited = { perSecond: Number.MAX_SAFE_INTEGER, failuresPerPeer: Number.MAX_SAFE_INTEGER }
+
+type Answer = { status: number; retryAfter: string | null; body: { accepted?: boolean; reason?: string; requestId?: string } }
+
+async function push({ url }: Replica, path: string, ref: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const answer = await fetch(`${url}/webhook/${path}`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer token', 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ ref }),
+  })
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: (await answer.json()) as Answer['body'] }
+}
+
+/** A published GatewaySync, two replicas of which the first leads, and every outcome that its status ever showed. */
+async function setUp(t: Test, world: World) {
+  const { kube, plane, signal } = world
+  const folder = temporaryFolder(t, 'receiver')
+  const host = await startGitHost(path.join(folder, 'git'))
+  t.teardown(async () => host.stop())
+  const repository = host.repository('plant.git')
+  repository.commit({ 'projects/a.txt': 'one' })
+  for (const tag of ['v1', 'v2', 'v3']) repository.git('tag', tag)
+  await world.apply([gatewaySyncCrd(), syncReportCrd()])
+  const namespace = await world.namespace('push')
+  const spec = {
+    git: { repo: host.url('plant.git/.git'), ref: 'main', allowedRefs: ['main', 'v*'] },
+    polling: { enabled: false },
+    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  }
+  await until(async () => {
+    const object = { apiVersion, kind: 'GatewaySync', metadata: { namespace, name: 'plant' }, spec }
+    return await kube.create(gatewaySyncType, object, signal).catch(() => undefined)
+  }, 'the API server serves the kind')
+
+  const outcomes = new Map<string, string>()
+  const stop = new AbortController()
+  const watching = runListWatch(
+    { kube, clock: systemClock, log: silentLog },
+    { type: gatewaySyncType, namespace, project: projectGatewaySync },
+    {
+      upsert(_key, { status }) {
+        for (const { id, outcome } of status.requests ?? []) outcomes.set(id, outcome)
+      },
+      remove() {},
+      synced() {},
+    },
+    stop.signal,
+  )
+  t.teardown(async () => {
+    stop.abort()
+    await watching
+  })
+  const options = { kubeconfig: plane.adminKubeconfig, namespace, limits: unlimited }
+  const first = await startReplica(t, { ...options, folder: path.join(folder, 'first'), leads: true })
+  const second = await startReplica(t, { ...options, folder: path.join(folder, 'second') })
+  const status = async (): Promise<GatewaySyncStatus> =>
+    (await kube.get(gatewaySyncType, { namespace, name: 'plant' }, signal))?.status ?? {}
+  await until(async () => (await status()).published, 'the first commit is published')
+  return { first, second, outcomes, namespace, plant: `${namespace}/plant`, status, repository }
+}
+
+void t.test('two replicas', { timeout: 240_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const world = await openWorld(t)
+  const { first, second, outcomes, plant, status } = await setUp(t, world)
+  const both = [first, second] as const
+  const calls = (count: number, call: (index: number, replica: Replica) => Promise<Answer>): Promise<Answer[]> =>
+    Promise.all(Array.from({ length: count }, (_, index) => call(index, index % 2 === 0 ? first : second)))
+  const answered = async (answers: readonly Answer[], what: string): Promise<Set<string>> => {
+    const ids = new Set(answers.map(({ body }) => body.requestId ?? ''))
+    await until(() => ([...ids].every((id) => outcomes.has(id)) ? true : undefined), `${what}: an outcome for each of ${ids.size}`).catch(
+      (error: unknown) => t.fail(`${String(error)}; without one: ${[...ids].filter((id) => !outcomes.has(id)).length}`),
+    )
+    return ids
+  }
+
+  await t.test('1,000 identical deliveries cause one request of each replica and at most two syncs', async (t) => {
+    const before = first.syncs()
+    const answers = await calls(1_000, (_, replica) => push(replica, plant, 'main', { 'x-github-delivery': 'one' }))
+    t.ok(answers.every(({ status }) => status === 202))
+    const ids = await answered(answers, 'identical')
+    t.equal(ids.size, both.length)
+    t.ok(first.syncs() - before <= 2, `${first.syncs() - before} syncs`)
+  })
+
+  await t.test('1,000 different deliveries of one ref: every request has an outcome', async (t) => {
+    const before = first.syncs()
+    const answers = await calls(1_000, (index, replica) => push(replica, plant, 'main', { 'x-github-delivery': `d-${index}` }))
+    t.ok(answers.every(({ status }) => status === 202))
+    const ids = await answered(answers, 'different')
+    t.comment(`${ids.size} requests, ${first.syncs() - before} syncs`)
+    t.equal((await status()).lastHandledRequest, [...outcomes.keys()].at(-1))
+  })
+
+  await t.test('a steady stream for several refs by both: no request is lost to a conflict or to a later one', async (t) => {
+    const before = first.syncs()
+    const [total, inFlight] = [240, 6]
+    const answers: Answer[] = []
+    let next = 0
+    const work = async (): Promise<void> => {
+      for (let index = next++; index < total; index = next++) {
+        answers.push(await push(both[index % 2] ?? first, plant, ['main', 'v1', 'v2'][index % 3] ?? 'main'))
+      }
+    }
+    await Promise.all(Array.from({ length: inFlight }, work))
+    t.equal(answers.filter(({ status }) => status === 202).length, total)
+    const ids = await answered(answers, 'stream')
+    t.comment(`${ids.size} requests, ${first.syncs() - before} syncs`)
+  })
+})

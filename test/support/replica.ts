@@ -1,0 +1,101 @@
+/**
+ * A replica of the controller as far as pushes go: its own client, watches and receiver, on the real API server. One of them may lead.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Test } from 'tap'
+import { systemClock } from '../../runtime/clock.ts'
+import { watchCluster } from '../../runtime/controller/cluster.ts'
+import { createPushKeys } from '../../runtime/controller/keys.ts'
+import { lead } from '../../runtime/controller/leader.ts'
+import { controllerReceiver } from '../../runtime/controller/receiver.ts'
+import { createKube, loadKube } from '../../runtime/kube/client.ts'
+import { eventRecorder } from '../../runtime/kube/events.ts'
+import { silentLog } from '../../runtime/log.ts'
+import type { ReceiverDeps } from '../../runtime/receiver/app.ts'
+import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
+import { createStore, type SyncKey } from '../../runtime/reconcile/store.ts'
+import { createSyncMirrors } from '../../runtime/reconcile/sync-mirrors.ts'
+import { serve } from '../../runtime/serve.ts'
+import { createMirrors } from '../../runtime/source/mirrors.ts'
+
+export type Replica = {
+  /** Base URL of its push receiver, which takes the bearer token `token`. */
+  url: string
+  /** Outcomes of calls so far. */
+  outcomes: string[]
+  /** Questions to git hosts that were answered, where it leads. */
+  syncs(): number
+}
+
+export type ReplicaOptions = { kubeconfig: string; namespace: string; folder: string; leads?: boolean } & Pick<
+  ReceiverDeps,
+  'limits' | 'budget'
+>
+
+export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOptions): Promise<Replica> {
+  const { kubeconfig, namespace, folder, leads = false, ...settings } = options
+  const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
+  const kube = createKube(loadKube({ kubeconfig }), { clock, log, userAgent: 'test-replica' })
+  const subscribers = new Set<(key: SyncKey) => void>()
+  const store = createStore((key) => {
+    for (const changed of subscribers) changed(key)
+  })
+  const events = eventRecorder({ kube, clock, log }, { component: 'clustersync.io/test', instance: 'replica' })
+  mkdirSync(folder, { recursive: true })
+  const tokenFile = path.join(folder, 'token')
+  writeFileSync(tokenFile, 'token\n')
+  const outcomes: string[] = []
+  const ready = Promise.withResolvers<void>()
+  const watching = watchCluster({ kube, clock, log }, { store, namespaces: [namespace], ready: () => ready.resolve() }, stop.signal)
+  await ready.promise
+  const app = controllerReceiver(
+    {
+      kube,
+      store,
+      events,
+      keys: createPushKeys({ kube, clock }, { tokenFile }),
+      metrics: { received: (outcome) => outcomes.push(outcome) },
+      clock,
+      log,
+      notReady: () => [],
+    },
+    settings,
+  )
+  const served = await serve({ app, port: 0, host: '127.0.0.1', log }, stop.signal)
+  const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock, log, allowLocal: true })
+  const mirrors = createSyncMirrors(gitMirrors, [])
+  let syncs = 0
+  const leading = !leads
+    ? Promise.resolve()
+    : lead(
+        {
+          kube,
+          store,
+          mirrors,
+          events,
+          clock,
+          log,
+          allowLocal: true,
+          check: createCommitCheck({ store, listing: (spec, commit, roots) => mirrors.of(spec).listing(commit, roots) }),
+          delivery: () => undefined,
+          observed() {},
+          reconciled() {},
+          fetched: (ended) => void (syncs += ended === 'ok' ? 1 : 0),
+          bindAgentsTo: undefined,
+          subscribe(changed) {
+            subscribers.add(changed)
+            return () => subscribers.delete(changed)
+          },
+        },
+        stop.signal,
+      )
+  t.teardown(async () => {
+    stop.abort()
+    await Promise.allSettled([watching, leading, served.closed])
+    await events.settled()
+    await gitMirrors.close()
+    await kube.close()
+  })
+  return { url: served.url, outcomes, syncs: () => syncs }
+}
