@@ -1,82 +1,87 @@
 /**
- * The committed manifests on the real API server: each object is accepted, alone and together, and a second apply changes nothing.
+ * Manifests on the real API server, which has the kinds of cert-manager and of the monitoring operator: each object is accepted, and a
+ * second apply changes nothing. For the committed ones, for the profiles, and for every two switches of the values together.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import t from 'tap'
+import { App, type Chart } from 'cdk8s'
+import t, { type Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
+import { installation } from '../../infra/operator-chart.ts'
+import type { Manifest } from '../../infra/policies.ts'
 import type { ValuesInput } from '../../infra/values.ts'
-import { synthesise } from '../support/installation.ts'
+import type { KubeObject } from '../../runtime/kube/types.ts'
+import { profiles } from '../infra/installed.ts'
 import { requires, sharedData } from '../support/requires.ts'
-import { openWorld, until } from '../support/world.ts'
+import { serverSideApply } from '../support/server-side-apply.ts'
+import { rows, valuesOf } from '../support/switches.ts'
+import { openWorld, until, type World } from '../support/world.ts'
 
 const dist = path.resolve(import.meta.dirname, '../../dist')
 
-function documents(file: string): { kind: string; metadata: { name: string; namespace?: string } }[] {
-  return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS() as { kind: string; metadata: { name: string } })
+/** A control plane of its own: the kinds and the policies of an installation hold for a whole cluster. */
+async function openCluster(t: Test, crds: string): Promise<World> {
+  const world = await openWorld(t, { shared: false })
+  const files = readdirSync(crds).filter((name) => name.endsWith('.yaml'))
+  const applied = await world.plane.kubectl(['apply', '--server-side', ...files.flatMap((file) => ['-f', path.join(crds, file)])])
+  t.equal(applied.code, 0, applied.stderr)
+  return world
 }
 
-const everything: ValuesInput = {
-  replicaCount: 2,
-  serviceMonitor: { enabled: true, interval: '30s', labels: { release: 'prometheus' } },
-  podMonitor: { enabled: true },
-  grafanaDashboard: { enabled: true },
-  networkPolicy: { enabled: true },
-  webhook: { namespaceSelector: { requireLabel: true } },
-  webhookReceiver: {
-    enabled: true,
-    hmac: { secret: 'inline' },
-    token: { secretRef: { name: 'push' } },
-    ingress: {
-      enabled: true,
-      hosts: [{ host: 'push.example.com', paths: [{ path: '/webhook', pathType: 'Prefix' }] }],
-      tls: [{ secretName: 'tls', hosts: ['push.example.com'] }],
-    },
-  },
+function objectsOf(where: string, values: ValuesInput): Manifest[] {
+  const { charts } = installation(new App(), { release: { name: where, namespace: where }, values })
+  return charts.flatMap((chart: Chart) => chart.toJson() as Manifest[])
 }
 
-const everythingOff: ValuesInput = {
-  certManager: { enabled: false },
-  metrics: { enabled: false },
-  webhook: { enabled: false },
-  rbac: { autoBindAgent: { enabled: false } },
-  leaderElection: { enabled: false },
+/** What tells one state of an object from another. */
+function versions(objects: readonly KubeObject[]): string[] {
+  return objects.map(({ kind, metadata: { name, resourceVersion } }) => `${kind} ${name} ${resourceVersion}`)
 }
 
-void t.test('dist/ and the extremes of the values are accepted by the API server, and settle', { timeout: 180_000 }, async (t) => {
+void t.test('manifests are accepted by the API server, and settle', { timeout: 240_000 }, async (t) => {
   if (!requires(t, 'git')) return
-  const folder = sharedData(t, 'crds')
-  if (folder === undefined) return
-  const { plane, namespace } = await openWorld(t, { shared: false })
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.yaml'))) {
-    t.equal((await plane.kubectl(['apply', '--server-side', '-f', path.join(folder, file)])).code, 0, file)
-  }
-  const apply = async (args: string[], objects: readonly object[]) =>
-    plane.kubectl(['apply', ...args, '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
+  const crds = sharedData(t, 'crds')
+  if (crds === undefined) return
+  const world = await openCluster(t, crds)
+  const { plane, namespace } = world
+  const { apply, close } = serverSideApply(world)
+  t.teardown(close)
 
   await t.test('dist/, by plain apply as the documentation says', async (t) => {
-    const crds = await plane.kubectl(['apply', '-f', path.join(dist, 'crds.k8s.yaml')])
-    t.equal(crds.code, 0, crds.stderr)
+    const definitions = await plane.kubectl(['apply', '-f', path.join(dist, 'crds.k8s.yaml')])
+    t.equal(definitions.code, 0, definitions.stderr)
     await until(
       async () => ((await plane.kubectl(['get', 'gs,certificates.cert-manager.io', '-A'])).code === 0 ? true : undefined),
       'all kinds are served',
     )
-    const namespaceOf = documents(path.join(dist, 'operator.k8s.yaml')).filter(({ kind }) => kind === 'Namespace')
-    t.equal(namespaceOf.length, 1)
-    const first = await plane.kubectl(['apply', '-f', path.join(dist, 'operator.k8s.yaml')])
+    const file = path.join(dist, 'operator.k8s.yaml')
+    const kinds = parseAllDocuments(readFileSync(file, 'utf8')).map((document) => (document.toJS() as Manifest).kind)
+    t.equal(kinds.filter((kind) => kind === 'Namespace').length, 1)
+    const first = await plane.kubectl(['apply', '-f', file])
     t.equal(first.code, 0, first.stderr)
-    const again = await plane.kubectl(['apply', '-f', path.join(dist, 'operator.k8s.yaml')])
+    const again = await plane.kubectl(['apply', '-f', file])
     t.notMatch(again.stdout, /configured|created/, 'a second apply changes nothing')
   })
-  for (const [name, values] of Object.entries({ defaults: {}, everything, everythingOff })) {
-    await t.test(`${name}: server-side dry run and apply`, async (t) => {
-      const where = await namespace('release')
-      const objects = synthesise({ name: where, namespace: where }, values)
-      const dry = await apply(['--server-side', '--dry-run=server'], objects)
-      t.equal(dry.code, 0, dry.stderr)
-      const wet = await apply(['--server-side'], objects)
-      t.equal(wet.code, 0, wet.stderr)
-      t.equal(wet.stdout.trim().split('\n').length, objects.length, 'each object was applied')
+
+  await namespaceNamed(world, 'grafana')
+  const row = (index: number) => `every two switches: row ${index + 1} of ${rows.length}`
+  const cases = [...Object.entries(profiles), ...rows.map((settings, index) => [row(index), valuesOf(settings)] as const)]
+  for (const [name, values] of cases) {
+    await t.test(name, async (t) => {
+      const objects = objectsOf(await namespace('release'), values)
+      const tried = await apply(objects, { dryRun: true })
+      t.same(
+        tried.map(({ kind }) => kind),
+        objects.map(({ kind }) => kind),
+        'a dry run accepts each object',
+      )
+      const first = await apply(objects)
+      t.same(versions(await apply(objects)), versions(first), 'a second apply changes nothing')
     })
   }
 })
+
+async function namespaceNamed({ kube, signal }: World, name: string): Promise<void> {
+  const type = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
+  await kube.create(type, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, signal)
+}

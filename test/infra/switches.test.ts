@@ -1,0 +1,22 @@
+/**
+ * Every two switches of the values together: those that exclude each other are refused by name, all others can be installed.
+ */
+import t from 'tap'
+import { checkValues } from '../../infra/check-values.ts'
+import { allPairs, hasPair } from '../support/pairwise.ts'
+import { refused, rows, switches, valuesOf } from '../support/switches.ts'
+
+void t.test('rows are allowed, and every two settings meet in one, unless they are refused', async (t) => {
+  for (const row of rows) t.doesNotThrow(() => checkValues(valuesOf(row)), JSON.stringify(row))
+  const isRefused = (text: string): boolean => refused.some(({ pair }) => JSON.stringify(pair.toSorted()) === text)
+  const missing = allPairs(switches).filter(
+    (pair) => !rows.some((row) => hasPair(row, pair)) && !isRefused(JSON.stringify(pair.toSorted())),
+  )
+  t.same(missing, [])
+})
+
+void t.test('a refused pair is refused beside whatever else is set, and the message begins with the key to change', async (t) => {
+  for (const { pair, key } of refused) {
+    for (const row of rows) t.throws(() => checkValues(valuesOf({ ...row, ...Object.fromEntries(pair) })), new RegExp(`^${key}: `, 'm'))
+  }
+})

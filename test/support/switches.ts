@@ -1,0 +1,62 @@
+/**
+ * Every switch among the installation values with what it sets, which two exclude each other, and rows in which all others meet.
+ */
+import type { ValuesInput } from '../../infra/values.ts'
+import { flags, withSettings } from './flags.ts'
+import { type Pair, pairwise, type Row } from './pairwise.ts'
+
+/** What is no boolean and yet decides whether objects or parts of them are there: values when on; off is the default. */
+const further: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'two replicas': { replicaCount: 2 },
+  'a certificate of the user': { 'webhook.existingSecret': 'own-tls' },
+  'inline keys': { 'webhookReceiver.hmac.secret': 'inline', 'webhookReceiver.token.secret': 'inline' },
+  'keys by reference': { 'webhookReceiver.hmac.secretRef.name': 'push', 'webhookReceiver.token.secretRef.name': 'push' },
+  'watched namespaces': { watchNamespaces: ['plant-a', 'plant-b'] },
+}
+
+export const switches: readonly string[] = [...flags, ...Object.keys(further)]
+
+/** Pairs that cannot be installed, with the key that the refusal begins with. */
+export const refused: readonly { pair: Pair; key: string }[] = [
+  {
+    pair: [
+      ['serviceMonitor.enabled', true],
+      ['metrics.enabled', false],
+    ],
+    key: 'metrics.enabled',
+  },
+  {
+    pair: [
+      ['webhookReceiver.ingress.enabled', true],
+      ['webhookReceiver.enabled', false],
+    ],
+    key: 'webhookReceiver.enabled',
+  },
+  {
+    pair: [
+      ['two replicas', true],
+      ['leaderElection.enabled', false],
+    ],
+    key: 'leaderElection.enabled',
+  },
+]
+
+/** An Ingress needs a host, which does nothing without one. */
+const always: ValuesInput = {
+  webhookReceiver: { ingress: { hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] } },
+}
+
+export function valuesOf(row: Row): ValuesInput {
+  const settings = Object.entries(row).map(([name, on]) => {
+    const set = further[name]
+    if (set === undefined) return { [name]: on }
+    return on ? set : {}
+  })
+  return withSettings(always, Object.assign({}, ...settings) as Record<string, unknown>)
+}
+
+/** Rows that can be installed; every two settings that are not refused meet in one of them. */
+export const rows: readonly Row[] = pairwise(
+  switches,
+  refused.map(({ pair }) => pair),
+)
