@@ -17,4 +17,4 @@ ENTRYPOINT ["node", "--max-semi-space-size=2", "/app/controller.js"]
 FROM ${BASE} AS agent
 COPY --from=build /src/build/agent.js /app/agent.js
 USER 2003:2003
-ENTRYPOINT ["node", "--max-semi-space-size=1", "/app/agent.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=2", "--heap-growing-percent=20", "/app/agent.js"]

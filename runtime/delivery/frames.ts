@@ -102,7 +102,7 @@ const maxHeaderBytes = 128
 
 export type FramesReader = {
   /** Throws DeliveryFailed where the frames are damaged, CommitGone where git has no such object. */
-  take(chunk: Uint8Array): void
+  take(chunk: Buffer): void
   /** How many blobs have come. */
   count(): number
   /** Whether the last frame has come. */
@@ -127,9 +127,9 @@ export function framesReader(sink: BlobSink): FramesReader {
     left = Number(size)
     sink.begin(id, left)
   }
-  const takeHeader = (chunk: Uint8Array, at: number): number => {
+  const takeHeader = (chunk: Buffer, at: number): number => {
     const end = chunk.indexOf(newline, at)
-    const part = latin1(chunk, at, end < 0 ? chunk.length : end)
+    const part = chunk.toString('latin1', at, end < 0 ? chunk.length : end)
     header = header === '' ? part : header + part
     if (header.length > maxHeaderBytes) throw new Fault('DeliveryFailed', 'a frame of the answer has no end')
     if (end < 0) return chunk.length
@@ -164,10 +164,6 @@ export function framesReader(sink: BlobSink): FramesReader {
     count: () => blobs,
     ended: () => complete,
   }
-}
-
-function latin1(chunk: Uint8Array, start: number, end: number): string {
-  return Buffer.from(chunk.buffer, chunk.byteOffset + start, end - start).toString('latin1')
 }
 
 const lastFrame = 'end'

@@ -64,11 +64,25 @@ export function ownershipOf(dataDir: string): Ownership {
 }
 
 export function makeFolder(folder: string, ownership: Ownership): void {
-  fs.mkdirSync(folder, { mode: ownership.folderMode & 0o777 })
-  // The umask may have taken bits away; mkdir ignores setgid, which a parent hands down by itself.
-  const { mode } = fs.lstatSync(folder)
-  if ((mode & 0o777) !== (ownership.folderMode & 0o777)) fs.chmodSync(folder, (mode & 0o7000) | (ownership.folderMode & 0o777))
-  if (ownership.owner !== undefined) fs.lchownSync(folder, ownership.owner.uid, ownership.owner.gid)
+  folderMaker(ownership)(folder)
+}
+
+/** For many folders below one parent: what the umask takes away is the same for all of them, so only the first is looked at. */
+export function folderMaker({ folderMode, owner }: Ownership): (folder: string) => void {
+  const wanted = folderMode & 0o777
+  let correction: number | undefined
+  let looked = false
+  return (folder) => {
+    fs.mkdirSync(folder, wanted)
+    if (!looked) {
+      const { mode } = fs.lstatSync(folder)
+      // mkdir ignores setgid, which a parent hands down by itself.
+      if ((mode & 0o777) !== wanted) correction = (mode & 0o7000) | wanted
+      looked = true
+    }
+    if (correction !== undefined) fs.chmodSync(folder, correction)
+    if (owner !== undefined) fs.lchownSync(folder, owner.uid, owner.gid)
+  }
 }
 
 /** Creates our own folder if need be. Throws SymbolicLink, NotWritable, DiskFull. */

@@ -21,7 +21,7 @@ const sizes = [100, 2_000, 20_000]
 const changesPerRound = 4
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 /** As the images start them. */
-const flags = { deliver: ['--max-semi-space-size=2'], engine: ['--max-semi-space-size=1'] }
+const flags = { deliver: ['--max-semi-space-size=2'], engine: ['--max-semi-space-size=2', '--heap-growing-percent=20'] }
 
 type Bench = { folder: string; host: GitHost; deliver: Process; engineProgram: string }
 
