@@ -9,7 +9,7 @@ import type { Names } from './names.ts'
 import type { Manifest } from './policies.ts'
 import type { Values } from './values.ts'
 
-type Rule = { alert: string; expr: string; for: string; severity: 'critical' | 'warning'; summary: string; description: string }
+export type AlertRule = { alert: string; expr: string; for: string; severity: 'critical' | 'warning'; summary: string; description: string }
 
 /** Both ways of issuing renew a certificate earlier than this before its end. */
 const daysBeforeEnd = 7
@@ -18,18 +18,17 @@ const daysBeforeEnd = 7
 const label = (name: string): string => `{{ $labels.${name} }}`
 const object = `${label('namespace')}/${label('name')}`
 
-export function alerts(names: Names, { prometheusRule: { labels, notReadyFor } }: Values): Manifest {
+export function alerts(names: Names, values: Values): Manifest {
   const { fullname, namespace } = names
-  const rules = [...controllerRules(names), ...objectRules(names, notReadyFor)]
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PrometheusRule',
-    metadata: { name: fullname, namespace, labels: { ...names.labels, ...labels } },
+    metadata: { name: fullname, namespace, labels: { ...names.labels, ...values.prometheusRule.labels } },
     spec: {
       groups: [
         {
           name: fullname,
-          rules: rules.map(({ alert, expr, for: duration, severity, summary, description }) => ({
+          rules: alertRules(names, values).map(({ alert, expr, for: duration, severity, summary, description }) => ({
             alert,
             expr,
             for: duration,
@@ -42,13 +41,18 @@ export function alerts(names: Names, { prometheusRule: { labels, notReadyFor } }
   }
 }
 
+/** One source of the object and of the table in docs/operations.md. */
+export function alertRules(names: Names, { prometheusRule: { notReadyFor } }: Values): AlertRule[] {
+  return [...controllerRules(names), ...objectRules(names, notReadyFor)]
+}
+
 /** The series of a metric that this installation's ServiceMonitor collects: the Service is the job. */
 function series({ metricsService }: Names, metric: ObjectMetric | ProcessMetric, labels: Readonly<Record<string, string>> = {}): string {
   const selected = Object.entries({ job: metricsService, ...labels }).map(([name, value]) => `${name}="${value}"`)
   return `${metric}{${selected.join(',')}}`
 }
 
-function controllerRules(names: Names): Rule[] {
+function controllerRules(names: Names): AlertRule[] {
   const { fullname, namespace } = names
   const controller = `${namespace}/${fullname}`
   const failing = (metric: 'clustersync_source_fetch_total' | 'clustersync_reconcile_total'): string =>
@@ -105,7 +109,7 @@ function controllerRules(names: Names): Rule[] {
   ]
 }
 
-function objectRules(names: Names, notReadyFor: string): Rule[] {
+function objectRules(names: Names, notReadyFor: string): AlertRule[] {
   const worst = (metric: ObjectMetric, labels: Readonly<Record<string, string>> = {}): string =>
     `max by (namespace, name) (${series(names, metric, labels)})`
   const condition = (type: ConditionType): string => worst('clustersync_condition', { type })

@@ -2,6 +2,10 @@
  * docs/operations.md: the tables of reasons and conditions between their markers, from the code's own tables.
  */
 import { readFile } from 'node:fs/promises'
+import { alertRules } from '../../infra/alerts.ts'
+import { checkValues } from '../../infra/check-values.ts'
+import { install } from '../../infra/install.ts'
+import { namesOf } from '../../infra/names.ts'
 import { reasons } from '../../runtime/fault.ts'
 import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/gatewaysync/conditions.ts'
 import { agentMetrics, type Metric, objectMetrics, processMetrics } from '../../runtime/metrics/table.ts'
@@ -34,9 +38,22 @@ export async function operations(): Promise<GeneratedFile[]> {
     'metrics-objects': metricTable(objectMetrics),
     'metrics-process': metricTable(processMetrics),
     'metrics-agent': metricTable(agentMetrics),
+    alerts: alertTable(),
   }
   const content = Object.entries(tables).reduce((text, [name, rows]) => replaceTable(text, path, name, rows), present)
   return [{ path, content }]
+}
+
+/** Without the templates of Prometheus, which name the series that an alert is about. */
+function alertTable(): string {
+  const { values } = checkValues({})
+  const rows = alertRules(namesOf(install.release, values, ''), values).map(({ alert, severity, for: duration, summary }) => [
+    `\`${alert}\``,
+    severity,
+    duration,
+    summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '($1)'),
+  ])
+  return table(['Alert', 'Severity', 'After', 'Says'], rows)
 }
 
 function metricTable(metrics: Readonly<Record<string, Metric>>): string {
