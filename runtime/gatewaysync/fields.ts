@@ -13,7 +13,7 @@ export const secretKeyRef = v.object({ name: secretName, key: secretKey })
 export const secretRefHolder = v.object({ secretRef: secretKeyRef })
 
 const durationPattern = /^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$/
-const minimumInterval = Temporal.Duration.from({ seconds: 5 })
+const minimumIntervalMs = 5000
 
 /** A duration such as `60s`, `5m` or `1h30m`, in milliseconds; undefined when it is not one. */
 export function durationMs(value: string): number | undefined {
@@ -37,7 +37,7 @@ export const interval = v.pipe(
   rule(
     'must be at least 5s',
     `!self.matches(${celDuration}) || duration(self) >= duration('5s')`,
-    (value) => (durationMs(value) ?? Infinity) >= minimumInterval.total('milliseconds'),
+    (value) => (durationMs(value) ?? Infinity) >= minimumIntervalMs,
   ),
   v.description('A duration such as 60s, 5m or 1h30m; at least 5s.'),
 )

@@ -1,0 +1,54 @@
+/**
+ * The values of an installation as plain TypeScript types with their meanings and defaults, for an editor that knows nothing of schemas. Pure.
+ */
+import { toJsonSchema } from '@valibot/to-json-schema'
+import { valuesSchema } from '../../infra/values.ts'
+
+type Schema = {
+  type?: string
+  enum?: unknown[]
+  description?: string
+  default?: unknown
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: Schema | boolean
+  items?: Schema
+  anyOf?: Schema[]
+}
+
+/** A module's text that declares `ValuesInput`. What the constructs make of it is called `Values`, and none of an app's business. */
+export function valueTypes(): string {
+  const schema = toJsonSchema(valuesSchema, { typeMode: 'input', errorMode: 'ignore' }) as Schema
+  return [
+    '/** Values as a user writes them; what is left out has its default. */',
+    `export type ValuesInput = ${typeOf(schema, '')};`,
+    'export type Values = ValuesInput;',
+    '',
+  ].join('\n')
+}
+
+function typeOf(schema: Schema, indent: string): string {
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (schema.anyOf !== undefined) return schema.anyOf.map((inner) => typeOf(inner, indent)).join(' | ')
+  if (schema.type === 'array') return `Array<${typeOf(schema.items ?? {}, indent)}>`
+  if (schema.type === 'object') return objectType(schema, indent)
+  return schema.type === 'integer' ? 'number' : (schema.type ?? 'unknown')
+}
+
+function objectType({ properties, required = [], additionalProperties }: Schema, indent: string): string {
+  if (properties === undefined) {
+    return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown'}>`
+  }
+  const inner = `${indent}  `
+  const members = Object.entries(properties).map(([name, schema]) => {
+    const type = typeOf(schema, inner)
+    return `${comment(schema, inner)}${inner}${name}${required.includes(name) ? `: ${type}` : `?: ${type} | undefined`};\n`
+  })
+  return `{\n${members.join('')}${indent}}`
+}
+
+function comment({ properties, description, default: initial }: Schema, indent: string): string {
+  if (properties !== undefined || description === undefined) return ''
+  const words = initial === undefined ? description : `${description} Default: ${JSON.stringify(initial)}.`
+  return `${indent}/** ${words.replaceAll('*/', '* /')} */\n`
+}

@@ -1,0 +1,105 @@
+/**
+ * The packed constructs in an app outside of the checkout, with the compiler, the settings and the Node that `cdk8s init typescript-app`
+ * means: the app of docs/install.md synthesises, and that of the package's own page writes what dist/ holds.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { temporaryFolder } from '../support/repository.ts'
+import { absent } from '../support/requires.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const template = path.join(root, 'node_modules/cdk8s-cli/templates/typescript-app')
+const read = (...parts: string[]): string => readFileSync(path.join(...parts), 'utf8')
+
+void t.test('the packed constructs serve a plain cdk8s app on Node 22', { timeout: 290_000 }, async (t) => {
+  const folder = temporaryFolder(t, 'package')
+  const app = path.join(folder, 'app')
+  mkdirSync(app)
+  if (!succeeds(t, await run(root, 'node', ['scripts/package/main.ts', path.join(folder, 'cluster-sync-operator/build')]))) return
+  writeApp(app)
+  if (!(await isInstalled(t, app))) return
+  t.match((await run(app, 'node', ['--version'])).output, /^v22[.]/)
+
+  succeeds(t, await run(app, 'tsc', ['--noEmit']))
+  succeeds(t, await run(app, 'node', [path.join(root, 'node_modules/cdk8s-cli/bin/cdk8s'), 'synth', '--check-upgrade=false']))
+  t.same(readdirSync(path.join(app, 'dist')), ['crds.k8s.yaml', 'operator.k8s.yaml', 'plant.k8s.yaml'])
+  t.match(read(app, 'dist/operator.k8s.yaml'), 'kind: PodDisruptionBudget', 'the profile has its values')
+
+  succeeds(t, await run(app, 'ts-node', ['committed.ts'], { CDK8S_OUTDIR: 'committed' }))
+  for (const file of ['crds.k8s.yaml', 'operator.k8s.yaml']) t.ok(read(app, 'committed', file) === read(root, 'dist', file), file)
+  succeeds(t, await run(root, 'tsc', [...strict, writeComparison(folder)]))
+})
+
+const strict = '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --target esnext --module nodenext --types node'
+  .concat(' --allowImportingTsExtensions --resolveJsonModule --skipLibCheck')
+  .split(' ')
+
+/** A program that compiles only where the packed types of the values are those of the schema. */
+function writeComparison(folder: string): string {
+  const file = path.join(folder, 'same.mts')
+  const lines = [
+    `import type { ValuesInput as Packed } from './app/node_modules/cluster-sync-operator/infra/index.js'`,
+    `import type { ValuesInput } from '${path.join(root, 'infra/values.ts')}'`,
+    'export const there = (values: Packed): ValuesInput => values',
+    'export const back = (values: ValuesInput): Packed => values',
+  ]
+  writeFileSync(file, lines.join('\n'))
+  return file
+}
+
+/** The app that the template makes, with the tools that it names, and the two programs of the documentation. */
+function writeApp(app: string): void {
+  const { dependencies } = JSON.parse(read(root, 'package.json')) as { dependencies: Record<string, string> }
+  const { devDependencies: tools } = JSON.parse(read(template, 'package.json').replaceAll(/\{\{.*?\}\}/g, '1')) as {
+    devDependencies: Record<string, string>
+  }
+  const pick = (from: Record<string, string>, ...names: string[]) => Object.fromEntries(names.map((name) => [name, from[name]]))
+  const manifest = {
+    name: 'app',
+    version: '1.0.0',
+    private: true,
+    dependencies: pick(dependencies, 'cdk8s', 'constructs'),
+    devDependencies: { ...pick(tools, '@types/node', 'typescript', 'ts-node'), node: '22' },
+  }
+  writeFileSync(path.join(app, 'package.json'), JSON.stringify(manifest))
+  writeFileSync(path.join(app, 'tsconfig.json'), read(template, 'tsconfig.json'))
+  writeFileSync(path.join(app, 'cdk8s.yaml'), 'language: typescript\napp: npx ts-node main.ts\n')
+  writeFileSync(path.join(app, 'main.ts'), blocks('docs/install.md', 'ts').join(''))
+  writeFileSync(path.join(app, 'committed.ts'), blocks('infra/README.md', 'ts').join(''))
+}
+
+/** Runs the page's own command; false where the registry is not to be reached, which skips the test. */
+async function isInstalled(t: Test, app: string): Promise<boolean> {
+  const command = blocks('docs/install.md', 'sh').find((block) => block.startsWith('npm install')) ?? 'false'
+  const settings = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
+  const ended = await run(app, 'sh', ['-c', command], settings)
+  const isCutOff = ended.code !== 0 && /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENOTCACHED/.test(ended.output)
+  if (isCutOff) return absent(t, 'the npm registry is not to be reached')
+  return succeeds(t, ended)
+}
+
+function blocks(page: string, language: string): string[] {
+  return [...read(root, page).matchAll(/^```(\w+)\n([^]*?)^```$/gm)].flatMap(([, name, text = '']) => (name === language ? [text] : []))
+}
+
+type Ended = { code: number; output: string }
+
+function succeeds(t: Test, { code, output }: Ended): boolean {
+  return t.equal(code, 0, code === 0 ? 'succeeds' : output)
+}
+
+/** Runs with the programs of the folder's own packages, and without the test runner's loader, which is not made for theirs. */
+function run(cwd: string, command: string, args: readonly string[], more: Record<string, string> = {}): Promise<Ended> {
+  const PATH = [path.join(cwd, 'node_modules/.bin'), process.env['PATH']].join(path.delimiter)
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, ...more, PATH }
+    // By `env`, as the test runner sets the option for whatever a test starts.
+    const child = spawn('env', ['NODE_OPTIONS=', command, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 240_000 })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code: code ?? 1, output }))
+  })
+}
