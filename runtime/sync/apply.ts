@@ -18,7 +18,7 @@ import { recipeOf } from './mappings.ts'
 import type { PlannedPut } from './plan.ts'
 import type { Prepared } from './prepare.ts'
 import { type Boundary, carryOut, removeEmptied, removeRun, undo } from './publish.ts'
-import { createRunFolder, createStage, type Staged } from './stage.ts'
+import { createRunFolder, createStage, type Stage, type Staged } from './stage.ts'
 
 export type StagedRun = { id: string; folder: string; layout: Layout; staged: ReadonlyMap<string, Staged>; findings: Finding[] }
 
@@ -44,8 +44,9 @@ export async function stageAll(
     return mapping === undefined ? undefined : recipeOf(mapping, put.path)
   }
   createRunFolder(folder, ownership)
+  let stage: Stage | undefined
   try {
-    const stage = createStage({
+    stage = createStage({
       runFolder: folder,
       ownership,
       puts: plan.puts,
@@ -79,6 +80,7 @@ export async function stageAll(
     boundary('staged')
     return { id, folder, layout, staged: stage.staged, findings }
   } catch (error) {
+    stage?.abandon()
     removeRun(folder)
     throw error
   }

@@ -102,12 +102,20 @@ export function writeAll(fd: number, data: Uint8Array): void {
   for (let offset = 0; offset < data.length;) offset += fs.writeSync(fd, data, offset)
 }
 
+/** Our own files belong to whoever our folder belongs to: an agent that does not run as root may go on where one did. */
+export function giveToFolderOwner(fd: number, folder: string): void {
+  if (process.geteuid?.() !== 0) return
+  const { uid, gid } = fs.lstatSync(folder)
+  if (uid !== 0) fs.fchownSync(fd, uid, gid)
+}
+
 /** Writes a small file so that after any crash it is there whole or not at all. */
 export function writeDurably(file: string, chunks: Iterable<string | Uint8Array>): void {
   const temporary = `${file}.tmp`
   fs.rmSync(temporary, { force: true })
   const fd = fs.openSync(temporary, 'wx', 0o600)
   try {
+    giveToFolderOwner(fd, path.dirname(file))
     for (const chunk of chunks) writeAll(fd, typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
     fs.fsyncSync(fd)
   } finally {

@@ -5,7 +5,7 @@
 import * as fs from 'node:fs'
 import * as v from 'valibot'
 import { Fault } from '../fault.ts'
-import { errorCode, writeDurably } from './disk.ts'
+import { diskFault, errorCode, writeDurably } from './disk.ts'
 import type { Step } from './layout.ts'
 import { decodeLine, encodeChange, encodeState, type ManifestChange, type State } from './manifest.ts'
 
@@ -92,6 +92,6 @@ export function readJournal(file: string): Journal | undefined {
     return decodeJournal(fs.readFileSync(file, 'utf8'))
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined
-    throw error
+    throw diskFault(error, '.cluster-sync/journal')
   }
 }

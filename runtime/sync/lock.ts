@@ -5,10 +5,11 @@
 import { randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
 import { hostname } from 'node:os'
+import path from 'node:path'
 import * as v from 'valibot'
 import { Fault } from '../fault.ts'
 import { currentBootId } from './boot.ts'
-import { diskFault, enginePaths, errorCode, readSmallFile } from './disk.ts'
+import { diskFault, enginePaths, errorCode, giveToFolderOwner, readSmallFile, writeAll } from './disk.ts'
 
 const holderSchema = v.object({
   pid: v.number(),
@@ -90,7 +91,7 @@ function tryLock(dataDir: string, self: Holder, nowMs: number): 'held' | 'again'
 function createLock(dataDir: string, self: Holder): boolean {
   const { lock, at } = enginePaths(dataDir)
   const temporary = at(`lock.${randomUUID()}`)
-  fs.writeFileSync(temporary, JSON.stringify(self), { flag: 'wx', mode: 0o600 })
+  writeLock(temporary, self)
   try {
     fs.linkSync(temporary, lock)
     return true
@@ -103,9 +104,19 @@ function createLock(dataDir: string, self: Holder): boolean {
   }
 }
 
+function writeLock(file: string, self: Holder): void {
+  const fd = fs.openSync(file, 'wx', 0o600)
+  try {
+    giveToFolderOwner(fd, path.dirname(file))
+    writeAll(fd, Buffer.from(JSON.stringify(self)))
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
 function createWithoutLink(lock: string, self: Holder): boolean {
   try {
-    fs.writeFileSync(lock, JSON.stringify(self), { flag: 'wx', mode: 0o600 })
+    writeLock(lock, self)
     return true
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false

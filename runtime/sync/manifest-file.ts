@@ -2,7 +2,7 @@
  * Reads the ownership manifest from the data directory, appends to it durably and compacts it.
  */
 import * as fs from 'node:fs'
-import { enginePaths, errorCode, isMissing, syncFolder, writeDurably } from './disk.ts'
+import { diskFault, enginePaths, errorCode, isMissing, syncFolder, writeDurably } from './disk.ts'
 import {
   encodeChange,
   encodeState,
@@ -24,7 +24,7 @@ export function readManifest(dataDir: string): Manifest {
     fd = fs.openSync(enginePaths(dataDir).manifest, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
   } catch (error) {
     if (isMissing(error)) return emptyManifest()
-    throw error
+    throw diskFault(error, '.cluster-sync/manifest')
   }
   const reader = manifestReader()
   try {

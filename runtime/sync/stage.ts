@@ -29,6 +29,8 @@ export type Stage = {
   staged: Map<string, Staged>
   /** Throws DeliveryFailed when a blob never came. */
   finish(): void
+  /** Lets go of a file that is only half there: an open one keeps its space on the disk though its name is gone. */
+  abandon(): void
 }
 
 export type StageOptions = {
@@ -124,8 +126,11 @@ export function createStage(options: StageOptions): Stage {
         waiting.delete(blob.id)
       },
     },
-    finish() {
+    abandon() {
       if (current?.kind === 'streamed') fs.closeSync(current.fd)
+      current = undefined
+    },
+    finish() {
       const [missing] = waiting.keys()
       if (missing !== undefined) throw new Fault('DeliveryFailed', `${waiting.size} blobs did not arrive, among them ${missing}`)
     },

@@ -28,4 +28,4 @@ const result = await runCycle(
   wantedOf(dataDir, source.commit(after), profileOf([{ source: 'projects', destination: 'projects' }])),
   AbortSignal.timeout(30_000),
 )
-process.stdout.write(JSON.stringify({ phase: result.phase, passed }))
+process.stdout.write(JSON.stringify({ result, passed }))
