@@ -1,7 +1,7 @@
 /**
  * What `cluster-sync lint` prints: for people, for programs, for code scanning, for annotations of a workflow. Pure.
  */
-import type { Finding, Summary } from '../collections/check.ts'
+import type { Finding, Summary } from '../collections/collector.ts'
 import { ruleIds, rules } from '../collections/rules.ts'
 import { version } from '../version.ts'
 

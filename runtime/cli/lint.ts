@@ -4,7 +4,7 @@
  */
 import { setFlagsFromString } from 'node:v8'
 import { type Command, Option } from 'commander'
-import type { Finding } from '../collections/check.ts'
+import type { Finding } from '../collections/collector.ts'
 import { Fault } from '../fault.ts'
 import type { Input } from './collections-input.ts'
 import type { Format, LintResult } from './lint-formats.ts'

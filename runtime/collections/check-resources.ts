@@ -1,7 +1,7 @@
 /**
  * Checks of one resource and its content. Pure.
  */
-import { type Found, nameInResource, type ResourceFacts, type TreeFacts, typeOf } from './facts.ts'
+import { type Found, nameInResource, type ResourceContext, type ResourceFacts, typeOf } from './facts.ts'
 import { findHosts, type Sighting } from './hosts.ts'
 import { foldName, isUserMode } from './inheritance.ts'
 import { isObject } from './manifests.ts'
@@ -57,7 +57,7 @@ export function* overrideForbidden(facts: ResourceFacts): Generator<Found> {
   if (base?.overridable === false) yield at(facts, path, `overrides a resource of "${base.collection}" that is not overridable`)
 }
 
-export function* hostOrCredentialInCore(facts: ResourceFacts, tree: TreeFacts): Generator<Found> {
+export function* hostOrCredentialInCore(facts: ResourceFacts, tree: ResourceContext): Generator<Found> {
   if (foldName(facts.collection.name) !== 'core') return
   const sightings = sightingsOf(facts)
   const first = sightings.find(({ kind }) => kind !== 'encrypted') ?? sightings[0]
@@ -72,7 +72,7 @@ const wording: Record<Sighting['kind'], string> = {
   encrypted: 'holds a value that opens only with the key of the gateway that encrypted it,',
 }
 
-export function* environmentResourceInCore(facts: ResourceFacts, tree: TreeFacts): Generator<Found> {
+export function* environmentResourceInCore(facts: ResourceFacts, tree: ResourceContext): Generator<Found> {
   const { collection, resource, path } = facts
   if (foldName(collection.name) !== 'core' || defaultResources.has(resource.key)) return
   const type = typeOf(resource)

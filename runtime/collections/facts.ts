@@ -42,9 +42,11 @@ export type ResourceFacts = {
 }
 
 export type TreeCheck = (facts: TreeFacts) => Iterable<Found>
-export type ResourceCheck = (resource: ResourceFacts, facts: TreeFacts) => Iterable<Found>
+/** What the checks of a resource need of its tree. */
+export type ResourceContext = Pick<TreeFacts, 'root' | 'overriddenEverywhere'>
+export type ResourceCheck = (resource: ResourceFacts, context: ResourceContext) => Iterable<Found>
 
-export function inRoot({ root }: TreeFacts, path: string): string {
+export function inRoot({ root }: Pick<TreeFacts, 'root'>, path: string): string {
   return root === '' ? path : `${root}/${path}`
 }
 

@@ -5,9 +5,11 @@
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Delivery } from './delivery.ts'
 import type { Difference, Entry, Listing, VersionedListing } from './listing.ts'
-import type { Judged, Memory } from './recall.ts'
+import { byPath, filesBelow, hasFile, type PackedFiles, packFiles, replaceId, unpackFiles } from './packed-files.ts'
+import type { Learned, Memory } from './recall.ts'
 import { findRoots, rootOf } from './roots.ts'
 import { settingsFile } from './severities.ts'
+import { modeManifest, nameOf } from './tree.ts'
 
 /** What one delivery has of a commit. */
 export type DeliveredContent = {
@@ -15,26 +17,26 @@ export type DeliveredContent = {
   settings: Entry | undefined
   roots: readonly string[]
   /** The delivered files below the roots. */
-  files: readonly Entry[]
-  /** What is remembered of the resources of a root, and what was changed since. */
+  files(): readonly Entry[]
+  /** What is remembered of a root, and what was changed since. */
   memory(root: string): Memory
+  /** What to keep once it was judged. */
+  keep(commit: CommitHash, learned: Kept['learned']): Kept | undefined
 }
 
-/** What is kept of a delivery: see `DeliveredContent`. Files are two long texts, for there may be tens of thousands. */
+/** What is kept of a delivery, see `DeliveredContent`; what was learned is by root. */
 export type Kept = {
   commit: CommitHash
   settings: Entry | undefined
   roots: readonly string[]
-  paths: string
-  ids: string
-  count: number
-  known: ReadonlyMap<string, Map<string, Judged>>
+  files: PackedFiles
+  learned: ReadonlyMap<string, Learned | undefined>
 }
 
 /** A difference with more changes than this costs more than a list. */
 const maxChanges = 5_000
-/** A NUL is in no path. */
-const between = '\0'
+/** Each is looked for in everything that is kept. */
+const maxChangesInPlace = 200
 
 /** The content of each delivery, in their order. Throws what listing throws. */
 export async function gatherContents(
@@ -59,18 +61,6 @@ export async function gatherContents(
     const content = contents.get(delivery)
     return content === undefined ? [] : [[delivery, content]]
   })
-}
-
-/** What to keep of a content once it was judged; `known` is what was found, by root. */
-export function keep(commit: CommitHash, { settings, roots, files }: DeliveredContent, known: Kept['known']): Kept {
-  const paths = files.map(({ path }) => path).join(between)
-  const ids = files.map(({ id }) => id ?? '').join(between)
-  return { commit, settings, roots, paths, ids, count: files.length, known }
-}
-
-function unpack({ paths, ids, count }: Kept): Entry[] {
-  const allIds = ids.split(between)
-  return count === 0 ? [] : paths.split(between).map((path, index) => entryOf(path, allIds[index]))
 }
 
 function entryOf(path: string, id: string | undefined): Entry {
@@ -101,13 +91,25 @@ async function differenceFrom(
 function changed(kept: Kept, changes: readonly Difference[], { delivered }: Delivery): DeliveredContent | undefined {
   const puts = changes.filter(({ path, gone }) => !gone && delivered(path))
   if (puts.some(({ path }) => isNewRoot(rootOf(path), kept.roots))) return undefined
-  const files = changedFiles(kept, changes, puts)
-  const settings = changes.find(({ path }) => path === settingsFile)
+  const inRoots = puts.filter(({ path }) => kept.roots.some((root) => isBelow(path, root)))
+  const settings = settingsAfter(kept, changes)
+  const isInPlace = changesInPlace(kept, changes, inRoots)
+  const files = isInPlace ? undefined : changedFiles(kept, changes, inRoots)
+  const roots = files === undefined ? kept.roots : findRoots(files.map(({ path }) => path))
   return {
-    settings: settings === undefined ? kept.settings : settings.gone ? undefined : entryOf(settingsFile, settings.id),
-    roots: changes.some(({ gone }) => gone) ? findRoots(files.map(({ path }) => path)) : kept.roots,
-    files,
-    memory: (root) => ({ known: kept.known.get(root) ?? new Map(), touched: foldersAbove(changes, root) }),
+    settings,
+    roots,
+    files: () => files ?? changedFiles(kept, changes, inRoots),
+    memory: (root) => ({
+      learned: kept.learned.get(root),
+      touched: foldersAbove(changes, root),
+      filesBelow: isInPlace ? (folder) => withIds(filesBelow(kept.files, root === '' ? folder : `${root}/${folder}`), inRoots) : undefined,
+    }),
+    keep(commit, learned) {
+      if (files !== undefined) return { commit, settings, roots, files: packFiles(files), learned }
+      const isDone = inRoots.every(({ path, id = '' }) => replaceId(kept.files, path, id))
+      return isDone ? { commit, settings, roots, files: kept.files, learned } : undefined
+    },
   }
 }
 
@@ -115,13 +117,34 @@ function isNewRoot(root: string | undefined, roots: readonly string[]): boolean 
   return root !== undefined && !roots.includes(root)
 }
 
-function changedFiles(kept: Kept, changes: readonly Difference[], puts: readonly Difference[]): Entry[] {
-  const files = unpack(kept)
+function settingsAfter(kept: Kept, changes: readonly Difference[]): Entry | undefined {
+  const change = changes.find(({ path }) => path === settingsFile)
+  if (change === undefined) return kept.settings
+  return change.gone ? undefined : entryOf(settingsFile, change.id)
+}
+
+/** Whether only contents changed, and not those of a collection's manifest. */
+function changesInPlace({ files }: Kept, changes: readonly Difference[], inRoots: readonly Difference[]): boolean {
+  if (changes.length > maxChangesInPlace) return false
+  return (
+    inRoots.every(({ path }) => nameOf(path) !== modeManifest && hasFile(files, path)) &&
+    changes.every(({ path, gone }) => !gone || !hasFile(files, path))
+  )
+}
+
+function withIds(entries: readonly Entry[], changes: readonly Difference[]): Entry[] {
+  return entries.map((entry) => {
+    const change = changes.find(({ path }) => path === entry.path)
+    return change === undefined ? entry : entryOf(entry.path, change.id)
+  })
+}
+
+function changedFiles(kept: Kept, changes: readonly Difference[], inRoots: readonly Difference[]): Entry[] {
+  const files = unpackFiles(kept.files)
   if (changes.length === 0) return files
   const paths = new Set(changes.map(({ path }) => path))
   const others = files.filter(({ path }) => !paths.has(path))
-  const added = puts.filter(({ path }) => kept.roots.some((root) => isBelow(path, root))).map(({ path, id }) => entryOf(path, id))
-  return added.length === 0 ? others : [...others, ...added].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  return [...others, ...inRoots.map(({ path, id }) => entryOf(path, id))].toSorted(byPath)
 }
 
 /** Two passes, so that of a large repository no more is held than what is judged. */
@@ -149,8 +172,17 @@ async function listContents(
       }
     }
   }
-  const memory = (): Memory => ({ known: new Map(), touched: new Set() })
-  return new Map(found.map(({ delivery, roots, files }) => [delivery, { settings, roots: [...roots].toSorted(), files, memory }]))
+  return new Map(found.map(({ delivery, roots, files }) => [delivery, listed(settings, [...roots].toSorted(), files.sort(byPath))]))
+}
+
+function listed(settings: Entry | undefined, roots: readonly string[], files: readonly Entry[]): DeliveredContent {
+  return {
+    settings,
+    roots,
+    files: () => files,
+    memory: () => ({ learned: undefined, touched: new Set(), filesBelow: undefined }),
+    keep: (commit, learned) => ({ commit, settings, roots, files: packFiles(files), learned }),
+  }
 }
 
 function isBelowAny(path: string, roots: ReadonlySet<string>): boolean {

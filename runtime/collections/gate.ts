@@ -7,13 +7,15 @@ import { Fault } from '../fault.ts'
 import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
-import { checkCollections, type CheckOptions, type Finding } from './check.ts'
+import { checkCollections } from './check.ts'
+import type { Finding } from './collector.ts'
 import { deliveriesOf, type DeliveryDeps, deliveryKey } from './delivery.ts'
-import { gatherContents, keep } from './gate-content.ts'
+import { type DeliveredContent, gatherContents } from './gate-content.ts'
 import { foldName } from './inheritance.ts'
 import { createKeptContents, type KeptContents } from './kept-contents.ts'
 import { type Entry, type Listing, readTexts, type VersionedListing } from './listing.ts'
 import type { Memory } from './recall.ts'
+import { recheckCollections } from './recheck.ts'
 import { isRuleId } from './rules.ts'
 import { gateSeverity, maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from './severities.ts'
 
@@ -88,6 +90,7 @@ async function judge(
   const contents = await gatherContents(listing, deliveries, ({ key }) => kept.get(`${request.line} ${key}`), signal)
   const { settings, problem } = await readSettings(listing, contents[0]?.[1].settings, signal)
   const severity = gateSeverity(settings, request.validation.rules)
+  const common = { severity, modesInUse: request.modesInUse, decidingOnly: true, maxFindings: 500 }
   const counts = { errors: 0, warnings: 0 }
   const items = new Map<string, VerdictItem>()
   const add = (item: VerdictItem): void => {
@@ -98,35 +101,34 @@ async function judge(
     add(item)
   }
   for (const [delivery, content] of contents) {
-    const known = new Map<string, Memory['known']>()
-    const own: Listing = {
-      async *list() {
-        yield content.files
-      },
-      read: listing.read,
-    }
+    const key = `${request.line} ${delivery.key}`
+    // Until it is judged in full, what is kept is neither of this commit nor of the one before.
+    kept.set(key, undefined)
+    const learned = new Map<string, Memory['learned']>()
     for (const root of content.roots) {
       const memory = content.memory(root)
-      const options: CheckOptions = {
-        root,
-        severity,
-        modesInUse: request.modesInUse,
-        templated: delivery.templated(root),
-        decidingOnly: true,
-        maxFindings: 500,
-        memory,
-      }
-      const { findings, summary } = await checkCollections(own, options, signal)
-      known.set(root, memory.known)
+      const options = { ...common, root, templated: delivery.templated(root), memory }
+      const own = listOf(content, listing)
+      const { findings, summary } = (await recheckCollections(own, options, signal)) ?? (await checkCollections(own, options, signal))
+      learned.set(root, memory.learned)
       counts.errors += summary.errors
       counts.warnings += summary.warnings
       for (const finding of findings) add(itemOf(finding))
     }
-    kept.set(`${request.line} ${delivery.key}`, keep(request.commit, content, known))
+    kept.set(key, content.keep(request.commit, learned))
   }
   if (contents.every(([, { roots }]) => roots.length === 0)) return { kind: 'notChecked' }
   const sorted = [...items.values()].toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
   return { kind: 'checked', ...exact(counts, sorted), items: sorted.slice(0, maxItems) }
+}
+
+function listOf(content: DeliveredContent, { read }: Listing): Listing {
+  return {
+    async *list() {
+      yield content.files()
+    },
+    read,
+  }
 }
 
 /** Profiles that share a root report the same twice; where every finding was kept the distinct ones are counted. */

@@ -8,13 +8,16 @@ const maxFiles = 40_000
 /** Most hold no file at all, for their repositories have no collections. */
 const maxContents = 1_000
 
-export type KeptContents = { get(key: string): Kept | undefined; set(key: string, kept: Kept): void }
+export type KeptContents = {
+  get(key: string): Kept | undefined /** Undefined: keep nothing. */
+  set(key: string, kept: Kept | undefined): void
+}
 
 export function createKeptContents(): KeptContents {
   const contents = new Map<string, Kept>()
   let files = 0
   const drop = (key: string): void => {
-    files -= contents.get(key)?.count ?? 0
+    files -= contents.get(key)?.files.count ?? 0
     contents.delete(key)
   }
   return {
@@ -28,9 +31,9 @@ export function createKeptContents(): KeptContents {
     },
     set(key, kept) {
       drop(key)
-      if (kept.count > maxFiles) return
+      if (kept === undefined || kept.files.count > maxFiles) return
       contents.set(key, kept)
-      files += kept.count
+      files += kept.files.count
       for (const oldest of contents.keys()) {
         if (files <= maxFiles && contents.size <= maxContents) return
         drop(oldest)

@@ -42,6 +42,12 @@ type Change = (files: Files) => Files
 const whole = fc.tuple(collection, place, settings, fc.boolean()).map(([name, folder, value, overridable]): Change => {
   return (files) => ({ ...files, ...resource(`${name}/${folder}`, config(value), { more: { overridable } }) })
 })
+const copy = fc.tuple(collection, collection, place).map(([from, to, folder]): Change => {
+  return (files) => {
+    const found = Object.entries(files).filter(([path]) => path.startsWith(`${root}/${from}/${folder}/`))
+    return { ...files, ...Object.fromEntries(found.map(([path, text]) => [path.replace(`/${from}/`, `/${to}/`), text])) }
+  }
+})
 const manifest = fc.tuple(collection, fc.constantFrom('core', 'dev', 'prod', 'gone', 'system')).map(([name, parent]): Change => {
   return (files) => ({ ...files, [`${root}/${name}/config-mode.json`]: modeJson(name, parent) })
 })
@@ -75,7 +81,7 @@ const removal = fc.tuple(fc.nat(), fc.boolean()).map(([at, isFolder]): Change =>
   }
 })
 const changes = fc.array(
-  fc.array(fc.oneof(whole, whole, manifest, oneFile, oneFile, elsewhere, ownSettings, removal, removal), { maxLength: 3 }),
+  fc.array(fc.oneof(whole, copy, manifest, oneFile, oneFile, elsewhere, ownSettings, removal, removal), { maxLength: 3 }),
   {
     minLength: 2,
     maxLength: 8,
@@ -127,7 +133,7 @@ void t.test('judging what changed gives the verdict of judging everything', asyn
         return true
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
   for (const rule of ['override-identical', 'override-forbidden', 'host-or-credential-in-core', 'invalid-resource-json', 'unlisted-file']) {
     t.ok(kinds.has(rule), rule)
