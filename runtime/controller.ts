@@ -121,8 +121,13 @@ async function run(
           subscribe(changed) {
             subscribers.add(changed)
             // Agents trust what the status names, so another authority is another status.
-            certificates.onChange(() => store.syncs().forEach(({ namespace, name }) => changed(`${namespace}/${name}`)))
-            return () => subscribers.delete(changed)
+            const forgetCertificates = certificates.onChange(() =>
+              store.syncs().forEach(({ namespace, name }) => changed(`${namespace}/${name}`)),
+            )
+            return () => {
+              forgetCertificates()
+              subscribers.delete(changed)
+            }
           },
         },
         own,

@@ -16,15 +16,16 @@ import { temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 import { openWorld, tinyPod, until, type World } from '../../support/world.ts'
 
-/** Forwards bytes to the API server; can stop to do so, or cut every connection. */
+/** Forwards bytes to the API server; can stop to do so, or cut every connection. `held` counts what was sent while it hung. */
 async function throughProxy(
   t: Test,
   { plane }: World,
-): Promise<{ kube: Kube; hang(hangs: boolean): void; cut(): void; connections(): number }> {
+): Promise<{ kube: Kube; hang(hangs: boolean): void; cut(): void; connections(): number; held(): number }> {
   const target = new URL(plane.url)
   const sockets = new Set<Socket>()
   let hangs = false
   let count = 0
+  let held = 0
   const server = createServer((client) => {
     count += 1
     const upstream = connect(Number(target.port), target.hostname)
@@ -37,7 +38,10 @@ async function throughProxy(
         upstream.destroy()
       })
     }
-    client.on('data', (chunk: Buffer) => hangs || upstream.write(chunk))
+    client.on('data', (chunk: Buffer) => {
+      if (hangs) held += 1
+      else upstream.write(chunk)
+    })
     upstream.on('data', (chunk: Buffer) => hangs || client.write(chunk))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -61,6 +65,7 @@ async function throughProxy(
       hangs = next
     },
     connections: () => count,
+    held: () => held,
   }
 }
 
@@ -126,7 +131,7 @@ void t.test('a watch that waits for its first answer ends with the signal', { ti
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const namespace = await world.namespace('watch')
-  const { kube, hang } = await throughProxy(t, world)
+  const { kube, hang, held } = await throughProxy(t, world)
   const stop = new AbortController()
   const running = runListWatch(
     { kube, clock: systemClock, log: silentLog },
@@ -134,7 +139,7 @@ void t.test('a watch that waits for its first answer ends with the signal', { ti
     { upsert() {}, remove() {}, synced: () => hang(true) },
     stop.signal,
   )
-  await systemClock.wait(1_000)
+  await until(() => (held() > 0 ? true : undefined), 'the watch has been asked for')
   stop.abort(new Error('stop'))
   const startedMs = systemClock.monotonicMs()
   await running
