@@ -172,7 +172,7 @@ async function listContents(
       }
     }
   }
-  return new Map(found.map(({ delivery, roots, files }) => [delivery, listed(settings, [...roots].toSorted(), files.sort(byPath))]))
+  return new Map(found.map(({ delivery, roots, files }) => [delivery, listed(settings, [...roots].toSorted(), files.toSorted(byPath))]))
 }
 
 function listed(settings: Entry | undefined, roots: readonly string[], files: readonly Entry[]): DeliveredContent {

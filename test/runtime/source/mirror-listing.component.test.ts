@@ -1,0 +1,99 @@
+/**
+ * A commit as the collection checks see it, with real git: its ordinary files, and what differs from an earlier commit.
+ */
+import { rmSync, symlinkSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import * as v from 'valibot'
+import { createGate } from '../../../runtime/collections/gate.ts'
+import type { Difference } from '../../../runtime/collections/listing.ts'
+import { resolveProfile } from '../../../runtime/gatewaysync/profile.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
+import { type CommitHash, parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
+import { mirrorListing } from '../../../runtime/source/mirror-listing.ts'
+import { createMatcher, defaultExcludes } from '../../../runtime/sync/globs.ts'
+import { config, resource, root, validTree } from '../../support/collection-tree.ts'
+import { makeRepository, type Repository, temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+
+const signal = AbortSignal.timeout(120_000)
+const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
+
+function setUp(t: Test) {
+  const repository = makeRepository(temporaryFolder(t, 'mirror-listing'))
+  const listing = (commit: string, ...roots: string[]) =>
+    mirrorListing({ folder: path.join(repository.folder, '.git'), limits }, commit as CommitHash, roots.map(parseRelativePath))
+  return { repository, listing }
+}
+
+async function gathered<Item>(batches: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+  const items: Item[] = []
+  for await (const batch of batches) items.push(...batch)
+  return items
+}
+
+function idIn(repository: Repository, commit: string, file: string): string {
+  return repository.git('rev-parse', `${commit}:${file}`).toString('utf8').trim()
+}
+
+void t.test('of what differs each file is told once, and what is no ordinary file any more is gone', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { repository, listing } = setUp(t)
+  const first = repository.commit({ 'a/same': '1', 'a/changed': '1', 'a/gone': '1', 'a/link': '1', 'a/folder': '1', 'ab/beside': '1' })
+  rmSync(path.join(repository.folder, 'a/link'))
+  symlinkSync('same', path.join(repository.folder, 'a/link'))
+  repository.git('rm', '-q', 'a/folder')
+  const second = repository.commit({ 'a/changed': '2', 'a/gone': null, 'a/folder/file é\n.txt': '1', 'ab/beside': '2', b: '2' })
+  const told = new Map(
+    (await gathered(listing(second, 'a').changesSince(first, signal))).map((each): [string, Difference] => [each.path, each]),
+  )
+  t.same([...told].map(([name, { gone }]) => [name, gone]).toSorted(), [
+    ['a/changed', false],
+    ['a/folder', true],
+    ['a/folder/file é\n.txt', false],
+    ['a/gone', true],
+    ['a/link', true],
+  ])
+  t.equal(told.get('a/changed')?.id, idIn(repository, second, 'a/changed'))
+  t.same(await gathered(listing(second, 'a').changesSince(second, signal)), [])
+})
+
+void t.test('a commit that is not there cannot be compared with', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { repository, listing } = setUp(t)
+  const head = repository.commit({ a: '1' })
+  await t.rejects(gathered(listing(head, '').changesSince('0'.repeat(40), signal)))
+})
+
+void t.test('the gate says of a line of commits what it says of each alone', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { repository, listing } = setUp(t)
+  const gateOf = () => createGate({ excluder: (patterns) => createMatcher([...defaultExcludes, ...patterns]) })
+  const gate = gateOf()
+  const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
+    git: { repo: 'https://git.example.com/a.git', ref: 'main' },
+    sync: { profiles: { default: { collections: { root } } } },
+  })
+  const profiles = [resolveProfile(spec.sync, 'default')]
+  const core = `${root}/core/ignition`
+  const commits = [
+    repository.commit(validTree()),
+    repository.commit({ [`${core}/tag-provider/line/config.json`]: '{"host":"db.example.com"}' }),
+    repository.commit(resource('dev/ignition/cobranding', config({}))),
+    repository.commit({ [`${root}/dev/config-mode.json`]: null }),
+    repository.commit({ '.clustersync.yaml': 'rules: {host-or-credential-in-core: error}', 'elsewhere.txt': 'x' }),
+    repository.commit({ [`${core}/system-properties/resource.json`]: '{' }),
+  ]
+  const counts: unknown[] = []
+  for (const hash of [...commits, commits[0] ?? '']) {
+    const commit = parseCommitHash(hash)
+    const request = { profiles, validation: spec.validation, modesInUse: undefined, commit, line: 'main' }
+    const [verdict, alone] = [
+      await gate.check(listing(hash, root, '.clustersync.yaml'), request, signal),
+      await gateOf().check(listing(hash, root, '.clustersync.yaml'), request, signal),
+    ]
+    t.same(verdict, alone)
+    counts.push(verdict.kind === 'checked' ? verdict.errors : verdict.kind)
+  }
+  t.same(counts, [0, 0, 1, 2, 3, 4, 0])
+})
