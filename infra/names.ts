@@ -13,6 +13,8 @@ export type Names = {
   namespace: string
   serviceAccount: string
   controllerRole: string
+  /** What the controller may do in namespaces that it works in. */
+  watchedRole: string
   agentRole: string
   metricsReaderRole: string
   webhookService: string
@@ -47,6 +49,7 @@ export function namesOf(
     namespace,
     serviceAccount: fullname,
     controllerRole: `${fullname}-controller`,
+    watchedRole: `${fullname}-watched`,
     agentRole: `${fullname}-agent`,
     metricsReaderRole: `${fullname}-metrics-reader`,
     webhookService: `${fullname}-webhook`,

@@ -14,7 +14,7 @@ import { dashboardMap, podMonitor, serviceMonitor } from './monitoring.ts'
 import { type Names, namesOf, type Release } from './names.ts'
 import { network } from './network.ts'
 import { type Manifest, policies } from './policies.ts'
-import { rbac } from './rbac.ts'
+import { rbac, watchedEverywhere, watchedIn } from './rbac.ts'
 import { inlineSecret, receiverIngress, receiverService } from './receiver.ts'
 import { admissionService, deliveryService, metricsService } from './services.ts'
 import type { Values, ValuesInput } from './values.ts'
@@ -47,12 +47,13 @@ export class OperatorChart extends Chart {
 
 /** What the values ask for. No other file decides whether an object is there. */
 function objects(names: Names, values: Values): Manifest[] {
-  const { metrics, webhook, webhookReceiver: receiver, podDisruptionBudget, replicaCount } = values
+  const { metrics, webhook, webhookReceiver: receiver, podDisruptionBudget, replicaCount, watchNamespaces } = values
   const { serviceMonitor: collected, podMonitor: agentsCollected, grafanaDashboard, prometheusRule, networkPolicy } = values
   const inline = [receiver.hmac, receiver.token].some(({ secret, secretRef }) => secret !== '' && secretRef.name === '')
   return [
     ...rbac(names, values),
-    ...policies(names, values.watchNamespaces),
+    ...(watchNamespaces.length === 0 ? [watchedEverywhere(names)] : watchNamespaces.map((namespace) => watchedIn(names, namespace))),
+    ...policies(names, watchNamespaces),
     ...(certificateKind(values) === 'certManager' ? certificates(names) : []),
     controller(names, values, version),
     ...(podDisruptionBudget.enabled && replicaCount > 1 ? [disruptionBudget(names, values)] : []),
@@ -87,6 +88,9 @@ export class CrdChart extends Chart {
   }
 }
 
-function addAll(chart: Chart, manifests: readonly (Manifest | { apiVersion: string; kind: string; metadata: { name: string } })[]): void {
-  for (const manifest of manifests) new ApiObject(chart, `${manifest.kind}-${manifest.metadata.name}`, manifest)
+function addAll(chart: Chart, manifests: readonly Manifest[]): void {
+  for (const manifest of manifests) {
+    const { name, namespace = '' } = manifest.metadata
+    new ApiObject(chart, `${manifest.kind}-${String(namespace)}-${name}`, manifest)
+  }
 }

@@ -13,61 +13,59 @@ const roleGroup = 'rbac.authorization.k8s.io'
 type Rule = { apiGroups?: string[]; resources?: string[]; resourceNames?: string[]; nonResourceURLs?: string[]; verbs: string[] }
 
 export function rbac(names: Names, values: Values): Manifest[] {
-  const { labels, namespace, serviceAccount, controllerRole, agentRole, metricsReaderRole, fullname } = names
-  const account = { kind: 'ServiceAccount', name: serviceAccount, namespace }
-  const clusterRole = (name: string, rules: Rule[]): Manifest => ({ apiVersion, kind: 'ClusterRole', metadata: { name, labels }, rules })
+  const { labels, namespace, serviceAccount, controllerRole, agentRole, metricsReaderRole, watchedRole, fullname } = names
   return [
     {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
       metadata: { name: serviceAccount, namespace, labels, annotations: values.serviceAccount.annotations },
     },
-    clusterRole(controllerRole, controllerRules(names, values)),
+    clusterRole(names, controllerRole, controllerRules(names, values)),
     {
       apiVersion,
       kind: 'ClusterRoleBinding',
       metadata: { name: controllerRole, labels },
-      roleRef: { apiGroup: roleGroup, kind: 'ClusterRole', name: controllerRole },
-      subjects: [account],
+      ...binding(names, 'ClusterRole', controllerRole),
     },
+    clusterRole(names, watchedRole, watchedRules(names, values)),
     { apiVersion, kind: 'Role', metadata: { name: fullname, namespace, labels }, rules: ownNamespaceRules(names, values) },
-    {
-      apiVersion,
-      kind: 'RoleBinding',
-      metadata: { name: fullname, namespace, labels },
-      roleRef: { apiGroup: roleGroup, kind: 'Role', name: fullname },
-      subjects: [account],
-    },
-    clusterRole(agentRole, agentRules),
-    clusterRole(metricsReaderRole, [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]),
+    { apiVersion, kind: 'RoleBinding', metadata: { name: fullname, namespace, labels }, ...binding(names, 'Role', fullname) },
+    clusterRole(names, agentRole, agentRules),
+    clusterRole(names, metricsReaderRole, [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]),
   ]
 }
 
-function controllerRules({ fullname, agentRole }: Names, values: Values): Rule[] {
-  const {
-    rbac: { autoBindAgent },
-    webhook,
-  } = values
+/** For an installation that works in every namespace. */
+export function watchedEverywhere(names: Names): Manifest {
+  const { watchedRole, labels } = names
+  return { apiVersion, kind: 'ClusterRoleBinding', metadata: { name: watchedRole, labels }, ...binding(names, 'ClusterRole', watchedRole) }
+}
+
+/** For one that works in some: elsewhere its account may read and write nothing. */
+export function watchedIn(names: Names, namespace: string): Manifest {
+  const { watchedRole, labels } = names
+  const metadata = { name: watchedRole, namespace, labels }
+  return { apiVersion, kind: 'RoleBinding', metadata, ...binding(names, 'ClusterRole', watchedRole) }
+}
+
+function clusterRole({ labels }: Names, name: string, rules: Rule[]): Manifest {
+  return { apiVersion, kind: 'ClusterRole', metadata: { name, labels }, rules }
+}
+
+function binding({ serviceAccount, namespace }: Names, kind: 'ClusterRole' | 'Role', name: string): object {
+  return {
+    roleRef: { apiGroup: roleGroup, kind, name },
+    subjects: [{ kind: 'ServiceAccount', name: serviceAccount, namespace }],
+  }
+}
+
+/** What belongs to no namespace. */
+function controllerRules({ fullname }: Names, values: Values): Rule[] {
   return [
-    // The watch, and the request annotations of a push.
-    { apiGroups: [group], resources: ['gatewaysyncs'], verbs: ['list', 'watch', 'patch'] },
-    { apiGroups: [group], resources: ['gatewaysyncs/status'], verbs: ['patch'] },
-    { apiGroups: [group], resources: ['syncreports'], verbs: ['list', 'watch'] },
-    // The watch, and a pod that asks for content before the watch has told of it.
-    { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
-    // Single Secrets that a GatewaySync names; never a list.
-    { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
-    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     // Whose token asks for content or figures.
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
     { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
-    ...(autoBindAgent.enabled
-      ? [
-          { apiGroups: [roleGroup], resources: ['rolebindings'], verbs: ['create', 'patch'] },
-          { apiGroups: [roleGroup], resources: ['clusterroles'], resourceNames: [agentRole], verbs: ['bind'] },
-        ]
-      : []),
-    ...(webhook.enabled && certificateKind(values) !== 'certManager'
+    ...(values.webhook.enabled && certificateKind(values) !== 'certManager'
       ? [
           // The API server must trust a certificate that cert-manager knows nothing of.
           {
@@ -81,12 +79,40 @@ function controllerRules({ fullname, agentRole }: Names, values: Values): Rule[]
   ]
 }
 
+function watchedRules({ agentRole }: Names, { rbac: { autoBindAgent } }: Values): Rule[] {
+  return [
+    // The watch, and the request annotations of a push.
+    { apiGroups: [group], resources: ['gatewaysyncs'], verbs: ['list', 'watch', 'patch'] },
+    { apiGroups: [group], resources: ['gatewaysyncs/status'], verbs: ['patch'] },
+    { apiGroups: [group], resources: ['syncreports'], verbs: ['list', 'watch'] },
+    // The watch, and a pod that asks for content before the watch has told of it.
+    { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+    // Single Secrets that a GatewaySync names; never a list.
+    { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
+    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+    ...(autoBindAgent.enabled
+      ? [
+          { apiGroups: [roleGroup], resources: ['rolebindings'], verbs: ['create', 'patch'] },
+          // Asked in the namespace of the binding.
+          { apiGroups: [roleGroup], resources: ['clusterroles'], resourceNames: [agentRole], verbs: ['bind'] },
+        ]
+      : []),
+  ]
+}
+
 function ownNamespaceRules({ fullname, certificateSecret }: Names, values: Values): Rule[] {
   return [
     ...(values.leaderElection.enabled
       ? [
           { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [fullname], verbs: ['get', 'patch'] },
           { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+        ]
+      : []),
+    ...(isReceiverOpen(values)
+      ? [
+          // An event of the controller's own pod says so, in a namespace that need not be a watched one.
+          { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
+          { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
         ]
       : []),
     ...(certificateKind(values) === 'selfManaged'
@@ -96,6 +122,11 @@ function ownNamespaceRules({ fullname, certificateSecret }: Names, values: Value
         ]
       : []),
   ]
+}
+
+/** Whether anyone may push. */
+function isReceiverOpen({ webhookReceiver: { enabled, hmac, token } }: Values): boolean {
+  return enabled && [hmac, token].every(({ secret, secretRef }) => secret === '' && secretRef.name === '')
 }
 
 /** An agent reads its GatewaySync and writes its own report; the admission policy narrows both to one object. */

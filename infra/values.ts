@@ -229,7 +229,7 @@ export const valuesSchema = v.strictObject({
     }),
     {},
   ),
-  watchNamespaces: v.optional(v.pipe(v.array(namespace), v.description('Namespaces to work in; empty: all.')), []),
+  watchNamespaces: v.optional(v.pipe(v.array(namespace), v.description('Namespaces to work in, which must exist; empty: all.')), []),
   agent: v.optional(
     v.strictObject({
       resources: v.optional(

@@ -11,12 +11,14 @@ export type Authorisation = { kind: 'allowed' } | { kind: 'refused'; status: 401
 
 type Caller = { namespace: string; name: string; token: string }
 
-/** Throws ApiUnavailable. */
-export function createAuthoriser({ kube, store }: { kube: Kube; store: Store }) {
+/** `watched`: the namespaces that this installation works in; empty: all. The result throws ApiUnavailable. */
+export function createAuthoriser({ kube, store, watched }: { kube: Kube; store: Store; watched: readonly string[] }) {
   return async ({ namespace, name, token }: Caller, signal: AbortSignal): Promise<Authorisation> => {
     const review = await reviewToken(kube, token, deliveryToken.audience, signal)
     if (review.kind === 'refused') return { kind: 'refused', status: 401, message: review.why }
     if (review.namespace !== namespace) return refused(`the token is of namespace "${review.namespace}"`)
+    // Where we do not work we may not even look.
+    if (watched.length > 0 && !watched.includes(namespace)) return refused(`this installation does not work in namespace "${namespace}"`)
     // A pod may ask before our watch has told us of it.
     const pod = store.pod(namespace, review.pod) ?? (await readPod(kube, namespace, review.pod, signal))
     if (pod === undefined || pod.uid !== review.uid) return refused(`pod "${review.pod}" does not exist any more, or asks for no agent`)

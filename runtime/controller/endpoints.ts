@@ -51,16 +51,16 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
     served.push(one)
   }
   await open(probesApp({ live: deps.notLive, ready: deps.notReady }), ports.probes, false, 'probes')
-  await open(delivery(deps), ports.delivery, true, 'delivery')
+  await open(delivery(deps, settings), ports.delivery, true, 'delivery')
   if (settings.injection.enabled) await open(admission(deps, settings), ports.admission, true, 'admission')
   if (settings.receiver.enabled) await open(controllerReceiver(deps, settings.receiver), ports.receiver, false, 'receiver')
   if (settings.metrics.enabled) await open(figures(deps), ports.metrics, true, 'metrics')
   return served
 }
 
-function delivery({ kube, store, mirrors, log }: EndpointDeps) {
+function delivery({ kube, store, mirrors, log }: EndpointDeps, { watchNamespaces: watched }: ControllerSettings) {
   return deliveryApp({
-    authorise: createAuthoriser({ kube, store }),
+    authorise: createAuthoriser({ kube, store, watched }),
     lookup(namespace, name) {
       const record = store.sync(namespace, name)
       const spec = record === undefined ? undefined : specOf(record)

@@ -17,10 +17,12 @@ const always = [
   'ServiceAccount *',
   'ClusterRole *-controller',
   'ClusterRoleBinding *-controller',
+  'ClusterRole *-watched',
   'Role *',
   'RoleBinding *',
   'ClusterRole *-agent',
   'ClusterRole *-metrics-reader',
+  'ClusterRoleBinding *-watched',
   'ValidatingAdmissionPolicy *-report',
   'ValidatingAdmissionPolicyBinding *-report',
   'ValidatingAdmissionPolicy *-status',
@@ -102,7 +104,7 @@ void t.test('names', async (t) => {
       const objects = objectsOf({ ...everything, ...values }, { ...release, name })
       t.equal(deploymentOf(objects).metadata.name, expected)
       for (const suffix of ['-webhook', '-delivery', '-metrics', '-webhook-receiver']) one(objects, 'Service', `${expected}${suffix}`)
-      for (const suffix of ['-controller', '-agent', '-metrics-reader']) one(objects, 'ClusterRole', `${expected}${suffix}`)
+      for (const suffix of ['-controller', '-watched', '-agent', '-metrics-reader']) one(objects, 'ClusterRole', `${expected}${suffix}`)
       for (const { kind, metadata } of objects) {
         t.ok(metadata.name.length <= 63, `${kind} ${metadata.name}`)
         for (const value of Object.values((metadata['labels'] ?? {}) as Record<string, string>)) t.ok(value.length <= 63, value)

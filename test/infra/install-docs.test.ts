@@ -8,14 +8,12 @@ import { parseAllDocuments } from 'yaml'
 import { checkValues } from '../../infra/check-values.ts'
 import { install } from '../../infra/install.ts'
 import { agentRoleBinding } from '../../runtime/reconcile/agent-rbac.ts'
+import { textsIn } from '../support/page.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const page = readFileSync(path.join(root, 'docs/install.md'), 'utf8')
 
-/** The fenced blocks of a language. */
-function blocks(language: string): string[] {
-  return [...page.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].flatMap(([, name, text = '']) => (name === language ? [text] : []))
-}
+const blocks = (language: string): string[] => textsIn('docs/install.md', language)
 
 function yaml(text: string): unknown[] {
   return parseAllDocuments(text, { strict: true }).map((document) => {

@@ -98,17 +98,39 @@ void t.test("admission is asked of pods that want an agent, never in the cluster
 
 void t.test('the controller may bind exactly the role of agents, and only where it is to bind', async (t) => {
   const binding = (values: ValuesInput): unknown =>
-    one(objectsOf(values), 'ClusterRole', `${fullname}-controller`)
+    one(objectsOf(values), 'ClusterRole', `${fullname}-watched`)
       .rules.filter(({ verbs }) => verbs.includes('bind'))
       .map(({ resources, resourceNames }) => [resources, resourceNames])
   t.same(binding({}), [[['clusterroles'], [`${fullname}-agent`]]])
   t.same(binding({ rbac: { autoBindAgent: { enabled: false } } }), [])
 })
 
+void t.test('an installation for some namespaces may read and write nothing in others', async (t) => {
+  const bound = (values: ValuesInput): unknown =>
+    objectsOf(values)
+      .filter(({ kind, metadata }) => kind.endsWith('Binding') && metadata.name === `${fullname}-watched`)
+      .map(({ kind, metadata, roleRef, subjects }) => [kind, metadata['namespace'], (roleRef as { kind: string }).kind, subjects])
+  const account = [{ kind: 'ServiceAccount', name: fullname, namespace: 'operators' }]
+  t.same(bound({}), [['ClusterRoleBinding', undefined, 'ClusterRole', account]])
+  t.same(bound({ watchNamespaces: ['a', 'b'] }), [
+    ['RoleBinding', 'a', 'ClusterRole', account],
+    ['RoleBinding', 'b', 'ClusterRole', account],
+  ])
+  const everywhere = one(objectsOf({}), 'ClusterRole', `${fullname}-controller`).rules.flatMap(({ resources }) => resources)
+  t.same(everywhere, ['tokenreviews', 'subjectaccessreviews'])
+})
+
+void t.test('a receiver that anyone may use is told of in an event of the own pod, which no other installation may write', async (t) => {
+  const own = (values: ValuesInput): (string[] | undefined)[] => one(objectsOf(values), 'Role').rules.map(({ resources }) => resources)
+  const open = { enabled: true }
+  t.same(own({ watchNamespaces: ['a'], webhookReceiver: open }), [['leases'], ['leases'], ['pods'], ['events']])
+  t.same(own({ watchNamespaces: ['a'], webhookReceiver: { ...open, hmac: { secretRef: { name: 'push' } } } }), [['leases'], ['leases']])
+})
+
 void t.test('no role has a wildcard, or lists Secrets', async (t) => {
   for (const values of [{}, everything, everythingOff]) {
     const roles = objectsOf(values).filter((object): object is Kinds['Role'] => 'rules' in object && object.kind.endsWith('Role'))
-    t.equal(roles.length, 4)
+    t.equal(roles.length, 5)
     for (const { metadata, rules } of roles) {
       t.notMatch(JSON.stringify(rules), '*', metadata.name)
       for (const { resources, verbs } of rules)

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
+import { textsIn } from '../support/page.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { absent } from '../support/requires.ts'
 
@@ -66,22 +67,18 @@ function writeApp(app: string): void {
   writeFileSync(path.join(app, 'package.json'), JSON.stringify(manifest))
   writeFileSync(path.join(app, 'tsconfig.json'), read(template, 'tsconfig.json'))
   writeFileSync(path.join(app, 'cdk8s.yaml'), 'language: typescript\napp: npx ts-node main.ts\n')
-  writeFileSync(path.join(app, 'main.ts'), blocks('docs/install.md', 'ts').join(''))
-  writeFileSync(path.join(app, 'committed.ts'), blocks('infra/README.md', 'ts').join(''))
+  writeFileSync(path.join(app, 'main.ts'), textsIn('docs/install.md', 'ts').join(''))
+  writeFileSync(path.join(app, 'committed.ts'), textsIn('infra/README.md', 'ts').join(''))
 }
 
 /** Runs the page's own command; false where the registry is not to be reached, which skips the test. */
 async function isInstalled(t: Test, app: string): Promise<boolean> {
-  const command = blocks('docs/install.md', 'sh').find((block) => block.startsWith('npm install')) ?? 'false'
+  const command = textsIn('docs/install.md', 'sh').find((block) => block.startsWith('npm install')) ?? 'false'
   const settings = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
   const ended = await run(app, 'sh', ['-c', command], settings)
   const isCutOff = ended.code !== 0 && /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENOTCACHED/.test(ended.output)
   if (isCutOff) return absent(t, 'the npm registry is not to be reached')
   return succeeds(t, ended)
-}
-
-function blocks(page: string, language: string): string[] {
-  return [...read(root, page).matchAll(/^```(\w+)\n([^]*?)^```$/gm)].flatMap(([, name, text = '']) => (name === language ? [text] : []))
 }
 
 type Ended = { code: number; output: string }

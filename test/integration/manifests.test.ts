@@ -63,7 +63,7 @@ void t.test('manifests are accepted by the API server, and settle', { timeout: 2
     t.notMatch(again.stdout, /configured|created/, 'a second apply changes nothing')
   })
 
-  await namespaceNamed(world, 'grafana')
+  for (const name of ['grafana', 'plant-a', 'plant-b']) await namespaceNamed(world, name)
   const row = (index: number) => `every two switches: row ${index + 1} of ${rows.length}`
   const cases = [...Object.entries(profiles), ...rows.map((settings, index) => [row(index), valuesOf(settings)] as const)]
   for (const [name, values] of cases) {

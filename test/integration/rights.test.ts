@@ -37,7 +37,7 @@ void t.test('the roles allow each call that is made, and each of their rules is 
   const general = forgetNames(cluster.manifests)
   const questions = general(calls.questions())
   const holders = [
-    { user: general(controller), roles: ['ClusterRole <fullname>-controller', 'Role <fullname>'] },
+    { user: general(controller), roles: ['ClusterRole <fullname>-controller', 'ClusterRole <fullname>-watched', 'Role <fullname>'] },
     { user: general(agent), roles: ['ClusterRole <fullname>-agent'] },
     { user: general(metricsReader), roles: ['ClusterRole <fullname>-metrics-reader'] },
   ]

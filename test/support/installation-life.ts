@@ -40,7 +40,7 @@ export async function liveOnce(t: Pick<Test, 'teardown'>, cluster: Installation)
   await awaitBoundAgents(cluster, namespace)
   await runGateways(cluster, { namespace, repository, simulator: gateway.simulator })
   await scrape(cluster, namespace)
-  await askAsStranger(cluster, namespace)
+  await askAsStrangers(cluster, namespace)
   await cluster.world.kube.delete(gatewaySyncType, { namespace, name: 'plant' }, cluster.world.signal)
   await cluster.stopController()
   return users
@@ -163,16 +163,17 @@ async function scrape(cluster: Installation, namespace: string): Promise<void> {
   await until(async () => ((await send(cluster, namespace, url, token)) === 200 ? true : undefined), 'the metrics are read', 90_000)
 }
 
-/** A pod that the controller's watch does not tell of asks for content, so it is looked up. */
-async function askAsStranger(cluster: Installation, namespace: string): Promise<void> {
+/** Pods that the controller's watch does not tell of ask for content: one that asked for no agent, which is looked up, and one elsewhere. */
+async function askAsStrangers(cluster: Installation, namespace: string): Promise<void> {
+  for (const at of [namespace, await cluster.world.namespace('elsewhere', 'gateway')]) await askAsStranger(cluster, namespace, at)
+}
+
+async function askAsStranger(cluster: Installation, namespace: string, at: string): Promise<void> {
   const { world, ports } = cluster
-  const elsewhere = await world.namespace('elsewhere', 'gateway')
-  const pod = await world.kube.create(podType, tinyPod(elsewhere, 'gw-0', { account: 'gateway' }), world.signal)
-  const token = await world.token(elsewhere, 'gateway', {
-    audience: deliveryToken.audience,
-    pod: { name: 'gw-0', uid: pod.metadata.uid },
-  })
-  const url = `https://localhost:${ports.delivery}/v1/namespaces/${elsewhere}/gatewaysyncs/plant/changes`
+  const name = 'stranger'
+  const pod = await world.kube.create(podType, tinyPod(at, name, { account: 'gateway' }), world.signal)
+  const token = await world.token(at, 'gateway', { audience: deliveryToken.audience, pod: { name, uid: pod.metadata.uid } })
+  const url = `https://localhost:${ports.delivery}/v1/namespaces/${at}/gatewaysyncs/plant/changes`
   const status = await send(cluster, namespace, url, token, JSON.stringify({ commit: '0'.repeat(40), from: null, profile: 'default' }))
   if (status !== 403) throw new Error(`a stranger was answered with ${status}`)
 }
