@@ -64,7 +64,8 @@ export function disruptionBudget(
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: { name: fullname, namespace, labels },
-    spec: { minAvailable, selector: { matchLabels: selector } },
+    // A replica that is not ready keeps nothing running, so that it may go.
+    spec: { minAvailable, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector: { matchLabels: selector } },
   }
 }
 

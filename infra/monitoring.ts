@@ -42,13 +42,13 @@ export function serviceMonitor(
   }
 }
 
-export function podMonitor({ fullname, namespace, labels }: Names, { podMonitor: values }: Values): Manifest {
+export function podMonitor({ fullname, namespace, labels }: Names, { podMonitor: values, watchNamespaces }: Values): Manifest {
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PodMonitor',
     metadata: { name: `${fullname}-agents`, namespace, labels: { ...labels, ...values.labels } },
     spec: {
-      namespaceSelector: { any: true },
+      namespaceSelector: watchNamespaces.length === 0 ? { any: true } : { matchNames: watchNamespaces },
       selector: { matchLabels: { [agentPodLabel]: 'true' } },
       podMetricsEndpoints: [{ port: agentPortName, path: '/metrics', ...timing(values) }],
     },

@@ -3,11 +3,12 @@
  * Pure.
  */
 import { gatewaySyncKind, group, syncReportKind } from '../runtime/gatewaysync/names.ts'
+import type { Names } from './names.ts'
 
 /** An object of the Kubernetes API. */
 export type Manifest = { apiVersion: string; kind: string; metadata: Record<string, unknown> & { name: string } } & Record<string, unknown>
 
-type Names = { fullname: string; namespace: string; serviceAccount: string }
+type PolicyNames = Pick<Names, 'fullname' | 'namespace' | 'serviceAccount' | 'labels'>
 /** The namespaces that an installation works in; empty: all. Two installations of one cluster bind each other's namespaces to nothing. */
 type Scope = readonly string[]
 
@@ -15,15 +16,15 @@ const apiVersion = 'admissionregistration.k8s.io/v1'
 const claim = (name: string): string => `authentication.kubernetes.io/${name}`
 const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
 
-export function policies(names: Names, namespaces: Scope): Manifest[] {
+export function policies(names: PolicyNames, namespaces: Scope): Manifest[] {
   return [...reportPolicy(names, namespaces), ...statusPolicy(names, namespaces)]
 }
 
 /** Binds a SyncReport to the pod whose token writes it (kubernetes.md section 1); people, the controller and the collector are let through. */
-function reportPolicy({ fullname, namespace, serviceAccount }: Names, namespaces: Scope): Manifest[] {
+function reportPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNames, namespaces: Scope): Manifest[] {
   const name = `${fullname}-report`
   const user = 'request.userInfo.username'
-  return bound(name, namespaces, {
+  return bound({ name, labels }, namespaces, {
     failurePolicy: 'Fail',
     matchConstraints: rules([syncReportKind.plural, `${syncReportKind.plural}/status`], ['CREATE', 'UPDATE']),
     matchConditions: [
@@ -63,10 +64,10 @@ function reportPolicy({ fullname, namespace, serviceAccount }: Names, namespaces
 }
 
 /** Agents follow the status with their token in hand, so nobody but the controller may say where content comes from. */
-function statusPolicy({ fullname, namespace, serviceAccount }: Names, namespaces: Scope): Manifest[] {
+function statusPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNames, namespaces: Scope): Manifest[] {
   const name = `${fullname}-status`
   const controller = `system:serviceaccount:${namespace}:${serviceAccount}`
-  return bound(name, namespaces, {
+  return bound({ name, labels }, namespaces, {
     failurePolicy: 'Fail',
     matchConstraints: rules([`${gatewaySyncKind.plural}/status`], ['UPDATE']),
     validations: [
@@ -94,7 +95,7 @@ export function namespacesNamed(operator: 'In' | 'NotIn', values: readonly strin
   return { key: 'kubernetes.io/metadata.name', operator, values: [...values] }
 }
 
-function bound(name: string, namespaces: Scope, spec: object): Manifest[] {
+function bound(metadata: Manifest['metadata'], namespaces: Scope, spec: object): Manifest[] {
   const scope =
     namespaces.length === 0
       ? {}
@@ -106,12 +107,12 @@ function bound(name: string, namespaces: Scope, spec: object): Manifest[] {
           },
         }
   return [
-    { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata: { name }, spec },
+    { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata, spec },
     {
       apiVersion,
       kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name },
-      spec: { policyName: name, validationActions: ['Deny'], ...scope },
+      metadata,
+      spec: { policyName: metadata.name, validationActions: ['Deny'], ...scope },
     },
   ]
 }

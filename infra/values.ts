@@ -5,16 +5,13 @@
 import * as v from 'valibot'
 import {
   anything,
-  dataKey,
   duration,
   environment,
   flag,
-  ingressHost,
   items,
   labels,
   namePart,
   namespace,
-  objectName,
   optionalNamespace,
   optionalObjectName,
   port,
@@ -26,8 +23,8 @@ import {
   strings,
   text,
 } from './fields.ts'
+import { receiverValues } from './receiver-values.ts'
 
-const ingressPath = v.pipe(v.string(), v.startsWith('/', 'must begin with /'))
 const pullPolicy = v.picklist(['Always', 'IfNotPresent', 'Never'])
 
 const image = (repository: string, what: string) => ({
@@ -44,15 +41,6 @@ const monitor = (what: string) =>
     }),
     {},
   )
-const secretRef = (key: string, what: string) =>
-  v.optional(
-    v.strictObject({
-      name: optionalObjectName(`Name of an existing Secret that holds the ${what}.`),
-      key: dataKey('Key inside that Secret.', key),
-    }),
-    {},
-  )
-
 export const valuesSchema = v.strictObject({
   replicaCount: v.optional(
     v.pipe(v.number(), v.integer(), v.minValue(1), v.description('Controller replicas; one leads, others take over fast.')),
@@ -169,52 +157,7 @@ export const valuesSchema = v.strictObject({
     }),
     {},
   ),
-  webhookReceiver: v.optional(
-    v.strictObject({
-      enabled: flag('Starts the push receiver and creates its Service.', false),
-      port: port('Port of the receiver.', 9444),
-      hmac: v.optional(v.strictObject({ secret: text('Inline HMAC secret.', ''), secretRef: secretRef('webhook-secret', 'HMAC key') }), {}),
-      token: v.optional(v.strictObject({ secret: text('Inline bearer token.', ''), secretRef: secretRef('webhook-token', 'token') }), {}),
-      trustedProxies: v.optional(
-        v.pipe(
-          v.array(v.string()),
-          v.description('Addresses or networks whose X-Forwarded-For tells who calls, such as those of the Ingress.'),
-        ),
-        [],
-      ),
-      ingress: v.optional(
-        v.strictObject({
-          enabled: flag('Creates an Ingress for the receiver.', false),
-          ingressClassName: optionalObjectName("Empty: the cluster's default."),
-          annotations: strings('Annotations of the Ingress.'),
-          hosts: v.optional(
-            v.pipe(
-              v.array(
-                v.strictObject({
-                  host: ingressHost,
-                  paths: v.pipe(
-                    v.array(v.strictObject({ path: ingressPath, pathType: v.picklist(['Prefix', 'Exact', 'ImplementationSpecific']) })),
-                    v.minLength(1, 'a host needs at least one path, such as {path: /, pathType: Prefix}'),
-                  ),
-                }),
-              ),
-              v.description('Entries {host, paths: [{path, pathType}]}.'),
-            ),
-            [],
-          ),
-          tls: v.optional(
-            v.pipe(
-              v.array(v.strictObject({ secretName: objectName, hosts: v.array(ingressHost) })),
-              v.description('Entries {secretName, hosts}.'),
-            ),
-            [],
-          ),
-        }),
-        {},
-      ),
-    }),
-    {},
-  ),
+  webhookReceiver: receiverValues,
   delivery: v.optional(v.strictObject({ port: port('Port at which agents fetch content.', 9445) }), {}),
   source: v.optional(
     v.strictObject({

@@ -77,7 +77,7 @@ export type Kinds = {
   ClusterRole: Manifest & { rules: Rule[] }
   Role: Manifest & { rules: Rule[] }
   ServiceMonitor: Manifest & { spec: { selector: Selector; endpoints: object[] } }
-  PodMonitor: Manifest & { spec: { podMetricsEndpoints: [object] } }
+  PodMonitor: Manifest & { spec: { podMetricsEndpoints: [object]; namespaceSelector: object } }
   ConfigMap: Manifest
   ServiceAccount: Manifest
   PodDisruptionBudget: Manifest & { spec: { minAvailable: number; selector: Selector } }

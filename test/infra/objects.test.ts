@@ -156,6 +156,19 @@ void t.test('monitors select what exists: the metrics Service by its labels, tim
   t.notOk('interval' in one(objects, 'PodMonitor').spec.podMetricsEndpoints[0])
 })
 
+void t.test('agents are scraped where they are: everywhere, or in the watched namespaces', async (t) => {
+  const where = (values: ValuesInput): unknown =>
+    one(objectsOf({ ...values, podMonitor: { enabled: true } }), 'PodMonitor').spec.namespaceSelector
+  t.same(where({}), { any: true })
+  t.same(where({ watchNamespaces: ['a', 'b'] }), { matchNames: ['a', 'b'] })
+})
+
+void t.test('every object but a namespace says which installation it is of', async (t) => {
+  for (const { kind, metadata } of objectsOf(everything)) {
+    t.match(metadata['labels'], deploymentOf(objectsOf({})).spec.selector.matchLabels, `${kind} ${metadata.name}`)
+  }
+})
+
 void t.test('dashboards: found by the usual label, unless that is set to nothing', async (t) => {
   const labels = (values: ValuesInput): unknown => one(objectsOf(values), 'ConfigMap').metadata['labels']
   t.match(labels({ grafanaDashboard: { enabled: true } }), { grafana_dashboard: '1' })
