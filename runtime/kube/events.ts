@@ -23,7 +23,10 @@ export type EventRecorder = {
   settled(): Promise<void>
 }
 
-/** client-go's figures: a burst of 25 for each object, one more every five minutes. */
+/**
+ * client-go's figures: a burst of 25 for each object, one more every five minutes; here for each reason too, so that what happens all the
+ * time does not hide what happens once.
+ */
 const burst = 25
 const refillMs = 300_000
 /** An event that repeats within this time joins its series. */
@@ -42,7 +45,8 @@ export function eventRecorder(
   const budgets = new Map<string, { left: number; sinceMs: number }>()
   let last: Promise<void> = Promise.resolve()
 
-  const mayWrite = (object: string): boolean => {
+  const mayWrite = ({ regarding, reason }: EventToWrite): boolean => {
+    const object = `${regarding.uid} ${reason}`
     const nowMs = clock.monotonicMs()
     const budget = budgets.get(object) ?? { left: burst, sinceMs: nowMs }
     const refilled = Math.floor((nowMs - budget.sinceMs) / refillMs)
@@ -74,7 +78,7 @@ export function eventRecorder(
 
   return {
     record(event) {
-      if (!mayWrite(event.regarding.uid)) return
+      if (!mayWrite(event)) return
       last = last.then(async () => {
         try {
           await write(event)

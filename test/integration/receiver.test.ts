@@ -1,21 +1,24 @@
 /**
  * Pushes by two replicas that know of each other only through the API server.
  */
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
 import { systemClock } from '../../runtime/clock.ts'
+import { warnOpen } from '../../runtime/controller/receiver.ts'
 import { apiVersion } from '../../runtime/gatewaysync/names.ts'
 import type { GatewaySyncStatus } from '../../runtime/gatewaysync/status.ts'
+import { eventRecorder } from '../../runtime/kube/events.ts'
 import { runListWatch } from '../../runtime/kube/list-watch.ts'
-import { gatewaySyncType } from '../../runtime/kube/types.ts'
+import { gatewaySyncType, podType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { projectGatewaySync } from '../../runtime/reconcile/store.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { type Replica, startReplica } from '../support/replica.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
-import { openWorld, until, type World } from '../support/world.ts'
+import { openWorld, tinyPod, until, type World } from '../support/world.ts'
 
 const unlimited = { perSecond: Number.MAX_SAFE_INTEGER, failuresPerPeer: Number.MAX_SAFE_INTEGER }
 
@@ -113,7 +116,7 @@ void t.test('two replicas', { timeout: 240_000 }, async (t) => {
 
   await t.test('a steady stream for several refs by both: no request is lost to a conflict or to a later one', async (t) => {
     const before = first.syncs()
-    const [total, inFlight] = [240, 6]
+    const [total, inFlight] = [120, 6]
     const answers: Answer[] = []
     let next = 0
     const work = async (): Promise<void> => {
@@ -126,4 +129,74 @@ void t.test('two replicas', { timeout: 240_000 }, async (t) => {
     const ids = await answered(answers, 'stream')
     t.comment(`${ids.size} requests, ${first.syncs() - before} syncs`)
   })
+
+  await t.test('a ref that is not allowed, a push without a proof and a receiver that is open are Events', async (t) => {
+    const [namespace = ''] = plant.split('/')
+    const { kube, plane, signal } = world
+    const eventOf = async (reason: string, kind: string) =>
+      await until(async () => {
+        const { stdout } = await plane.kubectl(['get', 'events', '-n', namespace, '-o', 'json'])
+        const { items } = JSON.parse(stdout) as { items: { reason: string; involvedObject: { kind: string } }[] }
+        return items.find((event) => event.reason === reason && event.involvedObject.kind === kind)
+      }, `an Event ${reason} of a ${kind}`)
+    t.match(await push(first, plant, 'forbidden'), { status: 202, body: { accepted: false, reason: 'RefNotAllowed' } })
+    t.match(await eventOf('RefNotAllowed', 'GatewaySync'), { type: 'Warning', involvedObject: { name: 'plant' }, message: /allowedRefs/ })
+
+    const open = await startReplica(t, { kubeconfig: plane.adminKubeconfig, namespace, folder: temporaryFolder(t, 'open'), open: true })
+    t.match(await push(open, plant, 'main', { authorization: '' }), { status: 202, body: { accepted: true } })
+    t.match(await eventOf('ReceiverOpen', 'GatewaySync'), { type: 'Warning', message: /without a proof/ })
+    t.match(await eventOf('WebhookReceived', 'GatewaySync'), { type: 'Normal', involvedObject: { name: 'plant' } })
+
+    await kube.create(podType, tinyPod(namespace, 'controller'), signal)
+    const events = eventRecorder({ kube, clock: systemClock, log: silentLog }, { component: 'clustersync.io/test', instance: 'test' })
+    await warnOpen({ kube, events, log: silentLog }, { namespace, name: 'controller' }, signal)
+    t.match(await eventOf('ReceiverOpen', 'Pod'), { type: 'Warning', involvedObject: { name: 'controller' }, message: /asks for no proof/ })
+    await warnOpen({ kube, events, log: silentLog }, { namespace, name: 'none' }, signal)
+  })
 })
+
+void t.test(
+  'while the API server is away pushes are told to come again, and afterwards they are taken',
+  { timeout: 240_000 },
+  async (t) => {
+    if (!requires(t, 'git')) return
+    const world = await openWorld(t, { shared: false })
+    const { second, outcomes, namespace, plant } = await setUp(t, world)
+    const apiServer = processOfPort(new URL(world.plane.url).port)
+    t.teardown(() => process.kill(apiServer, 'SIGCONT'))
+    process.kill(apiServer, 'SIGSTOP')
+    const delivery = { 'x-github-delivery': 'again' }
+    const startMs = systemClock.monotonicMs()
+    const away = await Promise.all([push(second, plant, 'main', delivery), push(second, plant, 'v1')])
+    t.ok(systemClock.monotonicMs() - startMs < 20_000, 'before hosts give up, but for a busy machine')
+    for (const answer of away) t.match(answer, { status: 503, retryAfter: /^[1-9]\d*$/, body: { reason: 'ApiUnavailable' } })
+    t.match(await push(second, plant, 'main', { authorization: 'Bearer wrong' }), { status: 401 }, 'nobody learns of it unproved')
+    t.match(await push(second, `${namespace}/none`, 'main'), { status: 404 }, 'what is known is answered')
+    process.kill(apiServer, 'SIGCONT')
+    const back = await until(async () => {
+      const answer = await push(second, plant, 'main', delivery)
+      return answer.status === 202 ? answer : undefined
+    }, 'a push is taken again')
+    t.match(back.body, { accepted: true, duplicate: undefined })
+    await until(() => outcomes.get(back.body.requestId ?? ''), 'its request has an outcome', 60_000)
+    t.same(new Set(second.outcomes), new Set(['failed', 'refused', 'accepted']))
+  },
+)
+
+/** The process that listens, told by its arguments. */
+function processOfPort(port: string): number {
+  const found = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .find((pid) => argumentsOf(pid).includes(`--secure-port=${port}`))
+  if (found === undefined) throw new Error(`no kube-apiserver with port ${port}`)
+  return Number(found)
+}
+
+function argumentsOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+  } catch {
+    // It has ended meanwhile.
+    return []
+  }
+}

@@ -28,13 +28,14 @@ export type Replica = {
   syncs(): number
 }
 
-export type ReplicaOptions = { kubeconfig: string; namespace: string; folder: string; leads?: boolean } & Pick<
+/** `open`: it asks nobody for a proof. */
+export type ReplicaOptions = { kubeconfig: string; namespace: string; folder: string; leads?: boolean; open?: boolean } & Pick<
   ReceiverDeps,
   'limits' | 'budget'
 >
 
 export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOptions): Promise<Replica> {
-  const { kubeconfig, namespace, folder, leads = false, ...settings } = options
+  const { kubeconfig, namespace, folder, leads = false, open = false, ...settings } = options
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
   const kube = createKube(loadKube({ kubeconfig }), { clock, log, userAgent: 'test-replica' })
   const subscribers = new Set<(key: SyncKey) => void>()
@@ -54,7 +55,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
       kube,
       store,
       events,
-      keys: createPushKeys({ kube, clock }, { tokenFile }),
+      keys: createPushKeys({ kube, clock }, open ? {} : { tokenFile }),
       metrics: { received: (outcome) => outcomes.push(outcome) },
       clock,
       log,
