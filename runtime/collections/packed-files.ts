@@ -8,9 +8,17 @@ export type PackedFiles = { bytes: Buffer; count: number }
 
 const nul = '\0'
 
-/** `entries` in the order of `byPath`. */
+/** `entries` in the order of `byPath`. Nothing but the bytes is made, for there may be tens of thousands. */
 export function packFiles(entries: readonly Entry[]): PackedFiles {
-  return { bytes: Buffer.from(entries.map(({ path, id = '' }) => `${nul}${path}${nul}${id}`).join('') + nul), count: entries.length }
+  const size = entries.reduce((sum, { path, id = '' }) => sum + Buffer.byteLength(path) + id.length + 2, 1)
+  const bytes = Buffer.alloc(size)
+  let at = 0
+  for (const { path, id = '' } of entries) {
+    // The NULs between are there already.
+    at += 1 + bytes.write(path, at + 1)
+    at += 1 + bytes.write(id, at + 1, 'latin1')
+  }
+  return { bytes, count: entries.length }
 }
 
 export function unpackFiles({ bytes, count }: PackedFiles): Entry[] {

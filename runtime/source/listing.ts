@@ -13,7 +13,8 @@ type Repository = { folder: string; limits: GitLimits }
 /** More files than this is no configuration but a bomb. */
 export const maxListedFiles = 500_000
 const timeoutMs = 120_000
-const batchSize = 1_000
+/** Small enough to be gone before the collector moves it among what lasts. */
+const batchSize = 200
 
 /** Every file below the roots, in batches; without `sizes`, which cost twice the time, each is 0. Throws RepositoryTooLarge, CommitGone and the faults of git. */
 export async function* listCommit(
