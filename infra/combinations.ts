@@ -2,8 +2,9 @@
  * What single values cannot say: which do not go together. Pure.
  */
 import { ports } from '../runtime/gatewaysync/names.ts'
+import { amountOf } from '../runtime/gatewaysync/quantity.ts'
 import { controllerSettingsVariable } from '../runtime/settings.ts'
-import { amountOf, millisecondsOf } from './quantity.ts'
+import { millisecondsOf } from './duration.ts'
 import type { Values } from './values.ts'
 
 /** Mirrors smaller than this hold no plant: the controller would refuse every repository. */

@@ -5,7 +5,6 @@ import { type ControllerSettingsInput, controllerSettingsVariable } from '../run
 import { ports } from '../runtime/gatewaysync/names.ts'
 import type { Names } from './names.ts'
 import type { Manifest } from './policies.ts'
-import { amountOf } from './quantity.ts'
 import { inlineSecretName } from './receiver.ts'
 import type { Values } from './values.ts'
 
@@ -131,7 +130,7 @@ export function settingsOf(names: Names, values: Values, version: string): Contr
     },
     source: {
       folder: `${sourceFolder}/mirrors`,
-      maxBytes: Math.floor(amountOf(source.storage.sizeLimit)),
+      sizeLimit: source.storage.sizeLimit,
       allowedHosts: source.allowedHosts,
     },
     delivery: { url: `https://${deliveryService}.${namespace}.svc:${delivery.port}` },

@@ -2,7 +2,8 @@
  * The kinds of leaves that installation values have, each with the grammar that the API server holds it to. Pure.
  */
 import * as v from 'valibot'
-import { durationPattern, quantityPattern } from './quantity.ts'
+import { quantityPattern } from '../runtime/gatewaysync/quantity.ts'
+import { durationPattern } from './duration.ts'
 
 /** RFC 1123 label, as namespaces have. */
 const labelPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/

@@ -57,8 +57,8 @@ async function run(
   const store = createStore((key) => {
     for (const changed of subscribers) changed(key)
   })
-  const { folder, maxBytes, allowedHosts, allowLocal } = settings.source
-  const gitMirrors = createMirrors({ folder, clock, log, allowLocal, maxPackBytes: Math.floor(maxBytes / 2) })
+  const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
+  const gitMirrors = createMirrors({ folder, clock, log, allowLocal, maxPackBytes: Math.floor(sizeLimit / 2) })
   const mirrors = createSyncMirrors(gitMirrors, allowedHosts)
   const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)

@@ -3,9 +3,18 @@
  */
 import * as v from 'valibot'
 import { ports } from './gatewaysync/names.ts'
+import { amountOf, quantityPattern } from './gatewaysync/quantity.ts'
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(2048))
 const port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535))
+
+/** A quantity as it stands in the volume that it is the size of; a number of bytes when it is read. */
+const bytes = v.pipe(
+  v.string(),
+  v.regex(quantityPattern, 'must be a quantity such as 2Gi'),
+  v.transform((quantity) => Math.floor(amountOf(quantity))),
+  v.minValue(1),
+)
 
 /** A certificate that we issue and renew ourselves and keep in a Secret, or one that is mounted (cert-manager, or the user's own). */
 const certificates = v.variant('kind', [
@@ -40,7 +49,7 @@ export const controllerSettings = v.strictObject({
   ),
   source: v.strictObject({
     folder: v.pipe(text, v.description('Where mirrors are kept; disk, not memory.')),
-    maxBytes: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 2 * 1024 ** 3),
+    sizeLimit: v.optional(bytes, '2Gi'),
     allowedHosts: v.optional(v.pipe(v.array(text), v.description('Empty: any.')), []),
     allowLocal: v.optional(v.pipe(v.boolean(), v.description('Accept file: repositories; tests only.')), false),
   }),

@@ -1,7 +1,7 @@
 /**
  * The chart's `values.yaml` and `values.schema.json`, from the one schema of the values. Pure.
  */
-import { quantityPattern } from '../quantity.ts'
+import { quantityPattern } from '../../runtime/gatewaysync/quantity.ts'
 import { inputSchema, takesNumberOrText, type ValueSchema } from './live-values.ts'
 
 /** Every key with its default, under a comment that says what it means. */

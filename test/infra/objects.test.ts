@@ -52,12 +52,12 @@ void t.test('mirrors: the size of the volume is what the controller keeps within
   const source = (values: ValuesInput): unknown => {
     const { template, strategy } = deploymentOf(objectsOf(values)).spec
     const { name: _name, ...volume } = template.spec.volumes.find(({ name }) => name === 'source') ?? { name: '' }
-    return [volume, strategy, settingsOf(objectsOf(values)).source.maxBytes]
+    return [volume, strategy, settingsOf(objectsOf(values)).source.sizeLimit]
   }
-  t.same(source({}), [{ emptyDir: { sizeLimit: '2Gi' } }, undefined, 2 ** 31])
-  t.same(source(everything), [{ emptyDir: { sizeLimit: '128e6' } }, undefined, 128e6])
+  t.same(source({}), [{ emptyDir: { sizeLimit: '2Gi' } }, undefined, '2Gi'])
+  t.same(source(everything), [{ emptyDir: { sizeLimit: '128e6' } }, undefined, '128e6'])
   const claimed: ValuesInput = { source: { storage: { existingClaim: 'mirrors' } } }
-  t.same(source(claimed), [{ persistentVolumeClaim: { claimName: 'mirrors' } }, { type: 'Recreate' }, 2 ** 31])
+  t.same(source(claimed), [{ persistentVolumeClaim: { claimName: 'mirrors' } }, { type: 'Recreate' }, '2Gi'])
 })
 
 void t.test('agents: resources are the usual ones, or exactly those given', async (t) => {

@@ -2,9 +2,13 @@
  * Every two switches of the values together: those that exclude each other are refused by name, all others can be installed.
  */
 import t from 'tap'
+import * as v from 'valibot'
 import { checkValues } from '../../infra/check-values.ts'
+import type { ValuesInput } from '../../infra/values.ts'
+import { controllerSettings } from '../../runtime/settings.ts'
 import { allPairs, hasPair } from '../support/pairwise.ts'
 import { refused, rows, switches, valuesOf } from '../support/switches.ts'
+import { objectsOf, profiles, settingsOf } from './installed.ts'
 
 void t.test('rows are allowed, and every two settings meet in one, unless they are refused', async (t) => {
   for (const row of rows) t.doesNotThrow(() => checkValues(valuesOf(row)), JSON.stringify(row))
@@ -13,6 +17,12 @@ void t.test('rows are allowed, and every two settings meet in one, unless they a
     (pair) => !rows.some((row) => hasPair(row, pair)) && !isRefused(JSON.stringify(pair.toSorted())),
   )
   t.same(missing, [])
+})
+
+void t.test('the controller accepts the settings of every profile and row', async (t) => {
+  for (const values of [...Object.values<ValuesInput>(profiles), ...rows.map(valuesOf)]) {
+    t.doesNotThrow(() => v.parse(controllerSettings, settingsOf(objectsOf(values))))
+  }
 })
 
 void t.test('a refused pair is refused beside whatever else is set, and the message begins with the key to change', async (t) => {

@@ -1,5 +1,5 @@
 /**
- * Quantities of Kubernetes and durations of Prometheus, read as numbers to compare them. Pure.
+ * Quantities of Kubernetes, read as numbers. Pure.
  */
 
 /** Not negative: nothing that an installation is told can be. Source: resource.Quantity of k8s.io/apimachinery. */
@@ -29,16 +29,4 @@ export function amountOf(quantity: string): number {
   if (number === undefined) return Number.NaN
   const multiple = multiples[suffix]
   return multiple === undefined ? Number(`${number}${suffix}`) : Number(number) * multiple
-}
-
-/** Units from large to small, each once; `0` alone is Prometheus' default. Source: the CRD of ServiceMonitor. */
-export const durationPattern = /^(?:0|(?:([0-9]+)y)?(?:([0-9]+)w)?(?:([0-9]+)d)?(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?(?:([0-9]+)ms)?)$/
-
-const day = 86_400_000
-const unitsMs = [365 * day, 7 * day, day, 3_600_000, 60_000, 1_000, 1]
-
-/** 0 for an empty duration. */
-export function millisecondsOf(duration: string): number {
-  const [, ...counts] = durationPattern.exec(duration) ?? []
-  return unitsMs.reduce((sum, unit, index) => sum + unit * Number(counts[index] ?? 0), 0)
 }

@@ -1,8 +1,8 @@
 /**
- * Quantities and durations as numbers.
+ * Quantities as numbers.
  */
 import t from 'tap'
-import { amountOf, millisecondsOf } from '../../infra/quantity.ts'
+import { amountOf } from '../../../runtime/gatewaysync/quantity.ts'
 
 void t.test('a quantity is its number times its suffix', async (t) => {
   const amounts: Record<string, number> = {
@@ -30,19 +30,4 @@ void t.test('a quantity is its number times its suffix', async (t) => {
   }
   for (const [quantity, amount] of Object.entries(amounts)) t.equal(amountOf(quantity), amount, quantity)
   for (const wrong of ['', '.', '1 Mi', '1mi', '1K', '1MB', '-1', 'NaN']) t.ok(Number.isNaN(amountOf(wrong)), JSON.stringify(wrong))
-})
-
-void t.test('a duration is the sum of its units', async (t) => {
-  const durations: Record<string, number> = {
-    '': 0,
-    '0': 0,
-    '7ms': 7,
-    '1m30s': 90_000,
-    '1h': 3_600_000,
-    '1d': 86_400_000,
-    '1w': 604_800_000,
-    '1y': 31_536_000_000,
-    '1y2w3d4h5m6s7ms': 31_536_000_000 + 1_209_600_000 + 259_200_000 + 14_400_000 + 300_000 + 6_000 + 7,
-  }
-  for (const [duration, ms] of Object.entries(durations)) t.equal(millisecondsOf(duration), ms, JSON.stringify(duration))
 })
