@@ -1,5 +1,5 @@
 /**
- * docs/install.md says what is so: its values are accepted, its own app runs, its names and folders exist.
+ * docs/install.md says what is so: its values are accepted, its names and folders exist. Its commands run in test/integration.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -40,6 +40,21 @@ void t.test('every other block of YAML is an object, and those that point at man
       ['Kustomization', 'dist'],
     ],
   )
+})
+
+void t.test('Argo CD is told the namespace of the release, and to leave alone what the manifests hold', async (t) => {
+  type Ignored = { group: string; kind: string }
+  type Application = { spec: { destination: { namespace: string }; ignoreDifferences: Ignored[] } }
+  const [text = ''] = blocks('yaml').filter((block) => block.includes('kind: Application'))
+  const { spec } = yaml(text)[0] as Application
+  t.equal(spec.destination.namespace, install.release.namespace)
+  const manifests = yaml(readFileSync(path.join(root, 'dist/operator.k8s.yaml'), 'utf8')) as { apiVersion: string; kind: string }[]
+  for (const { group, kind } of spec.ignoreDifferences) {
+    t.ok(
+      manifests.some((manifest) => manifest.kind === kind && manifest.apiVersion.startsWith(`${group}/`)),
+      kind,
+    )
+  }
 })
 
 void t.test('the commands name files, scripts and objects that exist', async (t) => {

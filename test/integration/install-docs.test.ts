@@ -1,0 +1,176 @@
+/**
+ * The commands of docs/install.md, run as they stand there, in the order of the page, with the real kubectl against a real API server.
+ */
+import { spawn } from 'node:child_process'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { apiVersion } from '../../runtime/gatewaysync/names.ts'
+import { agentRoleBinding } from '../../runtime/reconcile/agent-rbac.ts'
+import { ensureProgram } from '../cluster/binaries.ts'
+import { standInControllers } from '../support/controllers.ts'
+import { type Block, blocksOf } from '../support/page.ts'
+import { temporaryFolder } from '../support/repository.ts'
+import { requires, sharedData } from '../support/requires.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+/** The sections whose commands are run here, and those of which another test runs them. */
+const followed = ['Way 1: synthesise and apply', 'Uninstall'] as const
+const followedElsewhere = [/^Your own cdk8s app$/, /\bHelm\b/]
+/** Commands that no test runs as they stand. */
+const notRun = new Map([
+  ['docker', 'there is no container engine'],
+  ['npm', 'the packages of this checkout serve'],
+])
+
+type Ended = { code: number; output: string; tookMs: number }
+type Shell = { folder: string; run(command: string): Promise<Ended> }
+
+const page = blocksOf('docs/install.md').filter(({ language }) => language === 'sh')
+
+void t.test('each command of docs/install.md is run by a test', async (t) => {
+  const left = page
+    .filter(({ section }) => !followed.some((name) => name === section) && !followedElsewhere.some((pattern) => pattern.test(section)))
+    .flatMap(({ text }) => linesOf(text))
+  t.same(
+    left.filter((line) => !notRun.has(programOf(line))),
+    [],
+  )
+})
+
+void t.test('the commands of docs/install.md do what they say', { timeout: 280_000 }, async (t) => {
+  if (!requires(t, 'git', 'bash', 'diff')) return
+  const crds = sharedData(t, 'crds')
+  if (crds === undefined) return
+  const world = await openWorld(t, { shared: false })
+  const { plane } = world
+  standInControllers(t, world)
+  const manifests = readdirSync(crds).filter((name) => name.endsWith('.yaml'))
+  const foreign = await plane.kubectl(['apply', '--server-side', ...manifests.flatMap((name) => ['-f', path.join(crds, name)])])
+  t.equal(foreign.code, 0, foreign.stderr)
+  await plane.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s'])
+  const shell = await openShell(t, world)
+  const [plain, serverSide, ...valuesFiles] = commandsOf(followed[0])
+  const [uninstall, dropDefinitions] = commandsOf(followed[1])
+
+  await t.test('way 1: plain apply, and server-side apply over it', async (t) => {
+    for (const block of [plain, serverSide]) await follow(t, shell, block)
+    for (const name of readdirSync(path.join(shell.folder, 'dist'))) {
+      t.ok(read(shell.folder, 'dist', name) === read(root, 'dist', name), `${name} is the committed one`)
+    }
+    const unchanged = await shell.run('kubectl diff --server-side --force-conflicts -f dist/')
+    t.equal(unchanged.code, 0, unchanged.output || 'nothing differs from what was applied')
+  })
+  await t.test('values from a file', async (t) => {
+    const [images = ''] = blocksOf('docs/install.md').flatMap(({ section, language, text }) =>
+      section === 'Images' && language === 'yaml' ? [text] : [],
+    )
+    writeFileSync(path.join(shell.folder, 'my-values.yaml'), images)
+    const wanted = ['image: registry.example.com/clustersync/controller', 'kind: PodDisruptionBudget']
+    t.equal(valuesFiles.length, wanted.length)
+    for (const [index, block] of valuesFiles.entries()) {
+      await follow(t, shell, block)
+      t.match(read(shell.folder, 'dist/operator.k8s.yaml'), wanted[index])
+    }
+    await follow(t, shell, 'npx cdk8s synth')
+  })
+  await t.test('uninstall: what was made goes, and with the definitions every GatewaySync', async (t) => {
+    await leaveTraces(world)
+    const names = async (kinds: string): Promise<string> => (await shell.run(`kubectl get ${kinds} --all-namespaces --output name`)).output
+    await follow(t, shell, uninstall)
+    t.notMatch(await names('clusterrole,rolebinding,deployment,validatingadmissionpolicy,namespace'), 'cluster-sync')
+    t.match(await names('gatewaysync'), 'gatewaysync.clustersync.io/plant', 'the first step keeps them')
+    await follow(t, shell, dropDefinitions)
+    t.notMatch(await names('crd'), 'clustersync.io')
+  })
+  await t.test('way 2: the folder, applied as Argo CD and Flux do, settles', async (t) => {
+    const apply = 'kubectl apply --server-side --force-conflicts --field-manager=gitops -f dist/'
+    const rollout = linesOf(plain ?? '').find((line) => line.includes('rollout status'))
+    const line = '{.kind} {.metadata.name} {.metadata.resourceVersion}{"\\n"}'
+    const versions = async (): Promise<string[]> => {
+      const { output } = await shell.run(`kubectl get -f dist/ --output jsonpath='{range .items[*]}${line}{end}'`)
+      // The API server begins to keep the books of a Namespace with the second apply, whatever is applied.
+      return linesOf(output).filter((text) => !text.startsWith('Namespace '))
+    }
+    for (const block of [apply, rollout]) await follow(t, shell, block)
+    const before = await versions()
+    t.match(before.join('\n'), /^Deployment cluster-sync-operator \d+$/m)
+    await follow(t, shell, apply)
+    t.same(await versions(), before, 'a second time changes nothing')
+  })
+})
+
+function commandsOf(section: string): string[] {
+  return page.filter((block: Block) => block.section === section).map(({ text }) => text)
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '')
+}
+
+/** The program of a command line, behind the variables that are set for it. */
+function programOf(line: string): string {
+  return line.split(' ').find((word) => !/^[A-Z_]+=/.test(word)) ?? ''
+}
+
+function read(...parts: string[]): string {
+  return readFileSync(path.join(...parts), 'utf8')
+}
+
+/** Runs the lines of a block one by one; each must succeed. */
+async function follow(t: Test, { run }: Shell, block: string | undefined): Promise<void> {
+  if (block === undefined) return void t.fail('the page lacks the block')
+  for (const line of linesOf(block)) {
+    const why = notRun.get(programOf(line))
+    if (why !== undefined) {
+      t.comment(`not run: ${line} (${why})`)
+      continue
+    }
+    const { code, output, tookMs } = await run(line)
+    t.equal(code, 0, code === 0 ? line : `${line}\n${output}`)
+    if (line === 'npx cdk8s synth') t.comment(`${line} took ${(tookMs / 1000).toFixed(1)} s`)
+  }
+}
+
+/** What an installation that was used leaves to be removed: a resource, and the binding of its agents. */
+async function leaveTraces({ apply, namespace }: World): Promise<void> {
+  const where = await namespace('plant')
+  const spec = {
+    git: { repo: 'https://git.example.com/plant.git', ref: 'main' },
+    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  }
+  const pod = { namespace: where, serviceAccount: 'gateway', terminating: false } as Parameters<typeof agentRoleBinding>[2][number]
+  await apply([
+    { apiVersion, kind: 'GatewaySync', metadata: { namespace: where, name: 'plant' }, spec },
+    agentRoleBinding(where, 'cluster-sync-operator-agent', [pod]) ?? {},
+  ])
+}
+
+/** A checkout of this repository with a dist/ of its own, and a shell in it whose kubectl speaks to the cluster. */
+async function openShell(t: Test, { plane }: World): Promise<Shell> {
+  const folder = temporaryFolder(t, 'install')
+  for (const name of ['infra', 'runtime', 'examples', 'node_modules', 'package.json']) {
+    symlinkSync(path.join(root, name), path.join(folder, name))
+  }
+  copyFileSync(path.join(root, 'cdk8s.yaml'), path.join(folder, 'cdk8s.yaml'))
+  const programs = path.join(folder, 'programs')
+  mkdirSync(programs)
+  symlinkSync(await ensureProgram('kubectl', () => undefined), path.join(programs, 'kubectl'))
+  const PATH = [programs, process.env['PATH']].join(path.delimiter)
+  const env = { ...process.env, PATH, KUBECONFIG: plane.adminKubeconfig, CDK8S_CHECK_UPGRADE: 'false' }
+  return {
+    folder,
+    run: (command) =>
+      new Promise((resolve, reject) => {
+        const startedMs = performance.now()
+        // By `env`, as the test runner sets the option for whatever a test starts.
+        const args = ['NODE_OPTIONS=', 'bash', '-euo', 'pipefail', '-c', command]
+        const child = spawn('env', args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 })
+        let output = ''
+        for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
+        child.on('error', reject)
+        child.on('close', (code) => resolve({ code: code ?? 1, output, tookMs: performance.now() - startedMs }))
+      }),
+  }
+}
