@@ -1,0 +1,14 @@
+/** `hold-lock.ts <dataDir>`: tries to take the lock of a data directory, says `held` or the reason, and stays until its stdin ends. */
+import { Fault } from '../../../runtime/fault.ts'
+import { ensureEngineFolder, ownershipOf } from '../../../runtime/sync/disk.ts'
+import { takeLock } from '../../../runtime/sync/lock.ts'
+
+const [dataDir = ''] = process.argv.slice(2)
+try {
+  ensureEngineFolder(dataDir, ownershipOf(dataDir))
+  takeLock(dataDir, Date.now(), 30_000)
+  process.stdout.write('held\n')
+} catch (error) {
+  process.stdout.write(`${error instanceof Fault ? error.reason : String(error)}\n`)
+}
+process.stdin.resume()
