@@ -18,7 +18,7 @@ export function certificates(names: Names): Manifest[] {
     issuer(`${fullname}-selfsigned`, { selfSigned: {} }),
     certificate(authority, {
       isCA: true,
-      commonName: authority.slice(0, 64),
+      commonName: authority,
       secretName: authority,
       duration: '87600h',
       privateKey: { algorithm: 'ECDSA', size: 256 },
