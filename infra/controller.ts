@@ -80,7 +80,7 @@ function container(names: Names, values: Values, version: string): object {
     image: imageOf(image, version),
     imagePullPolicy: image.pullPolicy,
     env: [
-      { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
       { name: controllerSettingsVariable, value: memberPerLine(settingsOf(names, values, version)) },
       ...values.extraEnv,
     ],

@@ -59,7 +59,7 @@ void t.test('the commands of docs/install.md do what they say', { timeout: 280_0
     for (const name of readdirSync(path.join(shell.folder, 'dist'))) {
       t.ok(read(shell.folder, 'dist', name) === read(root, 'dist', name), `${name} is the committed one`)
     }
-    const unchanged = await shell.run('kubectl diff --server-side --force-conflicts -f dist/')
+    const unchanged = await shell.run('kubectl diff --server-side -f dist/')
     t.equal(unchanged.code, 0, unchanged.output || 'nothing differs from what was applied')
   })
   await t.test('values from a file', async (t) => {
@@ -85,7 +85,7 @@ void t.test('the commands of docs/install.md do what they say', { timeout: 280_0
     t.notMatch(await names('crd'), 'clustersync.io')
   })
   await t.test('way 2: the folder, applied as Argo CD and Flux do, settles', async (t) => {
-    const apply = 'kubectl apply --server-side --force-conflicts --field-manager=gitops -f dist/'
+    const apply = 'kubectl apply --server-side --field-manager=gitops -f dist/'
     const rollout = linesOf(plain ?? '').find((line) => line.includes('rollout status'))
     const line = '{.kind} {.metadata.name} {.metadata.resourceVersion}{"\\n"}'
     const versions = async (): Promise<string[]> => {
