@@ -24,9 +24,9 @@ export async function* listCommit(
   signal: AbortSignal,
   sizes = true,
 ): AsyncGenerator<readonly ListedFile[]> {
-  const format = `--format=%(objectmode) %(objectname) ${sizes ? '%(objectsize)' : '-'}%x09%(path)`
   const paths = roots.includes('' as RelativePath) ? [] : ['--', ...roots]
-  const args = ['ls-tree', '-r', '-z', '--full-tree', format, commit, ...paths]
+  // Not --format: git 2.39 quotes the path there in spite of -z, and what is quoted is below no root.
+  const args = ['ls-tree', '-r', '-z', '--full-tree', ...(sizes ? ['-l'] : []), commit, ...paths]
   let count = 0
   let batch: ListedFile[] = []
   for await (const record of records(repository, { folder: repository.folder, args, timeoutMs }, signal)) {
@@ -69,9 +69,9 @@ export async function* compareCommits(
   }
 }
 
-/** `<mode> <id> <size>TAB<path>`; a submodule has `-` for its size. Names that are not UTF-8 cannot be files of a gateway. */
+/** `<mode> <type> <id>[ <size>]TAB<path>`; a submodule has `-` for its size. Names that are not UTF-8 cannot be files of a gateway. */
 export function parseListed(record: string): ListedFile | undefined {
-  const [, mode, id, size, path] = /^([0-7]{6}) ([0-9a-f]+) +(-|[0-9]+)\t(.*)$/s.exec(record) ?? []
+  const [, mode, id, size = '-', path] = /^([0-7]{6}) [a-z]+ ([0-9a-f]+)(?: +(-|[0-9]+))?\t(.*)$/s.exec(record) ?? []
   if (mode === undefined || id === undefined || path === undefined) return undefined
   return { path: path as RelativePath, mode: mode as FileMode, id: id as CommitHash, size: size === '-' ? 0 : Number(size) }
 }

@@ -67,6 +67,14 @@ export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceU
     'projectsX/no.txt': 'no',
     'secret.txt': 'secret',
   })
+  await t.test('names come as they are, whatever characters they hold', async (t) => {
+    const names = ['projects/ünï', 'projects/日本 x', 'projects/"quoted"', 'projects/a\nb', 'projects/\tx', "projects/it's"]
+    const before = await commit(Object.fromEntries(names.map((name) => [name, 'odd'])))
+    const odd = (found: readonly Change[]) => found.map(({ path }) => path).filter((path) => names.includes(path))
+    t.same(odd(await changes(before, null)).toSorted(), names.toSorted())
+    const after = await commit(Object.fromEntries(names.map((name) => [name, null])))
+    t.same(odd(await changes(after, before)).toSorted(), names.toSorted())
+  })
   const second = await commit({ 'projects/a.txt': 'A', 'projects/deep/b c.txt': null, 'projects/new.txt': 'b', 'secret.txt': 'other' })
 
   await t.test('everything of a commit is what the profile reads, and nothing else', async (t) => {
