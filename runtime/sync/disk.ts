@@ -19,6 +19,9 @@ const reasonByCode: Readonly<Record<string, Reason>> = {
   ELOOP: 'SymbolicLink',
 }
 
+/** A path may be longer than a report's message. */
+const namedCharacters = 500
+
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
@@ -28,7 +31,8 @@ export function diskFault(error: unknown, where: string): unknown {
   const code = errorCode(error)
   if (error instanceof Fault || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error
   const reason = reasonByCode[code] ?? 'PublishFailed'
-  return new Fault(reason, `${where}: ${code}`, { cause: error })
+  const named = where.length > namedCharacters ? `${where.slice(0, namedCharacters)}…` : where
+  return new Fault(reason, `${named}: ${code}`, { cause: error })
 }
 
 /** Whether an error says that there is nothing at the path. */

@@ -34,6 +34,7 @@ const reportedPaths = 100
 const messageCharacters = 1024
 /** What the schema of a SyncReport takes. */
 const diffCharacters = 16_384
+const pathCharacters = 4_200
 
 /** What is in place whatever the cycle came to: `state` is the manifest's. */
 export function standing(state: State | undefined, wanted: Wanted): Omit<CycleResult, 'phase'> {
@@ -117,7 +118,12 @@ export function dryRunResult(
     phase: 'DryRun',
     reason: problem?.reason ?? 'DryRun',
     message: message.slice(0, messageCharacters),
-    dryRun: { added, changed, removed, paths: changes.slice(0, reportedPaths).map(({ op, path }) => `${marks[op]} ${path}`) },
+    dryRun: {
+      added,
+      changed,
+      removed,
+      paths: changes.slice(0, reportedPaths).map(({ op, path }) => `${marks[op]} ${path}`.slice(0, pathCharacters)),
+    },
   }
   if (result.dryRun !== undefined && changes.length > 0) result.dryRun.diff = diffText(changes, diffCharacters)
   const all = [...unknownModeFinding(activeMode(wanted)), ...findings]
