@@ -13,7 +13,7 @@ const layers = [
   ['controller.ts', 'agent.ts', 'cli.ts', 'cli', 'controller'],
   ['reconcile', 'receiver', 'injection', 'agent', 'standalone'],
   ['sync', 'source', 'delivery', 'gateway', 'kube', 'metrics', 'config.ts', 'serve.ts', 'certificates.ts', 'certificates'],
-  ['gatewaysync', 'collections', 'delivery/protocol.ts', 'settings.ts', 'agent-settings.ts', 'version.ts'],
+  ['gatewaysync', 'collections', 'delivery/protocol.ts', 'delivery/frames.ts', 'settings.ts', 'agent-settings.ts', 'version.ts'],
   ['fault.ts', 'clock.ts', 'log.ts'],
 ]
 
@@ -28,6 +28,8 @@ const sideways = new Map([
   ['gatewaysync -> collections', 'one vocabulary'],
   ['collections -> gatewaysync', 'one vocabulary'],
   ['delivery/protocol.ts -> gatewaysync', 'one vocabulary'],
+  ['delivery/frames.ts -> gatewaysync', 'one vocabulary'],
+  ['delivery/frames.ts -> delivery/protocol.ts', 'how what the protocol names is written down'],
   ['settings.ts -> gatewaysync', 'one vocabulary'],
   ['agent-settings.ts -> gatewaysync', 'one vocabulary'],
   ['agent-settings.ts -> collections', 'one vocabulary'],
