@@ -10,8 +10,8 @@ import { requestAnnotations } from '../gatewaysync/names.ts'
 import { shortRef } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { failed, ignored, problem, type ReceiverOutcome, tooLarge, tooMany } from './answers.ts'
-import { authenticate, type Keys } from './authenticate.ts'
-import { discard, expectedBytes, parseBody, readBody } from './body.ts'
+import { beginProving, type Keys } from './authenticate.ts'
+import { type Body, createScan, discard, expectedBytes, parseBody, readBody } from './body.ts'
 import { type BodyBudget, createBodyBudget } from './body-budget.ts'
 import { deliveryId } from './call.ts'
 import { createDeliveries, type Deliveries } from './deliveries.ts'
@@ -148,29 +148,44 @@ async function ask(
   return await deliveries.once(subject, deliveryId(context.req.header()), () => lines.join(`${namespace}/${name}`, ref, write))
 }
 
-/** The payload of a call that proves itself, or the answer to every other. */
+/** The payload of a call that proves itself, or the answer to every other. The body is proved, and judged for size, while it comes. */
 async function readCall(deps: ReceiverDeps, context: Context, keys: Keys): Promise<Read | Response> {
-  const body = await readBody(context.req.raw)
-  if (body === undefined) return tooLarge(context)
+  const headers = context.req.header()
+  const proving = beginProving(headers, keys)
+  const media = mediaOf(headers)
+  const isUseless = media === 'json' ? createScan() : () => media === 'other'
+  const body = await readBody(context.req.raw, (piece) => {
+    proving.update(piece)
+    return !isUseless(piece)
+  })
+  if (body.kind === 'tooLarge') return tooLarge(context)
   try {
-    return judge(deps, context, keys, body)
+    const proof = proving.end(deps.clock.now())
+    if (proof.kind === 'refused') {
+      // It may be right by the key that cannot be had: nobody knows.
+      if (keys.fault !== undefined) throw keys.fault
+      return problem(context, 401, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
+    }
+    const payload = understand(context, headers, media, body)
+    if (!(payload instanceof Response)) return { payload, method: proof.kind === 'open' ? 'open' : proof.method }
+    deps.observe('malformed')
+    return payload
   } finally {
-    discard(body)
+    if (body.kind === 'whole') discard(body.bytes)
   }
 }
 
-function judge(deps: ReceiverDeps, context: Context, keys: Keys, body: Uint8Array): Read | Response {
-  const headers = context.req.header()
-  const proof = authenticate(headers, body, keys, deps.clock.now())
-  if (proof.kind === 'refused') {
-    // It may be right by the key that cannot be had: nobody knows.
-    if (keys.fault !== undefined) throw keys.fault
-    return problem(context, 401, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
-  }
-  const payload = understand(context, body, headers)
-  if (!(payload instanceof Response)) return { payload, method: proof.kind === 'open' ? 'open' : proof.method }
-  deps.observe('malformed')
-  return payload
+type Media = 'json' | 'form' | 'other'
+
+/** GitHub can send a form, whose field `payload` is the JSON. */
+function mediaOf(headers: Record<string, string>): Media {
+  const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (type === 'application/x-www-form-urlencoded') return 'form'
+  return type === 'application/json' || type.endsWith('+json') ? 'json' : 'other'
+}
+
+function tooComplex(context: Context): Response {
+  return problem(context, 422, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys, lists or objects')
 }
 
 /** What is answered before, or instead of, a proof. */
@@ -188,17 +203,19 @@ type Read = { payload: Understood; method: 'hmac' | 'token' | 'open' }
 type Understood = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
 
 /** The payload, or the answer to one that nobody could act on. */
-function understand(context: Context, body: Uint8Array, headers: Record<string, string>): Understood | Response {
-  const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  const isForm = type === 'application/x-www-form-urlencoded'
-  if (!isForm && type !== 'application/json' && !type.endsWith('+json')) {
-    return problem(context, 415, 'UnsupportedMediaType', 'the content type must be application/json')
-  }
-  const bytes = isForm ? Buffer.from(new URLSearchParams(Buffer.from(body).toString('utf8')).get('payload') ?? '') : body
+function understand(
+  context: Context,
+  headers: Record<string, string>,
+  media: Media,
+  body: Exclude<Body, { kind: 'tooLarge' }>,
+): Understood | Response {
+  if (media === 'other') return problem(context, 415, 'UnsupportedMediaType', 'the content type must be application/json')
+  if (body.kind === 'dropped') return tooComplex(context)
+  const bytes =
+    media === 'form' ? Buffer.from(new URLSearchParams(Buffer.from(body.bytes).toString('utf8')).get('payload') ?? '') : body.bytes
   const parsed = parseBody(bytes)
   if (parsed.kind === 'malformed') return problem(context, 400, 'PayloadMalformed', parsed.why)
-  if (parsed.kind === 'tooComplex')
-    return problem(context, 422, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys')
+  if (parsed.kind === 'tooComplex') return tooComplex(context)
   const payload = readPayload(headers, parsed.value)
   if (payload.kind === 'invalidRef') return problem(context, 400, 'InvalidRef', 'the ref is not a name that git accepts')
   if (payload.kind === 'unrecognised') return problem(context, 422, 'PayloadUnrecognised', 'no known payload format matches the body')

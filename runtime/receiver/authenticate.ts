@@ -4,7 +4,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Fault } from '../fault.ts'
 import type { Headers } from './call.ts'
-import { isSignedByStandard } from './standard-webhooks.ts'
+import { beginStandard } from './standard-webhooks.ts'
 
 /** The active keys of each method; undefined: the method is not configured. Several are active while one is rotated. */
 export type Keys = {
@@ -33,16 +33,40 @@ export const signatureHeaders = [
 /** Hosts that send the secret itself. */
 export const tokenHeaders = ['x-gitlab-token', 'x-gitee-token'] as const
 
-/** `now` is what the time of a Standard Webhooks delivery is held against. */
-export function authenticate(headers: Headers, body: Uint8Array, keys: Keys, now: Temporal.Instant): Proof {
-  if (keys.hmac === undefined && keys.tokens === undefined && keys.fault === undefined) return { kind: 'open' }
+/** Proves a call whose body comes piece by piece. */
+export type Proving = {
+  update(piece: Uint8Array): void
+  /** To be called once, after the last piece; `now` is what the time of a Standard Webhooks delivery is held against. */
+  end(now: Temporal.Instant): Proof
+}
+
+/** Nothing of the body is kept: the hashes see each piece once. */
+export function beginProving(headers: Headers, keys: Keys): Proving {
+  if (keys.hmac === undefined && keys.tokens === undefined && keys.fault === undefined) {
+    return { update: () => undefined, end: () => ({ kind: 'open' }) }
+  }
   const signatures = signatureHeaders.flatMap((name) => macOf(headers[name]) ?? [])
-  if (signatures.length > 0 && (keys.hmac ?? []).some((key) => isSignedBy(key, body, signatures))) return { kind: 'proved', method: 'hmac' }
-  if (keys.hmac !== undefined && isSignedByStandard(headers, body, keys.hmac, now)) return { kind: 'proved', method: 'hmac' }
-  const tokens = [bearerOf(headers['authorization']), ...tokenHeaders.map((name) => headers[name])].filter((token) => token !== undefined)
-  if (tokens.some((token) => (keys.tokens ?? []).filter((key) => sameText(token, key)).length > 0))
-    return { kind: 'proved', method: 'token' }
-  return { kind: 'refused' }
+  const hashes = signatures.length > 0 ? (keys.hmac ?? []).map((key) => createHmac('sha256', key)) : []
+  const standard = beginStandard(headers, keys.hmac ?? [])
+  return {
+    update(piece) {
+      for (const hash of hashes) hash.update(piece)
+      standard.update(piece)
+    },
+    end(now) {
+      const macs = hashes.map((hash) => hash.digest())
+      const isSigned = macs.filter((mac) => signatures.filter((signature) => timingSafeEqual(signature, mac)).length > 0).length > 0
+      if (standard.end(now) || isSigned) return { kind: 'proved', method: 'hmac' }
+      return hasToken(headers, keys.tokens ?? []) ? { kind: 'proved', method: 'token' } : { kind: 'refused' }
+    },
+  }
+}
+
+/** The same for a body that is there as a whole. */
+export function authenticate(headers: Headers, body: Uint8Array, keys: Keys, now: Temporal.Instant): Proof {
+  const proving = beginProving(headers, keys)
+  proving.update(body)
+  return proving.end(now)
 }
 
 /** Reads the keys of both methods; what one of them throws is kept beside the other's keys. */
@@ -74,9 +98,9 @@ function macOf(header: string | undefined): Buffer | undefined {
   return hex === undefined ? undefined : Buffer.from(hex, 'hex')
 }
 
-function isSignedBy(key: string, body: Uint8Array, signatures: readonly Buffer[]): boolean {
-  const wanted = createHmac('sha256', key).update(body).digest()
-  return signatures.filter((signature) => timingSafeEqual(signature, wanted)).length > 0
+function hasToken(headers: Headers, known: readonly string[]): boolean {
+  const given = [bearerOf(headers['authorization']), ...tokenHeaders.map((name) => headers[name])].filter((token) => token !== undefined)
+  return given.some((token) => known.filter((key) => sameText(token, key)).length > 0)
 }
 
 function bearerOf(header: string | undefined): string | undefined {

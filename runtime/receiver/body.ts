@@ -1,40 +1,62 @@
 /**
- * Reads a body as bytes, bounded, and parses it only after a scan has shown that parsing is cheap.
+ * Reads a body as bytes, bounded, and parses it only after a scan has shown that parsing is cheap. Nothing is kept that is not needed.
  */
 
 export const maxBodyBytes = 1024 * 1024
 /** What a body without a length begins with. */
 const firstBytes = 16 * 1024
-const maxDepth = 64
-const maxKeys = 20_000
+/** No delivery that a host has ever sent comes near; empty lists and objects cost ten times what empty texts do. */
+export const limits = { depth: 64, keys: 20_000, containers: 20_000 } as const
 
-/** The whole body, or undefined as soon as it proves longer; the rest is never read. Rejects when the sender goes away. */
-export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | undefined> {
+export type Body =
+  | { kind: 'whole'; bytes: Uint8Array<ArrayBuffer> }
+  /** Read to its end and not kept: whoever looked on has said that it is of no use. */
+  | { kind: 'dropped' }
+  /** The rest is never read. */
+  | { kind: 'tooLarge' }
+
+/**
+ * Reads a body to its end, or until it proves longer than the limit. `look` sees each piece as it comes, which is gone afterwards; once it
+ * says false nothing is kept. Rejects when the sender goes away.
+ */
+export async function readBody(request: Request, look: (piece: Uint8Array) => boolean = () => true): Promise<Body> {
   const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > maxBodyBytes) return undefined
-  if (request.body === null) return new Uint8Array()
-  // Copied at once into one buffer, each piece is garbage as soon as it is read.
-  let body = Buffer.allocUnsafeSlow(declared > 0 ? declared : firstBytes)
+  if (declared > maxBodyBytes) return { kind: 'tooLarge' }
+  // Copied at once into one buffer, each piece is given back as soon as it is read.
+  let kept: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(declared > 0 ? declared : firstBytes)
   let size = 0
-  for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
-    if (size + chunk.byteLength > maxBodyBytes) return undefined
-    body = withRoomFor(body, size, chunk.byteLength)
-    body.set(chunk, size)
-    size += chunk.byteLength
+  for await (const piece of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    if (size + piece.byteLength > maxBodyBytes) return { kind: 'tooLarge' }
+    if (!look(piece) && kept !== undefined) {
+      discard(kept)
+      kept = undefined
+    }
+    if (kept !== undefined) {
+      kept = withRoomFor(kept, size, piece.byteLength)
+      kept.set(piece, size)
+    }
+    size += piece.byteLength
+    giveBack(piece)
   }
-  return body.subarray(0, size)
+  return kept === undefined ? { kind: 'dropped' } : { kind: 'whole', bytes: kept.subarray(0, size) }
 }
 
 function withRoomFor(body: Buffer<ArrayBuffer>, size: number, more: number): Buffer<ArrayBuffer> {
   if (size + more <= body.length) return body
   const larger = Buffer.allocUnsafeSlow(Math.min(maxBodyBytes, Math.max(size + more, body.length * 2)))
   larger.set(body.subarray(0, size))
+  discard(body)
   return larger
 }
 
 /** Gives the memory back at once: the collector would let a hundred megabytes gather. The body is empty from then on. */
 export function discard(body: Uint8Array<ArrayBuffer>): void {
   body.buffer.transfer(0)
+}
+
+/** A piece that shares its memory with others is left to the collector. */
+function giveBack({ buffer, byteLength }: Uint8Array): void {
+  if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /** How much memory a body may need: what it says of itself, or the limit when it says nothing. None is read that says too much. */
@@ -48,7 +70,7 @@ export function expectedBytes(request: Request): number {
 export type Parsed = { kind: 'json'; value: unknown } | { kind: 'malformed'; why: string } | { kind: 'tooComplex' }
 
 export function parseBody(bytes: Uint8Array): Parsed {
-  if (isTooComplex(bytes)) return { kind: 'tooComplex' }
+  if (createScan()(bytes)) return { kind: 'tooComplex' }
   try {
     return { kind: 'json', value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
   } catch (error) {
@@ -58,21 +80,28 @@ export function parseBody(bytes: Uint8Array): Parsed {
 
 const [quote, backslash, colon, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x5c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d]
 
-/** Deep nesting and many keys are what makes a small body cost a hundred times its size once it is parsed. */
-function isTooComplex(bytes: Uint8Array): boolean {
-  let depth = 0
-  let keys = 0
-  let inText = false
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]
-    if (inText) {
-      if (byte === backslash) at += 1
-      else if (byte === quote) inText = false
-    } else if (byte === quote) inText = true
-    else if (byte === openBrace || byte === openBracket) depth += 1
-    else if (byte === closeBrace || byte === closeBracket) depth -= 1
-    else if (byte === colon) keys += 1
-    if (depth > maxDepth || keys > maxKeys) return true
+/**
+ * Looks at JSON piece by piece; true, and true from then on, as soon as it would cost many times its size once it is parsed: deep nesting,
+ * many keys, many lists or objects.
+ */
+export function createScan(): (piece: Uint8Array) => boolean {
+  let [depth, keys, containers] = [0, 0, 0]
+  let [inText, escaped, tooComplex] = [false, false, false]
+  return (piece) => {
+    for (let at = 0; at < piece.length && !tooComplex; at += 1) {
+      const byte = piece[at]
+      if (escaped) escaped = false
+      else if (inText) {
+        if (byte === backslash) escaped = true
+        else if (byte === quote) inText = false
+      } else if (byte === quote) inText = true
+      else if (byte === colon) keys += 1
+      else if (byte === openBrace || byte === openBracket) {
+        depth += 1
+        containers += 1
+      } else if (byte === closeBrace || byte === closeBracket) depth -= 1
+      tooComplex = depth > limits.depth || keys > limits.keys || containers > limits.containers
+    }
+    return tooComplex
   }
-  return false
 }

@@ -10,18 +10,27 @@ const toleranceSeconds = 5 * 60
 /** Bounds what one call may cost. */
 const maxSignatures = 16
 
-/** Whether one of the signatures is by one of the keys, and its time near `now`. */
-export function isSignedByStandard(headers: Headers, body: Uint8Array, keys: readonly string[], now: Temporal.Instant): boolean {
-  const { 'webhook-id': id, 'webhook-timestamp': time = '', 'webhook-signature': signatures = '' } = headers
-  if (id === undefined || id === '' || !/^\d{1,12}$/.test(time)) return false
-  if (Math.abs(now.epochMilliseconds / 1000 - Number(time)) > toleranceSeconds) return false
+/** `end`, once after the last piece: whether one of the signatures is by one of the keys, and its time near `now`. */
+export type StandardProving = { update(piece: Uint8Array): void; end(now: Temporal.Instant): boolean }
+
+export function beginStandard(headers: Headers, keys: readonly string[]): StandardProving {
+  const { 'webhook-id': id = '', 'webhook-timestamp': time = '', 'webhook-signature': signatures = '' } = headers
   const given = signatures
     .split(' ')
     .slice(0, maxSignatures)
     .flatMap((signature) => macOf(signature) ?? [])
-  if (given.length === 0) return false
-  const wanted = keys.map((key) => createHmac('sha256', bytesOf(key)).update(`${id}.${time}.`).update(body).digest())
-  return wanted.filter((mac) => given.filter((one) => timingSafeEqual(one, mac)).length > 0).length > 0
+  const isComplete = id !== '' && /^\d{1,12}$/.test(time) && given.length > 0
+  const hashes = isComplete ? keys.map((key) => createHmac('sha256', bytesOf(key)).update(`${id}.${time}.`)) : []
+  return {
+    update(piece) {
+      for (const hash of hashes) hash.update(piece)
+    },
+    end(now) {
+      const macs = hashes.map((hash) => hash.digest())
+      if (Math.abs(now.epochMilliseconds / 1000 - Number(time)) > toleranceSeconds) return false
+      return macs.filter((mac) => given.filter((one) => timingSafeEqual(one, mac)).length > 0).length > 0
+    },
+  }
 }
 
 /** What follows `whsec_` is base64 of the key; a key in another form is its own bytes, as GitLab and others take it. */

@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { discard, expectedBytes, maxBodyBytes, readBody } from '../../../runtime/receiver/body.ts'
+import { createScan, discard, expectedBytes, maxBodyBytes, parseBody, readBody } from '../../../runtime/receiver/body.ts'
 
 /** A request whose body comes in pieces, with a length or without. */
 function requestOf(pieces: readonly Uint8Array[], length?: number): Request {
@@ -17,17 +17,56 @@ void t.test('a body is read as it was sent, however it is cut and whatever lengt
       fc.array(fc.uint8Array({ maxLength: 40_000, size: 'max' }), { maxLength: 12 }),
       fc.option(fc.nat(100_000)),
       async (pieces, claim) => {
+        const sent = Buffer.concat(pieces)
         const body = await readBody(requestOf(pieces, claim ?? undefined))
-        return body !== undefined && Buffer.concat(pieces).equals(body)
+        return body.kind === 'whole' && sent.equals(body.bytes)
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 40 },
   )
-  const full = new Uint8Array(maxBodyBytes).fill(7)
-  t.equal((await readBody(requestOf([full])))?.length, maxBodyBytes)
-  t.equal(await readBody(requestOf([full, Uint8Array.of(1)])), undefined)
-  t.equal(await readBody(requestOf([], maxBodyBytes + 1)), undefined)
-  t.equal((await readBody(new Request('http://localhost/', { method: 'POST' })))?.length, 0)
+  const full = () => new Uint8Array(maxBodyBytes).fill(7)
+  const lengthOf = async (request: Request): Promise<number | string> => {
+    const body = await readBody(request)
+    return body.kind === 'whole' ? body.bytes.length : body.kind
+  }
+  t.equal(await lengthOf(requestOf([full()])), maxBodyBytes)
+  t.equal(await lengthOf(requestOf([full(), Uint8Array.of(1)])), 'tooLarge')
+  t.equal(await lengthOf(requestOf([], maxBodyBytes + 1)), 'tooLarge')
+  t.equal(await lengthOf(new Request('http://localhost/', { method: 'POST' })), 0)
+})
+
+void t.test('whoever looks on sees every byte once and in order, also of a body that is not kept, and no piece stays', async (t) => {
+  const pieces = ['{"a":', '1', '}'].map((text) => Uint8Array.from(Buffer.from(text)))
+  let seen = ''
+  const body = await readBody(requestOf(pieces), (piece) => {
+    seen += Buffer.from(piece).toString('utf8')
+    return seen.length < 6
+  })
+  t.same([body.kind, seen], ['dropped', '{"a":1}'])
+  t.ok(pieces.every(({ length }) => length === 0))
+})
+
+void t.test('what costs many times its size is found wherever the pieces are cut, and nothing else is', async (t) => {
+  const many = (count: number, text: string): string => Array.from({ length: count }, () => text).join(',')
+  const rows: [string, string, boolean][] = [
+    ['64 levels', '['.repeat(64) + ']'.repeat(64), false],
+    ['65 levels', '['.repeat(65) + ']'.repeat(65), true],
+    ['20,000 keys', `{${many(20_000, '"a":1')}}`, false],
+    ['20,001 keys', `{${many(20_001, '"a":1')}}`, true],
+    ['20,000 lists', `[${many(19_999, '[]')}]`, false],
+    ['20,001 objects', `[${many(20_000, '{}')}]`, true],
+    ['all of that in a text', JSON.stringify(`\\"${'[{:'.repeat(30_000)}\\`), false],
+  ]
+  for (const [name, text, found] of rows) {
+    const bytes = Buffer.from(text)
+    t.equal(parseBody(bytes).kind === 'tooComplex', found, name)
+    for (const size of [1, 7, 4_096]) {
+      const scan = createScan()
+      let last = false
+      for (let at = 0; at < bytes.length; at += size) last = scan(bytes.subarray(at, at + size))
+      t.equal(last, found, `${name} in pieces of ${size}`)
+    }
+  }
 })
 
 void t.test('what is expected is never more than is read, and what is discarded is gone', async (t) => {
@@ -35,6 +74,7 @@ void t.test('what is expected is never more than is read, and what is discarded 
   t.equal(expectedBytes(requestOf([])), maxBodyBytes)
   t.equal(expectedBytes(requestOf([], maxBodyBytes + 1)), 0, 'none of it is read')
   const body = await readBody(requestOf([Buffer.from('secret')]))
-  if (body !== undefined) discard(body)
-  t.equal(body?.length, 0)
+  if (body.kind !== 'whole') throw new Error('it is read')
+  discard(body.bytes)
+  t.equal(body.bytes.length, 0)
 })
