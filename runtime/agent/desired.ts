@@ -35,6 +35,7 @@ export type Desired =
       syncHash: string
       gateway: GatewaySyncSpec['gateway']
       paused: boolean
+      validation: GatewaySyncSpec['validation']
       confirmDeletions: CommitHash | undefined
       delivery: { url: string; caBundle: string }
     }
@@ -72,6 +73,7 @@ export function desiredSync(gatewaySync: string, followed: FollowedSync | undefi
     syncHash: syncHash(profile, spec.gateway),
     gateway: spec.gateway,
     paused: spec.paused || profile.paused,
+    validation: spec.validation,
     confirmDeletions: confirmed !== undefined && isCommitHash(confirmed) ? confirmed : undefined,
     delivery,
   }

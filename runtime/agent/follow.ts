@@ -91,6 +91,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       syncHash: desired.syncHash,
       dataDir: options.dataDir,
       paused: desired.paused,
+      validation: desired.validation,
       halt: halt.signal,
       confirmDeletions: desired.confirmDeletions,
       facts: {

@@ -55,6 +55,7 @@ export async function planFolder(options: PlanOptions): Promise<{ text: string; 
       syncHash: syncHash(profile, sync.spec.gateway),
       dataDir: target.dataDir,
       paused: false,
+      validation: sync.spec.validation,
       facts: {
         gatewayName: target.name,
         podName: target.name,

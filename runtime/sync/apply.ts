@@ -20,7 +20,14 @@ import type { Prepared } from './prepare.ts'
 import { type Boundary, carryOut, removeEmptied, removeRun, undo } from './publish.ts'
 import { createRunFolder, createStage, type Stage, type Staged } from './stage.ts'
 
-export type StagedRun = { id: string; folder: string; layout: Layout; staged: ReadonlyMap<string, Staged>; findings: Finding[] }
+export type StagedRun = {
+  id: string
+  folder: string
+  layout: Layout
+  staged: ReadonlyMap<string, Staged>
+  findings: Finding[]
+  judged: ReadonlySet<string>
+}
 
 /** Git LFS keeps this text in place of the content; a gateway would read it as the content. */
 const lfsPointer = 'version https://git-lfs.github.com/spec/'
@@ -78,7 +85,7 @@ export async function stageAll(
     }
     stage.finish()
     boundary('staged')
-    return { id, folder, layout, staged: stage.staged, findings }
+    return { id, folder, layout, staged: stage.staged, findings, judged: new Set() }
   } catch (error) {
     stage?.abandon()
     removeRun(folder)

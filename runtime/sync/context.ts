@@ -3,6 +3,7 @@
  */
 import { createHash } from 'node:crypto'
 import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Recipe } from './mappings.ts'
 
@@ -30,6 +31,8 @@ export type Wanted = {
   /** Permits the deletions of this commit beyond `maxDeletions`. */
   confirmDeletions?: CommitHash | undefined
   paused: boolean
+  /** How what templates and patches make of resource collections is judged. */
+  validation: GatewaySyncSpec['validation']
   /** Aborted when nothing more shall be written: what is staged is given up, a publish that has begun is ended. */
   halt?: AbortSignal | undefined
 }

@@ -22,6 +22,7 @@ import { diffPlan } from './plan-diff.ts'
 import { prepare, type Prepared, type Repair } from './prepare.ts'
 import type { Boundary } from './publish.ts'
 import { recover } from './recover.ts'
+import { judgeRun } from './rendered.ts'
 import { designersInTheWay, scanPending } from './rescan.ts'
 
 export type { Wanted } from './context.ts'
@@ -153,6 +154,9 @@ async function bringInPlace(
   }
   const run = await stageAll(deps, wanted, prepared, ownership, boundary, signal)
   try {
+    const { findings, folders } = await judgeRun(wanted, manifest, prepared, run, signal)
+    run.findings.push(...findings)
+    run.judged = folders
     await passGate(gateway, plan.scan, status, wanted, signal)
     signal.throwIfAborted()
   } catch (error) {

@@ -21,8 +21,20 @@ export function standingFindings(
   { from, touched }: { from: 'same' | 'delta' | 'listing'; touched: ReadonlySet<string> },
   now: readonly Finding[],
 ): Finding[] {
-  const kept = from === 'listing' ? [] : before.filter(({ rule, path }) => !touched.has(path) && !(from === 'delta' && oneOff.has(rule)))
-  const unique = new Map([...now, ...kept].map((finding) => [`${finding.rule} ${finding.path} ${finding.message}`, finding]))
+  const kept =
+    from === 'listing' ? [] : before.filter(({ rule, path }) => !isTouched(path, touched) && !(from === 'delta' && oneOff.has(rule)))
+  return reportable([...now, ...kept])
+}
+
+/** A folder is touched with what lies below it. */
+function isTouched(path: string, touched: ReadonlySet<string>): boolean {
+  if (touched.has(path)) return true
+  return path !== '' && [...touched].some((each) => each.startsWith(`${path}/`))
+}
+
+/** As many as a report takes, each once and as long as it takes. */
+export function reportable(findings: readonly Finding[]): Finding[] {
+  const unique = new Map(findings.map((finding) => [`${finding.rule} ${finding.path} ${finding.message}`, finding]))
   return [...unique.values()].slice(0, maxFindings).map(({ rule, path, message }) => ({
     rule: rule.slice(0, 63),
     path: path.slice(0, maxPathCharacters),

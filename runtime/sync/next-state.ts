@@ -7,7 +7,7 @@ import { currentBootId } from './boot.ts'
 import type { Wanted } from './context.ts'
 import { standingFindings } from './findings.ts'
 import type { Manifest, State } from './manifest.ts'
-import type { ScanKind } from './paths.ts'
+import { parentOf, type ScanKind } from './paths.ts'
 import type { Prepared } from './prepare.ts'
 
 /** What the manifest says of the folder once everything that a cycle prepared is in place; `run` undefined where no file was to change. */
@@ -20,6 +20,8 @@ export function nextState(
   nowMs: number,
 ): State {
   const first = state === undefined
+  // What was said of a resource's manifest is out of date when the resource is judged anew.
+  const before = (state?.findings ?? []).filter(({ path }) => run?.judged.has(parentOf(path)) !== true)
   return {
     commit: wanted.commit,
     ref: wanted.ref,
@@ -34,7 +36,7 @@ export function nextState(
     scanned: state?.scanned ?? {},
     commissioning: status === 'commissioning' || (state?.commissioning ?? false),
     publishedAt: run === undefined && !first ? state.publishedAt : nowMs,
-    findings: standingFindings(state?.findings ?? [], intent, [...findings, ...(run?.findings ?? [])]),
+    findings: standingFindings(before, intent, [...findings, ...(run?.findings ?? [])]),
     problems: state?.problems ?? [],
   }
 }

@@ -5,11 +5,12 @@ import { asFault, type Reason } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import { unknownModeFinding } from './chain.ts'
 import { activeMode, type Wanted } from './context.ts'
-import { standingFindings } from './findings.ts'
+import { reportable, standingFindings } from './findings.ts'
 import type { Manifest, State } from './manifest.ts'
 import type { Counts } from './plan.ts'
 import { diffText, type FileDiff } from './plan-diff.ts'
 import type { Drift, Prepared } from './prepare.ts'
+import { ContentRefused } from './rendered.ts'
 
 /** What a cycle contributes to the SyncReport; the rest is who reports, and when. */
 export type CycleResult = Omit<SyncReportStatus, 'startedAt' | 'finishedAt' | 'agentVersion' | 'history' | 'gateway' | 'profile'>
@@ -60,7 +61,14 @@ export function failed(error: unknown, state: State | undefined, wanted: Wanted)
   const fault = asFault(error)
   const waits = fault.reason === 'DesignerOpen' && wanted.profile.designerSessionPolicy === 'wait'
   const phase = waits ? 'Pending' : blocking.has(fault.reason) ? 'Blocked' : 'Failed'
-  return { ...standing(state, wanted), phase, reason: fault.reason, message: fault.message.slice(0, messageCharacters) }
+  const result: CycleResult = {
+    ...standing(state, wanted),
+    phase,
+    reason: fault.reason,
+    message: fault.message.slice(0, messageCharacters),
+  }
+  if (fault instanceof ContentRefused) result.findings = reportable(fault.findings)
+  return result
 }
 
 export type Ended = {

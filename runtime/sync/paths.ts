@@ -4,6 +4,9 @@
  */
 import { engineFolder } from '../gatewaysync/names.ts'
 
+/** Where a gateway reads resource collections, below its data directory. */
+export const collectionsFolder = 'config/resources'
+
 /** What of a gateway's configuration a path belongs to; the gateway rescans the two apart. */
 export type ScanKind = 'projects' | 'config'
 

@@ -114,6 +114,7 @@ export function wantedOf(dataDir: string, commit: CommitHash, profile: ResolvedP
     syncHash: createHash('sha256').update(JSON.stringify(profile)).digest('hex'),
     dataDir,
     paused: false,
+    validation: { policy: 'Enforce', rules: {} },
     facts: { gatewayName: 'gw', podName: 'gw-0', ordinal: 0, podLabels: {}, namespace: 'plant', mode: { name: '', from: 'none' } },
     ...more,
   }

@@ -1,0 +1,75 @@
+/**
+ * Whether a run made resources by templates or patches, and if so what their judgement means: findings to report, or a refusal.
+ */
+import { Fault } from '../fault.ts'
+import type { StagedRun } from './apply.ts'
+import type { Finding } from './chain.ts'
+import { activeMode, type Wanted } from './context.ts'
+import { futureOf, listFutureFolders } from './future.ts'
+import type { Manifest } from './manifest.ts'
+import { collectionsFolder, fold, parentOf } from './paths.ts'
+import type { Prepared } from './prepare.ts'
+
+/** A refusal that names what it found. */
+export class ContentRefused extends Fault {
+  readonly findings: readonly Finding[]
+
+  constructor(message: string, findings: readonly Finding[]) {
+    super('CollectionsInvalid', message)
+    this.findings = findings
+  }
+}
+
+/** `folders` are those of the resources that were judged: what was said of them before is out of date. */
+export type RenderedVerdict = { findings: Finding[]; folders: ReadonlySet<string> }
+
+/**
+ * The findings about resources that templates or patches make and a run would change. Throws ContentRefused where one is an error and the policy
+ * is Enforce.
+ */
+export async function judgeRun(
+  wanted: Wanted,
+  manifest: Manifest,
+  prepared: Prepared,
+  run: StagedRun,
+  signal: AbortSignal,
+): Promise<RenderedVerdict> {
+  const { dataDir, validation } = wanted
+  const { plan, intent } = prepared
+  const rendered = prepared.renderer === undefined || validation.policy === 'Off' ? [] : changedByRendering(manifest, prepared, run)
+  if (rendered.length === 0) return { findings: [], folders: new Set() }
+  const { judgeRendered } = await import('./judge-rendered.ts')
+  const future = futureOf(dataDir, plan, run.folder, run.layout)
+  const chain = intent.chain.length > 0 ? intent.chain : listFutureFolders(future, collectionsFolder).filter(isDelivered)
+  const content = { rendered, future, chain, mode: activeMode(wanted)?.name, rules: validation.rules }
+  const { findings, errors, folders } = await judgeRendered(content, signal)
+  const told = findings.map(({ rule, path, message }) => ({ rule, path, message }))
+  const [first] = told
+  if (errors === 0 || first === undefined || validation.policy !== 'Enforce') return { findings: told, folders }
+  const more = errors === 1 ? '' : `, and ${errors - 1} more`
+  throw new ContentRefused(`what templates or patches make is invalid: ${first.path}: ${first.message} (${first.rule})${more}`, told)
+}
+
+/** Never delivered, whatever lies there. */
+function isDelivered(name: string): boolean {
+  return fold(name) !== 'local' && !name.startsWith('.')
+}
+
+/** The rendered files of a run, and those that change or go beside or below rendered ones: together they are a resource. */
+function changedByRendering({ files }: Manifest, { plan }: Prepared, { staged }: StagedRun): string[] {
+  const folders = new Set<string>()
+  for (const all of [files, staged]) {
+    for (const [path, { rendered }] of all) if (rendered !== undefined && isInCollections(path)) folders.add(parentOf(path))
+  }
+  const hasRendered = (path: string): boolean => {
+    for (let folder = parentOf(path); folder.length > collectionsFolder.length; folder = parentOf(folder)) {
+      if (folders.has(folder)) return true
+    }
+    return false
+  }
+  return [...plan.puts, ...plan.deletes].flatMap(({ path }) => (isInCollections(path) && hasRendered(path) ? [path] : []))
+}
+
+function isInCollections(path: string): boolean {
+  return path.startsWith(`${collectionsFolder}/`)
+}
