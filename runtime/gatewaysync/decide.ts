@@ -69,7 +69,9 @@ export function decide(observed: Observed): Decision {
   if (step.findings !== undefined) status.findings = step.findings
   if (observed.delivery !== undefined) status.delivery = observed.delivery
   status.conditions = summarise({ ...observed, gateways, fault: step.fault, status, at }, observed.status.conditions ?? [])
-  return { status, events: [...step.events, ...conditionEvents(observed.status, status)], again: step.again }
+  const told = new Set(step.events.map(({ reason }) => reason))
+  const changes = conditionEvents(observed.status, status).filter(({ reason }) => !told.has(reason))
+  return { status, events: [...step.events, ...changes], again: step.again }
 }
 
 type Step = {
@@ -121,7 +123,7 @@ function followSource(observed: Observed, at: string): Step {
       findings,
       requests,
       history: known ? step.history : remember(step.history, observed, source, 'Refused', at),
-      events: known ? [] : [{ type: 'Warning', reason: refusal.reason, note: refusal.message }],
+      events: known ? [] : [invalidEvent(source.commit, 'is not published', refusal.message)],
     }
   }
   return {
@@ -131,8 +133,19 @@ function followSource(observed: Observed, at: string): Step {
     requests,
     published: isNewCommit || status.published?.ref !== wanted.ref ? { commit: source.commit, ref: wanted.ref, at } : status.published,
     history: isNewCommit ? remember(step.history, observed, source, 'Published', at) : step.history,
-    events: isNewCommit ? [{ type: 'Normal', reason: 'Published', note: `published commit ${source.commit} of ${wanted.ref}` }] : [],
+    events: isNewCommit ? publishedEvents(source, wanted.ref) : [],
   }
+}
+
+/** Errors are told once per commit, also where the policy Warn publishes it. */
+function publishedEvents({ commit, verdict }: { commit: CommitHash; verdict: Verdict }, ref: string): EventToRecord[] {
+  const published: EventToRecord = { type: 'Normal', reason: 'Published', note: `published commit ${commit} of ${ref}` }
+  if (verdict.kind === 'notChecked' || verdict.errors === 0) return [published]
+  return [published, invalidEvent(commit, 'is published all the same', describeErrors(verdict))]
+}
+
+function invalidEvent(commit: CommitHash, fate: string, what: string): EventToRecord {
+  return { type: 'Warning', reason: 'CollectionsInvalid', note: `commit ${commit} ${fate}: ${what}` }
 }
 
 /** A request that cannot be met for a lasting cause is refused and changes nothing; every other fault stands in the conditions. */

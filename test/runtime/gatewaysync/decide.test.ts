@@ -179,14 +179,21 @@ void t.test('under Enforce an invalid commit is held and the last good one stays
   t.match(condition(held.status, 'CollectionsValid'), { status: 'False' })
   t.match(condition(held.status, 'Ready'), { status: 'False', reason: 'CollectionsInvalid' })
   t.match(condition(held.status, 'Stalled'), { status: 'True' })
-  t.equal(held.events.filter(({ reason }) => reason === 'CollectionsInvalid').length > 0, true)
+  t.match(held.events, [{ type: 'Warning', reason: 'CollectionsInvalid', note: new RegExp(`commit ${commitB} is not published: 1 error`) }])
+  t.equal(held.events.length, 1)
   const again = pass({ source: resolved(commitB, invalid), status: held.status })
   t.strictSame(again.events, [], 'one event per commit')
 })
 
 void t.test('under Warn an invalid commit is published with its findings', async (t) => {
   const spec = specWith({ validation: { policy: 'Warn' } })
-  const { status } = pass({ spec, source: resolved(commitB, invalid) })
+  const { status, events } = pass({ spec, source: resolved(commitB, invalid) })
+  t.match(
+    events.filter(({ reason }) => reason === 'CollectionsInvalid'),
+    [{ type: 'Warning', note: /is published all the same: 1 error/ }],
+  )
+  const again = pass({ spec, source: resolved(commitB, invalid), status })
+  t.strictSame(again.events, [], 'one event per commit')
   t.match(status.published, { commit: commitB })
   t.match(status.findings, { errors: 1 })
   t.match(condition(status, 'Ready'), { status: 'True' })
