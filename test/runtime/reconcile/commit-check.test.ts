@@ -1,0 +1,85 @@
+/**
+ * Which content and which modes the gate judges for a GatewaySync.
+ */
+import t from 'tap'
+import * as v from 'valibot'
+import type { Verdict } from '../../../runtime/gatewaysync/decide.ts'
+import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { createCommitCheck } from '../../../runtime/reconcile/commit-check.ts'
+import { createStore, type GatewaySyncRecord } from '../../../runtime/reconcile/store.ts'
+import { commitListing, config, type Files, resource, root, validTree } from '../../support/collection-tree.ts'
+
+const signal = new AbortController().signal
+const commit = parseCommitHash('a'.repeat(40))
+/** A singleton that exists only in dev. */
+const broken: Files = { ...validTree(), ...resource('dev/ignition/cobranding', config({})) }
+
+function setUp(files: Files) {
+  const store = createStore(() => undefined)
+  const asked: (readonly string[])[] = []
+  const check = createCommitCheck({
+    store,
+    listing(_spec, of, roots) {
+      asked.push(roots)
+      return commitListing(new Map([[commit, files]]), of)
+    },
+  })
+  const reports = (pod: string, gatewaySync: string, mode: string): void => {
+    const status: SyncReportStatus = { phase: 'Synced', mode: { name: mode, from: 'argument' } }
+    store.upsertReport({ namespace: 'plant', pod, gatewaySync, podUid: pod, status, malformed: false })
+  }
+  const spec = (profile: object, validation: object = {}) =>
+    v.parse(gatewaySyncSpec({ allowLocal: true }), {
+      git: { repo: 'https://git.example.com/a.git', ref: 'main' },
+      sync: { profiles: { default: profile } },
+      validation,
+    })
+  const judge = async (profile: object, validation: object = {}): Promise<Verdict> => {
+    const record: GatewaySyncRecord = {
+      namespace: 'plant',
+      name: 'line',
+      uid: 'u',
+      resourceVersion: '1',
+      generation: 1,
+      annotations: {},
+      spec: {},
+      status: {},
+    }
+    return await check(record, spec(profile, validation), commit, signal)
+  }
+  return { judge, reports, asked }
+}
+
+const collections = { collections: { root } }
+
+void t.test('the modes that gateways of this GatewaySync report decide, those of another do not', async (t) => {
+  const { judge, reports } = setUp(broken)
+  t.match(await judge(collections), { kind: 'checked', errors: 1 }, 'none is known, so every mode counts')
+  reports('a-0', 'line', 'prod')
+  t.match(await judge(collections), { kind: 'checked', errors: 0 })
+  reports('b-0', 'other', 'dev')
+  t.match(await judge(collections), { kind: 'checked', errors: 0 })
+  reports('a-1', 'line', 'dev')
+  t.match(await judge(collections), { kind: 'checked', errors: 1 })
+})
+
+void t.test('a gateway that runs without a mode is no mode in use', async (t) => {
+  const { judge, reports } = setUp(broken)
+  reports('a-0', 'line', '')
+  t.match(await judge(collections), { kind: 'checked', errors: 1 })
+})
+
+void t.test('a mode in use that the commit does not hold is a finding', async (t) => {
+  const { judge, reports } = setUp(validTree())
+  reports('a-0', 'line', 'staging')
+  t.match(await judge(collections), { kind: 'checked', errors: 0, items: [{ rule: 'mode-without-folder' }] })
+})
+
+void t.test('only what profiles deliver is listed, and nothing under the policy Off', async (t) => {
+  const { judge, asked } = setUp(broken)
+  t.match(await judge({ ...collections, excludePatterns: ['ignition/cobranding'] }), { kind: 'checked', errors: 0 })
+  t.same(asked, [[root, '.clustersync.yaml']])
+  t.same(await judge(collections, { policy: 'Off' }), { kind: 'notChecked' })
+})
