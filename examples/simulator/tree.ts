@@ -85,11 +85,21 @@ function unmanaged(root: string): string[] {
     .map(startFaults['missing-config-mode'])
 }
 
+/** Singletons that a gateway makes in local by itself, so that no other collection needs them (gateway.md section 1). */
+const localSingletons = new Set([
+  'ignition/local-system-properties',
+  'com.inductiveautomation.opcua/client-keystore',
+  'com.inductiveautomation.opcua/server-keystore',
+  'com.inductiveautomation.opcua/uuid',
+])
+
 function onlyInMode(chain: readonly Collection[]): string[] {
-  const base = new Set(chain.filter(({ name }) => /^(?:external|core)$/i.test(name)).flatMap(({ resources }) => [...resources.keys()]))
+  const bases = chain.filter(({ name }) => /^(?:external|core)$/i.test(name))
+  const based = new Set(bases.flatMap(({ resources }) => [...resources.keys()].map((key) => key.toLowerCase())))
+  const isMissed = (key: string): boolean => !based.has(key.toLowerCase()) && !localSingletons.has(key)
   return chain
     .filter(({ name }) => !/^(?:external|core|local)$/i.test(name))
-    .flatMap(({ resources }) => [...resources].filter(([key, { singleton }]) => singleton && !base.has(key)))
+    .flatMap(({ resources }) => [...resources].filter(([key, { singleton }]) => singleton && isMissed(key)))
     .map(([key]) => startFaults['singleton-only-in-mode'](key))
 }
 

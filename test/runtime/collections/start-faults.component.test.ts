@@ -6,6 +6,7 @@ import { startFaults } from '../../../examples/simulator/tree.ts'
 import { checkCollections } from '../../../runtime/collections/check.ts'
 import { listingOf } from '../../../runtime/collections/listing.ts'
 import { ruleIds, rules } from '../../../runtime/collections/rules.ts'
+import { localSingletons } from '../../../runtime/collections/types.ts'
 import { config, type Files, modeJson, resource, root, validTree } from '../../support/collection-tree.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
@@ -36,6 +37,12 @@ const rows: Row[] = [
     tree: 'a singleton only in the parent of the mode',
     files: withFiles({ [`${root}/dev/config-mode.json`]: modeJson('Dev', 'prod') }, resource('prod/ignition/cobranding', config({}))),
     rule: 'singleton-only-in-mode',
+  },
+  // What a gateway keeps in local by itself is demanded of no other collection.
+  ...[...localSingletons].map((type) => ({ tree: `${type} only in the mode`, files: withFiles(resource(`dev/${type}`, config({}))) })),
+  {
+    tree: 'a singleton in the mode that core writes in another case',
+    files: withFiles(resource('core/ignition/Cobranding', config({ a: 1 })), resource('dev/ignition/cobranding', config({}))),
   },
   {
     tree: 'no attributes in core',
