@@ -19,7 +19,19 @@ export type ServeOptions = {
   host: string
   /** The certificate to serve with, or where to get the present one; undefined: plain http. */
   tls?: ServingCertificate | undefined
+  /** Against callers who are many and send much. */
+  bounds?: Partial<ConnectionBounds>
   log: Log
+}
+
+export type ConnectionBounds = {
+  /** More are closed at once. */
+  maxConnections: number
+  /** How much of a body is read, of each connection, before anyone asks for it; a piece that arrives is read whole. */
+  readAheadBytes: number
+  /** From the first byte of a call to the last of its headers, and of its body. */
+  headersTimeoutMs: number
+  requestTimeoutMs: number
 }
 
 export type Served = {
@@ -32,27 +44,36 @@ export type Served = {
   closed: Promise<void>
 }
 
-const limits = {
-  headersTimeout: 5_000,
-  requestTimeout: 10_000,
-  keepAliveTimeout: 30_000,
-  maxHeaderSize: 16 * 1024,
-  connectionsCheckingInterval: 1_000,
+const limits = { keepAliveTimeout: 30_000, maxHeaderSize: 16 * 1024 }
+const defaultBounds: ConnectionBounds = {
+  maxConnections: 1_000,
+  readAheadBytes: 64 * 1024,
+  headersTimeoutMs: 5_000,
+  requestTimeoutMs: 10_000,
 }
-const maxConnections = 1_000
+/** How often slow callers are looked for. */
+const lookForSlowMs = 1_000
 /** Answers that are under way at the end get this long. */
 const drainMs = 10_000
 
 /** Serves until the signal. Throws InvalidConfiguration when the port cannot be opened. */
-export async function serve({ app, port, host, tls, log }: ServeOptions, signal: AbortSignal): Promise<Served> {
+export async function serve({ app, port, host, tls, bounds, log }: ServeOptions, signal: AbortSignal): Promise<Served> {
+  const { maxConnections, readAheadBytes, headersTimeoutMs, requestTimeoutMs } = { ...defaultBounds, ...bounds }
+  const options = {
+    ...limits,
+    highWaterMark: readAheadBytes,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(lookForSlowMs, headersTimeoutMs),
+  }
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false })
   const listener: http.RequestListener = (request, response) => {
     // Kept alive, a connection would hold up the end after its last answer.
     response.once('close', () => setImmediate(() => signal.aborted && server.closeIdleConnections()))
     void answer(request, response)
   }
-  const secure = tls === undefined ? undefined : https.createServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, listener)
-  const server = secure ?? http.createServer(limits, listener)
+  const secure = tls === undefined ? undefined : https.createServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, listener)
+  const server = secure ?? http.createServer(options, listener)
   server.maxConnections = maxConnections
   server.on('clientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {

@@ -7,6 +7,7 @@ import type { Fault } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { createLog, type Log } from '../log.ts'
+import { connectionBounds } from '../receiver/limits.ts'
 import { type Served, serve } from '../serve.ts'
 import { lateOutcome, type Outcome, outcomeOf } from '../standalone/outcome.ts'
 import { createNarrator } from '../standalone/narrator.ts'
@@ -90,7 +91,8 @@ async function serveReceiver(
       }
   if (keys.hmac === undefined && keys.token === undefined)
     deps.log.warn({}, 'the push receiver asks for no proof: anyone who reaches it may push')
-  return await serve({ app: receiverOf(standalone, { sync, ...keys }, deps), port, host: '::', log: deps.log }, signal)
+  const app = receiverOf(standalone, { sync, ...keys }, deps)
+  return await serve({ app, port, host: '::', bounds: connectionBounds, log: deps.log }, signal)
 }
 
 function tell(outcome: Outcome): number {

@@ -12,9 +12,10 @@ import type { Log } from '../log.ts'
 import { metricsApp, probesApp } from '../metrics/app.ts'
 import { createMetricsAuthoriser } from '../metrics/authorise.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { connectionBounds } from '../receiver/limits.ts'
 import type { Store } from '../reconcile/store.ts'
 import { publishedCommits, type SyncMirrors } from '../reconcile/sync-mirrors.ts'
-import { type Served, serve } from '../serve.ts'
+import { type Served, serve, type ServeOptions } from '../serve.ts'
 import type { ControllerSettings } from '../settings.ts'
 import { createAuthoriser } from './authorise.ts'
 import type { PushKeys } from './keys.ts'
@@ -44,16 +45,17 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   const { certificates, log } = deps
   const { ports, host } = settings
   const served: Served[] = []
-  const open = async (app: Parameters<typeof serve>[0]['app'], port: number, secure: boolean, component: string): Promise<void> => {
+  const open = async (app: ServeOptions['app'], port: number, secure: boolean, component: string, bounds = {}): Promise<void> => {
     const tls = secure ? { tls: certificates.current() } : {}
-    const one = await serve({ app, port, host, ...tls, log: log.child({ component }) }, signal)
+    const one = await serve({ app, port, host, ...tls, bounds, log: log.child({ component }) }, signal)
     if (secure) certificates.onChange((next) => one.exchange(next))
     served.push(one)
   }
   await open(probesApp({ live: deps.notLive, ready: deps.notReady }), ports.probes, false, 'probes')
   await open(delivery(deps, settings), ports.delivery, true, 'delivery')
   if (settings.injection.enabled) await open(admission(deps, settings), ports.admission, true, 'admission')
-  if (settings.receiver.enabled) await open(controllerReceiver(deps, settings.receiver), ports.receiver, false, 'receiver')
+  if (settings.receiver.enabled)
+    await open(controllerReceiver(deps, settings.receiver), ports.receiver, false, 'receiver', connectionBounds)
   if (settings.metrics.enabled) await open(figures(deps), ports.metrics, true, 'metrics')
   return served
 }

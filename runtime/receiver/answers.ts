@@ -23,6 +23,13 @@ export function tooLarge(context: Context): Response {
   return problem(context, 413, 'PayloadTooLarge', 'the body is larger than 1 MiB')
 }
 
+/** Mostly nobody is there to read it. */
+export function cutOff({ observe }: Observer, context: Context): Response {
+  observe('malformed')
+  context.header('connection', 'close')
+  return problem(context, 400, 'PayloadMalformed', 'the body ended early')
+}
+
 export function tooMany({ observe }: Observer, context: Context, { retryAfterSeconds }: Extract<Verdict, { kind: 'over' }>): Response {
   observe('limited')
   context.header('retry-after', String(retryAfterSeconds))

@@ -9,7 +9,7 @@ import { isRefAllowed } from '../gatewaysync/allowed-refs.ts'
 import { requestAnnotations } from '../gatewaysync/names.ts'
 import { shortRef } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
-import { failed, ignored, problem, type ReceiverOutcome, tooLarge, tooMany } from './answers.ts'
+import { cutOff, failed, ignored, problem, type ReceiverOutcome, tooLarge, tooMany } from './answers.ts'
 import { beginProving, type Keys } from './authenticate.ts'
 import { type Body, createScan, discard, expectedBytes, parseBody, readBody } from './body.ts'
 import { type BodyBudget, createBodyBudget } from './body-budget.ts'
@@ -159,6 +159,7 @@ async function readCall(deps: ReceiverDeps, context: Context, keys: Keys): Promi
     return !isUseless(piece)
   })
   if (body.kind === 'tooLarge') return tooLarge(context)
+  if (body.kind === 'cutOff') return cutOff(deps, context)
   try {
     const proof = proving.end(deps.clock.now())
     if (proof.kind === 'refused') {
@@ -207,7 +208,7 @@ function understand(
   context: Context,
   headers: Record<string, string>,
   media: Media,
-  body: Exclude<Body, { kind: 'tooLarge' }>,
+  body: Extract<Body, { kind: 'whole' | 'dropped' }>,
 ): Understood | Response {
   if (media === 'other') return problem(context, 415, 'UnsupportedMediaType', 'the content type must be application/json')
   if (body.kind === 'dropped') return tooComplex(context)

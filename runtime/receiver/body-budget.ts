@@ -5,7 +5,8 @@ import { deadline } from '../clock.ts'
 
 /** Node reads as much of each connection before anyone asks for the body: to count less would bound nothing. */
 const smallBytes = 64 * 1024
-const defaultBytes = 16 * 1024 * 1024
+/** What 100 bodies of a megabyte at once cost, parsed one after another, stays below 128 MiB for the whole controller. */
+export const maxHeldBytes = 8 * 1024 * 1024
 /** Shorter than a request may take in all, so that the answer still arrives. */
 const patienceMs = 5_000
 
@@ -16,7 +17,7 @@ export type BodyBudget = {
 
 type Waiting = { bytes: number; begin(): void }
 
-export function createBodyBudget(maxBytes = defaultBytes, waitMs = patienceMs): BodyBudget {
+export function createBodyBudget(maxBytes = maxHeldBytes, waitMs = patienceMs): BodyBudget {
   const line: Waiting[] = []
   let free = maxBytes
 

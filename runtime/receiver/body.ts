@@ -14,10 +14,12 @@ export type Body =
   | { kind: 'dropped' }
   /** The rest is never read. */
   | { kind: 'tooLarge' }
+  /** The sender went away, or was too slow, before the end. */
+  | { kind: 'cutOff' }
 
 /**
  * Reads a body to its end, or until it proves longer than the limit. `look` sees each piece as it comes, which is gone afterwards; once it
- * says false nothing is kept. Rejects when the sender goes away.
+ * says false nothing is kept. Never rejects.
  */
 export async function readBody(request: Request, look: (piece: Uint8Array) => boolean = () => true): Promise<Body> {
   const declared = Number(request.headers.get('content-length') ?? 0)
@@ -25,7 +27,8 @@ export async function readBody(request: Request, look: (piece: Uint8Array) => bo
   // Copied at once into one buffer, each piece is given back as soon as it is read.
   let kept: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(declared > 0 ? declared : firstBytes)
   let size = 0
-  for await (const piece of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const piece of readPieces(request)) {
+    if (piece === 'cutOff') return { kind: 'cutOff' }
     if (size + piece.byteLength > maxBodyBytes) return { kind: 'tooLarge' }
     if (!look(piece) && kept !== undefined) {
       discard(kept)
@@ -39,6 +42,15 @@ export async function readBody(request: Request, look: (piece: Uint8Array) => bo
     giveBack(piece)
   }
   return kept === undefined ? { kind: 'dropped' } : { kind: 'whole', bytes: kept.subarray(0, size) }
+}
+
+async function* readPieces(request: Request): AsyncGenerator<Uint8Array | 'cutOff'> {
+  if (request.body === null) return
+  try {
+    yield* request.body as AsyncIterable<Uint8Array>
+  } catch {
+    yield 'cutOff'
+  }
 }
 
 function withRoomFor(body: Buffer<ArrayBuffer>, size: number, more: number): Buffer<ArrayBuffer> {
@@ -95,12 +107,14 @@ export function createScan(): (piece: Uint8Array) => boolean {
         if (byte === backslash) escaped = true
         else if (byte === quote) inText = false
       } else if (byte === quote) inText = true
-      else if (byte === colon) keys += 1
-      else if (byte === openBrace || byte === openBracket) {
+      else if (byte === colon) {
+        keys += 1
+        tooComplex = keys > limits.keys
+      } else if (byte === openBrace || byte === openBracket) {
         depth += 1
         containers += 1
+        tooComplex = depth > limits.depth || containers > limits.containers
       } else if (byte === closeBrace || byte === closeBracket) depth -= 1
-      tooComplex = depth > limits.depth || keys > limits.keys || containers > limits.containers
     }
     return tooComplex
   }

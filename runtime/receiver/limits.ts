@@ -17,6 +17,12 @@ export const defaultLimits: LimitSettings = { perSecond: 500, failuresPerPeer: 2
 
 const failureWindowSeconds = 10
 
+/**
+ * What bounds the memory that callers hold before they have proved anything: a connection that waits for its turn holds one piece of 64 KiB.
+ * A receiver answers 500 calls a second over far fewer.
+ */
+export const connectionBounds = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const
+
 /** `over`: the limit is passed, and for how many whole seconds it is. */
 export type Verdict = { kind: 'within' } | { kind: 'over'; retryAfterSeconds: number }
 

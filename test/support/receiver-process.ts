@@ -5,6 +5,7 @@
 import { systemClock } from '../../runtime/clock.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { receiverApp } from '../../runtime/receiver/app.ts'
+import { connectionBounds } from '../../runtime/receiver/limits.ts'
 import { serve } from '../../runtime/serve.ts'
 
 const [, , key = ''] = process.argv
@@ -18,7 +19,7 @@ const app = receiverApp({
   clock: systemClock,
   log: silentLog,
 })
-const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
+const served = await serve({ app, port: 0, host: '127.0.0.1', bounds: connectionBounds, log: silentLog }, stop.signal)
 process.on('disconnect', () => stop.abort())
 process.on('message', () => process.send?.({ peakKiB: process.resourceUsage().maxRSS }))
 process.send?.({ url: served.url })

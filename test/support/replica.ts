@@ -13,6 +13,7 @@ import { createKube, loadKube } from '../../runtime/kube/client.ts'
 import { eventRecorder } from '../../runtime/kube/events.ts'
 import { silentLog } from '../../runtime/log.ts'
 import type { ReceiverDeps } from '../../runtime/receiver/app.ts'
+import { connectionBounds } from '../../runtime/receiver/limits.ts'
 import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
 import { createStore, type SyncKey } from '../../runtime/reconcile/store.ts'
 import { createSyncMirrors } from '../../runtime/reconcile/sync-mirrors.ts'
@@ -63,7 +64,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
     },
     settings,
   )
-  const served = await serve({ app, port: 0, host: '127.0.0.1', log }, stop.signal)
+  const served = await serve({ app, port: 0, host: '127.0.0.1', bounds: connectionBounds, log }, stop.signal)
   const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock, log, allowLocal: true })
   const mirrors = createSyncMirrors(gitMirrors, [])
   let syncs = 0

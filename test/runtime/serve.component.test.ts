@@ -1,0 +1,70 @@
+/**
+ * A server that neither many nor slow callers fill, and that ends when it has answered.
+ */
+import { connect, type Socket } from 'node:net'
+import t from 'tap'
+import { systemClock } from '../../runtime/clock.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { serve } from '../../runtime/serve.ts'
+
+void t.test('the end waits for the answers that are under way and for nothing else', async (t) => {
+  const stop = new AbortController()
+  const [asked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const app = {
+    fetch: async () => {
+      asked.resolve()
+      await release.promise
+      return new Response('done')
+    },
+  }
+  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
+  const answer = fetch(served.url)
+  await asked.promise
+  stop.abort()
+  const startedMs = systemClock.monotonicMs()
+  release.resolve()
+  t.equal(await (await answer).text(), 'done')
+  await served.closed
+  t.ok(systemClock.monotonicMs() - startedMs < 9_000, 'before anything would be cut off')
+})
+
+void t.test('more connections than the bound are closed, and one that goes makes room', async (t) => {
+  const stop = new AbortController()
+  const app = { fetch: () => new Response('here') }
+  const served = await serve({ app, port: 0, host: '127.0.0.1', bounds: { maxConnections: 2 }, log: silentLog }, stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await served.closed
+  })
+  const [first, second] = [await open(served.port), await open(served.port)]
+  t.same([await ask(first), await ask(second)], [true, true])
+  const third = await open(served.port)
+  t.equal(await ask(third), false)
+  first.destroy()
+  const endMs = systemClock.monotonicMs() + 10_000
+  let answered = false
+  while (!answered && systemClock.monotonicMs() < endMs) {
+    const another = await open(served.port)
+    answered = await ask(another)
+    another.destroy()
+  }
+  t.ok(answered)
+  second.destroy()
+})
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(socket))
+    socket.on('error', () => undefined)
+  })
+}
+
+/** Whether a call is answered; false when the connection is closed instead. */
+function ask(socket: Socket): Promise<boolean> {
+  return new Promise((resolve) => {
+    socket.once('data', () => resolve(true))
+    socket.once('close', () => resolve(false))
+    if (socket.destroyed) resolve(false)
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+  })
+}
