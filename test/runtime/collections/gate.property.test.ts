@@ -48,6 +48,11 @@ const copy = fc.tuple(collection, collection, place).map(([from, to, folder]): C
     return { ...files, ...Object.fromEntries(found.map(([path, text]) => [path.replace(`/${from}/`, `/${to}/`), text])) }
   }
 })
+/** A resource of core and an override of it, which may be forbidden or say the same. */
+const pair = fc.tuple(place, settings, settings, fc.boolean()).map(([folder, below, above, overridable]): Change => {
+  const base = resource(`core/${folder}`, config(below), { more: { overridable } })
+  return (files) => ({ ...files, ...base, ...resource(`dev/${folder}`, config(above)) })
+})
 const manifest = fc.tuple(collection, fc.constantFrom('core', 'dev', 'prod', 'gone', 'system')).map(([name, parent]): Change => {
   return (files) => ({ ...files, [`${root}/${name}/config-mode.json`]: modeJson(name, parent) })
 })
@@ -81,7 +86,7 @@ const removal = fc.tuple(fc.nat(), fc.boolean()).map(([at, isFolder]): Change =>
   }
 })
 const changes = fc.array(
-  fc.array(fc.oneof(whole, copy, manifest, oneFile, oneFile, elsewhere, ownSettings, removal, removal), { maxLength: 3 }),
+  fc.array(fc.oneof(whole, copy, pair, manifest, oneFile, oneFile, elsewhere, ownSettings, removal, removal), { maxLength: 3 }),
   {
     minLength: 2,
     maxLength: 8,
