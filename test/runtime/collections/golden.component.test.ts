@@ -71,9 +71,12 @@ void t.test('nothing is found in the example plant', async (t) => {
   t.match(summary, { errors: 0, warnings: 0, collections: 4 })
 })
 
+/** Milliseconds by the clock, or of the processor where others had it meanwhile. */
 async function timed<Value>(times: number[], work: () => Promise<Value>): Promise<Value> {
   const startedMs = performance.now()
+  const before = process.cpuUsage()
   const value = await work()
-  times.push(performance.now() - startedMs)
+  const { user, system } = process.cpuUsage(before)
+  times.push(Math.min(performance.now() - startedMs, (user + system) / 1000))
   return value
 }

@@ -1,0 +1,94 @@
+/**
+ * Rows about what resources hold, and about files that belong to none.
+ */
+import type { RuleId } from '../../../runtime/collections/rules.ts'
+import { config, modeJson, resource, root } from '../collection-tree.ts'
+import { changed, manifest, systemProperties, withResource, type Row } from './row.ts'
+
+export const contents = {
+  'invalid-resource-json': [
+    {
+      fault: 'not JSON',
+      files: changed({ [systemProperties]: '<<<<<<< HEAD' }),
+      findings: [`error invalid-resource-json ${systemProperties}`],
+    },
+    {
+      fault: 'files is no list',
+      files: changed({ [systemProperties]: manifest({ files: 'config.json' }) }),
+      findings: [`error invalid-resource-json ${systemProperties}`],
+    },
+  ],
+  'missing-attributes': [
+    {
+      fault: 'no attributes',
+      files: changed({ [systemProperties]: manifest({ attributes: undefined }) }),
+      findings: [`error missing-attributes ${systemProperties}`],
+    },
+  ],
+  'listed-file-missing': [
+    {
+      fault: 'a listed file is absent',
+      files: changed({ 'core/ignition/security-levels/config.json': null }),
+      findings: ['error listed-file-missing core/ignition/security-levels/resource.json'],
+    },
+  ],
+  'unlisted-file': [
+    {
+      fault: 'a file that is not listed',
+      files: changed({ 'core/ignition/security-levels/notes.txt': 'x' }),
+      findings: ['warning unlisted-file core/ignition/security-levels/notes.txt'],
+    },
+    {
+      fault: 'a resource below a resource',
+      files: withResource(resource('core/ignition/tag-provider/line/below', {})),
+      findings: ['warning unlisted-file core/ignition/tag-provider/line/below/resource.json'],
+    },
+  ],
+  'missing-resource-json': [
+    {
+      fault: 'data without manifest',
+      files: changed({ 'core/ignition/schedule/day/config.json': '{}' }),
+      findings: ['warning missing-resource-json core/ignition/schedule/day'],
+    },
+  ],
+  'stale-signature': [
+    {
+      fault: 'a file edited by hand',
+      files: changed({ 'core/ignition/security-levels/config.json': '{"levels":[1]}' }),
+      findings: ['warning stale-signature core/ignition/security-levels/resource.json'],
+    },
+  ],
+  'override-identical': [
+    {
+      fault: 'an override that equals its base',
+      files: withResource(resource('dev/ignition/tag-provider/line', config({ profile: { type: 'STANDARD' } }))),
+      findings: ['warning override-identical dev/ignition/tag-provider/line'],
+    },
+    {
+      fault: 'it is compared with the nearest base',
+      files: withResource(
+        { [`${root}/line-1/config-mode.json`]: modeJson('Line 1', 'dev') },
+        resource('line-1/ignition/system-properties', config({ systemName: 'plant', multicastIPAddr: '231.1.1.1' })),
+      ),
+      findings: [],
+    },
+  ],
+  'override-forbidden': [
+    {
+      fault: 'a base that is not overridable',
+      files: withResource(
+        resource('core/ignition/schedule/day', config({ a: 1 }), { more: { overridable: false } }),
+        resource('dev/ignition/schedule/day', config({ a: 2 })),
+      ),
+      findings: ['warning override-forbidden dev/ignition/schedule/day'],
+    },
+  ],
+  'orphan-file': [
+    { fault: 'a file in the root', files: changed({ 'notes.txt': 'x' }), findings: ['warning orphan-file notes.txt'] },
+    {
+      fault: 'a file in a module',
+      files: changed({ 'core/ignition/notes.txt': 'x' }),
+      findings: ['warning orphan-file core/ignition/notes.txt'],
+    },
+  ],
+} satisfies Partial<Record<RuleId, Row[]>>

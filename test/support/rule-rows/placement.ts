@@ -1,0 +1,177 @@
+/**
+ * Rows about where resources stand: in which collection, and under which name.
+ */
+import type { RuleId } from '../../../runtime/collections/rules.ts'
+import { config, modeJson, resource, root } from '../collection-tree.ts'
+import { changed, manifest, withResource, type Row } from './row.ts'
+
+export const placement = {
+  'singleton-only-in-mode': [
+    {
+      fault: 'a known singleton',
+      files: withResource(resource('dev/ignition/cobranding', config({ a: 1 }))),
+      findings: ['error singleton-only-in-mode dev/ignition/cobranding'],
+    },
+    {
+      fault: 'an unknown type with its manifest in the folder of the type',
+      files: withResource(resource('dev/com.example.module/settings', config({ a: 1 }))),
+      findings: ['error singleton-only-in-mode dev/com.example.module/settings'],
+    },
+    {
+      fault: 'core is not delivered',
+      files: withResource(resource('dev/ignition/cobranding', config({ a: 1 }))),
+      options: { coreDelivered: false },
+      findings: ['warning singleton-only-in-mode dev/ignition/cobranding'],
+    },
+    {
+      fault: 'what gateways keep in local is never demanded',
+      files: withResource(resource('dev/com.inductiveautomation.opcua/uuid', { 'uuid.txt': 'x' })),
+      findings: [],
+    },
+  ],
+  'singleton-with-name': [
+    {
+      fault: 'a name below a singleton',
+      files: withResource(resource('core/ignition/cobranding/mine', config({}))),
+      findings: ['warning singleton-with-name core/ignition/cobranding/mine'],
+    },
+  ],
+  'environment-resource-in-core': [
+    {
+      fault: 'an alarm journal in core',
+      files: withResource(resource('core/ignition/alarm-journal/journal', config({ profile: { type: 'datasource' } }))),
+      findings: ['warning environment-resource-in-core core/ignition/alarm-journal/journal'],
+    },
+    {
+      fault: 'overridden by every mode',
+      files: withResource(
+        resource('core/ignition/alarm-journal/journal', config({ a: 1 })),
+        resource('dev/ignition/alarm-journal/journal', config({ a: 2 })),
+        resource('prod/ignition/alarm-journal/journal', config({ a: 3 })),
+      ),
+      findings: [],
+    },
+  ],
+  'host-or-credential-in-core': [
+    {
+      fault: 'a database in core',
+      files: withResource(
+        resource('core/ignition/database-connection/erp', config({ connectURL: 'jdbc:sqlserver://erp.example.com;x=1' })),
+      ),
+      findings: ['warning host-or-credential-in-core core/ignition/database-connection/erp'],
+    },
+    {
+      fault: 'an encrypted password in core',
+      files: withResource(
+        resource(
+          'core/com.example.module/server/a',
+          config({ password: { type: 'Embedded', data: { ciphertext: 'a', encrypted_key: 'b' } } }),
+        ),
+      ),
+      findings: ['warning host-or-credential-in-core core/com.example.module/server/a'],
+    },
+    {
+      fault: 'an address of a device',
+      files: withResource(resource('core/com.inductiveautomation.opcua/device/plc', config({ settings: { hostname: 'plc-7' } }))),
+      findings: ['warning host-or-credential-in-core core/com.inductiveautomation.opcua/device/plc'],
+    },
+    {
+      fault: 'loopback, multicast, templates',
+      files: withResource(
+        resource(
+          'core/com.example.module/server/a',
+          config({
+            url: 'tcp://127.0.0.1:1883',
+            host: 'localhost',
+            group: '239.1.2.3',
+            other: 'tcp://{{ vars.host }}:1',
+            path: 'jdbc:sqlite:/a.db',
+          }),
+        ),
+      ),
+      findings: [],
+    },
+  ],
+  'shared-resource-in-mode': [
+    {
+      fault: 'tag types in a mode',
+      files: withResource(resource('dev/ignition/tag-type-definition/line', { 'udts.json': '{}' }, { manifest: 'unary-resource.json' })),
+      findings: ['warning shared-resource-in-mode dev/ignition/tag-type-definition'],
+    },
+    {
+      fault: 'a simulated device in a mode',
+      files: withResource(
+        resource('dev/com.inductiveautomation.opcua/device/sim', config({ profile: { type: 'ProgrammableSimulatorDevice' } })),
+      ),
+      findings: ['warning shared-resource-in-mode dev/com.inductiveautomation.opcua/device/sim'],
+    },
+  ],
+  'first-boot-conflict': [
+    {
+      fault: 'quickstart in core',
+      files: withResource(resource('core/ignition/quickstart', config({}))),
+      findings: ['warning first-boot-conflict core/ignition/quickstart'],
+    },
+    {
+      fault: 'one-time in core',
+      files: withResource(resource('core/com.inductiveautomation.opcua/one-time', config({}))),
+      findings: ['warning first-boot-conflict core/com.inductiveautomation.opcua/one-time'],
+    },
+  ],
+  'hidden-in-external': [
+    {
+      fault: 'security properties in external',
+      files: withResource(resource('external/ignition/security-properties', config({}))),
+      findings: ['warning hidden-in-external external/ignition/security-properties'],
+    },
+  ],
+  'cache-committed': [
+    {
+      fault: 'the cache',
+      files: changed({ '.resources/00ff': 'x', '.resources/.meta': 'x' }),
+      findings: ['warning cache-committed .resources'],
+    },
+  ],
+  'local-committed': [
+    {
+      fault: 'local',
+      files: withResource(
+        { [`${root}/local/config-mode.json`]: modeJson('Local', 'gone', { inheritable: false }) },
+        resource('local/com.inductiveautomation.opcua/uuid', { 'uuid.txt': 'x' }),
+      ),
+      findings: ['warning local-committed local'],
+    },
+    {
+      fault: 'a broken resource in local reaches nobody',
+      files: withResource({
+        [`${root}/local/config-mode.json`]: modeJson('Local', 'core', { inheritable: false }),
+        [`${root}/local/com.inductiveautomation.opcua/uuid/resource.json`]: manifest({ files: ['uuid.txt'] }),
+      }),
+      findings: ['warning local-committed local', 'warning listed-file-missing local/com.inductiveautomation.opcua/uuid/resource.json'],
+    },
+  ],
+  'forbidden-name': [
+    {
+      fault: 'a colon in a name',
+      files: withResource(resource('core/ignition/tag-provider/a:b', config({}))),
+      findings: ['warning forbidden-name core/ignition/tag-provider/a:b'],
+    },
+    {
+      fault: 'a hyphen first',
+      files: withResource({ [`${root}/-dev/config-mode.json`]: modeJson('Dev', 'core') }),
+      findings: ['warning forbidden-name -dev'],
+    },
+  ],
+  'case-collision': [
+    {
+      fault: 'two modes',
+      files: withResource({ [`${root}/Dev/config-mode.json`]: modeJson('Dev', 'core') }),
+      findings: ['error case-collision dev'],
+    },
+    {
+      fault: 'two names',
+      files: withResource(resource('core/ignition/tag-provider/Line', config({}))),
+      findings: ['error case-collision core/ignition/tag-provider/line'],
+    },
+  ],
+} satisfies Partial<Record<RuleId, Row[]>>
