@@ -7,11 +7,15 @@ export type Span = { start: number; end: number; type: 'string' | 'number' | 'bo
 
 type Node = Span & { members: Map<string, Node> | undefined; items: Node[] | undefined }
 
-/** Finds the value at a location; of repeated names the last counts, as in JSON.parse. Undefined when there is none. */
-export function findSpan(text: string, location: readonly (string | number)[]): Span | undefined {
-  let node: Node | undefined = parse(text)
-  for (const step of location) node = typeof step === 'number' ? node?.items?.[step] : node?.members?.get(step)
-  return node === undefined ? undefined : { start: node.start, end: node.end, type: node.type }
+/** Finds the values at some locations; of repeated names the last counts, as in JSON.parse. Where there is none, none is in the result. */
+export function findSpans(text: string, locations: readonly (readonly (string | number)[])[]): Span[] {
+  if (locations.length === 0) return []
+  const root = parse(text)
+  return locations.flatMap((location) => {
+    let node: Node | undefined = root
+    for (const step of location) node = typeof step === 'number' ? node?.items?.[step] : node?.members?.get(step)
+    return node === undefined ? [] : [{ start: node.start, end: node.end, type: node.type }]
+  })
 }
 
 function parse(text: string): Node {

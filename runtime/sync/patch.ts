@@ -4,7 +4,7 @@
  */
 import { JSONPathEnvironment } from 'json-p3'
 import { Fault } from '../fault.ts'
-import { findSpan, type Span } from './json-text.ts'
+import { findSpans, type Span } from './json-text.ts'
 
 /** A bare name, or names joined by dots, means the same below the root: `a.b` is `$.a.b`. Throws TemplateFailed. */
 export function parseJsonPath(text: string, label: string): (document: unknown) => (string | number)[][] {
@@ -31,7 +31,8 @@ export function applySettings(text: string, settings: readonly Setting[], label:
   const unmatched: string[] = []
   let result = text
   for (const { path, value } of settings) {
-    const locations = parseJsonPath(path, label)(parseDocument(result, label))
+    const document = parseDocument(result, label)
+    const locations = guarded(`${label}: ${path}`, () => parseJsonPath(path, label)(document))
     if (locations.length === 0) unmatched.push(path)
     result = replaceAll(result, locations, value, `${label}: ${path}`)
   }
@@ -46,13 +47,28 @@ function parseDocument(text: string, label: string): unknown {
   }
 }
 
-/** From the last to the first, so that earlier positions stay right; what lies inside a value replaced as a whole is skipped. */
+/** What lies inside a value replaced as a whole is skipped. */
 function replaceAll(text: string, locations: readonly (readonly (string | number)[])[], value: string, label: string): string {
-  const spans = locations.flatMap((location) => findSpan(text, location) ?? []).toSorted((a, b) => a.start - b.start || b.end - a.end)
-  const outer = spans.filter((span, index) => !spans.slice(0, index).some((other) => other.end >= span.end))
-  return outer
-    .toReversed()
-    .reduce((result, span) => result.slice(0, span.start) + replacement(span, value, label) + result.slice(span.end), text)
+  const spans = guarded(label, () => findSpans(text, locations)).toSorted((a, b) => a.start - b.start || b.end - a.end)
+  const pieces: string[] = []
+  let end = 0
+  for (const span of spans) {
+    if (span.start < end) continue
+    pieces.push(text.slice(end, span.start), replacement(span, value, label))
+    end = span.end
+  }
+  return pieces.join('') + text.slice(end)
+}
+
+/** A document can be nested more deeply than a stack is. */
+function guarded<Value>(label: string, work: () => Value): Value {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Fault) throw error
+    const message = error instanceof Error ? error.message : String(error)
+    throw new Fault('TemplateFailed', `${label}: ${message}`, { cause: error })
+  }
 }
 
 /** The new value as JSON text of the type of the old one. A number keeps its digits as written. */

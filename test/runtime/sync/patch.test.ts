@@ -1,0 +1,67 @@
+import t from 'tap'
+import fc from 'fast-check'
+import { Fault } from '../../../runtime/fault.ts'
+import { applySettings } from '../../../runtime/sync/patch.ts'
+
+function applied(text: string, settings: Readonly<Record<string, string>>): string {
+  try {
+    const list = Object.entries(settings).map(([path, value]) => ({ path, value }))
+    const result = applySettings(text, list, 'test')
+    return result.unmatched.length === 0 ? result.text : `unmatched: ${result.unmatched.join(', ')}`
+  } catch (error) {
+    return error instanceof Fault ? error.reason : String(error)
+  }
+}
+
+void t.test('a setting replaces the value that it finds, keeps its type, and leaves every other byte', async (t) => {
+  const text = '{ "a" : 1,\r\n\t"b":{"c":[true, null ,"x"]},"a b":"y", "n":12345678901234567890, "d":"1", "d":"2" }'
+  const rows: [Readonly<Record<string, string>>, string][] = [
+    [{ a: '2' }, text.replace('1,', '2,')],
+    [{ '$.a': '-1.50e3' }, text.replace('1,', '-1.50e3,')],
+    [{ a: 'two' }, 'TemplateFailed'],
+    [{ a: '01' }, 'TemplateFailed'],
+    [{ 'b.c[0]': 'false' }, text.replace('true', 'false')],
+    [{ 'b.c[0]': '1' }, 'TemplateFailed'],
+    [{ '$.b.c[2]': 'a "quoted"\n' }, text.replace('"x"', '"a \\"quoted\\"\\n"')],
+    [{ '$.b.c[1]': '7' }, text.replace('null', '7')],
+    [{ '$.b.c[1]': 'text' }, text.replace('null', '"text"')],
+    [{ "$['a b']": '1' }, text.replace('"y"', '"1"')],
+    [{ '$.b': '[]' }, 'TemplateFailed'],
+    [{ '$.b': '{"new":1}' }, text.replace('{"c":[true, null ,"x"]}', '{"new":1}')],
+    [{ '$.b.c': '[1]' }, text.replace('[true, null ,"x"]', '[1]')],
+    [{ d: '3' }, text.replace('"d":"2"', '"d":"3"')],
+    [{ nope: '1' }, 'unmatched: nope'],
+    [{ '$..[?@ == "x"]': 'z' }, text.replace('"x"', '"z"')],
+    [{ '$[': '1' }, 'TemplateFailed'],
+  ]
+  for (const [settings, expected] of rows) t.equal(applied(text, settings), expected, JSON.stringify(settings))
+  t.equal(applied('{"a":{"a":{"a":"x"}}}', { '$..a': '{}' }), '{"a":{}}', 'what lies in a value that is replaced is not replaced too')
+  t.equal(applied('\uFEFF{"a":1}', { a: '2' }), '\uFEFF{"a":2}')
+  t.equal(applied('a: 1', { a: '2' }), 'TemplateFailed')
+})
+
+void t.test('whatever the document, a set string is what JSON reads there, and nothing else changed', async (t) => {
+  const document = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 })
+  fc.assert(
+    fc.property(document, fc.string(), fc.nat(), (value, text, indent) => {
+      const wanted = { ...value, target: text }
+      const made = applied(JSON.stringify({ ...value, target: 'old' }, undefined, indent % 4), { '$.target': text })
+      t.same(JSON.parse(made), JSON.parse(JSON.stringify(wanted)))
+    }),
+    { numRuns: 100 },
+  )
+})
+
+void t.test(
+  'ten thousand places in a file of megabytes are set in time, and a bottomless one is refused',
+  { timeout: 60_000 },
+  async (t) => {
+    const tags = Array.from({ length: 10_000 }, (_, index) => ({ name: `tag ${index}`, opcServer: 'old', note: 'x'.repeat(300) }))
+    const text = JSON.stringify({ tags }, undefined, 1)
+    const startMs = performance.now()
+    t.equal(applied(text, { '$.tags[*].opcServer': 'new' }), text.replaceAll('"opcServer": "old"', '"opcServer": "new"'))
+    t.ok(performance.now() - startMs < 30_000, `${Math.round(performance.now() - startMs)} ms`)
+    t.equal(applied(`{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, { a: '[]' }), 'TemplateFailed')
+    t.equal(applied(`{"a":${'['.repeat(1_000)}1${']'.repeat(1_000)}}`, { '$..b': '1' }), 'TemplateFailed', 'as deep as `..` goes')
+  },
+)
