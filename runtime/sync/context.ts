@@ -2,13 +2,11 @@
  * What a template may read, and by which key a rendered file is known to be current. Nothing in it differs between two renders. Pure.
  */
 import { createHash } from 'node:crypto'
+import type { Mode } from '../collections/mode.ts'
 import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Recipe } from './mappings.ts'
-
-/** Where the deployment mode was found; gateway.md section 1 has the order. */
-export type ModeOrigin = 'spec' | 'target' | 'argument' | 'ignition.conf' | 'environment' | 'gateway' | 'none'
 
 /** What is known of one gateway. `mode.name` is `''` where the gateway runs without one. */
 export type Facts = {
@@ -17,7 +15,7 @@ export type Facts = {
   ordinal: number
   podLabels: Readonly<Record<string, string>>
   namespace: string
-  mode?: { name: string; from: ModeOrigin } | undefined
+  mode?: Mode | undefined
 }
 
 /** What one gateway should hold. */
@@ -58,7 +56,7 @@ export function templateContext({ commit, ref, profile, facts }: Wanted): Templa
 }
 
 /** The mode that the collections of a profile are delivered for; undefined without collections. */
-export function activeMode({ profile, facts }: Pick<Wanted, 'profile' | 'facts'>): { name: string; from: ModeOrigin } | undefined {
+export function activeMode({ profile, facts }: Pick<Wanted, 'profile' | 'facts'>): Mode | undefined {
   if (profile.collections === undefined) return undefined
   if (profile.collections.mode !== 'auto') return { name: profile.collections.mode, from: 'spec' }
   return facts.mode ?? { name: '', from: 'none' }
