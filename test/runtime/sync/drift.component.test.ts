@@ -103,6 +103,13 @@ void t.test('whether two manifests differ in their modification only is symmetri
   )
 })
 
+void t.test('a modification of that name elsewhere is content', async (t) => {
+  const nested = (value: string): string =>
+    JSON.stringify({ attributes: { config: { lastModification: value } }, x: { attributes: { lastModification: value } } })
+  t.notOk(differsInModificationOnly(nested('1'), nested('2')))
+  t.notOk(differsInModificationOnly('{"x":{"attributes":{"lastModification":1}}}', '{"x":{"attributes":{"lastModification":2}}}'))
+})
+
 void t.test('a look for drift asks the source for nothing, reads only what has another stat, and that once', async (t) => {
   const { sync, asked, at } = setUp(t)
   const files: Tree = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`config/f${index}`, `${index}`]))
