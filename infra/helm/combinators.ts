@@ -2,8 +2,20 @@
  * What the constructs compute of values: at once where every value is known, else as an expression for Helm. The two halves of each
  * combinator mean the same; a property test renders generated values both ways. Pure.
  */
-import { call, Expression, include, isExpression, Structure, structure, type Value } from './expression.ts'
-import { chartTemplate, mergeTemplate, presentTemplate, textsTemplate } from './templates.ts'
+import { call, type Definitions, Expression, Formatted, include, isExpression, Structure, structure, type Value } from './expression.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { amountOf } from '../../runtime/gatewaysync/quantity.ts'
+import { millisecondsOf } from '../duration.ts'
+import {
+  amountTemplate,
+  chartTemplate,
+  mergeTemplate,
+  millisecondsTemplate,
+  pluckTemplate,
+  presentTemplate,
+  textsTemplate,
+  textTemplate,
+} from './templates.ts'
 
 /** What a template may be asked about emptiness: '' [] {} are empty. */
 export type Sized = string | readonly unknown[] | Readonly<Record<string, unknown>>
@@ -35,8 +47,14 @@ export function equals<T extends string>(a: Value<T>, b: Value<T>): Value<boolea
   return isExpression(a) || isExpression(b) ? call('eq', a, b) : a === b
 }
 
+/** Whether a value is a known one, of whatever shape. */
+export function same(value: Value<unknown>, known: unknown): Value<boolean> {
+  return isExpression(value) ? call('eq', call('toRawJson', value), JSON.stringify(known)) : isDeepStrictEqual(value, known)
+}
+
 /** Helm reads a number from a file as a fraction and one of `--set` as an integer, which `eq` and `gt` do not compare. */
-const fraction = (value: Value<number>): Expression<number> => call('float64', value)
+const fraction = (value: Value<number>): Value<number> =>
+  isExpression(value) && value.text.startsWith('(float64 ') ? value : call('float64', value)
 
 export function sameNumber(a: Value<number>, b: Value<number>): Value<boolean> {
   return isExpression(a) || isExpression(b) ? call('eq', fraction(a), fraction(b)) : a === b
@@ -60,8 +78,35 @@ export function contains(whole: Value<string>, part: Value<string>): Value<boole
   return isExpression(whole) || isExpression(part) ? call('contains', part, whole) : whole.includes(part)
 }
 
-export function hasKey(of: Value<Readonly<Record<string, unknown>>>, key: string): Value<boolean> {
-  return isExpression(of) ? call('hasKey', of, key) : Object.hasOwn(of, key)
+/** Whether an object has a member of a name that is not undefined. */
+export function hasKey(of: Value<object>, key: Value<string>): Value<boolean> {
+  if (isExpression(of) || isExpression(key)) return call('hasKey', of, key)
+  return (of as Record<string, unknown>)[key] !== undefined
+}
+
+/** A member that is known to be there. */
+export function lookup<T>(of: Value<Readonly<Record<string, T>>>, key: Value<string>): Value<T> {
+  return isExpression(of) || isExpression(key) ? call('get', of, key) : (of[key] as T)
+}
+
+/** Whether a text is in a list. */
+export function includes(list: Value<readonly string[]>, element: Value<string>): Value<boolean> {
+  return isExpression(list) || isExpression(element) ? call('has', element, list) : list.includes(element)
+}
+
+/** What stands in a list before an index. */
+export function earlier<T>(list: Value<readonly T[]>, index: Value<number>): Value<readonly T[]> {
+  return isExpression(list) || isExpression(index) ? call('slice', list, 0, index) : list.slice(0, index)
+}
+
+/** One member of each object of a list. */
+export function plucked<Key extends string>(list: Value<readonly Readonly<Record<Key, string>>[]>, key: Key): Value<readonly string[]> {
+  if (!isExpression(list)) return list.map((element) => element[key])
+  return structure(call('fromJsonArray', include(chartTemplate('plucked'), pluckTemplate, { list, key })))
+}
+
+export function less(a: Value<number>, b: number): Value<number> {
+  return isExpression(a) ? call('sub', a, b) : a - b
 }
 
 /** One of two values that stand in one place: scalars, lists or objects without markers in them. */
@@ -73,19 +118,28 @@ export function either<T>(condition: Value<boolean>, yes: Value<T>, no: Value<T>
 
 /** A text with values in it. Numbers go through `asText` first. */
 export function text(parts: TemplateStringsArray, ...values: readonly Value<string>[]): Value<string> {
-  if (!values.some(isExpression)) return String.raw({ raw: parts }, ...values)
-  const known = parts.map((part, index) => part.replaceAll('%', '%%') + placeholder(values[index]))
-  return call('printf', known.join(''), ...values.filter(isExpression))
+  return concatenated(parts.flatMap((part, index) => [part, values[index] ?? '']))
 }
 
-function placeholder(value: Value<string> | undefined): string {
-  return isExpression(value) ? '%s' : (value ?? '').replaceAll('%', '%%')
+/** Texts with a separator between each two. */
+export function together(separator: string, parts: readonly Value<string>[]): Value<string> {
+  return concatenated(parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])))
+}
+
+function concatenated(parts: readonly Value<string>[]): Value<string> {
+  if (!parts.some(isExpression)) return parts.join('')
+  return new Formatted(parts.flatMap((part) => (part instanceof Formatted ? part.parts : [part])))
+}
+
+/** A text as JSON writes it. */
+export function quoted(value: Value<string>): Value<string> {
+  return isExpression(value) ? call('toRawJson', value) : JSON.stringify(value)
 }
 
 /** Texts stay, numbers are written as JSON writes them. */
 export function asText(value: Value<string | number>): Value<string> {
   if (!isExpression(value)) return String(value)
-  return call('ternary', value, call('toRawJson', value), call('kindIs', 'string', value))
+  return include(chartTemplate('text'), textTemplate, value)
 }
 
 export function joined(separator: string, list: Value<readonly string[]>): Value<string> {
@@ -120,10 +174,23 @@ export function withoutEmpty(of: Value<Readonly<Record<string, string>>>): Value
 
 /** An object whose numbers are texts, as `asText` writes them. */
 export function asTexts(of: Value<Readonly<Record<string, string | number>>>): Value<Readonly<Record<string, string>>> {
-  if (isExpression(of)) return parsed('texts', textsTemplate, of)
+  if (isExpression(of)) return parsed('texts', textsTemplate, of, { [chartTemplate('text')]: textTemplate })
   return Object.fromEntries(Object.entries(of).map(([key, value]) => [key, String(value)]))
 }
 
-function parsed<T>(name: string, body: string, value: Value<unknown>): Structure<T> {
-  return structure(call<T>('fromJson', include(chartTemplate(name), body, value)))
+/** What a named template writes as JSON. `called` are the templates that it calls itself. */
+function parsed<T>(name: string, body: string, value: Value<unknown>, called: Definitions = {}): Structure<T> {
+  const written = include(chartTemplate(name), body, value)
+  return structure(call<T>('fromJson', new Expression(written.text, { ...written.definitions, ...called })))
+}
+
+/** Bytes or cores of a quantity. */
+export function amount(quantity: Value<string>): Value<number> {
+  return isExpression(quantity) ? call('float64', include(chartTemplate('amount'), amountTemplate, quantity)) : amountOf(quantity)
+}
+
+/** Length of a duration of Prometheus; 0 for an empty one. */
+export function milliseconds(duration: Value<string>): Value<number> {
+  if (!isExpression(duration)) return millisecondsOf(duration)
+  return call('float64', include(chartTemplate('milliseconds'), millisecondsTemplate, duration))
 }

@@ -2,7 +2,7 @@
  * Writes trees of manifests as text of Helm templates: block YAML in which expressions and markers are actions. Pure.
  */
 import { and, isSet, not, or } from './combinators.ts'
-import { type Definitions, Expression, Structure, type Value } from './expression.ts'
+import { type Definitions, Expression, Structure, textOf, type Value } from './expression.ts'
 import { Choice, Conditional, isConditionalKey, JsonText, Repeated } from './nodes.ts'
 import { escaped, keyText, scalarText } from './scalars.ts'
 import { chartTemplate, memberPerLine, memberPerLineTemplate } from './templates.ts'
@@ -18,7 +18,32 @@ export function emitDocuments(manifests: readonly unknown[]): Emitted {
 
 function documents(manifest: unknown): string[] {
   if (manifest instanceof Conditional) return conditional(manifest.condition, '', (manifest.content as unknown[]).flatMap(documents))
+  if (manifest instanceof Repeated) return [rangeOver(manifest), ...documents(manifest.content), '{{- end }}']
   return ['---', ...block(manifest, '')]
+}
+
+/** A template that renders nothing, and refuses to when there is a message; one a line. */
+export function emitRefusal(messages: readonly unknown[]): Emitted {
+  return withMessages(messages, ['{{- if $messages }}', '{{- fail (join "\\n" $messages) }}', '{{- end }}'])
+}
+
+/** What Helm prints after a release, and each warning. */
+export function emitNotes(lines: readonly Value<string>[], warnings: readonly unknown[]): Emitted {
+  const printed = lines.map((line) => (line instanceof Expression ? `{{ ${bare(line)} }}` : escaped(line)))
+  const emitted = withMessages(warnings, ['{{- range $messages }}', 'warning: {{ . }}', '{{- end }}'])
+  return { text: [...printed, emitted.text].join('\n'), definitions: { ...definitionsIn(lines), ...emitted.definitions } }
+}
+
+function withMessages(messages: readonly unknown[], then: readonly string[]): Emitted {
+  const lines = ['{{- $messages := list }}', ...messages.flatMap(messageLines), ...then]
+  return { text: lines.join('\n') + '\n', definitions: definitionsIn(messages) }
+}
+
+function messageLines(message: unknown): string[] {
+  if (Array.isArray(message)) return message.flatMap(messageLines)
+  if (message instanceof Conditional) return conditional(message.condition, '', messageLines(message.content))
+  if (message instanceof Repeated) return [rangeOver(message), ...messageLines(message.content), '{{- end }}']
+  return [`{{- $messages = append $messages ${textOf(message)} }}`]
 }
 
 /** A tree in lines of its own. */
@@ -26,7 +51,7 @@ function block(tree: unknown, indent: string): string[] {
   if (tree instanceof Structure) return [`${indent}{{- toYaml ${tree.text} | nindent ${indent.length} }}`]
   if (tree instanceof Choice)
     return [
-      `${indent}{{- if ${tree.condition.text} }}`,
+      `${indent}{{- if ${bare(tree.condition)} }}`,
       ...block(tree.yes, indent),
       `${indent}{{- else }}`,
       ...block(tree.no, indent),
@@ -63,19 +88,19 @@ function elementLines(element: unknown, indent: string): string[] {
       (element.content as unknown[]).flatMap((inner) => elementLines(inner, indent)),
     )
   if (element instanceof Repeated)
-    return [
-      `${indent}{{- range $${element.variable} := ${element.list.text} }}`,
-      ...elementLines(element.content, indent),
-      `${indent}{{- end }}`,
-    ]
+    return [`${indent}${rangeOver(element)}`, ...elementLines(element.content, indent), `${indent}{{- end }}`]
   if (standsInLine(element)) return textLines(`${indent}-`, element, indent)
   const [first = '', ...others] = block(element, `${indent}  `)
-  // An action would take the hyphen's space along.
-  return first.trimStart().startsWith('{{-') ? [`${indent}-`, first, ...others] : [`${indent}- ${first.trimStart()}`, ...others]
+  return [`${indent}- ${first.trimStart()}`, ...others]
+}
+
+/** The action that begins a repetition. */
+function rangeOver({ variable, list }: Repeated): string {
+  return `{{- range $${variable}Key, $${variable} := ${list.text} }}`
 }
 
 function conditional(condition: Expression<boolean>, indent: string, lines: readonly string[]): string[] {
-  return [`${indent}{{- if ${condition.text} }}`, ...lines, `${indent}{{- end }}`]
+  return [`${indent}{{- if ${bare(condition)} }}`, ...lines, `${indent}{{- end }}`]
 }
 
 /** Texts of several lines stay readable in a literal block. */
@@ -89,6 +114,11 @@ function textLines(start: string, value: unknown, indent: string): string[] {
   const ends = value.endsWith('\n')
   const lines = (ends ? value.slice(0, -1) : value).split('\n')
   return [`${start} ${ends ? '|' : '|-'}`, ...lines.map((line) => (line === '' ? '' : `${indent}  ${escaped(line)}`))]
+}
+
+/** An expression as a whole action, which needs no parentheses around it. */
+function bare({ text }: Expression<unknown>): string {
+  return text.startsWith('(') ? text.slice(1, -1) : text
 }
 
 function inline(value: unknown): string {

@@ -21,6 +21,18 @@ export class Expression<T> {
 /** An expression that yields a list or an object, which is written in lines of its own. */
 export class Structure<T> extends Expression<T> {}
 
+/** An expression that yields a text made of known texts and of other expressions. */
+export class Formatted extends Expression<string> {
+  readonly parts: readonly Value<string>[]
+
+  constructor(parts: readonly Value<string>[]) {
+    const expressions = parts.filter((part) => isExpression(part))
+    const format = parts.map((part) => (isExpression(part) ? '%s' : part.replaceAll('%', '%%'))).join('')
+    super(`(${['printf', JSON.stringify(format), ...expressions.map(({ text }) => text)].join(' ')})`, definitionsOf(expressions))
+    this.parts = parts
+  }
+}
+
 /** A T that is there, or that Helm will know. */
 export type Value<T> = T | Expression<T>
 
@@ -32,6 +44,11 @@ export type Live<T> = T extends readonly unknown[]
       ? Value<T>
       : { [Key in keyof T]: Live<T[Key]> }
     : Value<T>
+
+/** What is made of values: any part of a T may be an expression. */
+export type Made<T> =
+  | Value<T>
+  | (T extends readonly (infer Element)[] ? readonly Made<Element>[] : T extends object ? { [Key in keyof T]: Made<T[Key]> } : never)
 
 export function isExpression(value: unknown): value is Expression<unknown> {
   return value instanceof Expression

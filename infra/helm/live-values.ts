@@ -19,6 +19,8 @@ export type ValueSchema = {
   anyOf?: ValueSchema[]
   pattern?: string
   minimum?: number
+  maximum?: number
+  minItems?: number
 }
 
 /** What a user may write, as JSON schema; checks that are more than a grammar are left to the table of combinations. */

@@ -29,13 +29,13 @@ export class Choice {
   }
 }
 
-/** An element for every element of a list; the template calls it by the name. */
+/** An element for every element of a list or member of an object; the template calls it by the name, its index or key by `…Key`. */
 export class Repeated {
-  readonly list: Expression<readonly unknown[]>
+  readonly list: Expression<Sized>
   readonly variable: string
   readonly content: unknown
 
-  constructor(list: Expression<readonly unknown[]>, variable: string, content: unknown) {
+  constructor(list: Expression<Sized>, variable: string, content: unknown) {
     this.list = list
     this.variable = variable
     this.content = content
@@ -52,6 +52,9 @@ export class JsonText {
     this.tree = tree
   }
 }
+
+/** Lines for a reader, each there on its condition. */
+export type Messages = Value<string>[]
 
 /** Elements of a list, to be spread into it, that are there when the condition holds. */
 export function when<T>(condition: Value<boolean>, elements: readonly T[]): T[] {
@@ -86,9 +89,27 @@ export function choose<T>(condition: Value<boolean>, yes: T, no: T): T {
 }
 
 /** Elements of a list, to be spread into it, one for each of the list that is given. `variable` names the element in the template. */
-export function each<T, Result>(variable: string, list: Value<readonly T[]>, of: (element: Value<T>) => Result): Result[] {
-  if (!isExpression(list)) return list.map(of)
-  return [new Repeated(list, variable, of(new Expression<T>(`$${variable}`))) as Result]
+export function each<T, Result>(
+  variable: string,
+  list: Value<readonly T[]>,
+  of: (element: Value<T>, index: Value<number>) => Result,
+): Result[] {
+  if (!isExpression(list)) return list.map((element, index) => of(element, index))
+  return [repeated(list, variable, of)]
+}
+
+/** The same for the members of an object, in the order in which they are written; a template takes them by their keys. */
+export function eachMember<T, Result>(
+  variable: string,
+  of: Value<Readonly<Record<string, T>>>,
+  to: (key: Value<string>, value: Value<T>) => Result,
+): Result[] {
+  if (!isExpression(of)) return Object.entries(of).map(([key, value]) => to(key, value))
+  return [repeated<T, string, Result>(of, variable, (value, key) => to(key, value))]
+}
+
+function repeated<T, Key, Result>(over: Expression<Sized>, variable: string, of: (element: Value<T>, key: Value<Key>) => Result): Result {
+  return new Repeated(over, variable, of(new Expression(`$${variable}`), new Expression(`$${variable}Key`))) as Result
 }
 
 /** A member of an element that `each` gives. */

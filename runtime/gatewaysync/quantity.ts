@@ -5,16 +5,9 @@
 /** Not negative: nothing that an installation is told can be. Source: resource.Quantity of k8s.io/apimachinery. */
 export const quantityPattern = /^([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/
 
-const multiples: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
+/** Suffixes that stand for a power of ten, and those that stand for a multiple. */
+export const exponents: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
+export const multiples: Readonly<Record<string, number>> = {
   Ki: 2 ** 10,
   Mi: 2 ** 20,
   Gi: 2 ** 30,
@@ -27,6 +20,8 @@ const multiples: Readonly<Record<string, number>> = {
 export function amountOf(quantity: string): number {
   const [, number, suffix = ''] = quantityPattern.exec(quantity) ?? []
   if (number === undefined) return Number.NaN
+  const exponent = exponents[suffix]
+  if (exponent !== undefined) return Number(`${number}e${exponent}`)
   const multiple = multiples[suffix]
   return multiple === undefined ? Number(`${number}${suffix}`) : Number(number) * multiple
 }
