@@ -3,6 +3,7 @@
  */
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../runtime/settings.ts'
 import { ports } from '../runtime/gatewaysync/names.ts'
+import { json } from './helm/nodes.ts'
 import type { Names } from './names.ts'
 import type { Manifest } from './policies.ts'
 import { inlineSecretName } from './receiver.ts'
@@ -81,7 +82,7 @@ function container(names: Names, values: Values, version: string): object {
     imagePullPolicy: image.pullPolicy,
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
-      { name: controllerSettingsVariable, value: memberPerLine(settingsOf(names, values, version)) },
+      { name: controllerSettingsVariable, value: json('settings', settingsOf(names, values, version)) },
       ...values.extraEnv,
     ],
     ports: [
@@ -101,12 +102,6 @@ function container(names: Names, values: Values, version: string): object {
       ...keyFiles(names, values).map(({ name }) => ({ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true })),
     ],
   }
-}
-
-/** JSON with a line for each member, so that a change of one value is a change of one line in `dist/`. */
-function memberPerLine(object: object): string {
-  const lines = Object.entries(object).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`)
-  return `{\n${lines.join(',\n')}\n}`
 }
 
 /** The settings of this installation, as the process reads them. */
