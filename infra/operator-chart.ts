@@ -13,7 +13,7 @@ import { injection } from './injection.ts'
 import { dashboardMap, podMonitor, serviceMonitor } from './monitoring.ts'
 import { type Names, namesOf, type Release } from './names.ts'
 import { network } from './network.ts'
-import { type Manifest, policies } from './policies.ts'
+import { type LiveManifest, type Manifest, policies } from './policies.ts'
 import { rbac, watchedEverywhere, watchedIn } from './rbac.ts'
 import { inlineSecret, receiverIngress, receiverService } from './receiver.ts'
 import { admissionService, deliveryService, metricsService } from './services.ts'
@@ -40,13 +40,13 @@ export class OperatorChart extends Chart {
     const names = namesOf(release, values, version)
     addAll(this, [
       ...(createNamespace ? [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: release.namespace } }] : []),
-      ...objects(names, values),
+      ...(objects(names, values) as Manifest[]),
     ])
   }
 }
 
 /** What the values ask for. No other file decides whether an object is there. */
-function objects(names: Names, values: Values): Manifest[] {
+function objects(names: Names, values: Values): LiveManifest[] {
   const { metrics, webhook, webhookReceiver: receiver, podDisruptionBudget, replicaCount, watchNamespaces } = values
   const { serviceMonitor: collected, podMonitor: agentsCollected, grafanaDashboard, prometheusRule, networkPolicy } = values
   const inline = [receiver.hmac, receiver.token].some(({ secret, secretRef }) => secret !== '' && secretRef.name === '')

@@ -2,27 +2,36 @@
  * Who may write which status, beyond what roles can say: an agent only its own report, the status of a GatewaySync only the controller.
  * Pure.
  */
+import { isSet, text, together } from './helm/combinators.ts'
+import type { Value } from './helm/expression.ts'
+import { members } from './helm/nodes.ts'
 import { gatewaySyncKind, group, syncReportKind } from '../runtime/gatewaysync/names.ts'
 import type { Names } from './names.ts'
 
 /** An object of the Kubernetes API. */
 export type Manifest = { apiVersion: string; kind: string; metadata: Record<string, unknown> & { name: string } } & Record<string, unknown>
 
+/** A manifest of which Helm knows some of the values. */
+export type LiveManifest = { apiVersion: string; kind: string; metadata: Record<string, unknown> & { name: Value<string> } } & Record<
+  string,
+  unknown
+>
+
 type PolicyNames = Pick<Names, 'fullname' | 'namespace' | 'serviceAccount' | 'labels'>
 /** The namespaces that an installation works in; empty: all. Two installations of one cluster bind each other's namespaces to nothing. */
-type Scope = readonly string[]
+type Scope = Value<readonly string[]>
 
 const apiVersion = 'admissionregistration.k8s.io/v1'
 const claim = (name: string): string => `authentication.kubernetes.io/${name}`
 const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
 
-export function policies(names: PolicyNames, namespaces: Scope): Manifest[] {
+export function policies(names: PolicyNames, namespaces: Scope): LiveManifest[] {
   return [...reportPolicy(names, namespaces), ...statusPolicy(names, namespaces)]
 }
 
 /** Binds a SyncReport to the pod whose token writes it (kubernetes.md section 1); people, the controller and the collector are let through. */
-function reportPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNames, namespaces: Scope): Manifest[] {
-  const name = `${fullname}-report`
+function reportPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNames, namespaces: Scope): LiveManifest[] {
+  const name = text`${fullname}-report`
   const user = 'request.userInfo.username'
   return bound({ name, labels }, namespaces, {
     failurePolicy: 'Fail',
@@ -30,11 +39,11 @@ function reportPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNam
     matchConditions: [
       {
         name: 'not-exempt',
-        expression: [
+        expression: together(' && ', [
           `${user}.startsWith('system:serviceaccount:')`,
-          `${user} != 'system:serviceaccount:${namespace}:${serviceAccount}'`,
+          text`${user} != 'system:serviceaccount:${namespace}:${serviceAccount}'`,
           `!${user}.startsWith('system:serviceaccount:kube-system:')`,
-        ].join(' && '),
+        ]),
       },
     ],
     variables: [
@@ -64,16 +73,16 @@ function reportPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNam
 }
 
 /** Agents follow the status with their token in hand, so nobody but the controller may say where content comes from. */
-function statusPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNames, namespaces: Scope): Manifest[] {
-  const name = `${fullname}-status`
-  const controller = `system:serviceaccount:${namespace}:${serviceAccount}`
+function statusPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNames, namespaces: Scope): LiveManifest[] {
+  const name = text`${fullname}-status`
+  const controller = text`system:serviceaccount:${namespace}:${serviceAccount}`
   return bound({ name, labels }, namespaces, {
     failurePolicy: 'Fail',
     matchConstraints: rules([`${gatewaySyncKind.plural}/status`], ['UPDATE']),
     validations: [
       {
-        expression: `request.userInfo.username == '${controller}'`,
-        message: `only the controller (${controller}) writes the status of a GatewaySync`,
+        expression: text`request.userInfo.username == '${controller}'`,
+        message: text`only the controller (${controller}) writes the status of a GatewaySync`,
         reason: 'Forbidden',
       },
     ],
@@ -91,21 +100,21 @@ function rules(resources: string[], operations: string[]): object {
 }
 
 /** Matches namespaces by their own names. */
-export function namespacesNamed(operator: 'In' | 'NotIn', values: readonly string[]): { key: string; operator: string; values: string[] } {
-  return { key: 'kubernetes.io/metadata.name', operator, values: [...values] }
+export function namespacesNamed(
+  operator: 'In' | 'NotIn',
+  values: Value<readonly Value<string>[]>,
+): { key: string; operator: string; values: unknown } {
+  return { key: 'kubernetes.io/metadata.name', operator, values }
 }
 
-function bound(metadata: Manifest['metadata'], namespaces: Scope, spec: object): Manifest[] {
-  const scope =
-    namespaces.length === 0
-      ? {}
-      : {
-          matchResources: {
-            matchPolicy: 'Equivalent',
-            namespaceSelector: { matchExpressions: [namespacesNamed('In', namespaces)] },
-            objectSelector: {},
-          },
-        }
+function bound(metadata: LiveManifest['metadata'], namespaces: Scope, spec: object): LiveManifest[] {
+  const scope = members(isSet(namespaces), {
+    matchResources: {
+      matchPolicy: 'Equivalent',
+      namespaceSelector: { matchExpressions: [namespacesNamed('In', namespaces)] },
+      objectSelector: {},
+    },
+  })
   return [
     { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata, spec },
     {
