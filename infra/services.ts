@@ -1,24 +1,31 @@
 /**
  * How agents, the API server and Prometheus reach the controller. Pure.
  */
+import type { Live, Value } from './helm/expression.ts'
 import type { Names } from './names.ts'
-import type { Manifest } from './policies.ts'
+import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
 
-export function deliveryService(names: Names, { delivery }: Values): Manifest {
+export function deliveryService(names: Names, { delivery }: Live<Values>): LiveManifest {
   return service(names, names.deliveryService, delivery.port, 'delivery')
 }
 
 /** The API server calls webhooks at 443 unless told otherwise. */
-export function admissionService(names: Names): Manifest {
+export function admissionService(names: Names): LiveManifest {
   return service(names, names.webhookService, 443, 'admission')
 }
 
-export function metricsService(names: Names, { metrics }: Values): Manifest {
+export function metricsService(names: Names, { metrics }: Live<Values>): LiveManifest {
   return service(names, names.metricsService, metrics.service.port, 'metrics', metrics.service.type)
 }
 
-function service({ namespace, labels, selector }: Names, name: string, port: number, targetPort: string, type = 'ClusterIP'): Manifest {
+function service(
+  { namespace, labels, selector }: Names,
+  name: Value<string>,
+  port: Value<number>,
+  targetPort: string,
+  type: Value<string> = 'ClusterIP',
+): LiveManifest {
   return {
     apiVersion: 'v1',
     kind: 'Service',
