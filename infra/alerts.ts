@@ -5,11 +5,20 @@
 import type { ConditionType } from '../runtime/gatewaysync/conditions.ts'
 import type { GatewayCounts } from '../runtime/gatewaysync/status.ts'
 import type { ObjectMetric, ProcessMetric } from '../runtime/metrics/table.ts'
+import { merged, text, together } from './helm/combinators.ts'
+import type { Live, Value } from './helm/expression.ts'
 import type { Names } from './names.ts'
-import type { Manifest } from './policies.ts'
+import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
 
-export type AlertRule = { alert: string; expr: string; for: string; severity: 'critical' | 'warning'; summary: string; description: string }
+export type AlertRule = {
+  alert: string
+  expr: Value<string>
+  for: Value<string>
+  severity: 'critical' | 'warning'
+  summary: string
+  description: Value<string>
+}
 
 /** Both ways of issuing renew a certificate earlier than this before its end. */
 const daysBeforeEnd = 7
@@ -18,12 +27,12 @@ const daysBeforeEnd = 7
 const label = (name: string): string => `{{ $labels.${name} }}`
 const object = `${label('namespace')}/${label('name')}`
 
-export function alerts(names: Names, values: Values): Manifest {
+export function alerts(names: Names, values: Live<Values>): LiveManifest {
   const { fullname, namespace } = names
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PrometheusRule',
-    metadata: { name: fullname, namespace, labels: { ...names.labels, ...values.prometheusRule.labels } },
+    metadata: { name: fullname, namespace, labels: merged(names.labels, values.prometheusRule.labels) },
     spec: {
       groups: [
         {
@@ -42,45 +51,49 @@ export function alerts(names: Names, values: Values): Manifest {
 }
 
 /** One source of the object and of the table in docs/operations.md. */
-export function alertRules(names: Names, { prometheusRule: { notReadyFor } }: Values): AlertRule[] {
+export function alertRules(names: Names, { prometheusRule: { notReadyFor } }: Live<Values>): AlertRule[] {
   return [...controllerRules(names), ...objectRules(names, notReadyFor)]
 }
 
 /** The series of a metric that this installation's ServiceMonitor collects: the Service is the job. */
-function series({ metricsService }: Names, metric: ObjectMetric | ProcessMetric, labels: Readonly<Record<string, string>> = {}): string {
-  const selected = Object.entries({ job: metricsService, ...labels }).map(([name, value]) => `${name}="${value}"`)
-  return `${metric}{${selected.join(',')}}`
+function series(
+  { metricsService }: Names,
+  metric: ObjectMetric | ProcessMetric,
+  labels: Readonly<Record<string, string>> = {},
+): Value<string> {
+  const selected = Object.entries({ job: metricsService, ...labels }).map(([name, value]) => text`${name}="${value}"`)
+  return text`${metric}{${together(',', selected)}}`
 }
 
 function controllerRules(names: Names): AlertRule[] {
   const { fullname, namespace } = names
-  const controller = `${namespace}/${fullname}`
-  const failing = (metric: 'clustersync_source_fetch_total' | 'clustersync_reconcile_total'): string =>
-    `sum by (reason) (increase(${series(names, metric, { result: 'failed' })}[15m])) > 3`
+  const controller = text`${namespace}/${fullname}`
+  const failing = (metric: 'clustersync_source_fetch_total' | 'clustersync_reconcile_total'): Value<string> =>
+    text`sum by (reason) (increase(${series(names, metric, { result: 'failed' })}[15m])) > 3`
   return [
     {
       alert: 'ClusterSyncControllerAbsent',
-      expr: `absent(${series(names, 'clustersync_build_info')})`,
+      expr: text`absent(${series(names, 'clustersync_build_info')})`,
       for: '10m',
       severity: 'critical',
       summary: 'No controller reports.',
-      description: `Nothing is collected from ${controller}: it does not run, or the monitoring system cannot reach or read its metrics.`,
+      description: text`Nothing is collected from ${controller}: it does not run, or the monitoring system cannot reach or read its metrics.`,
     },
     {
       alert: 'ClusterSyncNoLeader',
-      expr: `max(${series(names, 'clustersync_leader')}) == 0`,
+      expr: text`max(${series(names, 'clustersync_leader')}) == 0`,
       for: '5m',
       severity: 'critical',
       summary: 'No replica of the controller leads.',
-      description: `No replica of ${controller} holds the Lease ${fullname}, so that no change reaches a gateway.`,
+      description: text`No replica of ${controller} holds the Lease ${fullname}, so that no change reaches a gateway.`,
     },
     {
       alert: 'ClusterSyncCertificateExpiring',
-      expr: `min(${series(names, 'clustersync_certificate_expiry_timestamp_seconds')}) - time() < ${daysBeforeEnd} * 86400`,
+      expr: text`min(${series(names, 'clustersync_certificate_expiry_timestamp_seconds')}) - time() < ${String(daysBeforeEnd)} * 86400`,
       for: '1h',
       severity: 'critical',
       summary: `The certificate of the controller ends within ${daysBeforeEnd} days.`,
-      description: `The certificate that ${controller} serves was not renewed. Once it has ended, pods get no agent and agents no content.`,
+      description: text`The certificate that ${controller} serves was not renewed. Once it has ended, pods get no agent and agents no content.`,
     },
     {
       alert: 'ClusterSyncSourceFailing',
@@ -88,7 +101,7 @@ function controllerRules(names: Names): AlertRule[] {
       for: '15m',
       severity: 'warning',
       summary: `Git hosts cannot be read: ${label('reason')}.`,
-      description: `Questions of ${controller} to git hosts keep failing with ${label('reason')}; which GatewaySyncs that concerns is in their SourceReady condition.`,
+      description: text`Questions of ${controller} to git hosts keep failing with ${label('reason')}; which GatewaySyncs that concerns is in their SourceReady condition.`,
     },
     {
       alert: 'ClusterSyncReconcileFailing',
@@ -96,36 +109,36 @@ function controllerRules(names: Names): AlertRule[] {
       for: '15m',
       severity: 'warning',
       summary: `Passes over GatewaySyncs keep failing: ${label('reason')}.`,
-      description: `Passes of ${controller} keep ending with ${label('reason')}; its log names the GatewaySyncs.`,
+      description: text`Passes of ${controller} keep ending with ${label('reason')}; its log names the GatewaySyncs.`,
     },
     {
       alert: 'ClusterSyncReceiverOpen',
-      expr: `max(${series(names, 'clustersync_receiver_open')}) == 1`,
+      expr: text`max(${series(names, 'clustersync_receiver_open')}) == 1`,
       for: '15m',
       severity: 'warning',
       summary: 'The push receiver takes calls from anyone.',
-      description: `Neither webhookReceiver.hmac nor webhookReceiver.token is configured for ${controller}.`,
+      description: text`Neither webhookReceiver.hmac nor webhookReceiver.token is configured for ${controller}.`,
     },
   ]
 }
 
-function objectRules(names: Names, notReadyFor: string): AlertRule[] {
-  const worst = (metric: ObjectMetric, labels: Readonly<Record<string, string>> = {}): string =>
-    `max by (namespace, name) (${series(names, metric, labels)})`
-  const condition = (type: ConditionType): string => worst('clustersync_condition', { type })
-  const gateways = (state: keyof GatewayCounts): string => worst('clustersync_gateways', { state })
+function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
+  const worst = (metric: ObjectMetric, labels: Readonly<Record<string, string>> = {}): Value<string> =>
+    text`max by (namespace, name) (${series(names, metric, labels)})`
+  const condition = (type: ConditionType): Value<string> => worst('clustersync_condition', { type })
+  const gateways = (state: keyof GatewayCounts): Value<string> => worst('clustersync_gateways', { state })
   return [
     {
       alert: 'ClusterSyncNotReady',
-      expr: `${worst('clustersync_ready')} == 0 unless ${condition('Paused')} == 1`,
+      expr: text`${worst('clustersync_ready')} == 0 unless ${condition('Paused')} == 1`,
       for: notReadyFor,
       severity: 'warning',
       summary: `GatewaySync ${object} is not ready.`,
-      description: `For ${notReadyFor}, not every gateway of ${object} has run the wanted commit; its conditions say why.`,
+      description: text`For ${notReadyFor}, not every gateway of ${object} has run the wanted commit; its conditions say why.`,
     },
     {
       alert: 'ClusterSyncStalled',
-      expr: `${condition('Stalled')} == 1`,
+      expr: text`${condition('Stalled')} == 1`,
       for: '5m',
       severity: 'warning',
       summary: `GatewaySync ${object} is stalled.`,
@@ -133,7 +146,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
     },
     {
       alert: 'ClusterSyncGatewaysFailed',
-      expr: `${gateways('failed')} > 0`,
+      expr: text`${gateways('failed')} > 0`,
       for: '10m',
       severity: 'warning',
       summary: `Gateways of ${object} cannot take the commit.`,
@@ -141,7 +154,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
     },
     {
       alert: 'ClusterSyncGatewaysBlocked',
-      expr: `${gateways('blocked')} > 0`,
+      expr: text`${gateways('blocked')} > 0`,
       for: '30m',
       severity: 'warning',
       summary: `Gateways of ${object} refuse the commit.`,
@@ -149,7 +162,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
     },
     {
       alert: 'ClusterSyncAgentsSilent',
-      expr: `${gateways('pending')} > 0`,
+      expr: text`${gateways('pending')} > 0`,
       for: '30m',
       severity: 'warning',
       summary: `Agents of ${object} do not report.`,
@@ -157,7 +170,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
     },
     {
       alert: 'ClusterSyncAgentsMissing',
-      expr: `${gateways('missingAgent')} > 0`,
+      expr: text`${gateways('missingAgent')} > 0`,
       for: '10m',
       severity: 'warning',
       summary: `Gateways of ${object} have no agent.`,
@@ -165,7 +178,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
     },
     {
       alert: 'ClusterSyncDrifted',
-      expr: `${gateways('drifted')} > 0`,
+      expr: text`${gateways('drifted')} > 0`,
       for: '1h',
       severity: 'warning',
       summary: `Files of gateways of ${object} were changed locally.`,

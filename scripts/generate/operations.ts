@@ -50,7 +50,7 @@ function alertTable(): string {
   const rows = alertRules(namesOf(install.release, values, ''), values).map(({ alert, severity, for: duration, summary }) => [
     `\`${alert}\``,
     severity,
-    duration,
+    duration as string,
     summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '($1)'),
   ])
   return table(['Alert', 'Severity', 'After', 'Says'], rows)
