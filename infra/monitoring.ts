@@ -4,23 +4,26 @@
 import { agentPortName } from '../runtime/agent-settings.ts'
 import { agentPodLabel } from '../runtime/gatewaysync/names.ts'
 import { dashboards } from './dashboards.ts'
+import { either, isSet, merged, text, withoutEmpty } from './helm/combinators.ts'
+import type { Live, Value } from './helm/expression.ts'
+import { choose, optional } from './helm/nodes.ts'
 import type { Names } from './names.ts'
-import type { Manifest } from './policies.ts'
+import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
 
-function timing({ interval, scrapeTimeout }: { interval: string; scrapeTimeout: string }): object {
-  return { ...(interval === '' ? {} : { interval }), ...(scrapeTimeout === '' ? {} : { scrapeTimeout }) }
+function timing({ interval, scrapeTimeout }: { interval: Value<string>; scrapeTimeout: Value<string> }): object {
+  return { ...optional('interval', interval), ...optional('scrapeTimeout', scrapeTimeout) }
 }
 
 /** Prometheus proves itself by its own token, which needs the metrics reader's role. */
 export function serviceMonitor(
   { fullname, namespace, labels, selector, metricsService, certificateSecret }: Names,
-  { serviceMonitor: values }: Values,
-): Manifest {
+  { serviceMonitor: values }: Live<Values>,
+): LiveManifest {
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'ServiceMonitor',
-    metadata: { name: fullname, namespace, labels: { ...labels, ...values.labels } },
+    metadata: { name: fullname, namespace, labels: merged(labels, values.labels) },
     spec: {
       selector: { matchLabels: { ...selector, 'app.kubernetes.io/component': 'metrics' } },
       endpoints: [
@@ -32,7 +35,7 @@ export function serviceMonitor(
           honorLabels: true,
           bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
           tlsConfig: {
-            serverName: `${metricsService}.${namespace}.svc`,
+            serverName: text`${metricsService}.${namespace}.svc`,
             ca: { secret: { name: certificateSecret, key: 'ca.crt' } },
           },
           ...timing(values),
@@ -42,30 +45,29 @@ export function serviceMonitor(
   }
 }
 
-export function podMonitor({ fullname, namespace, labels }: Names, { podMonitor: values, watchNamespaces }: Values): Manifest {
+export function podMonitor({ fullname, namespace, labels }: Names, { podMonitor: values, watchNamespaces }: Live<Values>): LiveManifest {
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PodMonitor',
-    metadata: { name: `${fullname}-agents`, namespace, labels: { ...labels, ...values.labels } },
+    metadata: { name: text`${fullname}-agents`, namespace, labels: merged(labels, values.labels) },
     spec: {
-      namespaceSelector: watchNamespaces.length === 0 ? { any: true } : { matchNames: watchNamespaces },
+      namespaceSelector: choose<object>(isSet(watchNamespaces), { matchNames: watchNamespaces }, { any: true }),
       selector: { matchLabels: { [agentPodLabel]: 'true' } },
       podMetricsEndpoints: [{ port: agentPortName, path: '/metrics', ...timing(values) }],
     },
   }
 }
 
-export function dashboardMap({ fullname, namespace, labels }: Names, { grafanaDashboard: values }: Values): Manifest {
-  const found = { grafana_dashboard: '1', ...values.labels }
-  const discovery = Object.fromEntries(Object.entries(found).filter(([, value]) => value !== ''))
+export function dashboardMap({ fullname, namespace, labels }: Names, { grafanaDashboard: values }: Live<Values>): LiveManifest {
+  const discovery = withoutEmpty(merged({ grafana_dashboard: '1' }, values.labels))
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: {
-      name: `${fullname}-dashboards`,
-      namespace: values.namespace === '' ? namespace : values.namespace,
-      labels: { ...labels, ...discovery },
-      ...(Object.keys(values.annotations).length === 0 ? {} : { annotations: values.annotations }),
+      name: text`${fullname}-dashboards`,
+      namespace: either(isSet(values.namespace), values.namespace, namespace),
+      labels: merged(labels, discovery),
+      ...optional('annotations', values.annotations),
     },
     data: Object.fromEntries(Object.entries(dashboards()).map(([file, dashboard]) => [file, JSON.stringify(dashboard, undefined, 2)])),
   }
