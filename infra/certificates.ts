@@ -3,26 +3,33 @@
  * that agents and the API server trust. Pure.
  */
 import { dnsNames } from './controller.ts'
+import { text } from './helm/combinators.ts'
+import type { Value } from './helm/expression.ts'
 import type { Names } from './names.ts'
-import type { Manifest } from './policies.ts'
+import type { LiveManifest } from './policies.ts'
 
 const apiVersion = 'cert-manager.io/v1'
 
-export function certificates(names: Names): Manifest[] {
+export function certificates(names: Names): LiveManifest[] {
   const { fullname, namespace, labels, certificateSecret, webhookService, deliveryService, metricsService } = names
-  const authority = `${fullname}-ca`
-  const metadata = (name: string) => ({ name, namespace, labels })
-  const issuer = (name: string, spec: object): Manifest => ({ apiVersion, kind: 'Issuer', metadata: metadata(name), spec })
-  const certificate = (name: string, spec: object): Manifest => ({ apiVersion, kind: 'Certificate', metadata: metadata(name), spec })
+  const authority = text`${fullname}-ca`
+  const metadata = (name: Value<string>) => ({ name, namespace, labels })
+  const issuer = (name: Value<string>, spec: object): LiveManifest => ({ apiVersion, kind: 'Issuer', metadata: metadata(name), spec })
+  const certificate = (name: Value<string>, spec: object): LiveManifest => ({
+    apiVersion,
+    kind: 'Certificate',
+    metadata: metadata(name),
+    spec,
+  })
   return [
-    issuer(`${fullname}-selfsigned`, { selfSigned: {} }),
+    issuer(text`${fullname}-selfsigned`, { selfSigned: {} }),
     certificate(authority, {
       isCA: true,
       commonName: authority,
       secretName: authority,
       duration: '87600h',
       privateKey: { algorithm: 'ECDSA', size: 256 },
-      issuerRef: { name: `${fullname}-selfsigned`, kind: 'Issuer', group: 'cert-manager.io' },
+      issuerRef: { name: text`${fullname}-selfsigned`, kind: 'Issuer', group: 'cert-manager.io' },
     }),
     issuer(authority, { ca: { secretName: authority } }),
     certificate(certificateSecret, {
