@@ -3,9 +3,11 @@
  */
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../runtime/settings.ts'
 import { ports } from '../runtime/gatewaysync/names.ts'
-import { json } from './helm/nodes.ts'
+import { and, asText, either, equals, isSet, merged, not, or, text } from './helm/combinators.ts'
+import type { Live, Made, Value } from './helm/expression.ts'
+import { choose, each, json, members, optional, when } from './helm/nodes.ts'
 import type { Names } from './names.ts'
-import type { Manifest } from './policies.ts'
+import type { LiveManifest } from './policies.ts'
 import { inlineSecretName } from './receiver.ts'
 import type { Values } from './values.ts'
 
@@ -13,9 +15,8 @@ const sourceFolder = '/var/lib/cluster-sync'
 const certificateFolder = '/etc/cluster-sync/certificate'
 const receiverFolder = '/etc/cluster-sync/receiver'
 
-export function controller(names: Names, values: Values, version: string): Manifest {
+export function controller(names: Names, values: Live<Values>, version: Value<string>): LiveManifest {
   const { fullname, namespace, labels, selector, serviceAccount } = names
-  const { replicaCount, podAnnotations, podLabels, priorityClassName, imagePullSecrets } = values
   const pod = {
     serviceAccountName: serviceAccount,
     terminationGracePeriodSeconds: 20,
@@ -28,27 +29,27 @@ export function controller(names: Names, values: Values, version: string): Manif
     },
     containers: [container(names, values, version)],
     volumes: volumes(names, values),
-    ...(imagePullSecrets.length === 0 ? {} : { imagePullSecrets }),
-    ...(Object.keys(values.nodeSelector).length === 0 ? {} : { nodeSelector: values.nodeSelector }),
-    ...(values.tolerations.length === 0 ? {} : { tolerations: values.tolerations }),
-    ...(Object.keys(values.affinity).length === 0 ? {} : { affinity: values.affinity }),
-    ...(values.topologySpreadConstraints.length === 0 ? {} : { topologySpreadConstraints: values.topologySpreadConstraints }),
-    ...(priorityClassName === '' ? {} : { priorityClassName }),
+    ...optional('imagePullSecrets', values.imagePullSecrets),
+    ...optional('nodeSelector', values.nodeSelector),
+    ...optional('tolerations', values.tolerations),
+    ...optional('affinity', values.affinity),
+    ...optional('topologySpreadConstraints', values.topologySpreadConstraints),
+    ...optional('priorityClassName', values.priorityClassName),
   }
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name: fullname, namespace, labels },
     spec: {
-      replicas: replicaCount,
+      replicas: values.replicaCount,
       selector: { matchLabels: selector },
       // Two replicas on one claim would both write to it.
-      ...(values.source.storage.existingClaim === '' ? {} : { strategy: { type: 'Recreate' } }),
+      ...members(isSet(values.source.storage.existingClaim), { strategy: { type: 'Recreate' } }),
       template: {
         metadata: {
           // The selector comes last: a pod without its labels would be no part of the Deployment.
-          labels: { ...labels, ...podLabels, ...selector },
-          ...(Object.keys(podAnnotations).length === 0 ? {} : { annotations: podAnnotations }),
+          labels: merged(labels, values.podLabels, selector),
+          ...optional('annotations', values.podAnnotations),
         },
         spec: pod,
       },
@@ -58,8 +59,8 @@ export function controller(names: Names, values: Values, version: string): Manif
 
 export function disruptionBudget(
   { fullname, namespace, labels, selector }: Names,
-  { podDisruptionBudget: { minAvailable } }: Values,
-): Manifest {
+  { podDisruptionBudget: { minAvailable } }: Live<Values>,
+): LiveManifest {
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
@@ -69,13 +70,13 @@ export function disruptionBudget(
   }
 }
 
-function imageOf({ repository, tag }: { repository: string; tag: string }, version: string): string {
-  return `${repository}:${tag === '' ? version : tag}`
+function imageOf({ repository, tag }: { repository: Value<string>; tag: Value<string> }, version: Value<string>): Value<string> {
+  return text`${repository}:${either(isSet(tag), tag, version)}`
 }
 
-function container(names: Names, values: Values, version: string): object {
+function container(names: Names, values: Live<Values>, version: Value<string>): object {
   const { image, resources, webhook, webhookReceiver: receiver, metrics, delivery } = values
-  const port = (name: string, containerPort: number): object => ({ name, containerPort, protocol: 'TCP' })
+  const port = (name: string, containerPort: Value<number>): object => ({ name, containerPort, protocol: 'TCP' })
   return {
     name: 'controller',
     image: imageOf(image, version),
@@ -83,14 +84,14 @@ function container(names: Names, values: Values, version: string): object {
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
       { name: controllerSettingsVariable, value: json('settings', settingsOf(names, values, version)) },
-      ...values.extraEnv,
+      ...each('variable', values.extraEnv, (variable) => variable),
     ],
     ports: [
       port('probes', ports.probes),
       port('delivery', delivery.port),
-      ...(webhook.enabled ? [port('admission', webhook.port)] : []),
-      ...(receiver.enabled ? [port('receiver', receiver.port)] : []),
-      ...(metrics.enabled ? [port('metrics', metrics.service.port)] : []),
+      ...when(webhook.enabled, [port('admission', webhook.port)]),
+      ...when(receiver.enabled, [port('receiver', receiver.port)]),
+      ...when(metrics.enabled, [port('metrics', metrics.service.port)]),
     ],
     livenessProbe: { httpGet: { path: '/healthz', port: 'probes' }, initialDelaySeconds: 15, periodSeconds: 20, timeoutSeconds: 5 },
     readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, initialDelaySeconds: 1, periodSeconds: 5, timeoutSeconds: 5 },
@@ -98,22 +99,26 @@ function container(names: Names, values: Values, version: string): object {
     securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
     volumeMounts: [
       { name: 'source', mountPath: sourceFolder },
-      ...(certificateKind(values) !== 'selfManaged' ? [{ name: 'certificate', mountPath: certificateFolder, readOnly: true }] : []),
-      ...keyFiles(names, values).map(({ name }) => ({ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true })),
+      ...when(not(certificateBy(values).selfManaged), [{ name: 'certificate', mountPath: certificateFolder, readOnly: true }]),
+      ...keyFiles(names, values).flatMap(({ name, mounted }) =>
+        when(mounted, [{ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true }]),
+      ),
     ],
   }
 }
 
 /** The settings of this installation, as the process reads them. */
-export function settingsOf(names: Names, values: Values, version: string): ControllerSettingsInput {
+export function settingsOf(names: Names, values: Live<Values>, version: Value<string>): Made<ControllerSettingsInput> {
   const { fullname, namespace, serviceAccount, deliveryService, webhookService, metricsService } = names
   const { image, agentImage, agent, webhook, webhookReceiver: receiver, metrics, delivery, source } = values
-  const files = Object.fromEntries(keyFiles(names, values).map(({ name }) => [`${name}File`, `${receiverFolder}/${name}/value`]))
+  const files: Made<Partial<ControllerSettingsInput['receiver']>>[] = keyFiles(names, values).map(({ name, mounted }) =>
+    members(mounted, { [`${name}File`]: `${receiverFolder}/${name}/value` }),
+  )
   return {
     namespace,
     fullname,
     serviceAccount,
-    development: values.controller.logDevMode === 'true',
+    development: equals(values.controller.logDevMode, 'true'),
     leaderElection: values.leaderElection.enabled,
     watchNamespaces: values.watchNamespaces,
     ports: {
@@ -128,7 +133,7 @@ export function settingsOf(names: Names, values: Values, version: string): Contr
       sizeLimit: source.storage.sizeLimit,
       allowedHosts: source.allowedHosts,
     },
-    delivery: { url: `https://${deliveryService}.${namespace}.svc:${delivery.port}` },
+    delivery: { url: text`https://${deliveryService}.${namespace}.svc:${asText(delivery.port)}` },
     certificates: certificateSettings(names, values),
     dnsNames: dnsNames([webhookService, deliveryService, metricsService], namespace),
     injection: { enabled: webhook.enabled, webhookConfiguration: fullname },
@@ -141,62 +146,72 @@ export function settingsOf(names: Names, values: Values, version: string): Contr
       clusterRole: names.agentRole,
       autoBind: values.rbac.autoBindAgent.enabled,
     },
-    receiver: { enabled: receiver.enabled, ...files, trustedProxies: receiver.trustedProxies },
+    receiver: { enabled: receiver.enabled, ...Object.assign({}, ...files), trustedProxies: receiver.trustedProxies },
     metrics: { enabled: metrics.enabled },
   }
 }
 
+type Resources = Record<string, Record<string, string>>
+
 /** As the values say; what they leave out altogether has no empty member in the pod either. */
-function agentResources({ agent: { resources } }: Values): Record<string, Record<string, string>> {
-  const given = Object.entries(resources).filter(([, quantities]) => Object.keys(quantities).length > 0)
-  return given.length === 0 ? usualAgentResources : Object.fromEntries(given)
+function agentResources({ agent: { resources } }: Live<Values>): Made<Resources> {
+  const { requests, limits } = resources
+  const given = { ...optional('requests', requests), ...optional('limits', limits) }
+  return choose<Made<Resources>>(or(isSet(requests), isSet(limits)), given as Made<Resources>, usualAgentResources)
 }
 
 /** No CPU limit: a first sync would take seven times as long under 200m (git.md section 5). */
-const usualAgentResources: Record<string, Record<string, string>> = {
+const usualAgentResources = {
   requests: { cpu: '10m', memory: '64Mi' },
   limits: { memory: '256Mi' },
 }
 
 /** Who makes the certificate of every secure port; a Secret that the values name wins. */
-export type CertificateKind = 'existing' | 'certManager' | 'selfManaged'
+type CertificateBy = Record<'existing' | 'certManager' | 'selfManaged', Value<boolean>>
 
-export function certificateKind({ webhook: { existingSecret }, certManager }: Values): CertificateKind {
-  if (existingSecret !== '') return 'existing'
-  return certManager.enabled ? 'certManager' : 'selfManaged'
+export function certificateBy({ webhook: { existingSecret }, certManager }: Live<Values>): CertificateBy {
+  const existing = isSet(existingSecret)
+  return { existing, certManager: and(not(existing), certManager.enabled), selfManaged: and(not(existing), not(certManager.enabled)) }
 }
 
-function certificateSettings({ certificateSecret }: Names, values: Values): ControllerSettingsInput['certificates'] {
-  const kind = certificateKind(values)
-  if (kind === 'selfManaged') return { kind, secretName: certificateSecret }
-  return { kind: 'mounted', folder: certificateFolder, tellsWebhook: kind === 'existing' }
+function certificateSettings({ certificateSecret }: Names, values: Live<Values>): Made<ControllerSettingsInput['certificates']> {
+  const { existing, selfManaged } = certificateBy(values)
+  const mounted = { kind: 'mounted' as const, folder: certificateFolder, tellsWebhook: existing }
+  return choose<Made<ControllerSettingsInput['certificates']>>(selfManaged, { kind: 'selfManaged', secretName: certificateSecret }, mounted)
 }
 
 /** Names by which Services are reached, from inside and outside of the namespace. */
-export function dnsNames(services: readonly string[], namespace: string): string[] {
-  return services.flatMap((service) => [`${service}.${namespace}.svc`, `${service}.${namespace}.svc.cluster.local`])
+export function dnsNames(services: readonly Value<string>[], namespace: Value<string>): Value<string>[] {
+  return services.flatMap((service) => [text`${service}.${namespace}.svc`, text`${service}.${namespace}.svc.cluster.local`])
 }
 
-type KeyFile = { name: 'hmac' | 'token'; secretName: string; key: string }
+type KeyFile = { name: 'hmac' | 'token'; mounted: Value<boolean>; secretName: Value<string>; key: Value<string> }
 
-/** The keys of the push receiver that are mounted, each as one file. */
-function keyFiles(names: Names, { webhookReceiver: receiver }: Values): KeyFile[] {
-  if (!receiver.enabled) return []
-  return (['hmac', 'token'] as const).flatMap((name): KeyFile[] => {
+/** The keys of the push receiver, each mounted as one file where the values have it. */
+function keyFiles(names: Names, { webhookReceiver: receiver }: Live<Values>): KeyFile[] {
+  return (['hmac', 'token'] as const).map((name): KeyFile => {
     const { secret, secretRef } = receiver[name]
-    if (secretRef.name !== '') return [{ name, secretName: secretRef.name, key: secretRef.key }]
-    return secret === '' ? [] : [{ name, secretName: inlineSecretName(names), key: name }]
+    const referred = isSet(secretRef.name)
+    return {
+      name,
+      mounted: and(receiver.enabled, or(referred, isSet(secret))),
+      secretName: either(referred, secretRef.name, inlineSecretName(names)),
+      key: either<string>(referred, secretRef.key, name),
+    }
   })
 }
 
-function volumes(names: Names, values: Values): object[] {
+function volumes(names: Names, values: Live<Values>): object[] {
   const { sizeLimit, existingClaim } = values.source.storage
   return [
-    { name: 'source', ...(existingClaim === '' ? { emptyDir: { sizeLimit } } : { persistentVolumeClaim: { claimName: existingClaim } }) },
-    ...(certificateKind(values) !== 'selfManaged' ? [{ name: 'certificate', secret: { secretName: names.certificateSecret } }] : []),
-    ...keyFiles(names, values).map(({ name, secretName, key }) => ({
-      name: `receiver-${name}`,
-      secret: { secretName, items: [{ key, path: 'value' }], optional: true },
-    })),
+    {
+      name: 'source',
+      ...members(not(isSet(existingClaim)), { emptyDir: { sizeLimit } }),
+      ...members(isSet(existingClaim), { persistentVolumeClaim: { claimName: existingClaim } }),
+    },
+    ...when(not(certificateBy(values).selfManaged), [{ name: 'certificate', secret: { secretName: names.certificateSecret } }]),
+    ...keyFiles(names, values).flatMap(({ name, mounted, secretName, key }) =>
+      when(mounted, [{ name: `receiver-${name}`, secret: { secretName, items: [{ key, path: 'value' }], optional: true } }]),
+    ),
   ]
 }

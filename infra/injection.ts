@@ -2,20 +2,23 @@
  * When the API server asks about a pod: only when the pod asked for an agent. Pure.
  */
 import { injectionNamespaceLabel, podAnnotations } from '../runtime/gatewaysync/names.ts'
-import { certificateKind } from './controller.ts'
+import { certificateBy } from './controller.ts'
+import { isSet, text } from './helm/combinators.ts'
+import type { Live } from './helm/expression.ts'
+import { members, when } from './helm/nodes.ts'
 import type { Names } from './names.ts'
-import { type Manifest, namespacesNamed } from './policies.ts'
+import { type LiveManifest, namespacesNamed } from './policies.ts'
 import type { Values } from './values.ts'
 
 /** Never asked about, so that a controller that is down holds up no part of the cluster itself. */
 const excludedNamespaces = ['kube-system', 'kube-node-lease']
 
-export function injection({ fullname, namespace, labels, webhookService, certificateSecret }: Names, values: Values): Manifest {
+export function injection({ fullname, namespace, labels, webhookService, certificateSecret }: Names, values: Live<Values>): LiveManifest {
   const { webhook, watchNamespaces } = values
   const { key, value } = injectionNamespaceLabel
   const matchExpressions = [
     namespacesNamed('NotIn', [...excludedNamespaces, namespace]),
-    ...(watchNamespaces.length === 0 ? [] : [namespacesNamed('In', watchNamespaces)]),
+    ...when(isSet(watchNamespaces), [namespacesNamed('In', watchNamespaces)]),
   ]
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -23,18 +26,19 @@ export function injection({ fullname, namespace, labels, webhookService, certifi
     metadata: {
       name: fullname,
       labels,
-      ...(certificateKind(values) === 'certManager'
-        ? { annotations: { 'cert-manager.io/inject-ca-from': `${namespace}/${certificateSecret}` } }
-        : {}),
+      ...members(certificateBy(values).certManager, {
+        annotations: { 'cert-manager.io/inject-ca-from': text`${namespace}/${certificateSecret}` },
+      }),
     },
     webhooks: [
       {
         name: 'inject.clustersync.io',
         clientConfig: { service: { name: webhookService, namespace, path: '/mutate', port: 443 } },
         rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
-        namespaceSelector: webhook.namespaceSelector.requireLabel
-          ? { matchLabels: { [key]: value }, matchExpressions }
-          : { matchExpressions },
+        namespaceSelector: {
+          ...members(webhook.namespaceSelector.requireLabel, { matchLabels: { [key]: value } }),
+          matchExpressions,
+        },
         // A plain comparison would refuse every pod without the annotation.
         matchConditions: [{ name: 'asked', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` }],
         admissionReviewVersions: ['v1'],

@@ -7,7 +7,7 @@ import { version } from '../runtime/version.ts'
 import { alerts } from './alerts.ts'
 import { certificates } from './certificates.ts'
 import { checkRelease, checkValues } from './check-values.ts'
-import { certificateKind, controller, disruptionBudget } from './controller.ts'
+import { certificateBy, controller, disruptionBudget } from './controller.ts'
 import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
 import { injection } from './injection.ts'
 import { dashboardMap, podMonitor, serviceMonitor } from './monitoring.ts'
@@ -54,7 +54,7 @@ function objects(names: Names, values: Values): LiveManifest[] {
     ...rbac(names, values),
     ...(watchNamespaces.length === 0 ? [watchedEverywhere(names)] : watchNamespaces.map((namespace) => watchedIn(names, namespace))),
     ...policies(names, watchNamespaces),
-    ...(certificateKind(values) === 'certManager' ? certificates(names) : []),
+    ...(certificateBy(values).certManager === true ? certificates(names) : []),
     controller(names, values, version),
     ...(podDisruptionBudget.enabled && replicaCount > 1 ? [disruptionBudget(names, values)] : []),
     deliveryService(names, values),

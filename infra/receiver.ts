@@ -1,31 +1,38 @@
 /**
  * The push receiver's Service, Ingress and, for inline secrets, its Secret. Pure.
  */
+import { and, isSet, not, text } from './helm/combinators.ts'
+import type { Live, Value } from './helm/expression.ts'
+import { each, field, members, optional } from './helm/nodes.ts'
 import type { Names } from './names.ts'
-import type { Manifest } from './policies.ts'
+import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
 
 /** The Secret that holds the keys which the values name inline. */
-export function inlineSecretName({ fullname }: Names): string {
-  return `${fullname}-receiver`
+export function inlineSecretName({ fullname }: Names): Value<string> {
+  return text`${fullname}-receiver`
+}
+
+/** Whether a key is in the values themselves and no reference takes its place. */
+export function isInline({ secret, secretRef }: Live<Values>['webhookReceiver']['hmac']): Value<boolean> {
+  return and(isSet(secret), not(isSet(secretRef.name)))
 }
 
 /** The keys that the values name inline, as far as no reference takes their place. */
-export function inlineSecret(names: Names, { webhookReceiver: { hmac, token } }: Values): Manifest {
-  const inline = Object.entries({ hmac, token }).filter(([, { secret, secretRef }]) => secret !== '' && secretRef.name === '')
+export function inlineSecret(names: Names, { webhookReceiver: { hmac, token } }: Live<Values>): LiveManifest {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: inlineSecretName(names), namespace: names.namespace, labels: names.labels },
     type: 'Opaque',
-    stringData: Object.fromEntries(inline.map(([name, { secret }]) => [name, secret])),
+    stringData: { ...members(isInline(hmac), { hmac: hmac.secret }), ...members(isInline(token), { token: token.secret }) },
   }
 }
 
 export function receiverService(
   { namespace, labels, selector, receiverService: name }: Names,
-  { webhookReceiver: { port } }: Values,
-): Manifest {
+  { webhookReceiver: { port } }: Live<Values>,
+): LiveManifest {
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -34,7 +41,10 @@ export function receiverService(
   }
 }
 
-export function receiverIngress({ namespace, labels, receiverService: name }: Names, { webhookReceiver: { ingress } }: Values): Manifest {
+export function receiverIngress(
+  { namespace, labels, receiverService: name }: Names,
+  { webhookReceiver: { ingress } }: Live<Values>,
+): LiveManifest {
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'Ingress',
@@ -42,15 +52,19 @@ export function receiverIngress({ namespace, labels, receiverService: name }: Na
       name,
       namespace,
       labels,
-      ...(Object.keys(ingress.annotations).length === 0 ? {} : { annotations: ingress.annotations }),
+      ...optional('annotations', ingress.annotations),
     },
     spec: {
-      ...(ingress.ingressClassName === '' ? {} : { ingressClassName: ingress.ingressClassName }),
-      ...(ingress.tls.length === 0 ? {} : { tls: ingress.tls }),
-      rules: ingress.hosts.map(({ host, paths }) => ({
-        host,
+      ...optional('ingressClassName', ingress.ingressClassName),
+      ...optional('tls', ingress.tls),
+      rules: each('host', ingress.hosts, (host) => ({
+        host: field(host, 'host'),
         http: {
-          paths: paths.map(({ path, pathType }) => ({ path, pathType, backend: { service: { name, port: { name: 'http' } } } })),
+          paths: each('path', field(host, 'paths'), (path) => ({
+            path: field(path, 'path'),
+            pathType: field(path, 'pathType'),
+            backend: { service: { name, port: { name: 'http' } } },
+          })),
         },
       })),
     },
