@@ -2,28 +2,34 @@
  * The names of everything that an installation creates. Pure.
  */
 import { group } from '../runtime/gatewaysync/names.ts'
+import { contains, cut, either, isSet, named, text } from './helm/combinators.ts'
+import type { Live, Value } from './helm/expression.ts'
+import { chartName } from './helm/templates.ts'
 import type { Values } from './values.ts'
 
 export type Release = { name: string; namespace: string }
 
-export const chartName = 'cluster-sync-operator'
+export { chartName }
+
+/** A release as the constructs take it. `service` is what manages its objects. */
+export type LiveRelease = { name: Value<string>; namespace: Value<string>; service?: Value<string> }
 
 export type Names = {
-  fullname: string
-  namespace: string
-  serviceAccount: string
-  controllerRole: string
+  fullname: Value<string>
+  namespace: Value<string>
+  serviceAccount: Value<string>
+  controllerRole: Value<string>
   /** What the controller may do in namespaces that it works in. */
-  watchedRole: string
-  agentRole: string
-  metricsReaderRole: string
-  webhookService: string
-  deliveryService: string
-  metricsService: string
-  receiverService: string
-  certificateSecret: string
-  labels: Readonly<Record<string, string>>
-  selector: Readonly<Record<string, string>>
+  watchedRole: Value<string>
+  agentRole: Value<string>
+  metricsReaderRole: Value<string>
+  webhookService: Value<string>
+  deliveryService: Value<string>
+  metricsService: Value<string>
+  receiverService: Value<string>
+  certificateSecret: Value<string>
+  labels: Readonly<Record<string, Value<string>>>
+  selector: Readonly<Record<string, Value<string>>>
 }
 
 /** The labels that tell one installation's pods from all others. */
@@ -35,34 +41,36 @@ const longestSuffix = '-webhook-receiver'
 
 /** Helm's usual rule, cut so that the longest suffix still fits. */
 export function namesOf(
-  { name, namespace }: Release,
-  values: Pick<Values, 'nameOverride' | 'fullnameOverride' | 'webhook'>,
-  version: string,
+  { name, namespace, service = 'cdk8s' }: LiveRelease,
+  { nameOverride, fullnameOverride, webhook: { existingSecret } }: Pick<Live<Values>, 'nameOverride' | 'fullnameOverride' | 'webhook'>,
+  version: Value<string>,
 ): Names {
-  const { existingSecret } = values.webhook
-  const chart = values.nameOverride === '' ? chartName : values.nameOverride
-  const full = values.fullnameOverride !== '' ? values.fullnameOverride : name.includes(chart) ? name : `${name}-${chart}`
-  const fullname = full.slice(0, maxName - longestSuffix.length).replace(/-+$/, '')
-  const selector: Record<(typeof selectorKeys)[number], string> = { 'app.kubernetes.io/name': chart, 'app.kubernetes.io/instance': name }
+  const chart = named('name', either(isSet(nameOverride), nameOverride, chartName))
+  const full = either(isSet(fullnameOverride), fullnameOverride, either(contains(name, chart), name, text`${name}-${chart}`))
+  const fullname = named('fullname', cut(full, maxName - longestSuffix.length))
+  const selector: Record<(typeof selectorKeys)[number], Value<string>> = {
+    'app.kubernetes.io/name': chart,
+    'app.kubernetes.io/instance': name,
+  }
   return {
     fullname,
     namespace,
     serviceAccount: fullname,
-    controllerRole: `${fullname}-controller`,
-    watchedRole: `${fullname}-watched`,
-    agentRole: `${fullname}-agent`,
-    metricsReaderRole: `${fullname}-metrics-reader`,
-    webhookService: `${fullname}-webhook`,
-    deliveryService: `${fullname}-delivery`,
-    metricsService: `${fullname}-metrics`,
-    receiverService: `${fullname}${longestSuffix}`,
-    certificateSecret: existingSecret === '' ? `${fullname}-certificate` : existingSecret,
+    controllerRole: text`${fullname}-controller`,
+    watchedRole: text`${fullname}-watched`,
+    agentRole: text`${fullname}-agent`,
+    metricsReaderRole: text`${fullname}-metrics-reader`,
+    webhookService: text`${fullname}-webhook`,
+    deliveryService: text`${fullname}-delivery`,
+    metricsService: text`${fullname}-metrics`,
+    receiverService: text`${fullname}${longestSuffix}`,
+    certificateSecret: either(isSet(existingSecret), existingSecret, text`${fullname}-certificate`),
     selector,
     labels: {
       ...selector,
       'app.kubernetes.io/version': version,
       'app.kubernetes.io/part-of': group,
-      'app.kubernetes.io/managed-by': 'cdk8s',
+      'app.kubernetes.io/managed-by': service,
     },
   }
 }

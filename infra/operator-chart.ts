@@ -4,20 +4,12 @@
 import { ApiObject, Chart } from 'cdk8s'
 import type { Construct } from 'constructs'
 import { version } from '../runtime/version.ts'
-import { alerts } from './alerts.ts'
-import { certificates } from './certificates.ts'
 import { checkRelease, checkValues } from './check-values.ts'
-import { certificateBy, controller, disruptionBudget } from './controller.ts'
 import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
-import { injection } from './injection.ts'
-import { dashboardMap, podMonitor, serviceMonitor } from './monitoring.ts'
-import { type Names, namesOf, type Release } from './names.ts'
-import { network } from './network.ts'
-import { type LiveManifest, type Manifest, policies } from './policies.ts'
-import { rbac, watchedEverywhere, watchedIn } from './rbac.ts'
-import { inlineSecret, receiverIngress, receiverService } from './receiver.ts'
-import { admissionService, deliveryService, metricsService } from './services.ts'
-import type { Values, ValuesInput } from './values.ts'
+import type { Release } from './names.ts'
+import { objects } from './objects.ts'
+import type { Manifest } from './policies.ts'
+import type { ValuesInput } from './values.ts'
 
 export type OperatorProps = {
   /** Release name, which begins most names, and the namespace of everything that has one. */
@@ -37,39 +29,11 @@ export class OperatorChart extends Chart {
     checkRelease(release)
     const { values, warnings } = checkValues(input ?? {})
     this.warnings = warnings
-    const names = namesOf(release, values, version)
     addAll(this, [
       ...(createNamespace ? [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: release.namespace } }] : []),
-      ...(objects(names, values) as Manifest[]),
+      ...(Object.values(objects(release, values, version)).flat() as Manifest[]),
     ])
   }
-}
-
-/** What the values ask for. No other file decides whether an object is there. */
-function objects(names: Names, values: Values): LiveManifest[] {
-  const { metrics, webhook, webhookReceiver: receiver, podDisruptionBudget, replicaCount, watchNamespaces } = values
-  const { serviceMonitor: collected, podMonitor: agentsCollected, grafanaDashboard, prometheusRule, networkPolicy } = values
-  const inline = [receiver.hmac, receiver.token].some(({ secret, secretRef }) => secret !== '' && secretRef.name === '')
-  return [
-    ...rbac(names, values),
-    ...(watchNamespaces.length === 0 ? [watchedEverywhere(names)] : watchNamespaces.map((namespace) => watchedIn(names, namespace))),
-    ...policies(names, watchNamespaces),
-    ...(certificateBy(values).certManager === true ? certificates(names) : []),
-    controller(names, values, version),
-    ...(podDisruptionBudget.enabled && replicaCount > 1 ? [disruptionBudget(names, values)] : []),
-    deliveryService(names, values),
-    ...(webhook.enabled ? [admissionService(names)] : []),
-    ...(metrics.enabled ? [metricsService(names, values)] : []),
-    ...(receiver.enabled && inline ? [inlineSecret(names, values)] : []),
-    ...(receiver.enabled ? [receiverService(names, values)] : []),
-    ...(receiver.enabled && receiver.ingress.enabled ? [receiverIngress(names, values)] : []),
-    ...(webhook.enabled ? [injection(names, values)] : []),
-    ...(networkPolicy.enabled ? [network(names, values)] : []),
-    ...(collected.enabled ? [serviceMonitor(names, values)] : []),
-    ...(agentsCollected.enabled ? [podMonitor(names, values)] : []),
-    ...(grafanaDashboard.enabled ? [dashboardMap(names, values)] : []),
-    ...(prometheusRule.enabled ? [alerts(names, values)] : []),
-  ]
 }
 
 /** Everything that is installed, the definitions first: charts `crds` and `operator`. Throws as `OperatorChart` does. */
