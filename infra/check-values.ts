@@ -2,8 +2,8 @@
  * Whether values can be installed: each wrong key by its name, and what is set without effect. Pure.
  */
 import * as v from 'valibot'
-import { impossible } from './combinations.ts'
-import { isNamespaceName, isServiceLabel } from './fields.ts'
+import { impossible, impossibleRelease } from './combinations.ts'
+import type { Value } from './helm/expression.ts'
 import type { Release } from './names.ts'
 import { nearestTo } from './nearest.ts'
 import { type Values, valuesSchema } from './values.ts'
@@ -18,22 +18,15 @@ export function checkValues(input: unknown): CheckedValues {
   if (!parsed.success) throw new Error(parsed.issues.map(issueLine).join('\n'))
   const values = parsed.output
   throwIfAny(impossible(values))
-  return { values, warnings: withoutEffect(values) }
+  return { values, warnings: withoutEffect(values) as string[] }
 }
 
 /** Throws an Error that names what of a release cannot be a part of names and labels. */
-export function checkRelease({ name, namespace }: Release): void {
-  throwIfAny([
-    ...(isServiceLabel(name)
-      ? []
-      : [
-          `release.name: ${JSON.stringify(name)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter`,
-        ]),
-    ...(isNamespaceName(namespace) ? [] : [`release.namespace: ${JSON.stringify(namespace)} must be the name of a namespace`]),
-  ])
+export function checkRelease(release: Release): void {
+  throwIfAny(impossibleRelease(release))
 }
 
-function throwIfAny(errors: readonly string[]): void {
+function throwIfAny(errors: readonly Value<string>[]): void {
   if (errors.length > 0) throw new Error(errors.join('\n'))
 }
 

@@ -2,18 +2,45 @@
  * What single values cannot say: which do not go together. Pure.
  */
 import { ports } from '../runtime/gatewaysync/names.ts'
-import { amountOf } from '../runtime/gatewaysync/quantity.ts'
 import { controllerSettingsVariable } from '../runtime/settings.ts'
-import { millisecondsOf } from './duration.ts'
+import { isNamespaceName, isServiceLabel } from './fields.ts'
+import {
+  amount,
+  and,
+  asText,
+  earlier,
+  equals,
+  greater,
+  hasKey,
+  includes,
+  isSet,
+  less,
+  lookup,
+  matches,
+  milliseconds,
+  not,
+  or,
+  plucked,
+  quoted,
+  sameNumber,
+  text,
+} from './helm/combinators.ts'
+import type { Live, Value } from './helm/expression.ts'
+import { each, eachMember, field, type Messages, when } from './helm/nodes.ts'
+import type { LiveRelease } from './names.ts'
 import type { Values } from './values.ts'
 
 /** Mirrors smaller than this hold no plant: the controller would refuse every repository. */
 const smallestStorage = '64Mi'
 
-/** Combinations that cannot work, each beginning with the key that is to be changed. */
-export function impossible(values: Values): string[] {
+/**
+ * Combinations that cannot work, each beginning with the key that is to be changed. With Helm's values the list is what the chart refuses
+ * to render.
+ */
+export function impossible(values: Live<Values>): Messages {
   return [
     ...impossibleReceiver(values),
+    ...addressesForHosts(values),
     ...impossibleReplicas(values),
     ...impossibleNamespaces(values),
     ...impossibleEnvironment(values),
@@ -23,88 +50,120 @@ export function impossible(values: Values): string[] {
   ]
 }
 
-function impossibleReceiver({ webhookReceiver: { enabled, ingress } }: Values): string[] {
-  if (!ingress.enabled) return []
+/** What of a release cannot be a part of names and labels. */
+export function impossibleRelease({ name, namespace }: LiveRelease): Messages {
   return [
-    ...(ingress.hosts.length === 0 ? ['webhookReceiver.ingress.hosts: an Ingress needs at least one host'] : []),
-    ...(enabled ? [] : ['webhookReceiver.enabled: an Ingress without a receiver leads nowhere']),
+    ...when(not(isServiceLabel(name)), [
+      text`release.name: ${quoted(name)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter`,
+    ]),
+    ...when(not(isNamespaceName(namespace)), [text`release.namespace: ${quoted(namespace)} must be the name of a namespace`]),
   ]
 }
 
-function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source: { storage } }: Values): string[] {
-  if (replicaCount === 1) return []
+function impossibleReceiver({ webhookReceiver: { enabled, ingress } }: Live<Values>): Messages {
+  return when(ingress.enabled, [
+    ...when(not(isSet(ingress.hosts)), ['webhookReceiver.ingress.hosts: an Ingress needs at least one host']),
+    ...when(not(enabled), ['webhookReceiver.enabled: an Ingress without a receiver leads nowhere']),
+  ])
+}
+
+function addressesForHosts({ webhookReceiver: { ingress } }: Live<Values>): Messages {
+  const address = (where: Value<string>, host: Value<string>): Messages =>
+    when(matches(/^[0-9]+(?:\.[0-9]+){3}$/, host), [text`${where}: must be a host name, not an IP address`])
   return [
-    ...(leaderElection.enabled
-      ? []
-      : [`leaderElection.enabled: ${replicaCount} replicas without leader election would all write; set replicaCount: 1`]),
-    ...(storage.existingClaim === ''
-      ? []
-      : [
-          `source.storage.existingClaim: ${replicaCount} replicas cannot share one claim; set replicaCount: 1 or leave existingClaim empty`,
-        ]),
-    ...(!budget.enabled || budget.minAvailable < replicaCount
-      ? []
-      : [
-          `podDisruptionBudget.minAvailable: ${budget.minAvailable} of ${replicaCount} replicas would have to stay, so that no node could be drained; at most ${replicaCount - 1}`,
-        ]),
+    ...each('host', ingress.hosts, (host, index) =>
+      address(text`webhookReceiver.ingress.hosts.${asText(index)}.host`, field(host, 'host')),
+    ).flat(),
+    ...each('entry', ingress.tls, (entry, index) =>
+      each('tlsHost', field(entry, 'hosts'), (host, hostIndex) =>
+        address(text`webhookReceiver.ingress.tls.${asText(index)}.hosts.${asText(hostIndex)}`, host),
+      ).flat(),
+    ).flat(),
   ]
 }
 
-function impossibleNamespaces({ watchNamespaces }: Values): string[] {
-  return watchNamespaces.flatMap((name, index) =>
-    watchNamespaces.indexOf(name) === index ? [] : [`watchNamespaces.${index}: ${name} is there twice`],
-  )
+function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source: { storage } }: Live<Values>): Messages {
+  const count = asText(replicaCount)
+  return when(greater(replicaCount, 1), [
+    ...when(not(leaderElection.enabled), [
+      text`leaderElection.enabled: ${count} replicas without leader election would all write; set replicaCount: 1`,
+    ]),
+    ...when(isSet(storage.existingClaim), [
+      text`source.storage.existingClaim: ${count} replicas cannot share one claim; set replicaCount: 1 or leave existingClaim empty`,
+    ]),
+    ...when(and(budget.enabled, not(greater(replicaCount, budget.minAvailable))), [
+      text`podDisruptionBudget.minAvailable: ${asText(budget.minAvailable)} of ${count} replicas would have to stay, so that no node could be drained; at most ${asText(less(replicaCount, 1))}`,
+    ]),
+  ])
+}
+
+function impossibleNamespaces({ watchNamespaces }: Live<Values>): Messages {
+  return each('name', watchNamespaces, (name, index) =>
+    when(includes(earlier(watchNamespaces, index), name), [text`watchNamespaces.${asText(index)}: ${name} is there twice`]),
+  ).flat()
 }
 
 /** What the container has in its environment anyway. */
 const ownVariables: readonly string[] = ['POD_NAME', controllerSettingsVariable]
 
-function impossibleEnvironment({ extraEnv }: Values): string[] {
-  return extraEnv.flatMap(({ name, value, valueFrom }, index) => {
-    const where = `extraEnv.${index}`
+function impossibleEnvironment({ extraEnv }: Live<Values>): Messages {
+  return each('variable', extraEnv, (variable, index) => {
+    const where = text`extraEnv.${asText(index)}`
+    const name = field(variable, 'name')
     return [
-      ...(ownVariables.includes(name) ? [`${where}.name: ${name} is set by the manifests themselves`] : []),
-      ...(extraEnv.slice(0, index).some((other) => other.name === name) ? [`${where}.name: ${name} is there twice`] : []),
-      ...(value !== undefined && valueFrom !== undefined ? [`${where}.valueFrom: ${name} has a value too; leave one of them out`] : []),
+      ...when(or(...ownVariables.map((own) => equals(name, own))), [text`${where}.name: ${name} is set by the manifests themselves`]),
+      ...when(includes(plucked(earlier(extraEnv, index), 'name'), name), [text`${where}.name: ${name} is there twice`]),
+      ...when(and(hasKey(variable, 'value'), hasKey(variable, 'valueFrom')), [
+        text`${where}.valueFrom: ${name} has a value too; leave one of them out`,
+      ]),
     ]
-  })
+  }).flat()
 }
 
-function impossibleTimings({ serviceMonitor, podMonitor, metrics }: Values): string[] {
-  const errors = Object.entries({ serviceMonitor, podMonitor }).flatMap(([name, { interval, scrapeTimeout }]) =>
-    millisecondsOf(interval) > 0 && millisecondsOf(scrapeTimeout) > millisecondsOf(interval)
-      ? [`${name}.scrapeTimeout: ${scrapeTimeout} is above ${name}.interval ${interval}`]
-      : [],
-  )
-  if (serviceMonitor.enabled && !metrics.enabled) errors.push('metrics.enabled: serviceMonitor.enabled needs the metrics Service')
-  return errors
+function impossibleTimings({ serviceMonitor, podMonitor, metrics }: Live<Values>): Messages {
+  return [
+    ...Object.entries({ serviceMonitor, podMonitor }).flatMap(([name, { interval, scrapeTimeout }]) =>
+      when(and(greater(milliseconds(interval), 0), greater(milliseconds(scrapeTimeout), milliseconds(interval))), [
+        text`${name}.scrapeTimeout: ${scrapeTimeout} is above ${name}.interval ${interval}`,
+      ]),
+    ),
+    ...when(and(serviceMonitor.enabled, not(metrics.enabled)), ['metrics.enabled: serviceMonitor.enabled needs the metrics Service']),
+  ]
 }
 
-function tooLarge({ resources, agent, source: { storage } }: Values): string[] {
-  const errors = Object.entries({ resources, 'agent.resources': agent.resources }).flatMap(([name, { requests, limits }]) => {
-    const limitOf = new Map<string, string>(Object.entries(limits))
-    return Object.entries(requests).flatMap(([resource, request]) => {
-      const limit = limitOf.get(resource)
-      if (limit === undefined || amountOf(request) <= amountOf(limit)) return []
-      return [`${name}.requests.${resource}: ${request} is above ${name}.limits.${resource} ${limit}`]
-    })
-  })
-  if (amountOf(storage.sizeLimit) < amountOf(smallestStorage))
-    errors.push(`source.storage.sizeLimit: ${storage.sizeLimit} is below ${smallestStorage}, which mirrors need at least`)
-  return errors
+function tooLarge({ resources, agent, source: { storage } }: Live<Values>): Messages {
+  const above = (section: string, resource: Value<string>, request: Value<string>, limit: Value<string>): Messages =>
+    when(greater(amount(request), amount(limit)), [
+      text`${section}.requests.${resource}: ${request} is above ${section}.limits.${resource} ${limit}`,
+    ])
+  const { requests, limits } = agent.resources
+  return [
+    ...(['cpu', 'memory'] as const).flatMap((name) => above('resources', name, resources.requests[name], resources.limits[name])),
+    ...eachMember('request', requests, (name, request) =>
+      when(hasKey(limits, name), above('agent.resources', name, request, lookup(limits, name))),
+    ).flat(),
+    ...when(greater(amount(smallestStorage), amount(storage.sizeLimit)), [
+      text`source.storage.sizeLimit: ${storage.sizeLimit} is below ${smallestStorage}, which mirrors need at least`,
+    ]),
+  ]
 }
 
-function samePorts({ webhook, webhookReceiver: receiver, metrics, delivery }: Values): string[] {
-  const used = [
-    ['webhook.port', webhook.enabled ? webhook.port : undefined],
-    ['webhookReceiver.port', receiver.enabled ? receiver.port : undefined],
-    ['metrics.service.port', metrics.enabled ? metrics.service.port : undefined],
-    ['delivery.port', delivery.port],
-  ] as const
-  return used.flatMap(([name, value], index) => {
-    if (value === undefined) return []
-    if (value === ports.probes) return [`${name}: port ${value} is also that of the probes`]
-    const twin = used.slice(0, index).find(([, other]) => other === value)
-    return twin === undefined ? [] : [`${name}: port ${value} is also that of ${twin[0]}`]
+function samePorts({ webhook, webhookReceiver: receiver, metrics, delivery }: Live<Values>): Messages {
+  const used: [key: string, isOpen: Value<boolean>, port: Value<number>][] = [
+    ['webhook.port', webhook.enabled, webhook.port],
+    ['webhookReceiver.port', receiver.enabled, receiver.port],
+    ['metrics.service.port', metrics.enabled, metrics.service.port],
+    ['delivery.port', true, delivery.port],
+  ]
+  return used.flatMap(([key, isOpen, port], index) => {
+    const also = (other: string): Messages => [text`${key}: port ${asText(port)} is also that of ${other}`]
+    const ofProbes = sameNumber(port, ports.probes)
+    const twins = used.slice(0, index).map(([, otherIsOpen, other]) => and(otherIsOpen, sameNumber(other, port)))
+    return [
+      ...when(and(isOpen, ofProbes), also('the probes')),
+      ...twins.flatMap((isTwin, other) =>
+        when(and(isOpen, not(ofProbes), isTwin, not(or(...twins.slice(0, other)))), also(used[other]?.[0] ?? '')),
+      ),
+    ]
   })
 }

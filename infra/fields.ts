@@ -4,6 +4,8 @@
 import * as v from 'valibot'
 import { quantityPattern } from '../runtime/gatewaysync/quantity.ts'
 import { durationPattern } from './duration.ts'
+import { matches } from './helm/combinators.ts'
+import type { Value } from './helm/expression.ts'
 
 /** RFC 1123 label, as namespaces have. */
 const labelPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
@@ -16,12 +18,12 @@ const labelValuePattern = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?
 
 const labelWords = 'lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
 
-export function isServiceLabel(name: string): boolean {
-  return serviceLabelPattern.test(name)
+export function isServiceLabel(name: Value<string>): Value<boolean> {
+  return matches(serviceLabelPattern, name)
 }
 
-export function isNamespaceName(name: string): boolean {
-  return labelPattern.test(name)
+export function isNamespaceName(name: Value<string>): Value<boolean> {
+  return matches(labelPattern, name)
 }
 
 export const text = (description: string, initial: string) => v.optional(v.pipe(v.string(), v.description(description)), initial)
@@ -54,7 +56,6 @@ export const ingressHost = v.pipe(
     new RegExp(`^(?:(?:\\*\\.)?${subdomainPattern.source.slice(1, -1)})?$`),
     'must be a host name in lower case, without scheme and port',
   ),
-  v.check((host) => !/^[0-9]+(?:\.[0-9]+){3}$/.test(host), 'must be a host name, not an IP address'),
 )
 
 export const flag = (description: string, initial: boolean) => v.optional(v.pipe(v.boolean(), v.description(description)), initial)

@@ -1,17 +1,20 @@
 /**
  * What is set and does nothing, or less than one might think. Pure.
  */
-import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
+import { and, equals, greater, hasKey, includes, isSet, not, or, plucked, same, text, asText, sameNumber } from './helm/combinators.ts'
+import { isExpression, type Live, type Value } from './helm/expression.ts'
+import { each, field, type Messages, when } from './helm/nodes.ts'
 import { selectorKeys } from './names.ts'
 import { type Values, valuesSchema } from './values.ts'
 
-/** Each begins with the key that it is about. */
-export function withoutEffect(values: Values): string[] {
-  return [...switchedOff(values), ...idleReceiver(values), ...idleMonitoring(values), ...idlePod(values)]
+/** Each begins with the key that it is about. With Helm's values the list is what the notes of a release say. */
+export function withoutEffect(values: Live<Values>): Messages {
+  return [...changedBelow(values, defaults, [], []), ...idleReceiver(values), ...idleMonitoring(values), ...idlePod(values)]
 }
 
 type Section = Record<string, unknown>
+type Switch = { key: string; isOn: Value<boolean> }
 
 const defaults: Section = v.parse(valuesSchema, {})
 
@@ -19,63 +22,74 @@ const defaults: Section = v.parse(valuesSchema, {})
 const independent: readonly string[] = ['webhook.existingSecret']
 
 /** Values inside of a section that is off, outer sections before inner ones, each value once. */
-function switchedOff(values: Values): string[] {
-  return changedBelow(values, defaults, [], undefined)
-}
-
-function changedBelow(section: Section, usual: Section, path: readonly string[], offBy: string | undefined): string[] {
-  const off = offBy ?? (section['enabled'] === false ? [...path, 'enabled'].join('.') : undefined)
-  return Object.entries(section).flatMap(([name, value]) => {
+function changedBelow(section: Section, usual: Section, path: readonly string[], outer: readonly Switch[]): Messages {
+  const own = 'enabled' in usual ? [{ key: [...path, 'enabled'].join('.'), isOn: section['enabled'] as Value<boolean> }] : []
+  return Object.entries(usual).flatMap(([name, before]) => {
     const key = [...path, name].join('.')
-    const before = usual[name]
-    if (key === off || independent.includes(key)) return []
-    if (isSection(value) && isSection(before) && Object.keys(before).length > 0) return changedBelow(value, before, [...path, name], off)
-    return off === undefined || isDeepStrictEqual(value, before) ? [] : [`${key}: no effect while ${off} is false`]
+    const value = section[name]
+    if (independent.includes(key)) return []
+    if (isSection(before)) return changedBelow(value as Section, before, [...path, name], [...outer, ...own])
+    const switches = name === 'enabled' ? outer : [...outer, ...own]
+    return switches.flatMap(({ key: off, isOn }, index) =>
+      when(and(...switches.slice(0, index).map((before) => before.isOn), not(isOn), not(same(value, before))), [
+        `${key}: no effect while ${off} is false`,
+      ]),
+    )
   })
 }
 
+/** An object with keys of its own; one without is a value. */
 function isSection(value: unknown): value is Section {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExpression(value) && Object.keys(value).length > 0
 }
 
-function idleReceiver({ webhookReceiver: { enabled, hmac, token, ingress } }: Values): string[] {
-  if (!enabled) return []
-  const warnings = Object.entries({ hmac, token }).flatMap(([name, { secret, secretRef: ref }]) => {
-    if (secret === '') return []
-    return ref.name === ''
-      ? [`webhookReceiver.${name}.secret: becomes a Secret in the manifests; do not commit them, or use secretRef`]
-      : [`webhookReceiver.${name}.secret: ignored, because secretRef is set`]
-  })
-  if ([hmac, token].every(({ secret, secretRef: ref }) => secret === '' && ref.name === ''))
-    warnings.push('webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push')
-  return [...warnings, ...hostsWithoutRule(ingress)]
+function idleReceiver({ webhookReceiver: { enabled, hmac, token, ingress } }: Live<Values>): Messages {
+  const isOpen = not(or(...[hmac, token].flatMap(({ secret, secretRef }) => [isSet(secret), isSet(secretRef.name)])))
+  return when(enabled, [
+    ...Object.entries({ hmac, token }).flatMap(([name, { secret, secretRef }]) => [
+      ...when(and(isSet(secret), not(isSet(secretRef.name))), [
+        `webhookReceiver.${name}.secret: becomes a Secret in the manifests; do not commit them, or use secretRef`,
+      ]),
+      ...when(and(isSet(secret), isSet(secretRef.name)), [`webhookReceiver.${name}.secret: ignored, because secretRef is set`]),
+    ]),
+    ...when(isOpen, ['webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push']),
+    ...hostsWithoutRule(ingress),
+  ])
 }
 
-function hostsWithoutRule({ enabled, hosts, tls }: Values['webhookReceiver']['ingress']): string[] {
-  if (!enabled) return []
-  return tls.flatMap(({ hosts: named }, index) =>
-    named
-      .filter((host) => hosts.every((rule) => rule.host !== host))
-      .map((host) => `webhookReceiver.ingress.tls.${index}.hosts: ${host} is none of webhookReceiver.ingress.hosts`),
-  )
+function hostsWithoutRule({ enabled, hosts, tls }: Live<Values>['webhookReceiver']['ingress']): Messages {
+  const unknown = each('entry', tls, (entry, index) =>
+    each('tlsHost', field(entry, 'hosts'), (host) =>
+      when(not(includes(plucked(hosts, 'host'), host)), [
+        text`webhookReceiver.ingress.tls.${asText(index)}.hosts: ${host} is none of webhookReceiver.ingress.hosts`,
+      ]),
+    ).flat(),
+  ).flat()
+  return when(enabled, unknown)
 }
 
-function idleMonitoring({ prometheusRule, serviceMonitor }: Values): string[] {
-  if (!prometheusRule.enabled || serviceMonitor.enabled) return []
-  return ['prometheusRule.enabled: the alerts need figures that only serviceMonitor.enabled lets the monitoring system collect']
+function idleMonitoring({ prometheusRule, serviceMonitor }: Live<Values>): Messages {
+  return when(and(prometheusRule.enabled, not(serviceMonitor.enabled)), [
+    'prometheusRule.enabled: the alerts need figures that only serviceMonitor.enabled lets the monitoring system collect',
+  ])
 }
 
-function idlePod({ podLabels, webhook, replicaCount, podDisruptionBudget: budget, topologySpreadConstraints }: Values): string[] {
-  const warnings = selectorKeys
-    .filter((key) => podLabels[key] !== undefined)
-    .map((key) => `podLabels: ${key} is ignored, because the Deployment selects its pods by it`)
-  for (const [index, constraint] of topologySpreadConstraints.entries()) {
-    if (constraint['labelSelector'] === undefined)
-      warnings.push(`topologySpreadConstraints.${index}: no effect without a labelSelector, because it counts no pod`)
-  }
-  if (budget.enabled && budget.minAvailable > 1 && replicaCount === 1)
-    warnings.push('podDisruptionBudget.minAvailable: no effect with one replica, which gets no budget')
-  if (webhook.enabled && webhook.failurePolicy === 'Fail' && replicaCount === 1)
-    warnings.push('webhook.failurePolicy: with one replica, gateway pods that ask for an agent wait while the controller restarts')
-  return warnings
+function idlePod({ podLabels, webhook, replicaCount, podDisruptionBudget: budget, topologySpreadConstraints }: Live<Values>): Messages {
+  const single = sameNumber(replicaCount, 1)
+  return [
+    ...selectorKeys.flatMap((key) =>
+      when(hasKey(podLabels, key), [`podLabels: ${key} is ignored, because the Deployment selects its pods by it`]),
+    ),
+    ...each('constraint', topologySpreadConstraints, (constraint, index) =>
+      when(not(hasKey(constraint, 'labelSelector')), [
+        text`topologySpreadConstraints.${asText(index)}: no effect without a labelSelector, because it counts no pod`,
+      ]),
+    ).flat(),
+    ...when(and(budget.enabled, greater(budget.minAvailable, 1), single), [
+      'podDisruptionBudget.minAvailable: no effect with one replica, which gets no budget',
+    ]),
+    ...when(and(webhook.enabled, equals(webhook.failurePolicy, 'Fail'), single), [
+      'webhook.failurePolicy: with one replica, gateway pods that ask for an agent wait while the controller restarts',
+    ]),
+  ]
 }
