@@ -183,11 +183,10 @@ function unusableSource(fault: Fault): Source {
 /** The gateway's container shares the pod's network. */
 function gatewayOf({ clock, log }: Deps, { apiKeyFile, gatewayCaFile }: Following, spec: GatewaySyncSpec['gateway']): Gateway {
   const port = spec.port ?? (spec.tls ? 8043 : 8088)
-  const ca = gatewayCaFile === undefined ? undefined : readMounted(gatewayCaFile)
   return connectGateway({
     url: `${spec.tls ? 'https' : 'http'}://localhost:${port}`,
     apiKey: async () => (apiKeyFile === undefined ? undefined : readMounted(apiKeyFile)),
-    ca,
+    ca: () => (gatewayCaFile === undefined ? undefined : readMounted(gatewayCaFile)),
     clock,
     log,
   })

@@ -13,8 +13,8 @@ export type Connection = {
   /** Base URL without a slash at its end. */
   url: string
   apiKey(): Promise<string | undefined>
-  /** PEM; undefined trusts the public authorities. */
-  ca: string | undefined
+  /** PEM, asked for at each use, because authorities are rotated; undefined trusts the public ones. */
+  ca(): string | undefined
 }
 
 export type Call = { method: 'GET' | 'POST'; path: string; body?: unknown; timeoutMs?: number; withKey?: boolean }
@@ -38,7 +38,7 @@ export async function call(
   }
   const stop = deadline(timeoutMs ?? usualTimeoutMs, signal)
   try {
-    return await send(url + path, { method, headers, ca, signal: stop, agent: false }, text)
+    return await send(url + path, { method, headers, ca: ca(), signal: stop, agent: false }, text)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Fault) throw error

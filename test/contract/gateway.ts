@@ -16,7 +16,7 @@ const signal = AbortSignal.timeout(60_000)
 const impatient: Clock = { ...systemClock, wait: async () => {} }
 
 function clientOf({ simulator, ca }: GatewayUnderTest, apiKey: string | undefined, clock: Clock = systemClock): Gateway {
-  return connectGateway({ url: simulator.url, apiKey: async () => apiKey, ca, clock, log: silentLog })
+  return connectGateway({ url: simulator.url, apiKey: async () => apiKey, ca: () => ca, clock, log: silentLog })
 }
 
 export async function reasonOf(work: Promise<unknown>): Promise<string> {

@@ -36,6 +36,26 @@ void t.test('over TLS with an authority of its own', async (t) => {
   t.equal(await strange.status(AbortSignal.timeout(5000)), 'unreachable', 'an unknown authority is not trusted')
 })
 
+void t.test('the authority and the key are read at each use, so that both can be rotated', async (t) => {
+  const make = async () => nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
+  const [one, other] = [await make(), await make()]
+  const simulator = await simulated(t, {}, { cert: one.leaf.certificate, key: one.leaf.key })
+  const mounted = { ca: other.caBundle, apiKey: 'gw:old' }
+  const gateway = connectGateway({
+    url: simulator.url,
+    apiKey: async () => mounted.apiKey,
+    ca: () => mounted.ca,
+    clock: systemClock,
+    log: silentLog,
+  })
+  const info = () => gateway.info(AbortSignal.timeout(20_000))
+  t.equal(await reasonOf(info()), 'GatewayUnreachable', 'another authority')
+  mounted.ca = one.caBundle
+  t.equal(await reasonOf(info()), 'GatewayUnauthorised')
+  mounted.apiKey = apiKey
+  t.equal((await info()).name, 'gw')
+})
+
 void t.test('whatever stands at the address, the answer is a reason and never more than a megabyte', async (t) => {
   const answers: [string, RequestListener][] = [
     ['nothing but noise', (_request, response) => response.end('<html>')],
