@@ -12,7 +12,7 @@ FROM ${BASE} AS controller
 RUN apt-get update && apt-get install --no-install-recommends -y git openssh-client util-linux && rm -rf /var/lib/apt/lists/*
 COPY --from=build /src/build/controller.js /app/controller.js
 USER 65532:65532
-ENTRYPOINT ["node", "--max-semi-space-size=2", "/app/controller.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=2", "--expose-gc", "/app/controller.js"]
 
 FROM ${BASE} AS agent
 COPY --from=build /src/build/agent.js /app/agent.js

@@ -186,7 +186,7 @@ function mediaOf(headers: Record<string, string>): Media {
 }
 
 function tooComplex(context: Context): Response {
-  return problem(context, 422, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys, lists or objects')
+  return problem(context, 422, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys or entries')
 }
 
 /** What is answered before, or instead of, a proof. */

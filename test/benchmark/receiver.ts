@@ -1,16 +1,17 @@
 /**
- * The push receiver over real HTTP, caller and receiver in one process but for memory: how long an answer takes at a steady rate, how many calls a second
- * are accepted and refused, what a burst becomes, and what hostile bodies cost. The times hold the caller's share too.
+ * The push receiver over real HTTP, bundled and in a process of its own with the memory of a small container: how long an answer takes at a
+ * steady rate, how many calls a second are accepted and refused, what a burst becomes, and what hostile bodies cost. Times hold the
+ * caller's share of the machine too.
  */
-import { type ChildProcess, fork } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
 import path from 'node:path'
 import { Agent } from 'undici'
 import { systemClock } from '../../runtime/clock.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { receiverApp } from '../../runtime/receiver/app.ts'
-import { serve } from '../../runtime/serve.ts'
+import { hostileBodies } from '../support/hostile-bodies.ts'
+import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
+import { type MemoryCgroup, memoryCgroup } from '../support/memory-cgroup.ts'
 import { type Figure, percentile } from './figures.ts'
 
 /** design: p99 50 ms at 200 deliveries a second. */
@@ -18,47 +19,58 @@ const perSecond = 200
 const concurrency = 32
 /** About what the API server takes for a merge patch. */
 const writeMs = 5
+const limitMiB = 128
+/** As in the image. */
+const flags = ['--max-semi-space-size=2', '--expose-gc']
 const key = 'a key of some length'
-const unlimited = { perSecond: Number.MAX_SAFE_INTEGER, failuresPerPeer: Number.MAX_SAFE_INTEGER }
+const source = path.resolve(import.meta.dirname, '../support/receiver-process.ts')
 
 /** `rounds`: deliveries of each measurement. */
 export async function run({ rounds = 2_000 }: { rounds?: number }): Promise<Figure[]> {
-  const requests: string[] = []
-  const stop = new AbortController()
-  const app = receiverApp({
-    lookup: () => ({ specRef: 'main', wantedRef: 'main', allowedRefs: undefined }),
-    keys: async () => ({ hmac: [key], tokens: undefined }),
-    async request(_namespace, name) {
-      await systemClock.wait(writeMs)
-      requests.push(name)
-    },
-    observe() {},
-    limits: unlimited,
-    clock: systemClock,
-    log: silentLog,
-  })
-  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
-  const dispatcher = new Agent({ connections: 256 })
-  const caller = callerOf(served.url, dispatcher)
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'cluster-sync-receiver-'))
   try {
-    const body = push()
-    await Promise.all(Array.from({ length: 200 }, (_, index) => caller.call(`warm-${index}`, body, signed(body))))
-    const [right, wrong] = [signed(body), signed('another')]
-    return [
-      ...(await atRate(rounds, (index) => caller.call(`plant-${index % 50}`, body, right))),
-      await throughput('accepted', rounds, 202, (index) => caller.call(`plant-${index % 50}`, body, right)),
-      await throughput('rejected', rounds, 401, () => caller.call('plant', body, wrong)),
-      await burst(requests, 'one delivery repeated', () => caller.call('burst', body, { ...right, 'x-github-delivery': 'one' })),
-      await burst(requests, 'deliveries of one ref', (id) => caller.call('burst', body, { ...right, 'x-github-delivery': id })),
-      ...(await hostile(dispatcher)),
-    ]
+    const [program = ''] = await bundlePrograms([source], folder)
+    return [...(await within(program, (receiver) => speed(receiver, rounds))), ...(await hostile(program))]
   } finally {
-    stop.abort()
-    await dispatcher.close()
-    await served.closed
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
+type Receiver = Caller & { process: Process; cgroup: MemoryCgroup | undefined; writes(): Promise<number> }
+
+/** Does something with a receiver of its own. */
+async function within(program: string, work: (receiver: Receiver) => Promise<Figure[]>): Promise<Figure[]> {
+  const cgroup = memoryCgroup(limitMiB)
+  const child = await startProcess(program, [key, String(writeMs)], flags, cgroup)
+  const { url } = await child.ask<{ url: string }>({})
+  const dispatcher = new Agent({ connections: 256 })
+  try {
+    const writes = async (): Promise<number> => (await child.ask<{ writes: number }>({})).writes
+    return await work({ ...callerOf(url, dispatcher), process: child, cgroup, writes })
+  } finally {
+    await dispatcher.close()
+    await child.stop()
+    await cgroup?.remove()
+  }
+}
+
+async function speed({ call, writes, cgroup }: Receiver, rounds: number): Promise<Figure[]> {
+  const body = push()
+  const [right, wrong] = [signed(body), signed('another')]
+  // So many that none is called more often than its budget allows.
+  const plants = Math.max(50, Math.ceil(rounds / 25))
+  await Promise.all(Array.from({ length: 200 }, (_, index) => call(`warm-${index}`, body, right)))
+  return [
+    { name: `memory limit${cgroup === undefined ? ', which could not be set here' : ''}`, value: limitMiB, unit: 'MiB' },
+    ...(await atRate(rounds, (index) => call(`plant-${index % plants}`, body, right))),
+    await throughput('accepted', rounds, 202, (index) => call(`plant-${index % plants}`, body, right)),
+    await throughput('rejected', rounds, 401, () => call('plant', body, wrong)),
+    await burst(writes, 'one delivery repeated', () => call('burst', body, { ...right, 'x-github-delivery': 'one' })),
+    await burst(writes, 'deliveries of one ref', (id) => call('burst', body, { ...right, 'x-github-delivery': id })),
+  ]
+}
+
+type Caller = ReturnType<typeof callerOf>
 type Headers = Record<string, string>
 
 function callerOf(url: string, dispatcher: Agent) {
@@ -102,43 +114,33 @@ async function throughput(name: string, rounds: number, status: number, call: (i
 }
 
 /** What 1,000 calls at once become; each write is one more reason for the same sync. */
-async function burst(requests: string[], what: string, call: (delivery: string) => Promise<number>): Promise<Figure> {
-  const before = requests.length
+async function burst(writes: () => Promise<number>, what: string, call: (delivery: string) => Promise<number>): Promise<Figure> {
+  const before = await writes()
   await Promise.all(Array.from({ length: 1_000 }, async (_, index) => expectStatus(await call(`d-${index}`), 202)))
-  return { name: `writes for 1,000 calls at once, ${what}`, value: requests.length - before, unit: '' }
+  return { name: `writes for 1,000 calls at once, ${what}`, value: (await writes()) - before, unit: '' }
 }
 
-/**
- * 100 bodies of 1 MiB at once that would cost a hundred times their size if they were parsed, all signed, to a receiver in a process of its
- * own. What the process holds before any call stands beside its peaks.
- */
-async function hostile(dispatcher: Agent): Promise<Figure[]> {
-  const child = fork(path.resolve(import.meta.dirname, '../support/receiver-process.ts'), [key])
-  try {
-    const { url } = await nextMessage<{ url: string }>(child)
-    const peak = async (): Promise<number> => {
-      child.send('peak')
-      return Math.round((await nextMessage<{ peakKiB: number }>(child)).peakKiB / 1024)
-    }
-    const { call } = callerOf(url, dispatcher)
-    const size = 1024 * 1024 - 16
-    const bodies = { 'many keys': Buffer.from(`{${'"a":1,'.repeat(size / 6)}"b":1}`), 'deep nesting': Buffer.from('['.repeat(size)) }
-    const figures = [{ name: 'memory of a receiver before any call', value: await peak(), unit: 'MiB' }]
-    for (const [name, body] of Object.entries(bodies)) {
-      const headers = signed(body)
-      const statuses = await Promise.all(Array.from({ length: 100 }, () => call('plant', body, headers)))
-      for (const status of statuses) expectStatus(status, 422)
-      figures.push({ name: `memory at most, 100 bodies of 1 MiB, ${name}`, value: await peak(), unit: 'MiB' })
-    }
-    return figures
-  } finally {
-    child.disconnect()
+/** What the limit of a container counts: anonymous memory, and the pages of files that it was the first to read. */
+async function hostile(program: string): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const [name, { body, status }] of Object.entries(hostileBodies())) {
+    const headers = signed(body)
+    figures.push(
+      ...(await within(program, async ({ call, process, cgroup }) => {
+        const restMiB = memoryOf(process.pid).anonymousMiB
+        const { peak } = await peakWhile(process.pid, () =>
+          Promise.all(Array.from({ length: 100 }, async () => expectStatus(await call('plant', body, headers), status))),
+        )
+        const figure = (what: string, value: number): Figure => ({ name: `${what}, 100 bodies of 1 MiB, ${name}`, value, unit: 'MiB' })
+        return [
+          ...(figures.length === 0 ? [{ name: 'anonymous memory before any call', value: Math.round(restMiB), unit: 'MiB' }] : []),
+          figure('anonymous memory at most', Math.round(peak.anonymousMiB)),
+          ...(cgroup === undefined ? [] : [figure('charged at most', Math.round(cgroup.peakMiB()))]),
+        ]
+      })),
+    )
   }
-}
-
-async function nextMessage<Message>(child: ChildProcess): Promise<Message> {
-  const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(30_000) })) as [Message]
-  return message
+  return figures
 }
 
 function expectStatus(status: number, wanted: number): void {

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
+import type { MemoryCgroup } from './memory-cgroup.ts'
 
 export type Process = {
   pid: number
@@ -39,8 +40,16 @@ export async function bundlePrograms(sources: readonly string[], folder: string)
   )
 }
 
-export async function startProcess(program: string, args: readonly string[], flags: readonly string[] = []): Promise<Process> {
-  const child = fork(program, args, { execArgv: [...flags], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+/** `within`: a limit on its memory. */
+export async function startProcess(
+  program: string,
+  args: readonly string[],
+  flags: readonly string[] = [],
+  within?: MemoryCgroup,
+): Promise<Process> {
+  const limited = within === undefined ? {} : { execPath: within.enter.program }
+  const execArgv = within === undefined ? [...flags] : [...within.enter.args, process.execPath, ...flags]
+  const child = fork(program, args, { ...limited, execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   await nextMessage(child)
   return {
     pid: child.pid ?? 0,

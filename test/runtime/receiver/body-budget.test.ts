@@ -48,3 +48,12 @@ void t.test('a failure gives its room back; who waits too long is told so and ta
   await first
   t.equal(await hold(mebibyte, async () => 'again'), 'again')
 })
+
+void t.test('after half of what may be held is given back, what it left behind is collected', async (t) => {
+  let collected = 0
+  const { hold } = createBodyBudget(4 * mebibyte, 1_000, () => (collected += 1))
+  for (let index = 0; index < 6; index += 1) await hold(mebibyte, async () => undefined)
+  t.equal(collected, 3)
+  for (let index = 0; index < 100; index += 1) await hold(10_000, async () => undefined)
+  t.equal(collected, 3, 'small bodies are left to the collector')
+})

@@ -1,0 +1,64 @@
+/**
+ * A limit on memory as a container has it, where this user may set one: Linux with cgroups of version 1 or 2.
+ */
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { systemClock } from '../../runtime/clock.ts'
+
+export type MemoryCgroup = {
+  /** A command that runs another one inside. */
+  enter: { program: string; args: readonly string[] }
+  /** The most that was charged so far. */
+  peakMiB(): number
+  /** To be called when nothing runs inside any more. */
+  remove(): Promise<void>
+}
+
+type Files = { parent: string; limit: string; peak: string; swap?: string }
+
+const first: Files = { parent: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes', peak: 'memory.max_usage_in_bytes' }
+const second: Files = { parent: '/sys/fs/cgroup', limit: 'memory.max', peak: 'memory.peak', swap: 'memory.swap.max' }
+
+/** Undefined where there is none to be had. */
+export function memoryCgroup(limitMiB: number): MemoryCgroup | undefined {
+  const files = existsSync(path.join(first.parent, first.limit)) ? first : second
+  const folder = path.join(files.parent, `cluster-sync-${systemClock.uuid()}`)
+  try {
+    mkdirSync(folder)
+  } catch {
+    return undefined
+  }
+  try {
+    writeFileSync(path.join(folder, files.limit), String(limitMiB * 1024 * 1024))
+    if (files.swap !== undefined && existsSync(path.join(folder, files.swap))) writeFileSync(path.join(folder, files.swap), '0')
+    // Where nobody may write this, nobody gets in.
+    writeFileSync(path.join(folder, 'cgroup.procs'), '')
+  } catch (error) {
+    if (!isEmptyWrite(error)) {
+      rmdirSync(folder)
+      return undefined
+    }
+  }
+  return {
+    enter: { program: '/bin/sh', args: ['-c', 'echo $$ > "$0" && exec "$@"', path.join(folder, 'cgroup.procs')] },
+    peakMiB: () => Number(readFileSync(path.join(folder, files.peak), 'utf8')) / (1024 * 1024),
+    async remove() {
+      const endMs = systemClock.monotonicMs() + 10_000
+      while (!isRemoved(folder) && systemClock.monotonicMs() < endMs) await systemClock.wait(20)
+    },
+  }
+}
+
+function isEmptyWrite(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EINVAL'
+}
+
+/** A process that has just ended is inside for a moment longer. */
+function isRemoved(folder: string): boolean {
+  try {
+    rmdirSync(folder)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  }
+}
