@@ -2,6 +2,7 @@
  * Fields that several parts of a GatewaySync share, each with its rule for the API server and for run time. Pure.
  */
 import * as v from 'valibot'
+import { brokenGlobRule } from './glob.ts'
 import { rule } from './rule.ts'
 import { isRefName } from './values.ts'
 
@@ -63,4 +64,15 @@ export const ref = v.pipe(
   v.description('Branch, tag, refs/… name or full commit hash.'),
 )
 
-export const glob = v.pipe(text(512), v.description('Glob relative to the mapping source; ** crosses folders.'))
+const globPattern = v.pipe(
+  text(512),
+  v.regex(/^[^/!\\][^\\]*$/, 'must be relative, use / and not begin with !'),
+  // As many globs as a spec may hold cost the API server too much in CEL; the controller says what is left.
+  v.rawCheck(({ dataset, addIssue }) => {
+    const broken = dataset.typed ? brokenGlobRule(dataset.value) : undefined
+    if (broken !== undefined) addIssue({ message: broken })
+  }),
+)
+export const glob = v.pipe(globPattern, v.description('Glob relative to the mapping source; ** crosses folders.'))
+/** Which files a patch is for. */
+export const patchedFiles = v.pipe(globPattern, v.description('Glob of the files to patch, relative to the mapping destination.'))

@@ -2,7 +2,7 @@
  * Which folders go where and how: `spec.sync`. Pure.
  */
 import * as v from 'valibot'
-import { glob, path, text } from './fields.ts'
+import { glob, patchedFiles, path, text } from './fields.ts'
 import { crd, rule } from './rule.ts'
 
 const vars = v.pipe(
@@ -50,7 +50,7 @@ const defaults = v.object({
 })
 
 const patch = v.object({
-  file: v.pipe(text(512), v.description('Glob of the files to patch, relative to the mapping destination.')),
+  file: patchedFiles,
   set: v.pipe(
     v.record(text(512), v.pipe(v.string(), v.maxLength(4096))),
     v.maxEntries(64),

@@ -5,32 +5,16 @@
 import picomatch from 'picomatch'
 import { parentOf } from './paths.ts'
 import { Fault } from '../fault.ts'
+import { brokenGlobRule, canonicalGlob } from '../gatewaysync/glob.ts'
 
 /** What is never delivered: placeholders that keep folders in git, and the cache that a gateway rebuilds. */
 export const defaultExcludes = ['**/.gitkeep', '**/.resources/**'] as const
 
 /** Throws InvalidSpec naming `where` for a pattern that could not match anything. */
 export function parseGlob(pattern: string, where: string): string {
-  const canonical = pattern.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '/**')
-  const broken = brokenGlobRule(canonical)
-  if (broken === undefined) return canonical
+  const broken = brokenGlobRule(pattern)
+  if (broken === undefined) return canonicalGlob(pattern)
   throw new Fault('InvalidSpec', `${where}: pattern "${pattern}" ${broken}`)
-}
-
-function brokenGlobRule(pattern: string): string | undefined {
-  if (pattern === '') return 'is empty'
-  if (pattern.startsWith('/')) return 'must be relative'
-  if (pattern.includes('\\')) return 'must use / and not \\'
-  if (`/${pattern}/`.includes('/../')) return 'must not hold a .. segment'
-  if (pattern.startsWith('!')) return 'must not begin with !; a negated pattern would match nearly everything'
-  for (const [open, close] of ['[]', '{}', '()']) {
-    if (count(pattern, open) !== count(pattern, close)) return `has an unbalanced ${open} or ${close}`
-  }
-  return undefined
-}
-
-function count(text: string, character: string | undefined): number {
-  return character === undefined ? 0 : text.split(character).length - 1
 }
 
 /** Whether a path, or a folder above it, matches one of the patterns. */
