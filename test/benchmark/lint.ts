@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { build } from 'esbuild'
 import { signatureOf } from '../../runtime/collections/signature.ts'
+import { bundleCommand } from '../support/measured-process.ts'
 import { gitEnvironment } from '../support/repository.ts'
 import { type Figure, median } from './figures.ts'
 
@@ -18,7 +18,7 @@ const root = 'config/resources'
 export async function run({ rounds = 3 }: { rounds?: number }): Promise<Figure[]> {
   const parent = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-bench-lint-'))
   try {
-    const program = await bundle(parent)
+    const program = await bundleCommand(parent)
     const figures: Figure[] = []
     for (const size of sizes) {
       const folder = path.join(parent, String(size))
@@ -41,25 +41,6 @@ export async function run({ rounds = 3 }: { rounds?: number }): Promise<Figure[]
   } finally {
     rmSync(parent, { recursive: true, force: true })
   }
-}
-
-/** As in the image: what a process imports is its memory. */
-async function bundle(folder: string): Promise<string> {
-  const outdir = path.join(folder, 'program')
-  await build({
-    entryPoints: ['runtime/cli.ts'],
-    outdir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    minify: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node26',
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    logLevel: 'error',
-  })
-  return path.join(outdir, 'cli.mjs')
 }
 
 /** Nine of ten resources in core, the others as overrides in two modes; each has a signed manifest and a file. */

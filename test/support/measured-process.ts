@@ -41,6 +41,25 @@ export async function bundlePrograms(sources: readonly string[], folder: string)
 }
 
 /** `within`: a limit on its memory. */
+/** Bundles the command line so that each command loads only what it needs; returns its file. */
+export async function bundleCommand(folder: string): Promise<string> {
+  const outdir = path.join(folder, 'program')
+  await build({
+    entryPoints: ['runtime/cli.ts'],
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node26',
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    logLevel: 'error',
+  })
+  return path.join(outdir, 'cli.mjs')
+}
+
 export async function startProcess(
   program: string,
   args: readonly string[],

@@ -1,0 +1,42 @@
+/**
+ * The command line stays within 96 MiB over 10,000 resources.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { config, modeJson, resource, root } from '../../support/collection-tree.ts'
+import { bundleCommand } from '../../support/measured-process.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+
+const count = 10_000
+const budgetMiB = 96
+/** Writes the high-water mark of the process, in KiB, when it ends. */
+const tellPeak = `data:text/javascript,process.on('exit',()=>process.stderr.write('peak '+process.resourceUsage().maxRSS))`
+
+function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(folder, name)
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, content)
+  }
+}
+
+void t.test('lint of 10,000 resources', async (t) => {
+  const folder = temporaryFolder(t, 'lint-memory')
+  const program = await bundleCommand(folder)
+  const tree = path.join(folder, 'tree')
+  writeFiles(tree, {
+    [`${root}/core/config-mode.json`]: modeJson('Core', 'external'),
+    [`${root}/dev/config-mode.json`]: modeJson('Development', 'core'),
+  })
+  for (let index = 0; index < count; index += 1) {
+    const [collection, name] = index % 10 === 9 ? ['dev', index - 1] : ['core', index]
+    writeFiles(tree, resource(`${collection}/ignition/schedule/schedule ${name}`, config({ index, text: 'x'.repeat(400) })))
+  }
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', tellPeak, program, 'lint', tree], { encoding: 'utf8' })
+  t.equal(status, 0, stderr)
+  t.match(stdout, `0 errors, 0 warnings in ${count} resources`)
+  const peakMiB = Number(/peak (\d+)/.exec(stderr)?.[1]) / 1024
+  t.ok(peakMiB < budgetMiB, `${Math.round(peakMiB)} MiB of ${budgetMiB}`)
+})
