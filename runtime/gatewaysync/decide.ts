@@ -16,6 +16,8 @@ import type { CommitHash, RefName } from './values.ts'
 export type SourceObservation =
   /** Nobody asked in this pass: what the status holds still stands, and so does the fault that the last question met. */
   | { kind: 'unasked'; standing: Fault | undefined }
+  /** Nobody has asked about the present spec yet: what the status holds is of an earlier one. */
+  | { kind: 'pending' }
   | { kind: 'resolved'; commit: CommitHash; committedAt: string | undefined; fetchedAt: string; verdict: Verdict; durationMs: number }
   | { kind: 'fault'; fault: Fault }
 
@@ -68,7 +70,10 @@ export function decide(observed: Observed): Decision {
   if (step.published !== undefined) status.published = step.published
   if (step.findings !== undefined) status.findings = step.findings
   if (observed.delivery !== undefined) status.delivery = observed.delivery
-  status.conditions = summarise({ ...observed, gateways, fault: step.fault, status, at }, observed.status.conditions ?? [])
+  status.conditions = summarise(
+    { ...observed, gateways, fault: step.fault, pending: observed.source.kind === 'pending', status, at },
+    observed.status.conditions ?? [],
+  )
   const told = new Set(step.events.map(({ reason }) => reason))
   const changes = conditionEvents(observed.status, status).filter(({ reason }) => !told.has(reason))
   return { status, events: [...step.events, ...changes], again: step.again }
@@ -98,6 +103,7 @@ function followSource(observed: Observed, at: string): Step {
     events: [],
     again: false,
   }
+  if (source.kind === 'pending') return step
   if (source.kind === 'unasked') return { ...step, fault: source.standing }
   if (source.kind === 'fault') return followFault(observed, step, source.fault, at)
   const refusal = refusalOf(observed.spec, source.verdict)

@@ -1,14 +1,18 @@
 /**
- * Whether the git host must be asked now, and if not, when. Pure.
+ * Whether the git host must be asked now, and if not, when; and what still stands of the answer before. Pure.
  */
-import type { Wanted } from './request.ts'
-import { durationMs } from './fields.ts'
-import type { GatewaySyncSpec } from './spec.ts'
-import type { Fault } from '../fault.ts'
 import { backoffMs } from '../clock.ts'
+import { Fault, type Reason, reasons } from '../fault.ts'
+import type { SourceObservation } from './decide.ts'
+import { durationMs } from './fields.ts'
+import type { Wanted } from './request.ts'
+import type { GatewaySyncSpec } from './spec.ts'
+import type { Condition, GatewaySyncStatus } from './status.ts'
 
 /** What is remembered of the last question to the git host; lost with the process, which then asks anew. */
 export type LastLookup = {
+  /** What of the spec the answer depends on, besides the ref. */
+  subject: string
   /** Which question it was: repository, ref, credentials and checks; another question is always due. */
   question: string
   /** The undecided request that it was asked for, if any: another one is always due. */
@@ -52,4 +56,33 @@ export function dueForLookup({ spec, wanted, question, last, nowMs, jitter }: Fa
 function after(sinceMs: number, waitMs: number, nowMs: number, why: 'poll' | 'retry'): Due {
   const leftMs = sinceMs + waitMs - nowMs
   return leftMs <= 0 ? { kind: 'now', why } : { kind: 'later', inMs: leftMs }
+}
+
+type Standing = {
+  generation: number
+  status: GatewaySyncStatus
+  wanted: Wanted
+  /** What of the present spec an answer depends on, besides the ref. */
+  subject: string
+  last: LastLookup | undefined
+}
+
+/** What a pass without an answer may say: the status as it stands, or, after a change of the spec, that nobody has asked about it yet. */
+export function standingSource({ generation, status, wanted, subject, last }: Standing): SourceObservation {
+  if (!wanted.undecided && status.source?.ref !== wanted.ref) return { kind: 'pending' }
+  if (last !== undefined) {
+    if (last.subject !== subject) return { kind: 'pending' }
+    // A refusal is told in the request's outcome, and what was wanted before it stays.
+    const isRefusal = last.requestId !== undefined && last.fault?.retry === 'on-change'
+    return { kind: 'unasked', standing: isRefusal ? undefined : last.fault }
+  }
+  // This process has not asked yet, so only the status can tell what its predecessor met, and for which spec.
+  const told = status.conditions?.find(({ type }) => type === 'SourceReady')
+  if (status.observedGeneration !== generation || told?.status === 'Unknown') return { kind: 'pending' }
+  return { kind: 'unasked', standing: faultOf(told) }
+}
+
+function faultOf(told: Condition | undefined): Fault | undefined {
+  if (told?.status !== 'False' || !Object.hasOwn(reasons, told.reason)) return undefined
+  return new Fault(told.reason as Reason, told.message)
 }

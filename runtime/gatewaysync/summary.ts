@@ -14,6 +14,8 @@ type Summary = {
   gateways: readonly Gateway[]
   /** Why the source could not be followed in this pass. */
   fault: Fault | undefined
+  /** Nobody has asked the git host about the present spec yet. */
+  pending: boolean
   /** The next status, complete but for its conditions. */
   status: GatewaySyncStatus
   at: string
@@ -30,17 +32,18 @@ export function summarise(input: Summary, previous: readonly Condition[]): Condi
   return nextConditions(previous, conditions, input.generation, input.at)
 }
 
-function sourceCondition({ fault, status }: Summary): ConditionInput {
+function sourceCondition({ fault, pending, status }: Summary): ConditionInput {
   if (fault !== undefined) return { type: 'SourceReady', status: 'False', reason: fault.reason, message: fault.message }
-  if (status.source?.commit === undefined) {
-    return { type: 'SourceReady', status: 'Unknown', reason: 'Pending', message: 'the git host has not been asked yet' }
+  if (pending || status.source?.commit === undefined) {
+    return { type: 'SourceReady', status: 'Unknown', reason: 'Pending', message: 'the git host has not been asked about this spec yet' }
   }
   return { type: 'SourceReady', status: 'True', reason: 'Fetched', message: `${status.source.ref} is commit ${status.source.commit}` }
 }
 
-function collectionsCondition({ spec, status }: Summary): ConditionInput {
+function collectionsCondition({ spec, pending, status }: Summary): ConditionInput {
   const type = 'CollectionsValid'
-  if (status.source?.commit === undefined) return { type, status: 'Unknown', reason: 'Pending', message: 'no commit to check yet' }
+  if (pending || status.source?.commit === undefined)
+    return { type, status: 'Unknown', reason: 'Pending', message: 'no commit to check yet' }
   const { findings } = status
   if (findings === undefined || spec.validation.policy === 'Off') {
     return { type, status: 'True', reason: 'NotChecked', message: 'no checks apply to this commit' }
@@ -125,10 +128,10 @@ function readyCondition({ status, spec }: Summary, parts: readonly ConditionInpu
   return { type, status: 'True', reason: gateways?.reason ?? 'Synced', message: gateways?.message ?? '' }
 }
 
-function abnormal({ spec, fault, status, gateways }: Summary, ready: ConditionInput): ConditionInput[] {
+function abnormal({ spec, fault, pending, status, gateways }: Summary, ready: ConditionInput): ConditionInput[] {
   const found: ConditionInput[] = []
-  const lasting = fault?.retry === 'on-change' || status.source?.held !== undefined
-  const moving = gateways.some(({ state }) => state === 'pending') || status.published === undefined
+  const lasting = !pending && (fault?.retry === 'on-change' || status.source?.held !== undefined)
+  const moving = pending || gateways.some(({ state }) => state === 'pending') || status.published === undefined
   if (lasting) found.push({ type: 'Stalled', status: 'True', reason: ready.reason, message: ready.message })
   else if (ready.status !== 'True' && moving)
     found.push({ type: 'Reconciling', status: 'True', reason: 'RollingOut', message: ready.message })

@@ -1,6 +1,6 @@
 /**
  * Asks git hosts apart from the reconcile passes, so that a host that hangs holds up nothing but its own GatewaySyncs. One question per
- * GatewaySync is under way at most; its answer waits here until the next pass takes it.
+ * GatewaySync is under way at most; its answer waits here until a pass has acted on it.
  */
 import { type Clock } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
@@ -11,13 +11,15 @@ import type { SyncKey } from './store.ts'
 
 /** One question to a git host: what it is about, and how to ask. */
 export type Question = {
-  /** Equal texts are equal questions. */
+  /** What of the spec the answer depends on, besides the ref. */
+  subject: string
+  /** Subject and ref: equal texts are equal questions. */
   text: string
   wanted: Wanted
   ask(signal: AbortSignal): Promise<SourceObservation>
 }
 
-export type Answer = { wanted: Wanted; source: SourceObservation }
+export type Answer = { subject: string; wanted: Wanted; source: SourceObservation }
 
 export type Lookups = {
   /** What is known of the last answered question. */
@@ -29,8 +31,10 @@ export type Lookups = {
   isAsking(key: SyncKey, question: Pick<Question, 'text' | 'wanted'>): boolean
   /** Asks in the background; a different question under way for the key is cancelled first. */
   ask(key: SyncKey, question: Question): void
-  /** The answer that no pass has taken yet. */
-  take(key: SyncKey): Answer | undefined
+  /** The answer that no pass has acted on yet; it stays until one has. */
+  answer(key: SyncKey): Answer | undefined
+  /** An answer has been acted on, or no longer matters. */
+  done(key: SyncKey, answer: Answer): void
   forget(key: SyncKey): void
   /** Settles when no question is under way any more; call after `signal` was aborted. */
   settled(): Promise<void>
@@ -90,8 +94,9 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
     if (own.aborted || entries.get(key) !== entry) return
     const fault = source.kind === 'fault' ? source.fault : undefined
     entry.asking = undefined
-    entry.answer = { wanted: question.wanted, source }
+    entry.answer = { subject: question.subject, wanted: question.wanted, source }
     entry.last = {
+      subject: question.subject,
       question: question.text,
       requestId: question.wanted.undecided ? question.wanted.request?.id : undefined,
       atMs: clock.monotonicMs(),
@@ -118,11 +123,11 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
       const work: Promise<void> = run(key, entry, question, own).finally(() => underWay.delete(work))
       underWay.add(work)
     },
-    take(key) {
+    answer: (key) => entries.get(key)?.answer,
+    done(key, answer) {
       const entry = entries.get(key)
-      const answer = entry?.answer
-      if (entry !== undefined) entry.answer = undefined
-      return answer
+      // Another may have come meanwhile.
+      if (entry?.answer === answer) entry.answer = undefined
     },
     forget(key) {
       entries.get(key)?.asking?.cancel.abort()

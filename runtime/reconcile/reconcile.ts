@@ -6,8 +6,8 @@ import * as v from 'valibot'
 import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { isRefAllowed } from '../gatewaysync/allowed-refs.ts'
-import { decide, type Decision, type EventToRecord, type SourceObservation, type Verdict } from '../gatewaysync/decide.ts'
-import { dueForLookup } from '../gatewaysync/lookup.ts'
+import { decide, type Decision, type EventToRecord, type Verdict } from '../gatewaysync/decide.ts'
+import { dueForLookup, standingSource } from '../gatewaysync/lookup.ts'
 import { canonicalJson } from '../gatewaysync/profile.ts'
 import { type Wanted, wantedRef } from '../gatewaysync/request.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
@@ -15,7 +15,7 @@ import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import { mergePatchBetween } from '../kube/merge-patch.ts'
 import type { Log } from '../log.ts'
-import type { Lookups, Question } from './lookups.ts'
+import type { Answer, Lookups, Question } from './lookups.ts'
 import type { PassResult } from './queue.ts'
 import { type GatewaySyncRecord, type Store, type SyncKey } from './store.ts'
 
@@ -67,46 +67,55 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
   if (!parsed.success) return await reportInvalidSpec(deps, key, record, parsed.issues, signal)
   const spec = parsed.output
 
-  const answer = lookups.take(key)
-  const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
-  const source = answer?.source ?? { kind: 'unasked', standing: lookups.last(key)?.fault }
+  const answer = lookups.answer(key)
+  const { generation, annotations, status } = record
+  const wanted = wantedRef(parseRefName(spec.git.ref), annotations, status)
+  const subject = subjectOf(record, spec)
+  const matters = answer !== undefined && isStillAsked(answer, subject, wanted)
   const decision = decide({
-    generation: record.generation,
+    generation,
     spec,
-    annotations: record.annotations,
-    status: record.status,
-    wanted: answer?.wanted ?? wanted,
-    source,
+    annotations,
+    status,
+    wanted: matters ? answer.wanted : wanted,
+    source: matters ? answer.source : standingSource({ generation, status, wanted, subject, last: lookups.last(key) }),
     pods: store.podsOf(namespace, name),
     reports: store.reportsIn(namespace),
     delivery: deps.delivery(),
     now: clock.now(),
   })
   const current = await apply(deps, key, record, decision, signal)
+  // Only now: a status that the API server did not take is decided again.
+  if (answer !== undefined) lookups.done(key, answer)
   return ask(deps, key, current, spec)
+}
+
+/** What of a spec an answer of the git host and of the checks depends on, besides the ref. */
+function subjectOf({ uid }: GatewaySyncRecord, { git: { ref: _ref, ...git }, validation, sync }: GatewaySyncSpec): string {
+  return canonicalJson({ uid, git, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns })
+}
+
+/** The spec may have changed since the question. A request that came meanwhile does not count: a stream of them would undo every answer. */
+function isStillAsked(answer: Answer, subject: string, wanted: Wanted): boolean {
+  return answer.subject === subject && (wanted.undecided || answer.wanted.ref === wanted.ref)
 }
 
 /** Starts a question to the git host when one is due, and says when the next one will be. */
 function ask(deps: ReconcileDeps, key: SyncKey, record: GatewaySyncRecord, spec: GatewaySyncSpec): PassResult {
   const { lookups, clock } = deps
   const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
-  const text = canonicalJson({ uid: record.uid, git: spec.git, ref: wanted.ref, validation: spec.validation, sync: spec.sync.profiles })
+  const subject = subjectOf(record, spec)
+  const text = `${wanted.ref} ${subject}`
   const facts = { spec, wanted, question: text, last: lookups.last(key), nowMs: clock.monotonicMs(), jitter: clock.random() }
   const due = dueForLookup(facts)
   if (due.kind === 'later') return { wakeAfterMs: due.inMs === undefined ? undefined : Math.max(due.inMs, 10) }
-  if (!lookups.isAsking(key, { text, wanted })) lookups.ask(key, question(deps, record, spec, wanted, text, due.why !== 'poll'))
+  if (!lookups.isAsking(key, { text, wanted }))
+    lookups.ask(key, { subject, text, wanted, ask: question(deps, record, spec, wanted, due.why !== 'poll') })
   return { wakeAfterMs: undefined }
 }
 
-function question(
-  deps: ReconcileDeps,
-  record: GatewaySyncRecord,
-  spec: GatewaySyncSpec,
-  wanted: Wanted,
-  text: string,
-  fresh: boolean,
-): Question {
-  const ask = async (signal: AbortSignal): Promise<SourceObservation> => {
+function question(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: Wanted, fresh: boolean): Question['ask'] {
+  return async (signal) => {
     const startedMs = deps.clock.monotonicMs()
     if (wanted.request !== undefined && wanted.ref !== spec.git.ref && !isRefAllowed(wanted.ref, spec.git.allowedRefs)) {
       throw new Fault('RefNotAllowed', `spec.git.allowedRefs does not permit "${wanted.ref}"`)
@@ -115,7 +124,6 @@ function question(
     const verdict = await deps.check(record, spec, resolved.commit, signal)
     return { kind: 'resolved', ...resolved, verdict, durationMs: deps.clock.monotonicMs() - startedMs }
   }
-  return { text, wanted, ask }
 }
 
 async function apply(

@@ -29,6 +29,7 @@ function openQuestion(text: string, changes: Partial<Question> = {}): Question &
   const gate = Promise.withResolvers<SourceObservation>()
   let asked = false
   return {
+    subject: 'plant.git',
     text,
     wanted,
     async ask(signal) {
@@ -42,15 +43,17 @@ function openQuestion(text: string, changes: Partial<Question> = {}): Question &
   }
 }
 
-void t.test('an answer waits for the pass that takes it, and is taken once', async (t) => {
+void t.test('an answer waits until a pass has acted on it', async (t) => {
   const { lookups, answered } = setUp()
   const question = openQuestion('q')
   lookups.ask('plant/a', question)
   t.equal(lookups.isAsking('plant/a', question), true)
   question.answer()
   while (answered.length === 0) await turn()
-  t.strictSame(lookups.take('plant/a'), { wanted, source: found })
-  t.equal(lookups.take('plant/a'), undefined)
+  const answer = lookups.answer('plant/a')
+  t.strictSame(answer, { subject: 'plant.git', wanted, source: found })
+  if (answer !== undefined) lookups.done('plant/a', answer)
+  t.equal(lookups.answer('plant/a'), undefined)
   t.match(lookups.last('plant/a'), { question: 'q', failures: 0, fault: undefined })
 })
 
@@ -110,14 +113,14 @@ void t.test('a request does not wait for a poll of its ref, and does for the que
 
 void t.test('failures count up until a success', async (t) => {
   const { lookups, answered } = setUp()
-  const failing = { text: 'q', wanted, ask: () => Promise.reject(new Fault('GitTimeout', 'slow')) }
+  const failing = { subject: 's', text: 'q', wanted, ask: () => Promise.reject(new Fault('GitTimeout', 'slow')) }
   for (let i = 1; i <= 2; i++) {
     lookups.ask('plant/a', failing)
     while (answered.length < i) await turn()
     t.match(lookups.last('plant/a'), { failures: i, fault: { reason: 'GitTimeout' } })
   }
-  t.match(lookups.take('plant/a'), { source: { kind: 'fault' } })
-  lookups.ask('plant/a', { text: 'q', wanted, ask: async () => found })
+  t.match(lookups.answer('plant/a'), { source: { kind: 'fault' } })
+  lookups.ask('plant/a', { subject: 's', text: 'q', wanted, ask: async () => found })
   while (answered.length < 3) await turn()
   t.match(lookups.last('plant/a'), { failures: 0 })
   lookups.forget('plant/a')

@@ -1,0 +1,209 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
+import { type CommitHash, parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { createLog } from '../../../runtime/log.ts'
+import { createLookups } from '../../../runtime/reconcile/lookups.ts'
+import { reconcile, type ReconcileDeps, type ResolvedCommit } from '../../../runtime/reconcile/reconcile.ts'
+import { createStore, type GatewaySyncRecord, syncKey } from '../../../runtime/reconcile/store.ts'
+
+const commitA = parseCommitHash('a'.repeat(40))
+const commitB = parseCommitHash('b'.repeat(40))
+const key = syncKey('plant', 'one')
+const spec = (ref = 'main', changes: object = {}) => ({
+  git: { repo: 'https://git.example/plant.git', ref },
+  polling: { enabled: false },
+  sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  ...changes,
+})
+const condition = (status: GatewaySyncStatus, type: string) => status.conditions?.find((one) => one.type === type)
+
+/** One GatewaySync, a git host whose answers the test gives, an API server that takes what it is told. */
+function setUp(given: Partial<GatewaySyncRecord> = {}) {
+  const stop = new AbortController()
+  const store = createStore(() => {})
+  let answered = 0
+  const start = () => createLookups({ clock: systemClock, concurrency: 8, answered: () => (answered += 1), signal: stop.signal })
+  let lookups = start()
+  const host: { ref: string; answer: PromiseWithResolvers<CommitHash> }[] = []
+  let refuse: Fault | undefined
+  let version = 1
+  store.upsertSync({
+    namespace: 'plant',
+    name: 'one',
+    uid: 'u',
+    resourceVersion: '1',
+    generation: 1,
+    annotations: {},
+    spec: spec(),
+    status: {},
+    ...given,
+  })
+  const record = () => store.sync('plant', 'one') as GatewaySyncRecord
+  const deps = (): ReconcileDeps => ({
+    store,
+    lookups,
+    clock: systemClock,
+    log: createLog({ level: 'error' }),
+    allowLocal: false,
+    async resolve(_record, _spec, wanted): Promise<ResolvedCommit> {
+      const answer = Promise.withResolvers<CommitHash>()
+      host.push({ ref: wanted.ref, answer })
+      return { commit: await answer.promise, committedAt: undefined, fetchedAt: '2026-01-01T00:00:00Z' }
+    },
+    check: async () => ({ kind: 'notChecked' }),
+    delivery: () => undefined,
+    async writeStatus(before, status) {
+      if (refuse !== undefined) throw refuse
+      return { ...before, resourceVersion: String((version += 1)), status }
+    },
+    recordEvents() {},
+    observed() {},
+    gone() {},
+  })
+  return {
+    host,
+    status: () => record().status,
+    pass: () => reconcile(deps(), key, stop.signal),
+    change: (changes: Partial<GatewaySyncRecord>) => store.upsertSync({ ...record(), resourceVersion: String((version += 1)), ...changes }),
+    refuseWrites: (fault: Fault | undefined) => (refuse = fault),
+    /** Settles the newest question and waits until its answer lies ready. */
+    async answer(how: CommitHash | Fault) {
+      const before = answered
+      const { answer } = host.at(-1) ?? { answer: Promise.withResolvers<CommitHash>() }
+      if (how instanceof Fault) answer.reject(how)
+      else answer.resolve(how)
+      while (answered === before) await turn()
+    },
+    /** Another process, or another leader: what was asked is forgotten. */
+    restart: () => (lookups = start()),
+  }
+}
+
+async function synced() {
+  const world = setUp()
+  await world.pass()
+  await world.answer(commitA)
+  await world.pass()
+  return world
+}
+
+const requestFor = (ref: string, id = 'r1') => ({
+  [requestAnnotations.ref]: ref,
+  [requestAnnotations.id]: id,
+  [requestAnnotations.specRef]: 'main',
+})
+
+void t.test('an answer that the API server did not take is not lost', async (t) => {
+  const { pass, answer, refuseWrites, status } = setUp()
+  await pass()
+  await answer(commitA)
+  refuseWrites(new Fault('ApiUnavailable', 'no'))
+  await t.rejects(pass(), new Fault('ApiUnavailable', 'no'))
+  refuseWrites(undefined)
+  await pass()
+  t.match(status().published, { commit: commitA }, 'without another question to the git host')
+})
+
+void t.test('Ready is not true for a spec whose ref nobody has resolved yet', async (t) => {
+  const { pass, answer, change, status } = await synced()
+  t.match(condition(status(), 'Ready'), { status: 'True', observedGeneration: 1 })
+  change({ generation: 2, spec: spec('v2') })
+  for (const when of ['at once', 'while the question is under way']) {
+    await pass()
+    t.match(condition(status(), 'Ready'), { status: 'Unknown', reason: 'Pending', observedGeneration: 2 }, when)
+    t.match(condition(status(), 'Reconciling'), { status: 'True' }, when)
+  }
+  await answer(commitB)
+  await pass()
+  t.match(condition(status(), 'Ready'), { status: 'True', observedGeneration: 2 })
+  t.match(status().published, { commit: commitB, ref: 'v2' })
+})
+
+void t.test('Ready is not true for other checks of the same ref until they were made', async (t) => {
+  const changes = {
+    rules: { validation: { rules: { 'some-rule': 'error' } } },
+    'default excludes': { sync: { ...spec().sync, defaults: { excludePatterns: ['**/*.bak'] } } },
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    const world = await synced()
+    world.change({ generation: 2, spec: spec('main', change) })
+    await world.pass()
+    t.match(condition(world.status(), 'Ready'), { status: 'Unknown', reason: 'Pending' }, name)
+    await world.answer(commitA)
+    await world.pass()
+    t.match(condition(world.status(), 'Ready'), { status: 'True' }, name)
+  }
+})
+
+void t.test('a change that concerns no git host leaves Ready as it is', async (t) => {
+  const { pass, change, status, host } = await synced()
+  change({ generation: 2, spec: spec('main', { gateway: { port: 9088 } }) })
+  await pass()
+  t.match(condition(status(), 'Ready'), { status: 'True', observedGeneration: 2 })
+  t.equal(host.length, 1)
+})
+
+void t.test('an answer about what the spec said before is not published', async (t) => {
+  const { pass, answer, change, status } = await synced()
+  change({ generation: 2, spec: spec('v2') })
+  await pass()
+  await answer(commitB)
+  change({ generation: 3, spec: spec('v3') })
+  await pass()
+  t.match(status().published, { commit: commitA, ref: 'main' })
+  t.match(condition(status(), 'Ready'), { status: 'Unknown', reason: 'Pending' })
+})
+
+void t.test('a fault of the spec before does not stall the present one', async (t) => {
+  const { pass, answer, change, status } = setUp({ spec: spec('typo') })
+  await pass()
+  await answer(new Fault('RefNotFound', 'no such ref'))
+  await pass()
+  t.match(condition(status(), 'Stalled'), { status: 'True', reason: 'RefNotFound' })
+  change({ generation: 2, spec: spec('main') })
+  await pass()
+  t.equal(condition(status(), 'Stalled'), undefined)
+  t.match(condition(status(), 'SourceReady'), { status: 'Unknown', reason: 'Pending' })
+})
+
+void t.test('a refused request leaves no trace in the conditions', async (t) => {
+  const { pass, answer, change, status } = await synced()
+  const before = status().conditions
+  change({ annotations: requestFor('typo') })
+  await pass()
+  await answer(new Fault('RefNotFound', 'no such ref'))
+  for (const when of ['when it is answered', 'while the git host is asked again']) {
+    await pass()
+    t.match(status().requests, [{ id: 'r1', outcome: 'Refused', reason: 'RefNotFound' }], when)
+    t.strictSame(status().conditions, before, when)
+  }
+})
+
+void t.test('a restart keeps what the last question met until the next one is answered', async (t) => {
+  const { pass, answer, restart, status } = setUp()
+  await pass()
+  await answer(new Fault('GitUnreachable', 'no route'))
+  await pass()
+  const before = status().conditions
+  t.match(condition(status(), 'SourceReady'), { status: 'False', reason: 'GitUnreachable' })
+  restart()
+  await pass()
+  t.strictSame(status().conditions, before)
+})
+
+void t.test('a restart after a change of the spec does not call it ready before it was asked about', async (t) => {
+  const { pass, answer, change, restart, status } = await synced()
+  restart()
+  change({ generation: 2, spec: spec('main', { validation: { rules: { 'some-rule': 'error' } } }) })
+  for (const when of ['at once', 'while the question is under way']) {
+    await pass()
+    t.match(condition(status(), 'Ready'), { status: 'Unknown', reason: 'Pending' }, when)
+  }
+  await answer(commitA)
+  await pass()
+  t.match(condition(status(), 'Ready'), { status: 'True' })
+})
