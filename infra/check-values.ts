@@ -26,8 +26,9 @@ export function checkRelease(release: Release): void {
   throwIfAny(impossibleRelease(release))
 }
 
+/** Of known values all messages are known. */
 function throwIfAny(errors: readonly Value<string>[]): void {
-  if (errors.length > 0) throw new Error(errors.join('\n'))
+  if (errors.length > 0) throw new Error((errors as readonly string[]).join('\n'))
 }
 
 /** What a schema holds, as far as it is walked here; every member may be absent. */

@@ -157,7 +157,7 @@ type Resources = Record<string, Record<string, string>>
 function agentResources({ agent: { resources } }: Live<Values>): Made<Resources> {
   const { requests, limits } = resources
   const given = { ...optional('requests', requests), ...optional('limits', limits) }
-  return choose<Made<Resources>>(or(isSet(requests), isSet(limits)), given as Made<Resources>, usualAgentResources)
+  return choose<Made<Resources>>(or(isSet(requests), isSet(limits)), given, usualAgentResources)
 }
 
 /** No CPU limit: a first sync would take seven times as long under 200m (git.md section 5). */

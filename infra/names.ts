@@ -40,11 +40,10 @@ const maxName = 63
 const longestSuffix = '-webhook-receiver'
 
 /** Helm's usual rule, cut so that the longest suffix still fits. */
-export function namesOf(
-  { name, namespace, service = 'cdk8s' }: LiveRelease,
-  { nameOverride, fullnameOverride, webhook: { existingSecret } }: Pick<Live<Values>, 'nameOverride' | 'fullnameOverride' | 'webhook'>,
-  version: Value<string>,
-): Names {
+export function namesOf(release: LiveRelease, values: Live<Values>, version: Value<string>): Names {
+  const { name, namespace, service = 'cdk8s' } = release
+  const { nameOverride, fullnameOverride, webhook } = values
+  const { existingSecret } = webhook
   const chart = named('name', either(isSet(nameOverride), nameOverride, chartName))
   const full = either(isSet(fullnameOverride), fullnameOverride, either(contains(name, chart), name, text`${name}-${chart}`))
   const fullname = named('fullname', cut(full, maxName - longestSuffix.length))

@@ -127,7 +127,7 @@ export function together(separator: string, parts: readonly Value<string>[]): Va
 }
 
 function concatenated(parts: readonly Value<string>[]): Value<string> {
-  if (!parts.some(isExpression)) return parts.join('')
+  if (parts.every((part) => typeof part === 'string')) return parts.join('')
   return new Formatted(parts.flatMap((part) => (part instanceof Formatted ? part.parts : [part])))
 }
 

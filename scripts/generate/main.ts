@@ -3,13 +3,14 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { chart } from './chart.ts'
 import { manifests } from './manifests.ts'
 import { operations } from './operations.ts'
 import { rulePages } from './rules.ts'
 import type { GeneratedFile } from './table.ts'
 import { values } from './values.ts'
 
-const generators: (() => Promise<GeneratedFile[]>)[] = [operations, values, manifests, rulePages]
+const generators: (() => Promise<GeneratedFile[]>)[] = [operations, values, manifests, chart, rulePages]
 
 const check = process.argv.includes('--check')
 const stale: string[] = []

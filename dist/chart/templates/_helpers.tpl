@@ -1,0 +1,159 @@
+{{- define "cluster-sync-operator.amount" }}
+{{- $exponents := (dict "n" -9 "u" -6 "m" -3 "k" 3 "M" 6 "G" 9 "T" 12 "P" 15 "E" 18) }}
+{{- $multiples := (dict "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 "Ei" 1152921504606847000) }}
+{{- $number := regexFind "^[0-9.]+" . }}
+{{- $suffix := trimPrefix $number . }}
+{{- if hasKey $exponents $suffix }}{{ float64 (printf "%se%d" $number (get $exponents $suffix)) }}
+{{- else if hasKey $multiples $suffix }}{{ mulf (float64 $number) (get $multiples $suffix) }}
+{{- else }}{{ float64 . }}
+{{- end -}}
+{{- end }}
+
+{{- define "cluster-sync-operator.fullname" }}
+{{- (regexReplaceAll "-+$" (trunc 46 (ternary $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (include "cluster-sync-operator.name" $)) (contains (include "cluster-sync-operator.name" $) $.Release.Name)) (not (empty $.Values.fullnameOverride)))) "") -}}
+{{- end }}
+
+{{- define "cluster-sync-operator.memberPerLine" }}
+{{- $lines := list }}
+{{- range $key, $value := . }}
+{{- $lines = append $lines (printf "  %s: %s" (toRawJson $key) (toRawJson $value)) }}
+{{- end }}
+{{- printf "{\n%s\n}" (join ",\n" $lines) -}}
+{{- end }}
+
+{{- define "cluster-sync-operator.merged" }}
+{{- $merged := dict }}
+{{- range $layer := . }}
+{{- range $key, $value := $layer }}
+{{- $_ := set $merged $key $value }}
+{{- end }}
+{{- end }}
+{{- toRawJson $merged -}}
+{{- end }}
+
+{{- define "cluster-sync-operator.milliseconds" }}
+{{- $units := (dict "y" 31536000000 "w" 604800000 "d" 86400000 "h" 3600000 "m" 60000 "s" 1000 "ms" 1) }}
+{{- $sum := 0.0 }}
+{{- range $part := regexFindAll "[0-9]+[a-z]+" . -1 }}
+{{- $unit := regexReplaceAll "^[0-9]+" $part "" }}
+{{- $sum = addf $sum (mulf (float64 (trimSuffix $unit $part)) (get $units $unit)) }}
+{{- end }}
+{{- $sum -}}
+{{- end }}
+
+{{- define "cluster-sync-operator.name" }}
+{{- (ternary $.Values.nameOverride "cluster-sync-operator" (not (empty $.Values.nameOverride))) -}}
+{{- end }}
+
+{{- define "cluster-sync-operator.plucked" }}
+{{- $plucked := list }}
+{{- $key := .key }}
+{{- range $element := .list }}
+{{- $plucked = append $plucked (get $element $key) }}
+{{- end }}
+{{- toRawJson $plucked -}}
+{{- end }}
+
+{{- define "cluster-sync-operator.settings" }}
+namespace: {{ toRawJson $.Release.Namespace }}
+fullname: {{ toRawJson (include "cluster-sync-operator.fullname" $) }}
+serviceAccount: {{ toRawJson (include "cluster-sync-operator.fullname" $) }}
+development: {{ toRawJson (eq $.Values.controller.logDevMode "true") }}
+leaderElection: {{ toRawJson $.Values.leaderElection.enabled }}
+watchNamespaces:
+  {{- toYaml $.Values.watchNamespaces | nindent 2 }}
+ports:
+  receiver: {{ toRawJson $.Values.webhookReceiver.port }}
+  admission: {{ toRawJson $.Values.webhook.port }}
+  metrics: {{ toRawJson $.Values.metrics.service.port }}
+  probes: 8081
+  delivery: {{ toRawJson $.Values.delivery.port }}
+source:
+  folder: "/var/lib/cluster-sync/mirrors"
+  sizeLimit: {{ toRawJson (include "cluster-sync-operator.text" $.Values.source.storage.sizeLimit) }}
+  allowedHosts:
+    {{- toYaml $.Values.source.allowedHosts | nindent 4 }}
+delivery:
+  url: {{ toRawJson (printf "https://%s-delivery.%s.svc:%s" (include "cluster-sync-operator.fullname" $) $.Release.Namespace (include "cluster-sync-operator.text" $.Values.delivery.port)) }}
+certificates:
+  {{- if and (empty $.Values.webhook.existingSecret) (not $.Values.certManager.enabled) }}
+  kind: selfManaged
+  secretName: {{ toRawJson (ternary $.Values.webhook.existingSecret (printf "%s-certificate" (include "cluster-sync-operator.fullname" $)) (not (empty $.Values.webhook.existingSecret))) }}
+  {{- else }}
+  kind: mounted
+  folder: "/etc/cluster-sync/certificate"
+  tellsWebhook: {{ toRawJson (not (empty $.Values.webhook.existingSecret)) }}
+  {{- end }}
+dnsNames:
+  - {{ toRawJson (printf "%s-webhook.%s.svc" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
+  - {{ toRawJson (printf "%s-webhook.%s.svc.cluster.local" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
+  - {{ toRawJson (printf "%s-delivery.%s.svc" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
+  - {{ toRawJson (printf "%s-delivery.%s.svc.cluster.local" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
+  - {{ toRawJson (printf "%s-metrics.%s.svc" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
+  - {{ toRawJson (printf "%s-metrics.%s.svc.cluster.local" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
+injection:
+  enabled: {{ toRawJson $.Values.webhook.enabled }}
+  webhookConfiguration: {{ toRawJson (include "cluster-sync-operator.fullname" $) }}
+agent:
+  image: {{ toRawJson (printf "%s:%s" $.Values.agentImage.repository (ternary $.Values.agentImage.tag $.Chart.AppVersion (not (empty $.Values.agentImage.tag)))) }}
+  imagePullPolicy: {{ toRawJson $.Values.image.pullPolicy }}
+  imagePullSecrets:
+    {{- toYaml $.Values.imagePullSecrets | nindent 4 }}
+  resources:
+    {{- if or (not (empty (fromJson (include "cluster-sync-operator.texts" $.Values.agent.resources.requests)))) (not (empty (fromJson (include "cluster-sync-operator.texts" $.Values.agent.resources.limits)))) }}
+    {{- if not (or (not (empty (fromJson (include "cluster-sync-operator.texts" $.Values.agent.resources.requests)))) (not (empty (fromJson (include "cluster-sync-operator.texts" $.Values.agent.resources.limits))))) }}
+    {}
+    {{- end }}
+    {{- if not (empty (fromJson (include "cluster-sync-operator.texts" $.Values.agent.resources.requests))) }}
+    requests:
+      {{- toYaml (fromJson (include "cluster-sync-operator.texts" $.Values.agent.resources.requests)) | nindent 6 }}
+    {{- end }}
+    {{- if not (empty (fromJson (include "cluster-sync-operator.texts" $.Values.agent.resources.limits))) }}
+    limits:
+      {{- toYaml (fromJson (include "cluster-sync-operator.texts" $.Values.agent.resources.limits)) | nindent 6 }}
+    {{- end }}
+    {{- else }}
+    requests:
+      cpu: "10m"
+      memory: "64Mi"
+    limits:
+      memory: "256Mi"
+    {{- end }}
+  allowImageOverride: {{ toRawJson $.Values.agent.allowImageOverride }}
+  clusterRole: {{ toRawJson (printf "%s-agent" (include "cluster-sync-operator.fullname" $)) }}
+  autoBind: {{ toRawJson $.Values.rbac.autoBindAgent.enabled }}
+receiver:
+  enabled: {{ toRawJson $.Values.webhookReceiver.enabled }}
+  {{- if and $.Values.webhookReceiver.enabled (or (not (empty $.Values.webhookReceiver.hmac.secretRef.name)) (not (empty $.Values.webhookReceiver.hmac.secret))) }}
+  hmacFile: "/etc/cluster-sync/receiver/hmac/value"
+  {{- end }}
+  {{- if and $.Values.webhookReceiver.enabled (or (not (empty $.Values.webhookReceiver.token.secretRef.name)) (not (empty $.Values.webhookReceiver.token.secret))) }}
+  tokenFile: "/etc/cluster-sync/receiver/token/value"
+  {{- end }}
+  trustedProxies:
+    {{- toYaml $.Values.webhookReceiver.trustedProxies | nindent 4 }}
+metrics:
+  enabled: {{ toRawJson $.Values.metrics.enabled }}
+{{- end }}
+
+{{- define "cluster-sync-operator.text" }}
+{{- ternary . (toRawJson .) (kindIs "string" .) -}}
+{{- end }}
+
+{{- define "cluster-sync-operator.texts" }}
+{{- $texts := dict }}
+{{- range $key, $value := . }}
+{{- $_ := set $texts $key (include "cluster-sync-operator.text" $value) }}
+{{- end }}
+{{- toRawJson $texts -}}
+{{- end }}
+
+{{- define "cluster-sync-operator.withoutEmpty" }}
+{{- $present := dict }}
+{{- range $key, $value := . }}
+{{- if ne $value "" }}
+{{- $_ := set $present $key $value }}
+{{- end }}
+{{- end }}
+{{- toRawJson $present -}}
+{{- end }}

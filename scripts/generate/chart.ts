@@ -1,0 +1,9 @@
+/**
+ * dist/chart/: the packaged chart as a folder; `npm run chart` makes the archive too.
+ */
+import { chartFiles } from '../../infra/helm/chart.ts'
+import type { GeneratedFile } from './table.ts'
+
+export async function chart(): Promise<GeneratedFile[]> {
+  return chartFiles().map(({ path, content }) => ({ path: `dist/chart/${path}`, content }))
+}

@@ -1,0 +1,87 @@
+/**
+ * The chart as Helm sees it: its description, its values with their schema, its definitions; what is wrong is refused by name.
+ */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { checkValues } from '../../../infra/check-values.ts'
+import { gatewaySyncCrd, syncReportCrd } from '../../../infra/crd.ts'
+import { chartFiles } from '../../../infra/helm/chart.ts'
+import { helm, rendered } from '../../support/helm.ts'
+import { everything, release } from '../installed.ts'
+
+const files = new Map(chartFiles().map(({ path: name, content }) => [name, content]))
+const textOf = (name: string): string => files.get(name) ?? ''
+const manifest = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../../package.json'), 'utf8')) as { version: string }
+
+void t.test('name and version are those of the package', async (t) => {
+  t.match(parse(textOf('Chart.yaml')), {
+    apiVersion: 'v2',
+    name: 'cluster-sync-operator',
+    version: manifest.version,
+    appVersion: manifest.version,
+  })
+})
+
+void t.test('values.yaml has every key with its default, and a comment above each', async (t) => {
+  t.same(parse(textOf('values.yaml')), checkValues({}).values)
+  const lines = textOf('values.yaml').split('\n')
+  for (const [index, line] of lines.entries()) {
+    if (/^ *[a-zA-Z]+: \S/.test(line)) t.match(lines[index - 1], /^ *# \S.{5}/, line)
+  }
+})
+
+void t.test('the definitions are those of the other ways', async (t) => {
+  const definitions = [...files.keys()].filter((name) => name.startsWith('crds/'))
+  t.same(
+    definitions.map((name) => parse(textOf(name)) as unknown),
+    [gatewaySyncCrd(), syncReportCrd()],
+  )
+})
+
+void t.test('Helm finds nothing to say against it', async (t) => {
+  const { run, chart, valuesFile } = await helm(t)
+  for (const values of [{}, everything]) {
+    const { code, stdout } = await run('lint', '--strict', chart, '--values', valuesFile(values))
+    t.equal(code, 0, stdout)
+  }
+})
+
+void t.test('what is wrong is refused with the name of its key', async (t) => {
+  const real = await helm(t)
+  const wrong: [values: object, message: RegExp][] = [
+    [{ webhok: { enabled: true } }, /additional properties 'webhok' not allowed/],
+    [{ webhook: { prot: 1 } }, /at '\/webhook': additional properties 'prot' not allowed/],
+    [{ webhook: { port: 70_000 } }, /at '\/webhook\/port': maximum/],
+    [{ replicaCount: 0 }, /at '\/replicaCount': minimum/],
+    [{ replicaCount: null }, /missing property 'replicaCount'/],
+    [{ controller: { logDevMode: true } }, /at '\/controller\/logDevMode'/],
+    [{ resources: { limits: { memory: 'much' } } }, /at '\/resources\/limits\/memory'/],
+    [{ serviceMonitor: { interval: '30 seconds' } }, /at '\/serviceMonitor\/interval'/],
+    [
+      { webhookReceiver: { ingress: { hosts: [{ host: 'a', paths: [{ path: '/', pathType: 'Regex' }] }] } } },
+      /at '\/webhookReceiver\/ingress\/hosts\/0\/paths\/0\/pathType'/,
+    ],
+    [{ leaderElection: { enabled: false }, replicaCount: 2 }, /leaderElection\.enabled: 2 replicas without leader election/],
+  ]
+  for (const [values, message] of wrong) t.match(await rendered(real, release, values), message, JSON.stringify(values))
+})
+
+void t.test('--set gives numbers and flags that a file gives too', async (t) => {
+  const { run, chart, valuesFile } = await helm(t)
+  const sets = ['--set', 'replicaCount=3,webhook.port=9555,source.storage.sizeLimit=128000000,networkPolicy.enabled=true']
+  const values = { replicaCount: 3, webhook: { port: 9555 }, source: { storage: { sizeLimit: 128e6 } }, networkPolicy: { enabled: true } }
+  const bySet = await run('template', 'plant', chart, ...sets)
+  const byFile = await run('template', 'plant', chart, '--values', valuesFile(values))
+  t.equal(bySet.code, 0, bySet.stderr)
+  t.equal(bySet.stdout, byFile.stdout)
+})
+
+void t.test('another chart may depend on it', async (t) => {
+  const own = chartFiles().map(({ path: name, content }) => ({ path: `charts/cluster-sync-operator/${name}`, content }))
+  const real = await helm(t, [{ path: 'Chart.yaml', content: 'apiVersion: v2\nname: platform\nversion: 1.0.0\n' }, ...own])
+  const answer = await rendered(real, release, { global: { region: 'a' }, 'cluster-sync-operator': { replicaCount: 2 } })
+  if (typeof answer === 'string') t.fail(answer)
+  else t.match(answer.manifests.find(({ kind }) => kind === 'Deployment')?.['spec'], { replicas: 2 })
+})

@@ -1,0 +1,102 @@
+/**
+ * The chart on the real API server, by the commands of docs/install.md: installed, upgraded, refused, uninstalled.
+ */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { chartFiles } from '../../infra/helm/chart.ts'
+import type { Kinds } from '../infra/installed.ts'
+import { helmOf } from '../support/helm.ts'
+import { blocksOf } from '../support/page.ts'
+import { temporaryFolder } from '../support/repository.ts'
+import { sharedData } from '../support/requires.ts'
+import { openWorld } from '../support/world.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+/** The commands of the page's section on Helm, in their order. */
+function documentedCommands(): string[][] {
+  const blocks = blocksOf('docs/install.md').filter(({ section, language }) => /\bHelm\b/.test(section) && language === 'sh')
+  const lines = blocks.flatMap(({ text }) => text.split('\n'))
+  return lines.filter((line) => line !== '').map((line) => line.split(' '))
+}
+
+void t.test('the chart, by the commands of the documentation', { timeout: 240_000 }, async (t) => {
+  const crds = sharedData(t, 'crds')
+  if (crds === undefined) return
+  // A control plane of its own: the kinds and the policies of an installation hold for a whole cluster.
+  const { plane } = await openWorld(t, { shared: false })
+  const { kubectl } = plane
+  const files = readdirSync(crds).filter((name) => name.endsWith('.yaml'))
+  const applied = await kubectl(['apply', '--server-side', ...files.flatMap((file) => ['-f', path.join(crds, file)])])
+  t.equal(applied.code, 0, applied.stderr)
+
+  const folder = temporaryFolder(t, 'chart')
+  cpSync(path.join(root, 'dist/chart'), path.join(folder, 'dist/chart'), { recursive: true })
+  mkdirSync(path.join(folder, 'examples'))
+  cpSync(path.join(root, 'examples/helm-values.yaml'), path.join(folder, 'examples/helm-values.yaml'))
+  const helm = await helmOf(t, { cwd: folder, kubeconfig: plane.adminKubeconfig })
+  const namespace = 'cluster-sync'
+  const deployment = async (): Promise<Kinds['Deployment']> => {
+    const { stdout } = await kubectl(['-n', namespace, 'get', 'deployment', 'cluster-sync-operator', '-o', 'json'])
+    return JSON.parse(stdout) as Kinds['Deployment']
+  }
+
+  await t.test('a combination that cannot work stops it before anything is there', async (t) => {
+    const set = '--set=leaderElection.enabled=false,replicaCount=2'
+    const { code, stderr } = await helm('install', 'cluster-sync-operator', 'dist/chart', '-n', namespace, '--create-namespace', set)
+    t.not(code, 0)
+    t.match(stderr, 'leaderElection.enabled: 2 replicas without leader election would all write; set replicaCount: 1')
+    t.match(await kubectl(['get', 'namespace', namespace]), { code: 1 })
+  })
+
+  for (const [program = '', ...args] of documentedCommands()) {
+    await t.test([program, ...args].join(' '), async (t) => {
+      if (program === 'npm') {
+        const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+        t.equal(scripts[args[1] ?? ''], 'node scripts/ensure.mjs node scripts/chart.ts')
+        const made = spawnSync(process.execPath, [path.join(root, 'scripts/chart.ts'), path.join(folder, 'dist')], { encoding: 'utf8' })
+        t.equal(made.status, 0, made.stderr)
+        return
+      }
+      const within = args.map((arg) => (arg === 'dist/chart/crds/' ? path.join(folder, arg) : arg))
+      const { code, stdout, stderr } = program === 'kubectl' ? await kubectl(within) : await helm(...args)
+      t.equal(code, 0, stderr)
+      if (program === 'kubectl') return
+      t.match(stdout, /^STATUS: deployed$/m)
+      t.match(stdout, 'rollout status deployment/cluster-sync-operator')
+    })
+  }
+
+  await t.test('what the commands set is in the cluster', async (t) => {
+    const { spec, metadata } = await deployment()
+    t.equal(spec.replicas, 2)
+    t.match(metadata['labels'], { 'app.kubernetes.io/managed-by': 'Helm' })
+    const { stdout } = await kubectl(['get', 'poddisruptionbudgets,servicemonitors,certificates,gs', '-A', '-o', 'name'])
+    t.match(stdout, 'servicemonitor.monitoring.coreos.com/cluster-sync-operator')
+  })
+
+  await t.test('the same upgrade again changes no object', async (t) => {
+    const before = await deployment()
+    const { code, stderr } = await helm('upgrade', 'cluster-sync-operator', 'dist/chart', '-n', namespace, '--reuse-values')
+    t.equal(code, 0, stderr)
+    t.equal((await deployment()).metadata['resourceVersion'], before.metadata['resourceVersion'])
+  })
+
+  await t.test('once uninstalled, only the definitions are left', async (t) => {
+    const { code, stderr } = await helm('uninstall', 'cluster-sync-operator', '--namespace', namespace)
+    t.equal(code, 0, stderr)
+    const kinds = 'deployments,services,roles,clusterroles,validatingadmissionpolicies,mutatingwebhookconfigurations'
+    const left = await kubectl(['get', kinds, '-A', '-l', 'app.kubernetes.io/part-of=clustersync.io', '-o', 'name'])
+    t.equal(left.stdout, '')
+    t.match(await kubectl(['get', 'crd', 'gatewaysyncs.clustersync.io', 'syncreports.clustersync.io']), { code: 0 })
+  })
+})
+
+void t.test('the committed chart is what the sources make, and nothing else', async (t) => {
+  const committed = readdirSync(path.join(root, 'dist/chart'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.relative(path.join(root, 'dist/chart'), path.join(parentPath, name)))
+  t.same(new Set(committed), new Set(chartFiles().map(({ path: name }) => name)))
+})

@@ -1,0 +1,89 @@
+/**
+ * The packaged chart and the real Helm, which is built once like the programs of the control plane.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Test } from 'tap'
+import { parseAllDocuments } from 'yaml'
+import { type ChartFile, chartFiles } from '../../infra/helm/chart.ts'
+import type { Manifest } from '../../infra/policies.ts'
+import { ensureProgram } from '../cluster/binaries.ts'
+import { temporaryFolder } from './repository.ts'
+
+export type Ran = { stdout: string; stderr: string; code: number }
+
+export type Helm = {
+  /** The folder of the chart. */
+  chart: string
+  run(...args: string[]): Promise<Ran>
+  /** Writes values to a file, for `--values`. */
+  valuesFile(values: unknown): string
+}
+
+/** Helm with a home of its own, and a chart in it: that of the sources unless another is given. */
+export async function helm(t: Pick<Test, 'teardown' | 'comment'>, files: readonly ChartFile[] = chartFiles()): Promise<Helm> {
+  const home = temporaryFolder(t, 'helm')
+  const chart = path.join(home, 'chart')
+  for (const { path: name, content } of files) {
+    mkdirSync(path.dirname(path.join(chart, name)), { recursive: true })
+    writeFileSync(path.join(chart, name), content)
+  }
+  const run = await helmOf(t, { cwd: home })
+  let written = 0
+  return {
+    chart,
+    run,
+    valuesFile(values) {
+      const file = path.join(home, `values-${written}.json`)
+      written += 1
+      writeFileSync(file, JSON.stringify(values))
+      return file
+    },
+  }
+}
+
+/** Runs Helm in a folder, against no cluster unless a kubeconfig is given. */
+export async function helmOf(
+  t: Pick<Test, 'teardown' | 'comment'>,
+  { cwd, kubeconfig = '/dev/null' }: { cwd: string; kubeconfig?: string },
+): Promise<Helm['run']> {
+  const program = await ensureProgram('helm', (line) => t.comment(line))
+  const home = temporaryFolder(t, 'helm-home')
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home, KUBECONFIG: kubeconfig }
+  return (...args) => execute(program, args, cwd, env)
+}
+
+/** The objects of what Helm renders. */
+export function parsed(stdout: string): Manifest[] {
+  return parseAllDocuments(stdout).flatMap((document) => {
+    if (document.errors.length > 0) throw document.errors[0]
+    const object = document.toJS() as Manifest | null
+    return object === null ? [] : [object]
+  })
+}
+
+/** What Helm would install for values, and what it would print; its message where it refuses. */
+export async function rendered(
+  { run, chart, valuesFile }: Helm,
+  { name, namespace }: { name: string; namespace: string },
+  values: object,
+): Promise<{ manifests: Manifest[]; notes: string } | string> {
+  const options = ['--dry-run=client', '--output', 'json', '--namespace', namespace, '--values', valuesFile(values)]
+  const { code, stdout, stderr } = await run('install', name, chart, ...options)
+  if (code !== 0) return stderr
+  const { manifest, info } = JSON.parse(stdout) as { manifest: string; info: { notes?: string } }
+  return { manifests: parsed(manifest), notes: info.notes ?? '' }
+}
+
+function execute(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000, cwd, env })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')))
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')))
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ stdout, stderr, code: code ?? 1 }))
+  })
+}
