@@ -4,6 +4,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
+import { parseStandaloneSync } from '../runtime/standalone/settings.ts'
+import { maxRenderedBytes } from '../runtime/sync/stage.ts'
 import { runCli } from './support/run-cli.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -32,6 +34,24 @@ void t.test('every npm script that a page names exists', async (t) => {
       page,
     )
   }
+})
+
+void t.test('every GatewaySync that a page shows is one that is accepted', async (t) => {
+  for (const page of pages) {
+    for (const [, block = ''] of read(page).matchAll(/```yaml\n(.*?)```/gs)) {
+      if (/^kind: GatewaySync$/m.test(block)) t.doesNotThrow(() => parseStandaloneSync(block, page), page)
+    }
+  }
+})
+
+void t.test('the limits that docs/sync.md states are those of the code', async (t) => {
+  const page = read('docs/sync.md')
+  const engine = read('runtime/sync/template.ts')
+  t.ok(page.includes(`| ${maxRenderedBytes / 1024 / 1024} MiB, text in UTF-8 |`))
+  for (const constant of ['maxTags = 20_000', 'maxTagCharacters = 16 * 1024', 'maxAllTagCharacters = 1024 * 1024', 'maxRenderMs = 1_000'])
+    t.ok(engine.includes(`const ${constant}\n`), constant)
+  t.match(page, /20,000 of at most 16 Ki characters each, 1 Mi in all/)
+  t.match(page, /8 Mi characters, 1 s/)
 })
 
 void t.test('the page of the standalone runner and its help text name the same options', async (t) => {

@@ -5,11 +5,13 @@
  * the agent's part holds in memory.
  */
 import { execFile } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { type GitHost, startGitHost } from '../support/git-host.ts'
 import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
+import { memoryCgroup } from '../support/memory-cgroup.ts'
 import { profileOf } from '../support/memory-source.ts'
 import type { DeliverAnswer, DeliverMessage } from '../support/programs/deliver.ts'
 import type { EngineAnswer, EngineMessage } from '../support/programs/engine.ts'
@@ -20,6 +22,8 @@ const sizes = [100, 2_000, 20_000]
 /** Of each kind of later sync, for each round of first syncs. */
 const changesPerRound = 4
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
+/** Budget: a first sync of 20,000 files ends within it. */
+const containerMiB = 128
 /** As the images start them. */
 const flags = { deliver: ['--max-semi-space-size=2'], engine: ['--max-semi-space-size=2', '--heap-growing-percent=20'] }
 
@@ -60,6 +64,7 @@ async function measure(bench: Bench, files: number, rounds: number) {
     const { firsts, clones, last } = await firstSyncs(bench, engine, files, head, rounds)
     const { change, nothing, drift } = await laterSyncs(last, repository, rounds * changesPerRound)
     const memory = await agentMemory(bench, files, repository)
+    const containedMs = await inSmallContainer(bench, files, repository)
     const figure = (what: string, value: number, unit: string): Figure => ({ name: `${files} files: ${what}`, value, unit })
     const firstMs = median(firsts.map(({ ms }) => ms))
     const cloneMs = median(clones)
@@ -76,6 +81,7 @@ async function measure(bench: Bench, files: number, rounds: number) {
         figure('a commit that changes nothing here', median(nothing.map(({ ms }) => ms)), 'ms'),
         figure('drift pass', median(drift.map(({ ms }) => ms)), 'ms'),
         figure('drift pass, CPU', mean(drift.map(({ cpuMs }) => cpuMs)), 'ms'),
+        ...(containedMs === undefined ? [] : [figure(`first sync to disk within ${containerMiB} MiB`, containedMs, 'ms')]),
         ...memory.map(([what, value]) => figure(`agent's part, ${what}`, value, 'MiB')),
       ],
     }
@@ -161,6 +167,26 @@ async function agentMemory(bench: Bench, files: number, repository: Repository):
     ]
   } finally {
     await engine.stop()
+  }
+}
+
+/**
+ * Whether the agent's part ends within the memory of a small container, files that it wrote and that are not on disk yet included; undefined
+ * where there is no such limit to be had. Not on tmpfs, whose files would count for ever.
+ */
+async function inSmallContainer(bench: Bench, files: number, repository: Repository): Promise<number | undefined> {
+  const within = memoryCgroup(containerMiB)
+  if (within === undefined) return undefined
+  const parent = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-bench-'))
+  const engine = await startProcess(bench.engineProgram, [], flags.engine, within)
+  try {
+    const place = { ...newPlace(bench, engine, files, 'container'), dataDir: parent }
+    const head = repository.git('rev-parse', 'HEAD').toString('utf8').trim()
+    return (await sync(place, head, files)).ms
+  } finally {
+    await engine.stop()
+    await within.remove()
+    rmSync(parent, { recursive: true, force: true })
   }
 }
 
