@@ -1,17 +1,22 @@
 /**
  * The push receiver over real HTTP, bundled and in a process of its own with the memory of a small container: how long an answer takes at a
- * steady rate, how many calls a second are accepted and refused, what a burst becomes, and what hostile bodies cost. Times hold the
- * caller's share of the machine too.
+ * steady rate, how many calls a second are accepted and refused, what a burst becomes, and what hostile bodies cost. Then the same of the
+ * whole controller, as its image starts it, on a real API server. Times hold the share of everything else on the machine too.
  */
+import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { Agent } from 'undici'
 import { systemClock } from '../../runtime/clock.ts'
 import { hostileBodies } from '../support/hostile-bodies.ts'
+import { imageFlags } from '../support/image-flags.ts'
+import { install, type Installation } from '../support/installation.ts'
 import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
 import { type MemoryCgroup, memoryCgroup } from '../support/memory-cgroup.ts'
+import { until } from '../support/world.ts'
 import { type Figure, percentile } from './figures.ts'
 
 /** design: p99 50 ms at 200 deliveries a second. */
@@ -20,8 +25,6 @@ const concurrency = 32
 /** About what the API server takes for a merge patch. */
 const writeMs = 5
 const limitMiB = 128
-/** As in the image. */
-const flags = ['--max-semi-space-size=2', '--expose-gc']
 const key = 'a key of some length'
 const source = path.resolve(import.meta.dirname, '../support/receiver-process.ts')
 
@@ -30,7 +33,7 @@ export async function run({ rounds = 2_000 }: { rounds?: number }): Promise<Figu
   const folder = await mkdtemp(path.join(os.tmpdir(), 'cluster-sync-receiver-'))
   try {
     const [program = ''] = await bundlePrograms([source], folder)
-    return [...(await within(program, (receiver) => speed(receiver, rounds))), ...(await hostile(program))]
+    return [...(await within(program, (receiver) => speed(receiver, rounds))), ...(await hostile(program)), ...(await whole(rounds))]
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -41,7 +44,7 @@ type Receiver = Caller & { process: Process; cgroup: MemoryCgroup | undefined; w
 /** Does something with a receiver of its own. */
 async function within(program: string, work: (receiver: Receiver) => Promise<Figure[]>): Promise<Figure[]> {
   const cgroup = memoryCgroup(limitMiB)
-  const child = await startProcess(program, [key, String(writeMs)], flags, cgroup)
+  const child = await startProcess(program, [key, String(writeMs)], imageFlags('controller'), cgroup)
   const { url } = await child.ask<{ url: string }>({})
   const dispatcher = new Agent({ connections: 256 })
   try {
@@ -73,12 +76,12 @@ async function speed({ call, writes, cgroup }: Receiver, rounds: number): Promis
 type Caller = ReturnType<typeof callerOf>
 type Headers = Record<string, string>
 
-function callerOf(url: string, dispatcher: Agent) {
+function callerOf(url: string, dispatcher: Agent, namespace = 'default') {
   return {
     async call(name: string, body: string | Buffer, headers: Headers): Promise<number> {
       const { statusCode, body: answer } = await dispatcher.request({
         origin: url,
-        path: `/webhook/default/${name}`,
+        path: `/webhook/${namespace}/${name}`,
         method: 'POST',
         body,
         headers: { 'content-type': 'application/json', 'x-github-event': 'push', ...headers },
@@ -143,6 +146,58 @@ async function hostile(program: string): Promise<Figure[]> {
   return figures
 }
 
+/** The controller that is shipped, in the container that it is shipped for. */
+async function whole(rounds: number): Promise<Figure[]> {
+  const root = path.resolve(import.meta.dirname, '../..')
+  await promisify(execFile)(process.execPath, [path.join(root, 'scripts/bundle.ts')])
+  const cgroup = memoryCgroup(limitMiB)
+  const inside = cgroup === undefined ? [] : [cgroup.enter.program, ...cgroup.enter.args]
+  const command = [...inside, process.execPath, ...imageFlags('controller'), path.join(root, 'build/controller.js')]
+  const teardowns: (() => unknown)[] = []
+  const dispatcher = new Agent({ connections: 256 })
+  try {
+    const cluster = await install({ teardown: (handler: () => unknown) => void teardowns.push(handler) }, ['plant'], {}, { command })
+    const namespace = cluster.namespace('plant')
+    const plants = 50
+    await makePlants(cluster, namespace, plants)
+    const { call } = callerOf(cluster.receiver.url, dispatcher, namespace)
+    const proof = { authorization: `Bearer ${cluster.receiver.token}` }
+    // Nine of ten pushes are to branches that nobody follows; each other one costs a question to the git host on this same machine.
+    const [body, other] = [push(), push('refs/heads/other')]
+    const restMiB = memoryOf(cluster.controllerPid()).anonymousMiB
+    const figures = [{ name: 'controller: anonymous memory at rest', value: Math.round(restMiB), unit: 'MiB' }]
+    const times = await atRate(rounds, (index) => call(`plant-${index % plants}`, index % 10 === 0 ? body : other, proof))
+    figures.push(...times.map((figure) => ({ ...figure, name: `controller: ${figure.name}` })))
+    for (const [name, { body: bad, status }] of Object.entries(hostileBodies())) {
+      const { peak } = await peakWhile(cluster.controllerPid(), () =>
+        Promise.all(Array.from({ length: 100 }, async () => expectStatus(await call('plant-0', bad, proof), status))),
+      )
+      figures.push({ name: `controller: anonymous memory, ${name}`, value: Math.round(peak.anonymousMiB), unit: 'MiB' })
+    }
+    if (cgroup !== undefined) figures.push({ name: 'controller: charged at most', value: Math.round(cgroup.peakMiB()), unit: 'MiB' })
+    return figures
+  } finally {
+    await dispatcher.close()
+    for (const handler of teardowns.toReversed()) await handler()
+    await cgroup?.remove()
+  }
+}
+
+/** GatewaySyncs of one repository, each published. */
+async function makePlants(cluster: Installation, namespace: string, count: number): Promise<void> {
+  const { host } = cluster
+  host.repository('plant.git').commit({ 'projects/a.txt': 'one' })
+  const spec = {
+    git: { repo: host.url('plant.git/.git'), ref: 'main' },
+    polling: { enabled: false },
+    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  }
+  for (let index = 0; index < count; index += 1) await cluster.gatewaySync(namespace, `plant-${index}`, spec)
+  for (let index = 0; index < count; index += 1) {
+    await until(async () => (await cluster.status(namespace, `plant-${index}`)).published, `plant-${index} is published`, 120_000)
+  }
+}
+
 function expectStatus(status: number, wanted: number): void {
   if (status !== wanted) throw new Error(`a call was answered ${status}, not ${wanted}`)
 }
@@ -152,7 +207,7 @@ function signed(body: string | Buffer): Headers {
 }
 
 /** About as large as a push of ten commits. */
-function push(): string {
+function push(ref = 'refs/heads/main'): string {
   const commit = () => ({
     id: 'c'.repeat(40),
     message: 'm'.repeat(200),
@@ -162,7 +217,7 @@ function push(): string {
     modified: ['a/b'],
   })
   return JSON.stringify({
-    ref: 'refs/heads/main',
+    ref,
     before: 'a'.repeat(40),
     after: 'b'.repeat(40),
     commits: Array.from({ length: 10 }, commit),

@@ -48,8 +48,12 @@ export type Installation = {
   gateway(namespace: string, name: string, options: GatewayOptions): Promise<Gateway>
   /** Ends the controller as a kubelet does; returns its exit code. */
   stopController(): Promise<number | null>
+  controllerPid(): number
   startController(): Promise<void>
 }
+
+/** `command` starts the controller; by itself that are its sources. */
+export type InstallOptions = ControlPlaneOptions & { command?: readonly string[] }
 
 export type GatewayOptions = { account: string; simulator: Simulator; dataDir: string; profile?: string; mode?: string }
 export type Gateway = {
@@ -65,7 +69,7 @@ export async function install(
   t: Pick<Test, 'teardown'>,
   prefixes: readonly string[],
   values: ValuesInput = {},
-  ownPlane: ControlPlaneOptions = {},
+  { command = [process.execPath, path.join(root, 'runtime/controller.ts')], ...ownPlane }: InstallOptions = {},
 ): Promise<Installation> {
   const world = await openWorld(t, ownPlane)
   const { kube, plane, signal } = world
@@ -112,7 +116,8 @@ export async function install(
       KUBECONFIG: kubeconfig,
       [controllerSettingsVariable]: JSON.stringify(settings),
     }
-    const child = spawn(process.execPath, [path.join(root, 'runtime/controller.ts')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const [program = '', ...args] = command
+    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log(chunk.toString('utf8')))
     controller = child
     await until(async () => {
@@ -135,6 +140,7 @@ export async function install(
     logs,
     startController,
     stopController,
+    controllerPid: () => controller?.pid ?? 0,
     namespace: (prefix) => namespaces.get(prefix) ?? '',
     async gatewaySync(namespace, name, spec) {
       await kube.create(gatewaySyncType, { apiVersion, kind: 'GatewaySync', metadata: { namespace, name }, spec }, signal)

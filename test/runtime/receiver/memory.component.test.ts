@@ -5,8 +5,9 @@ import { createHmac } from 'node:crypto'
 import * as http from 'node:http'
 import path from 'node:path'
 import t from 'tap'
-import { bundlePrograms, peakWhile, startProcess } from '../../support/measured-process.ts'
 import { hostileBodies } from '../../support/hostile-bodies.ts'
+import { imageFlags } from '../../support/image-flags.ts'
+import { bundlePrograms, peakWhile, startProcess } from '../../support/measured-process.ts'
 import { memoryCgroup } from '../../support/memory-cgroup.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
@@ -22,7 +23,7 @@ void t.test(
     const [program = ''] = await bundlePrograms([source], temporaryFolder(t, 'receiver-memory'))
     const cgroup = memoryCgroup(limitMiB)
     if (cgroup === undefined) t.comment('no memory cgroup can be made here: what the process holds is measured instead')
-    const receiver = await startProcess(program, ['key'], ['--max-semi-space-size=2', '--expose-gc'], cgroup)
+    const receiver = await startProcess(program, ['key'], imageFlags('controller'), cgroup)
     t.teardown(async () => {
       await receiver.stop()
       await cgroup?.remove()
