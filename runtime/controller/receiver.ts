@@ -92,7 +92,7 @@ async function writeRequest(
       const earlier = carriedOver(record.annotations, record.status, overtaken)
       const metadata = { resourceVersion: record.resourceVersion, annotations: { ...annotations, [requestAnnotations.earlier]: earlier } }
       const written = projectGatewaySync(await kube.mergePatch(gatewaySyncType, key, { metadata }, {}, signal))
-      store.upsertSync(written)
+      store.updateSync(written)
       return written
     } catch (error) {
       if (signal.aborted) throw new Fault('ApiUnavailable', `no answer within ${writeTimeoutMs / 1000} s`, { cause: error })

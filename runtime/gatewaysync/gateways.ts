@@ -47,11 +47,11 @@ export function parseReport(podUid: unknown, status: unknown): GatewayReport {
   return parsed.success ? { podUid, status: parsed.output, malformed: false } : { podUid, status: undefined, malformed: true }
 }
 
-/** The GatewaySync that a pod follows: the one it names, else the only one of its namespace. */
-export function gatewaySyncOfPod(annotations: Readonly<Record<string, string>>, namesInNamespace: readonly string[]): string | undefined {
+/** The GatewaySync that a pod follows: the one it names, else the only one of its namespace, if there is exactly one. */
+export function gatewaySyncOfPod(annotations: Readonly<Record<string, string>>, only: string | undefined): string | undefined {
   const named = annotations[podAnnotations.gatewaySync]
   if (named !== undefined && named !== '') return named
-  return namesInNamespace.length === 1 ? namesInNamespace[0] : undefined
+  return only
 }
 
 /** The state of each gateway, given what is published. */

@@ -8,8 +8,6 @@ import { isAbort } from '../fault.ts'
 export type Queue = {
   /** Asks for a pass as soon as a worker is free. */
   add(key: string): void
-  /** Forgets the key's timer and failures, for an object that is gone. A pass under way ends by itself. */
-  forget(key: string): void
   /** Works until the signal; settles when the passes under way have settled. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -30,6 +28,7 @@ type Options = {
 const firstRetryMs = 1_000
 const longestRetryMs = 300_000
 
+/** Of a key that waits, runs, has a timer or has failed; every other is forgotten, as its object may be gone. */
 type Entry = { waiting: boolean; running: boolean; failures: number; timer: AbortController | undefined }
 
 export function createQueue({ clock, workers, pass, failed }: Options): Queue {
@@ -61,7 +60,7 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
     clock.wait(ms, timer.signal).then(
       () => add(key),
       () => {
-        // The timer was replaced or the key forgotten.
+        // The timer was replaced, or the queue has ended.
       },
     )
   }
@@ -73,7 +72,7 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
     try {
       const { wakeAfterMs } = await pass(key, signal)
       entry.failures = 0
-      if (wakeAfterMs !== undefined && !entry.waiting && entries.get(key) === entry) addLater(key, entry, wakeAfterMs)
+      if (wakeAfterMs !== undefined && !entry.waiting) addLater(key, entry, wakeAfterMs)
     } catch (error) {
       if (isAbort(error, signal)) return
       failed(key, error)
@@ -81,15 +80,12 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
       if (!entry.waiting) addLater(key, entry, backoffMs(entry.failures, firstRetryMs, longestRetryMs, clock.random()))
     } finally {
       entry.running = false
+      if (!entry.waiting && entry.timer === undefined) entries.delete(key)
     }
   }
 
   return {
     add,
-    forget(key) {
-      entries.get(key)?.timer?.abort()
-      entries.delete(key)
-    },
     async run(signal) {
       const running = new Set<Promise<void>>()
       signal.addEventListener('abort', () => wakeWorker?.(), { once: true })

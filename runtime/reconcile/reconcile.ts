@@ -137,7 +137,7 @@ async function apply(
   try {
     if (patch === undefined || isOnlyRefresh(patch, record.status, deps.clock.now())) return record
     const current = await deps.writeStatus(record, status, patch, signal)
-    deps.store.upsertSync(current)
+    deps.store.updateSync(current)
     deps.recordEvents(record, events)
     return current
   } finally {

@@ -119,26 +119,37 @@ export function createStore(changed: (key: SyncKey) => void) {
     return fresh
   }
 
-  const syncOfPod = (pod: PodRecord): string | undefined => gatewaySyncOfPod(pod.annotations, [...inNamespace(pod.namespace).syncs.keys()])
+  const syncOfPod = (pod: PodRecord): string | undefined => {
+    const { syncs } = inNamespace(pod.namespace)
+    const [first] = syncs.keys()
+    return gatewaySyncOfPod(pod.annotations, syncs.size === 1 ? first : undefined)
+  }
 
   const podChanged = (pod: PodRecord | undefined): void => {
     const name = pod === undefined ? undefined : syncOfPod(pod)
     if (pod !== undefined && name !== undefined) changed(syncKey(pod.namespace, name))
   }
 
+  /** What a watch tells. */
+  const upsertSync = (record: GatewaySyncRecord): void => {
+    const { syncs } = inNamespace(record.namespace)
+    const before = syncs.get(record.name)
+    // What a write returned and what the watch brings may arrive in either order.
+    if (before?.uid === record.uid && isNewer(before.resourceVersion, record.resourceVersion)) return
+    syncs.set(record.name, record)
+    // Our own status writes come back through the watch; they are no reason for another pass.
+    const sameWish =
+      before?.uid === record.uid && before.generation === record.generation && sameAnnotations(before.annotations, record.annotations)
+    if (!sameWish) changed(syncKey(record.namespace, record.name))
+    // With a second GatewaySync in the namespace, pods that name none follow neither: both change.
+    if (before === undefined) for (const name of syncs.keys()) if (name !== record.name) changed(syncKey(record.namespace, name))
+  }
+
   return {
-    upsertSync(record: GatewaySyncRecord): void {
-      const { syncs } = inNamespace(record.namespace)
-      const before = syncs.get(record.name)
-      // What a write returned and what the watch brings may arrive in either order.
-      if (before?.uid === record.uid && isNewer(before.resourceVersion, record.resourceVersion)) return
-      syncs.set(record.name, record)
-      // Our own status writes come back through the watch; they are no reason for another pass.
-      const sameWish =
-        before?.uid === record.uid && before.generation === record.generation && sameAnnotations(before.annotations, record.annotations)
-      if (!sameWish) changed(syncKey(record.namespace, record.name))
-      // With a second GatewaySync in the namespace, pods that name none follow neither: both change.
-      if (before === undefined) for (const name of syncs.keys()) if (name !== record.name) changed(syncKey(record.namespace, name))
+    upsertSync,
+    /** What a write returned: it never brings back an object of which a watch has told meanwhile that it is gone. */
+    updateSync(record: GatewaySyncRecord): void {
+      if (namespaces.get(record.namespace)?.syncs.get(record.name)?.uid === record.uid) upsertSync(record)
     },
     removeSync(namespace: string, name: string): void {
       const { syncs } = inNamespace(namespace)

@@ -1,0 +1,79 @@
+import t from 'tap'
+import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { createStore, type GatewaySyncRecord, type PodRecord } from '../../../runtime/reconcile/store.ts'
+
+function sync(name: string, changes: Partial<GatewaySyncRecord> = {}): GatewaySyncRecord {
+  return {
+    namespace: 'plant',
+    name,
+    uid: `uid-${name}`,
+    resourceVersion: '1',
+    generation: 1,
+    annotations: {},
+    spec: {},
+    status: {},
+    ...changes,
+  }
+}
+
+function pod(name: string, follows?: string): PodRecord {
+  const annotations = follows === undefined ? {} : { [podAnnotations.gatewaySync]: follows }
+  const state = { injected: true, terminating: false, agentDown: undefined, serviceAccount: 'default' }
+  return { namespace: 'plant', name, uid: `uid-${name}`, annotations, ...state }
+}
+
+function setUp() {
+  const changed: string[] = []
+  const store = createStore((key) => changed.push(key))
+  return { store, told: () => changed.splice(0).toSorted() }
+}
+
+void t.test('a write that returns after its object was deleted does not bring it back', async (t) => {
+  const { store, told } = setUp()
+  store.upsertSync(sync('one'))
+  store.removeSync('plant', 'one')
+  told()
+  store.updateSync(sync('one', { resourceVersion: '2' }))
+  t.equal(store.sync('plant', 'one'), undefined)
+  store.upsertSync(sync('one', { uid: 'another', resourceVersion: '4' }))
+  store.updateSync(sync('one', { resourceVersion: '9' }))
+  t.equal(store.sync('plant', 'one')?.uid, 'another')
+})
+
+void t.test('what a write returned and what the watch brings may come in either order', async (t) => {
+  for (const [first, second] of [
+    ['9', '10'],
+    ['10', '9'],
+  ] as const) {
+    const { store } = setUp()
+    store.upsertSync(sync('one'))
+    store.updateSync(sync('one', { resourceVersion: first }))
+    store.upsertSync(sync('one', { resourceVersion: second }))
+    t.equal(store.sync('plant', 'one')?.resourceVersion, '10')
+  }
+})
+
+void t.test('a status is no reason for another pass, a wish is', async (t) => {
+  const { store, told } = setUp()
+  store.upsertSync(sync('one'))
+  t.strictSame(told(), ['plant/one'])
+  store.upsertSync(sync('one', { resourceVersion: '2', status: { observedGeneration: 1 } }))
+  t.strictSame(told(), [])
+  store.upsertSync(sync('one', { resourceVersion: '3', annotations: { a: 'b' } }))
+  t.strictSame(told(), ['plant/one'])
+})
+
+void t.test('pods that name no GatewaySync follow the only one of their namespace', async (t) => {
+  const { store, told } = setUp()
+  store.upsertPod(pod('named', 'one'))
+  store.upsertPod(pod('any'))
+  store.upsertSync(sync('one'))
+  const names = (name: string) => store.podsOf('plant', name).map((one) => one.name)
+  t.strictSame(names('one'), ['named', 'any'])
+  told()
+  store.upsertSync(sync('two'))
+  t.strictSame([names('one'), names('two')], [['named'], []])
+  t.strictSame(told(), ['plant/one', 'plant/two'], 'both are told')
+  store.removeSync('plant', 'one')
+  t.strictSame(names('two'), ['any'])
+})
