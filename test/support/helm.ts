@@ -8,8 +8,9 @@ import type { Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { type ChartFile, chartFiles } from '../../infra/helm/chart.ts'
 import type { Manifest } from '../../infra/policies.ts'
-import { ensureProgram } from '../cluster/binaries.ts'
+import { ensureProgram, findProgram } from '../cluster/binaries.ts'
 import { temporaryFolder } from './repository.ts'
+import { requires } from './requires.ts'
 
 export type Ran = { stdout: string; stderr: string; code: number }
 
@@ -19,6 +20,11 @@ export type Helm = {
   run(...args: string[]): Promise<Ran>
   /** Writes values to a file, for `--values`. */
   valuesFile(values: unknown): string
+}
+
+/** Whether Helm is there or can be built; if not, the test has been skipped (or failed under CI) and should return. */
+export function canRunHelm(t: Test): boolean {
+  return findProgram('helm') !== undefined || requires(t, 'go')
 }
 
 /** Helm with a home of its own, and a chart in it: that of the sources unless another is given. */

@@ -11,7 +11,8 @@ import type { Manifest } from '../../../infra/policies.ts'
 import { type ValuesInput, valuesSchema } from '../../../infra/values.ts'
 import { version } from '../../../runtime/version.ts'
 import { arbitraryValues } from '../../support/arbitrary-values.ts'
-import { type Helm, helm, rendered } from '../../support/helm.ts'
+import { canRunHelm, type Helm, helm, rendered } from '../../support/helm.ts'
+import { rows, valuesOf } from '../../support/switches.ts'
 import { profiles, release } from '../installed.ts'
 
 type Synthesised = { manifests: Manifest[]; warnings: string[] }
@@ -65,6 +66,7 @@ function isAccepted(values: ValuesInput): boolean {
 }
 
 void t.test('values at random install the same both ways, or are refused both ways', { timeout: 300_000 }, async (t) => {
+  if (!canRunHelm(t)) return
   const real = await helm(t)
   const values = fc.oneof({ weight: 4, arbitrary: arbitraryValues.filter(isAccepted) }, { weight: 1, arbitrary: arbitraryValues })
   const names = fc.constantFrom(...Array.from({ length: 8 }, () => 'plant'), 'my-cluster-sync-operator', 'p'.repeat(53), 'plant.one', '1')
@@ -79,7 +81,9 @@ void t.test('values at random install the same both ways, or are refused both wa
   t.ok(accepted >= 50, `${accepted} values can be installed`)
 })
 
-void t.test('each profile installs the same both ways', async (t) => {
+void t.test('each profile and every two switches together install the same both ways', { timeout: 300_000 }, async (t) => {
+  if (!canRunHelm(t)) return
   const real = await helm(t)
-  for (const values of Object.values(profiles)) t.ok(await compared(t, real, values, release))
+  const named = [...Object.entries(profiles), ...rows.map((row) => [JSON.stringify(row), valuesOf(row)] as const)]
+  for (const [name, values] of named) t.ok(await compared(t, real, values, release), name)
 })
