@@ -5,7 +5,7 @@
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Delivery } from './delivery.ts'
 import type { Difference, Entry, Listing, VersionedListing } from './listing.ts'
-import { byPath, filesBelow, hasFile, type PackedFiles, packFiles, replaceId, unpackFiles } from './packed-files.ts'
+import { byPath, filesBelow, hasFile, type PackedFiles, packFiles, putFile, removeFile, unpackFiles } from './packed-files.ts'
 import type { Learned, Memory } from './recall.ts'
 import { findRoots, rootOf } from './roots.ts'
 import { settingsFile } from './severities.ts'
@@ -21,7 +21,7 @@ export type DeliveredContent = {
   /** What is remembered of a root, and what was changed since. */
   memory(root: string): Memory
   /** What to keep once it was judged. */
-  keep(commit: CommitHash, learned: Kept['learned']): Kept | undefined
+  keep(commit: CommitHash, learned: Kept['learned']): Kept
 }
 
 /** What is kept of a delivery, see `DeliveredContent`; what was learned is by root. */
@@ -106,9 +106,10 @@ function changed(kept: Kept, changes: readonly Difference[], { delivered }: Deli
       filesBelow: isInPlace ? (folder) => withIds(filesBelow(kept.files, root === '' ? folder : `${root}/${folder}`), inRoots) : undefined,
     }),
     keep(commit, learned) {
-      if (files !== undefined) return { commit, settings, roots, files: packFiles(files), learned }
-      const isDone = inRoots.every(({ path, id = '' }) => replaceId(kept.files, path, id))
-      return isDone ? { commit, settings, roots, files: kept.files, learned } : undefined
+      if (changes.length > maxChangesInPlace) return { commit, settings, roots, files: packFiles(files ?? []), learned }
+      for (const { path, gone } of changes) if (gone) removeFile(kept.files, path)
+      for (const { path, id } of inRoots) putFile(kept.files, entryOf(path, id))
+      return { commit, settings, roots, files: kept.files, learned }
     },
   }
 }

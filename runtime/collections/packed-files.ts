@@ -1,52 +1,100 @@
 /**
- * A long list of files as bytes, for it is kept from one commit to the next: some 140 bytes each instead of several objects. Sorted by
- * path; a NUL, which is in no path, stands before each path and before each id.
+ * A long list of files as bytes, for it is kept from one commit to the next: some 140 bytes each instead of several objects. The files
+ * below a folder stand side by side; a NUL, which is in no path, stands before each path and before each id. Changed in place, because
+ * copies of some megabytes at each commit are more than the list itself.
  */
 import type { Entry } from './listing.ts'
 
-export type PackedFiles = { bytes: Buffer; count: number }
+/** `length` of the bytes are in use. */
+export type PackedFiles = { bytes: Buffer; length: number; count: number }
 
 const nul = '\0'
+/** Room for some files more. */
+const slackBytes = 64 * 1024
 
 /** `entries` in the order of `byPath`. Nothing but the bytes is made, for there may be tens of thousands. */
 export function packFiles(entries: readonly Entry[]): PackedFiles {
-  const size = entries.reduce((sum, { path, id = '' }) => sum + Buffer.byteLength(path) + id.length + 2, 1)
-  const bytes = Buffer.alloc(size)
+  const length = entries.reduce((sum, { path, id = '' }) => sum + Buffer.byteLength(path) + id.length + 2, 1)
+  const bytes = Buffer.alloc(length + slackBytes)
   let at = 0
   for (const { path, id = '' } of entries) {
     // The NULs between are there already.
     at += 1 + bytes.write(path, at + 1)
     at += 1 + bytes.write(id, at + 1, 'latin1')
   }
-  return { bytes, count: entries.length }
+  return { bytes, length, count: entries.length }
 }
 
-export function unpackFiles({ bytes, count }: PackedFiles): Entry[] {
-  return count === 0 ? [] : entriesIn(bytes.toString('utf8'))
+export function unpackFiles({ bytes, length, count }: PackedFiles): Entry[] {
+  return count === 0 ? [] : entriesIn(bytes.toString('utf8', 0, length))
 }
 
-/** The files below a folder, which stand side by side. */
-export function filesBelow({ bytes }: PackedFiles, folder: string): Entry[] {
+/** The files below a folder. */
+export function filesBelow(files: PackedFiles, folder: string): Entry[] {
   const prefix = Buffer.from(`${nul}${folder}/`)
-  const start = bytes.indexOf(prefix)
+  const used = usedOf(files)
+  const start = used.indexOf(prefix)
   if (start < 0) return []
   let end = start
-  while (bytes.subarray(end, end + prefix.length).equals(prefix)) end = endOf(bytes, end)
-  return entriesIn(bytes.toString('utf8', start, end + 1))
+  while (used.subarray(end, end + prefix.length).equals(prefix)) end = endOf(used, end)
+  return entriesIn(used.toString('utf8', start, end + 1))
 }
 
-export function hasFile({ bytes }: PackedFiles, path: string): boolean {
-  return bytes.includes(`${nul}${path}${nul}`)
+export function hasFile(files: PackedFiles, path: string): boolean {
+  return find(files, path) >= 0
 }
 
-/** Puts another id of the same length in the place of a file's; false where that cannot be done. */
-export function replaceId({ bytes }: PackedFiles, path: string, id: string): boolean {
-  const at = bytes.indexOf(`${nul}${path}${nul}`)
-  if (at < 0) return false
-  const start = at + Buffer.byteLength(path) + 2
-  if (bytes.indexOf(nul, start) - start !== id.length) return false
-  bytes.write(id, start, 'latin1')
-  return true
+/** Puts a file there, or another id to the file that is there. */
+export function putFile(files: PackedFiles, { path, id = '' }: Entry): void {
+  const at = find(files, path)
+  if (at >= 0) {
+    const start = at + Buffer.byteLength(path) + 2
+    if (files.bytes.indexOf(nul, start) - start === id.length) {
+      files.bytes.write(id, start, 'latin1')
+      return
+    }
+    removeFile(files, path)
+  }
+  insert(files, placeFor(files, path), Buffer.from(`${nul}${path}${nul}${id}`))
+}
+
+export function removeFile(files: PackedFiles, path: string): void {
+  const at = find(files, path)
+  if (at < 0) return
+  const end = endOf(usedOf(files), at)
+  files.bytes.copyWithin(at, end, files.length)
+  files.length -= end - at
+  files.count -= 1
+}
+
+function insert(files: PackedFiles, at: number, entry: Buffer): void {
+  const length = files.length + entry.length
+  if (length > files.bytes.length) {
+    const larger = Buffer.alloc(length + slackBytes)
+    files.bytes.copy(larger, 0, 0, files.length)
+    files.bytes = larger
+  }
+  files.bytes.copyWithin(at + entry.length, at, files.length)
+  entry.copy(files.bytes, at)
+  files.length = length
+  files.count += 1
+}
+
+/** Before the first file of the nearest folder above that has one: so the files of every folder stay side by side. */
+function placeFor(files: PackedFiles, path: string): number {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const at = usedOf(files).indexOf(`${nul}${path.slice(0, end)}/`)
+    if (at >= 0) return at
+  }
+  return 0
+}
+
+function find(files: PackedFiles, path: string): number {
+  return usedOf(files).indexOf(`${nul}${path}${nul}`)
+}
+
+function usedOf({ bytes, length }: PackedFiles): Buffer {
+  return bytes.subarray(0, length)
 }
 
 /** Where the next entry begins. */

@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Entry } from '../../../runtime/collections/listing.ts'
+import { byPath, filesBelow, hasFile, packFiles, putFile, removeFile, unpackFiles } from '../../../runtime/collections/packed-files.ts'
+
+const name = fc.constantFrom('a', 'ab', 'a b', 'é', '\u{1F600}', 'x\ny', 'b')
+const path = fc.array(name, { minLength: 2, maxLength: 4 }).map((names) => names.join('/'))
+const id = fc.option(
+  fc.constantFrom('1', '2', 'f').map((digit) => digit.repeat(40)),
+  { nil: undefined },
+)
+const entry = fc.tuple(path, id).map(([path, id]): Entry => (id === undefined ? { path } : { path, id }))
+const sameAs = (files: readonly Entry[], wanted: readonly Entry[]): boolean =>
+  JSON.stringify(files.toSorted(byPath)) === JSON.stringify(wanted.toSorted(byPath))
+
+void t.test('whatever is put and removed, the list and each folder hold what a map would', async (t) => {
+  const change = fc.oneof(
+    entry.map((put) => ({ put, path: put.path })),
+    path.map((path) => ({ put: undefined, path })),
+  )
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(entry, { selector: ({ path }) => path, maxLength: 12 }),
+      fc.array(change, { maxLength: 20 }),
+      (start, changes) => {
+        const wanted = new Map(start.map((each) => [each.path, each]))
+        const files = packFiles(start.toSorted(byPath))
+        for (const { put, path } of changes) {
+          if (put === undefined) {
+            wanted.delete(path)
+            removeFile(files, path)
+          } else {
+            wanted.set(path, put)
+            putFile(files, put)
+          }
+        }
+        const all = [...wanted.values()]
+        const folders = new Set(all.flatMap(({ path }) => path.split('/').map((_, end, names) => names.slice(0, end + 1).join('/'))))
+        return (
+          files.count === all.length &&
+          sameAs(unpackFiles(files), all) &&
+          all.every(({ path }) => hasFile(files, path)) &&
+          [...folders].every((folder) =>
+            sameAs(
+              filesBelow(files, folder),
+              all.filter(({ path }) => path.startsWith(`${folder}/`)),
+            ),
+          )
+        )
+      },
+    ),
+    { numRuns: 500 },
+  )
+  t.pass()
+})
+
+void t.test('the list grows beyond its room', async (t) => {
+  const files = packFiles([])
+  const entries = Array.from({ length: 3_000 }, (_, index) => ({ path: `folder ${index % 7}/file ${index}`, id: 'a'.repeat(40) }))
+  for (const each of entries) putFile(files, each)
+  t.ok(sameAs(unpackFiles(files), entries))
+})
