@@ -80,6 +80,8 @@ export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Wr
     cwd: run.folder,
     env: {
       PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      // Not looked for: where a mirror is damaged, git would go on in whatever repository its folder lies in.
+      GIT_DIR: run.folder,
       HOME: path.join(run.folder, 'no-home'),
       LC_ALL: 'C',
       GIT_CONFIG_NOSYSTEM: '1',

@@ -2,8 +2,6 @@
  * One bare mirror of one repository: resolves refs, fetches single commits and reads them. One writer at a time; readers need no lock
  * while a ref of ours holds their commit (git.md section 3).
  */
-import * as fs from 'node:fs'
-import path from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { VersionedListing } from '../collections/listing.ts'
 import type { Origin } from '../delivery/protocol.ts'
@@ -11,7 +9,8 @@ import { asFault, Fault } from '../fault.ts'
 import { type CommitHash, isCommitHash, parseCommitHash, type RelativePath } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { createCoalesce } from './coalesce.ts'
-import { type GitLimits, runGit } from './git.ts'
+import { type GitLimits, type GitRun, runGit } from './git.ts'
+import { prepareFolder, sweep } from './mirror-folder.ts'
 import { mirrorListing } from './mirror-listing.ts'
 import { mirrorSource } from './mirror-source.ts'
 import type { Location } from './remote.ts'
@@ -67,10 +66,19 @@ export function openMirror(options: MirrorOptions): Mirror {
   let fetches = 0
 
   const settings = options.caFile === undefined ? [] : [`http.sslCAInfo=${options.caFile}`]
+  const git = async (run: Omit<GitRun, 'folder'>, signal: AbortSignal): Promise<Buffer> => {
+    try {
+      return await runGit({ folder, ...run }, { limits, signal })
+    } catch (error) {
+      // A failure that nothing explains may be the mirror's own: it is looked at before its next use.
+      if (error instanceof Fault && error.reason === 'GitFailed') prepared = false
+      throw error
+    }
+  }
   const local = (args: readonly string[], signal: AbortSignal, input = ''): Promise<Buffer> =>
-    runGit({ folder, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
+    git({ args, input, timeoutMs: localTimeoutMs }, signal)
   const remote = (args: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<Buffer> =>
-    runGit({ folder, args, settings, protocols: [location.protocol], timeoutMs }, { limits, signal })
+    git({ args, settings, protocols: [location.protocol], timeoutMs }, signal)
 
   /** One writer at a time; a failed one holds nobody up. */
   const exclusively = <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -79,16 +87,20 @@ export function openMirror(options: MirrorOptions): Mirror {
     return run
   }
 
+  const damaged = (why: string): void => log.warn({ reason: 'GitFailed', message: why }, 'a damaged mirror is made anew')
+  /** Called by the writer; anyone else waits for `ready`. */
   const prepare = async (signal: AbortSignal): Promise<void> => {
     if (prepared) return
-    if (fs.existsSync(path.join(folder, 'HEAD'))) sweep(folder)
-    else await create(folder, limits, signal)
+    await prepareFolder(folder, limits, damaged, signal)
     prepared = true
+  }
+  const ready = async (signal: AbortSignal): Promise<void> => {
+    if (!prepared) await exclusively(() => prepare(signal))
   }
 
   const has = async (commit: CommitHash, signal: AbortSignal): Promise<boolean> => {
     toldOf.add(commit)
-    if (!fs.existsSync(path.join(folder, 'HEAD'))) return false
+    await ready(signal)
     const found = await local(['cat-file', '--batch-check=%(objecttype)'], signal, `${keepRef(commit)}\n`)
     return found.toString('latin1').startsWith('commit')
   }
@@ -117,14 +129,14 @@ export function openMirror(options: MirrorOptions): Mirror {
         toldOf.add(commit)
         return commit
       } catch (error) {
-        // A killed fetch leaves lock files that would fail every later one.
-        sweep(folder)
+        // A killed fetch leaves lock files that would fail every later one; a mirror that is to be looked at is swept then.
+        if (prepared) sweep(folder)
         throw error
       }
     })
 
   const askHost = async (ref: string, signal: AbortSignal): Promise<{ name: string; id: CommitHash; commit: CommitHash | undefined }> => {
-    await exclusively(() => prepare(signal))
+    await ready(signal)
     const wanted = candidateRefs(ref)
     const args = ['ls-remote', '-q', '--end-of-options', location.url, ...wanted.flatMap((name) => [name, `${name}^{}`])]
     return pickRef((await remote(args, askTimeoutMs, signal)).toString('utf8'), wanted, ref)
@@ -209,25 +221,6 @@ const incomingRef = 'refs/w/incoming'
 
 function keepRef(commit: CommitHash): string {
   return `refs/w/${commit}`
-}
-
-/** A new mirror is made aside and renamed, so that half of one is never taken for whole. */
-async function create(folder: string, limits: GitLimits, signal: AbortSignal): Promise<void> {
-  const aside = `${folder}.new`
-  fs.rmSync(aside, { recursive: true, force: true })
-  fs.rmSync(folder, { recursive: true, force: true })
-  fs.mkdirSync(aside, { mode: 0o700 })
-  await runGit({ folder: aside, args: ['init', '-q', '--bare', '--template=', '.'], timeoutMs: localTimeoutMs }, { limits, signal })
-  fs.renameSync(aside, folder)
-}
-
-/** What a killed git leaves: locks that fail every later call, and halves of packs that fill the disk. No git may run meanwhile. */
-function sweep(folder: string): void {
-  for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const { name } = entry
-    if (!entry.isFile() || !/(?:\.lock|\.keep)$|^tmp_(?:pack|idx|obj|rev)_|^\.tmp-/.test(name)) continue
-    fs.rmSync(path.join(entry.parentPath, name), { force: true })
-  }
 }
 
 async function committedAt(
