@@ -7,7 +7,12 @@
 export type ModeOrigin = 'spec' | 'target' | 'argument' | 'ignition.conf' | 'environment' | 'gateway' | 'none'
 
 /** `name` is `''` where the gateway runs without a mode. */
-export type Mode = { name: string; from: ModeOrigin }
+export type Mode = {
+  name: string
+  from: ModeOrigin
+  /** What a gateway that runs in `name` is set to start with next, where that is another mode. */
+  configured?: { name: string; from: ModeOrigin }
+}
 
 export type ModeSources = {
   /** Named for this gateway by whoever runs the sync. */
@@ -27,8 +32,11 @@ const property = /-Dignition\.config\.mode=("[^"]*"|[^\s"]*)/
 /** The first of the sources that names a mode; a running gateway knows best, for the mode is read only once, at its start. */
 export function findMode(sources: ModeSources): Mode {
   if (sources.target !== undefined) return { name: sources.target, from: 'target' }
-  if (sources.gateway !== undefined) return { name: sources.gateway, from: 'gateway' }
-  return configuredMode(sources) ?? { name: '', from: 'none' }
+  const configured = configuredMode(sources)
+  if (sources.gateway === undefined) return configured ?? { name: '', from: 'none' }
+  const mode: Mode = { name: sources.gateway, from: 'gateway' }
+  const agrees = configured === undefined || configured.name.toLowerCase() === sources.gateway.toLowerCase()
+  return agrees ? mode : { ...mode, configured }
 }
 
 /** What the gateway is set to start with, whatever it runs with now. */

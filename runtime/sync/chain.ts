@@ -58,8 +58,16 @@ export function collectionChain(
   return { chain: [...base, ...modes], findings }
 }
 
-/** Where collections are delivered to a gateway of which nobody knows the mode. */
-export function unknownModeFinding(mode: { name: string; from: string } | undefined): Finding[] {
+type KnownMode = { name: string; from: string; configured?: { name: string; from: string } }
+
+/** What is to be said of the mode that collections are delivered for: nobody knows it, or the next start of the gateway changes it. */
+export function modeFindings(mode: KnownMode | undefined): Finding[] {
+  const inWords = (name: string): string => (name === '' ? 'no mode' : `mode "${name}"`)
+  if (mode?.configured !== undefined) {
+    const { name, from } = mode.configured
+    const message = `the gateway runs in ${inWords(mode.name)} and is set to start in ${inWords(name)} (${from}); what it runs in is delivered`
+    return [{ rule: 'mode-differs', path: '', message }]
+  }
   if (mode?.from !== 'none') return []
   const message =
     'no deployment mode was found in the arguments of the gateway, ignition.conf, DEPLOYMENT_MODE or at the gateway: only external and core are delivered'

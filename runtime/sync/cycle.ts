@@ -11,6 +11,7 @@ import { discard, manifestChanges, publishRun, stageAll } from './apply.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './boot.ts'
 import type { Wanted } from './context.ts'
 import { ensureEngineFolder, type Ownership, ownershipOf } from './disk.ts'
+import { isInterrupted } from './journal.ts'
 import { takeLock } from './lock.ts'
 import type { Manifest, State } from './manifest.ts'
 import { appendManifest, readManifest } from './manifest-file.ts'
@@ -49,6 +50,8 @@ export type CycleDeps = {
 /** What a dry run compares: a report holds 16 KiB of it. */
 const shownInReport = { files: 50, fileBytes: 64 * 1024, totalBytes: 1024 * 1024 }
 
+/** Only a scan ends a lock; a gateway that does not answer lets go of it by itself. */
+const lockReturnMs = 5_000
 /** A large gateway starts in one to three minutes. */
 const longestStartMs = 300_000
 
@@ -153,35 +156,51 @@ async function bringInPlace(
     return
   }
   const run = await stageAll(deps, wanted, prepared, ownership, boundary, signal)
+  let locked = false
   try {
     const { findings, folders } = await judgeRun(wanted, manifest, prepared, run, signal)
     run.findings.push(...findings)
     run.judged = folders
-    await passGate(gateway, plan.scan, status, wanted, signal)
+    locked = await passGate(gateway, plan.scan, status, wanted, signal)
     signal.throwIfAborted()
   } catch (error) {
     discard(run)
+    if (locked) await giveLockBack(gateway, plan.scan)
     throw error
   }
-  publishRun({ log }, wanted, manifest, run, prepared, nextState(wanted, manifest, prepared, run, status, nowMs), boundary)
+  try {
+    publishRun({ log }, wanted, manifest, run, prepared, nextState(wanted, manifest, prepared, run, status, nowMs), boundary)
+  } catch (error) {
+    // A mixture is for no gateway to read.
+    if (locked && !isInterrupted(wanted.dataDir)) await giveLockBack(gateway, plan.scan)
+    throw error
+  }
 }
 
-/** The last look before the first rename: a gateway that came up while content was fetched is locked too, and its Designers count. */
+/** Nothing was published: the gateway need not hold its own changes back for a minute, nor refuse the next try. */
+async function giveLockBack(gateway: Gateway | undefined, kinds: readonly ScanKind[]): Promise<void> {
+  await gateway?.scan(kinds, AbortSignal.timeout(lockReturnMs)).catch(() => undefined)
+}
+
+/**
+ * The last look before the first rename: a gateway that came up while content was fetched is locked too, and its Designers count. Returns
+ * whether the gateway's lock is ours now.
+ */
 async function passGate(
   gateway: Gateway | undefined,
   kinds: readonly ScanKind[],
   before: GatewayStatus | undefined,
   wanted: Wanted,
   signal: AbortSignal,
-): Promise<void> {
-  if (gateway === undefined || kinds.length === 0) return
+): Promise<boolean> {
+  if (gateway === undefined || kinds.length === 0) return false
   const now = before === 'running' ? before : await gateway.status(signal)
-  if (now !== 'running') return
+  if (now !== 'running') return false
   if (before !== 'running') {
     const designers = await designersInTheWay(gateway, now, wanted, signal)
     if (designers.length > 0) throw new Fault('DesignerOpen', `open Designer sessions: ${designers.join(', ')}`)
   }
-  await gateway.lock(kinds, signal)
+  return (await gateway.lock(kinds, signal)) === 'held'
 }
 
 /** The manifest learns what needed no file: a commit without a change for us, adopted files, stats looked at. */

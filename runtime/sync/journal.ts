@@ -5,7 +5,7 @@
 import * as fs from 'node:fs'
 import * as v from 'valibot'
 import { Fault } from '../fault.ts'
-import { diskFault, errorCode, writeDurably } from './disk.ts'
+import { diskFault, enginePaths, errorCode, writeDurably } from './disk.ts'
 import type { Step } from './layout.ts'
 import { decodeLine, encodeChange, encodeState, type ManifestChange, type State } from './manifest.ts'
 
@@ -85,6 +85,11 @@ export function decodeJournal(text: string): Journal {
 
 export function writeJournal(file: string, journal: Journal): void {
   writeDurably(file, encodeJournal(journal))
+}
+
+/** Whether a publish has neither ended nor been undone. */
+export function isInterrupted(dataDir: string): boolean {
+  return fs.existsSync(enginePaths(dataDir).journal)
 }
 
 export function readJournal(file: string): Journal | undefined {

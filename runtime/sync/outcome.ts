@@ -3,7 +3,7 @@
  */
 import { asFault, type Reason } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
-import { unknownModeFinding } from './chain.ts'
+import { modeFindings } from './chain.ts'
 import { activeMode, type Wanted } from './context.ts'
 import { reportable, standingFindings } from './findings.ts'
 import type { Manifest, State } from './manifest.ts'
@@ -41,7 +41,7 @@ const pathCharacters = 4_200
 export function standing(state: State | undefined, wanted: Wanted): Omit<CycleResult, 'phase'> {
   const mode = activeMode(wanted)
   const result: Omit<CycleResult, 'phase'> = {}
-  if (mode !== undefined) result.mode = mode
+  if (mode !== undefined) result.mode = { name: mode.name, from: mode.from }
   if (state === undefined) return result
   if (state.commit !== null) Object.assign(result, { commit: state.commit, ref: state.ref, syncHash: state.syncHash })
   const { projects, config } = state.scanned
@@ -86,7 +86,7 @@ export function ended(
   const result: CycleResult = { ...standing(manifest.state, wanted), phase: 'Synced', files: counts, projects: projectsOf(manifest) }
   if (drift !== undefined) result.drift = { count: drift.count, paths: [...drift.paths] }
   const { findings = [], problems = [] } = manifest.state ?? {}
-  const all = [...unknownModeFinding(activeMode(wanted)), ...findings]
+  const all = [...modeFindings(activeMode(wanted)), ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   if (problems.length > 0) result.scan = { ...result.scan, problems: [...problems] }
   if (waiting !== undefined) return { ...result, phase: 'Pending', ...waiting }
@@ -134,7 +134,7 @@ export function dryRunResult(
     },
   }
   if (result.dryRun !== undefined && changes.length > 0) result.dryRun.diff = diffText(changes, diffCharacters)
-  const all = [...unknownModeFinding(activeMode(wanted)), ...findings]
+  const all = [...modeFindings(activeMode(wanted)), ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   return result
 }

@@ -15,8 +15,11 @@ void t.test('the argument wins over ignition.conf, that over the environment', a
 })
 
 void t.test('a running gateway is believed, and a named target before everything', async (t) => {
-  t.same(findMode({ argument: '-Dignition.config.mode=prod', gateway: '' }), { name: '', from: 'gateway' })
-  t.same(findMode({ argument: '-Dignition.config.mode=prod', gateway: 'dev' }), { name: 'dev', from: 'gateway' })
+  const configured = { name: 'prod', from: 'argument' }
+  t.same(findMode({ argument: '-Dignition.config.mode=prod', gateway: '' }), { name: '', from: 'gateway', configured })
+  t.same(findMode({ argument: '-Dignition.config.mode=prod', gateway: 'dev' }), { name: 'dev', from: 'gateway', configured })
+  t.same(findMode({ argument: '-Dignition.config.mode=prod', gateway: 'Prod' }), { name: 'Prod', from: 'gateway' })
+  t.same(findMode({ gateway: 'dev' }), { name: 'dev', from: 'gateway' })
   t.same(findMode({ target: 'x', gateway: 'dev' }), { name: 'x', from: 'target' })
   t.same(configuredMode({ argument: '-Dignition.config.mode=prod', gateway: 'dev' }), { name: 'prod', from: 'argument' })
 })

@@ -89,6 +89,18 @@ void t.test('a mode that is not known, and one without a folder, are findings in
   t.same(rules(await sync(withTest, profile, inMode(dataDir, 'test'))), [])
 })
 
+void t.test('a gateway that is set to start in another mode than it runs in is a finding, and gets what it runs in', async (t) => {
+  const { sync, files, dataDir } = setUp(t)
+  const running = inMode(dataDir, 'prod')
+  const facts = running.facts
+  if (facts === undefined) return
+  const mode = { name: 'prod', from: 'gateway', configured: { name: 'dev', from: 'argument' } } as const
+  const result = await sync(tree, profileOf([], auto), { facts: { ...facts, mode } })
+  t.match(result.findings, [{ rule: 'mode-differs', message: /runs in mode "prod" and is set to start in mode "dev" \(argument\)/ }])
+  t.same(result.mode, { name: 'prod', from: 'gateway' })
+  t.same(files(), collections('external', 'core', 'prod'))
+})
+
 void t.test('a finding stands while its file does, and what happened once is said until the next commit', async (t) => {
   const { sync } = setUp(t)
   const profile = profileOf([

@@ -1,7 +1,7 @@
 /**
  * The conversation with a gateway around a publish, against the simulator over HTTP.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { startSimulator, type SimulatorOptions } from '../../../examples/simulator/simulator.ts'
@@ -90,6 +90,36 @@ void t.test('an older gateway has no lock, and a sync goes on without it', async
   const { sync, posts } = await setUp(t, { lockRoute: false })
   t.equal((await sync(base)).phase, 'Synced')
   t.same(posts(), ['scan-lock/projects 404', 'scan/projects 200', 'scan/config 200'])
+})
+
+void t.test('a publish that fails gives the lock back, so that the next try is not refused', async (t) => {
+  const { sync, posts, simulator, read, dataDir } = await setUp(t)
+  await sync(base)
+  posts()
+  const full = (name: string): void => {
+    if (name === 'put config/a') throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+  }
+  const next = { ...base, 'config/a': '2' }
+  t.match(await sync(next, both, { deps: { boundary: full } }), { phase: 'Failed', reason: 'DiskFull' })
+  t.same(posts(), ['scan-lock/config 200', 'scan/config 200'])
+  t.equal(read('config/a'), '1')
+  t.equal((await sync(next)).phase, 'Synced')
+  t.same(posts(), ['scan-lock/config 200', 'scan/config 200'])
+  // Where the old commit could not be put back either, no gateway is asked to read what is there.
+  const other = temporaryFolder(t, 'obstacle')
+  const stuck = (name: string): void => {
+    if (name !== 'put config/a') return
+    renameSync(path.join(dataDir, 'config'), path.join(other, 'config'))
+    writeFileSync(path.join(dataDir, 'config'), 'in the way')
+    throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+  }
+  t.match(await sync(base, both, { deps: { boundary: stuck } }), { phase: 'Failed', message: /holds a mixture/ })
+  t.same(posts(), ['scan-lock/config 200'])
+  rmSync(path.join(dataDir, 'config'))
+  renameSync(path.join(other, 'config'), path.join(dataDir, 'config'))
+  simulator.failNext({ path: '/data/api/v1/scan-lock/config', status: 204, times: 1 })
+  t.equal((await sync(base)).phase, 'Synced', 'the next cycle ends what was left')
+  t.equal(read('config/a'), '1')
 })
 
 void t.test('a scan that failed is retried alone, and the report says that files and gateway are two facts', async (t) => {
