@@ -44,8 +44,8 @@ export type Served = {
   closed: Promise<void>
 }
 
-const limits = { keepAliveTimeout: 30_000, maxHeaderSize: 16 * 1024 }
-const defaultBounds: ConnectionBounds = {
+export const serverLimits = { keepAliveTimeout: 30_000, maxHeaderSize: 16 * 1024 }
+export const defaultBounds: ConnectionBounds = {
   maxConnections: 1_000,
   readAheadBytes: 64 * 1024,
   headersTimeoutMs: 5_000,
@@ -60,7 +60,7 @@ const drainMs = 10_000
 export async function serve({ app, port, host, tls, bounds, log }: ServeOptions, signal: AbortSignal): Promise<Served> {
   const { maxConnections, readAheadBytes, headersTimeoutMs, requestTimeoutMs } = { ...defaultBounds, ...bounds }
   const options = {
-    ...limits,
+    ...serverLimits,
     highWaterMark: readAheadBytes,
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,

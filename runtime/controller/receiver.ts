@@ -8,7 +8,7 @@ import { apiVersion, gatewaySyncKind, requestAnnotations } from '../gatewaysync/
 import { carriedOver, roomForRequests, wantedRef } from '../gatewaysync/request.ts'
 import { parseRefName } from '../gatewaysync/values.ts'
 import type { Kube } from '../kube/client.ts'
-import type { EventRecorder } from '../kube/events.ts'
+import type { EventRecorder, EventToWrite } from '../kube/events.ts'
 import { gatewaySyncType, type KubeObject, podType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -34,13 +34,24 @@ const writeTimeoutMs = 5_000
 /** Grows with each attempt: whoever else writes is soon done. */
 const conflictWaitMs = 20
 
-const notices: Record<ReceiverNotice, { reason: string; note: string }> = {
-  RefNotAllowed: { reason: 'RefNotAllowed', note: 'a push asked for a ref that spec.git.allowedRefs does not permit' },
-  Unproved: {
-    reason: 'ReceiverOpen',
+/** Events of the receiver; docs/webhooks prints on what and when. */
+export const receiverEvents = {
+  WebhookReceived: { type: 'Normal', on: 'GatewaySync', when: 'a push became a request', note: 'a push asked for a sync' },
+  RefNotAllowed: {
+    type: 'Warning',
+    on: 'GatewaySync',
+    when: 'a proved call asks for a ref that `spec.git.allowedRefs` does not permit',
+    note: 'a push asked for a ref that spec.git.allowedRefs does not permit',
+  },
+  ReceiverOpen: {
+    type: 'Warning',
+    on: "GatewaySync; the controller's pod at its start",
+    when: 'nobody has to prove anything: no key is configured',
     note: 'a push was accepted without a proof: neither the installation (webhookReceiver.hmac, .token) nor spec.webhook names a key',
   },
-}
+} as const
+
+const reasonOf: Record<ReceiverNotice, keyof typeof receiverEvents> = { RefNotAllowed: 'RefNotAllowed', Unproved: 'ReceiverOpen' }
 
 export function controllerReceiver(parts: ReceiverParts, settings: Pick<ReceiverDeps, 'trustedProxies' | 'limits' | 'budget'>): Hono {
   const { store, events, keys, metrics, clock, log } = parts
@@ -61,12 +72,11 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
     },
     async request(namespace, name, annotations, overtaken) {
       const record = await writeRequest(parts, { namespace, name }, annotations, overtaken)
-      const note = 'a push asked for a sync'
-      events.record({ regarding: regarding(record), type: 'Normal', reason: 'WebhookReceived', action: 'Push', note })
+      events.record(eventOf(record, 'WebhookReceived'))
     },
     notify(namespace, name, notice) {
       const record = store.sync(namespace, name)
-      if (record !== undefined) events.record({ regarding: regarding(record), type: 'Warning', action: 'Push', ...notices[notice] })
+      if (record !== undefined) events.record(eventOf(record, reasonOf[notice]))
     },
     observe: metrics.received,
     clock,
@@ -136,6 +146,7 @@ export async function warnOpen(
   })
 }
 
-function regarding({ namespace, name, uid }: GatewaySyncRecord) {
-  return { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }
+function eventOf({ namespace, name, uid }: GatewaySyncRecord, reason: keyof typeof receiverEvents): EventToWrite {
+  const { type, note } = receiverEvents[reason]
+  return { regarding: { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }, type, reason, action: 'Push', note }
 }

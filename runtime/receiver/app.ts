@@ -9,6 +9,7 @@ import { isRefAllowed } from '../gatewaysync/allowed-refs.ts'
 import { requestAnnotations } from '../gatewaysync/names.ts'
 import { shortRef } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
+import type { IgnoredReason } from './answer-table.ts'
 import { cutOff, failed, ignored, problem, type ReceiverOutcome, tooLarge, tooMany } from './answers.ts'
 import { beginProving, type Keys } from './authenticate.ts'
 import { type Body, createScan, discard, expectedBytes, parseBody, readBody } from './body.ts'
@@ -85,9 +86,9 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   app.all('/webhook/:namespace/:name', (context) => {
     deps.observe('malformed')
     context.header('allow', 'POST')
-    return problem(context, 405, 'MethodNotAllowed', 'this route takes POST')
+    return problem(context, 'MethodNotAllowed', 'this route takes POST')
   })
-  app.notFound((context) => problem(context, 404, 'NotFound', 'there is only POST /webhook/{namespace}/{name}'))
+  app.notFound((context) => problem(context, 'NotFound', 'there is only POST /webhook/{namespace}/{name}'))
   return app
 }
 
@@ -113,12 +114,12 @@ async function receive(receiver: Receiver, context: Context, namespace: string, 
   const target = deps.lookup(namespace, name)
   if (target === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
   const { payload } = read
-  if (payload.kind === 'ping') return ignored(deps, context, 200, 'Ping')
-  if (payload.kind === 'ignored') return ignored(deps, context, 202, payload.reason)
+  if (payload.kind === 'ping') return ignored(deps, context, 'Ping')
+  if (payload.kind === 'ignored') return ignored(deps, context, payload.reason)
   const asked = choose(payload, target)
   if ('why' in asked) {
     if (asked.why === 'RefNotAllowed') deps.notify?.(namespace, name, 'RefNotAllowed')
-    return ignored(deps, context, 202, asked.why, payload.event)
+    return ignored(deps, context, asked.why, payload.event)
   }
   const { ref, event } = asked
   const { requestId, duplicate } = await ask(receiver, context, { namespace, name, ref, event, specRef: target.specRef })
@@ -165,7 +166,7 @@ async function readCall(deps: ReceiverDeps, context: Context, keys: Keys): Promi
     if (proof.kind === 'refused') {
       // It may be right by the key that cannot be had: nobody knows.
       if (keys.fault !== undefined) throw keys.fault
-      return problem(context, 401, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
+      return problem(context, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
     }
     const payload = understand(context, headers, media, body)
     if (!(payload instanceof Response)) return { payload, method: proof.kind === 'open' ? 'open' : proof.method }
@@ -186,7 +187,7 @@ function mediaOf(headers: Record<string, string>): Media {
 }
 
 function tooComplex(context: Context): Response {
-  return problem(context, 422, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys or entries')
+  return problem(context, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys or entries')
 }
 
 /** What is answered before, or instead of, a proof. */
@@ -210,21 +211,21 @@ function understand(
   media: Media,
   body: Extract<Body, { kind: 'whole' | 'dropped' }>,
 ): Understood | Response {
-  if (media === 'other') return problem(context, 415, 'UnsupportedMediaType', 'the content type must be application/json')
+  if (media === 'other') return problem(context, 'UnsupportedMediaType', 'the content type must be application/json')
   if (body.kind === 'dropped') return tooComplex(context)
   const bytes =
     media === 'form' ? Buffer.from(new URLSearchParams(Buffer.from(body.bytes).toString('utf8')).get('payload') ?? '') : body.bytes
   const parsed = parseBody(bytes)
-  if (parsed.kind === 'malformed') return problem(context, 400, 'PayloadMalformed', parsed.why)
+  if (parsed.kind === 'malformed') return problem(context, 'PayloadMalformed', parsed.why)
   if (parsed.kind === 'tooComplex') return tooComplex(context)
   const payload = readPayload(headers, parsed.value)
-  if (payload.kind === 'invalidRef') return problem(context, 400, 'InvalidRef', 'the ref is not a name that git accepts')
-  if (payload.kind === 'unrecognised') return problem(context, 422, 'PayloadUnrecognised', 'no known payload format matches the body')
+  if (payload.kind === 'invalidRef') return problem(context, 'InvalidRef', 'the ref is not a name that git accepts')
+  if (payload.kind === 'unrecognised') return problem(context, 'PayloadUnrecognised', 'no known payload format matches the body')
   return payload
 }
 
 /** Of all that one delivery moved: the wanted ref, else the first that may be asked for, else why the first may not. */
-function choose({ others = [], ...first }: Asked & { others?: readonly Asked[] }, target: ReceiverTarget): Asked | { why: string } {
+function choose({ others = [], ...first }: Asked & { others?: readonly Asked[] }, target: ReceiverTarget): Asked | { why: IgnoredReason } {
   const all = [first, ...others]
   const wanted = all.find(({ ref }) => ref === shortRef(target.wantedRef))
   const may = wanted ?? all.find((asked) => whyNot(asked, target) === undefined)
@@ -232,7 +233,7 @@ function choose({ others = [], ...first }: Asked & { others?: readonly Asked[] }
 }
 
 /** Why a ref is not asked for; design section 3, "Wanted ref". */
-function whyNot({ ref, event }: Asked, { wantedRef, allowedRefs }: ReceiverTarget): string | undefined {
+function whyNot({ ref, event }: Asked, { wantedRef, allowedRefs }: ReceiverTarget): IgnoredReason | undefined {
   const isWanted = shortRef(wantedRef) === ref
   if (event === 'push') return isWanted ? undefined : 'OtherBranch'
   if (isWanted) return undefined

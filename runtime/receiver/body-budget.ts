@@ -4,11 +4,11 @@
 import { deadline } from '../clock.ts'
 
 /** Node reads as much of each connection before anyone asks for the body: to count less would bound nothing. */
-const smallBytes = 64 * 1024
+export const smallBytes = 64 * 1024
 /** What 100 bodies of a megabyte at once cost, parsed one after another, stays below 128 MiB for the whole controller. */
 export const maxHeldBytes = 8 * 1024 * 1024
 /** Shorter than a request may take in all, so that the answer still arrives. */
-const patienceMs = 5_000
+export const patienceMs = 5_000
 
 export type BodyBudget = {
   /** Runs the work while `bytes` are taken; undefined: no room came free in time. Rejects with what the work rejects with. */

@@ -1,7 +1,7 @@
 /**
  * Which calls are one delivery: hosts repeat those that they are not sure of. Best effort: the last ones, in memory.
  */
-const kept = 10_000
+export const keptDeliveries = 10_000
 
 export type Deliveries = {
   /**
@@ -23,7 +23,7 @@ export function createDeliveries(): Deliveries {
       if (key !== undefined) {
         requests.set(key, written)
         const [oldest] = requests.keys()
-        if (requests.size > kept && oldest !== undefined) requests.delete(oldest)
+        if (requests.size > keptDeliveries && oldest !== undefined) requests.delete(oldest)
         // A call that failed may come again.
         written.catch(() => requests.delete(key))
       }

@@ -24,6 +24,8 @@ export type Members = Readonly<Record<string, unknown>>
 /** A family of git hosts that send alike. */
 export type Host = {
   name: string
+  /** What docs/webhooks tells of it, in Markdown: its page, what proves a call, what names the event, what is read. */
+  shown: { page: string; proof: string; event: string; read: string }
   /** The event as the host names it, in lower case; undefined: the delivery is none of this host's. */
   event(headers: Headers, body: Members): string | undefined
   read(event: string, body: Members): Payload

@@ -15,7 +15,7 @@ export type LimitSettings = {
 /** 500/s is ten times what the largest installation sends; twenty wrong calls in ten seconds are no slip of a hand. */
 export const defaultLimits: LimitSettings = { perSecond: 500, failuresPerPeer: 20 }
 
-const failureWindowSeconds = 10
+export const failureWindowSeconds = 10
 
 /**
  * What bounds the memory that callers hold before they have proved anything: a connection that waits for its turn holds one piece of 64 KiB.

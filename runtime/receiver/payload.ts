@@ -27,25 +27,72 @@ function ofHost(payload: Payload): Payload {
   return payload.kind === 'invalidRef' ? { kind: 'ignored', reason: 'UnusableRef' } : payload
 }
 
+/** A body of no host, told by its shape. `ref`: where docs/webhooks says that the ref stands, in Markdown. */
+type Shape = {
+  name: string
+  ref: string
+  /** Undefined: the body has another shape. */
+  read(body: Members): Payload | undefined
+}
+
+/** The first that a body has counts. */
+export const shapes: readonly Shape[] = [
+  {
+    name: 'test call',
+    ref: 'none: `test` is true and there is no `ref`',
+    read: (body) => (body['test'] === true && body['ref'] === undefined ? { kind: 'ping' } : undefined),
+  },
+  {
+    name: 'release',
+    ref: '`release.tag_name`, when `action` is `published` or missing',
+    read: (body) => (textAt(body, ['release', 'tag_name']) === undefined ? undefined : released(body)),
+  },
+  {
+    name: 'notification',
+    ref: '`app.metadata.annotations["git.ref"]`',
+    read(body) {
+      const ref = textAt(body, ['app', 'metadata', 'annotations', 'git.ref'])
+      return ref === undefined ? undefined : refOf(ref, 'notification')
+    },
+  },
+  {
+    name: 'promotion',
+    ref: 'the first of `freight.commits` that has a `tag`',
+    read(body) {
+      const [tag] = listAt(body, ['freight', 'commits']).flatMap((commit) => textAt(commit, ['tag']) ?? [])
+      return tag === undefined ? undefined : refOf(tag, 'promotion')
+    },
+  },
+  {
+    name: 'created or deleted ref',
+    ref: 'none: `ref` beside `ref_type`, without `before`',
+    read: (body) => (hasRef(body) && body['ref_type'] !== undefined && body['before'] === undefined ? otherEvent : undefined),
+  },
+  {
+    name: 'push',
+    ref: '`ref` of a body that has `before` and `after`',
+    read: (body) => (hasRef(body) && isPush(body) ? pushed(body) : undefined),
+  },
+  {
+    name: 'generic',
+    ref: '`ref`',
+    read: (body) => (hasRef(body) ? refOf(body.ref, 'generic') : undefined),
+  },
+]
+
 function byShape(body: Members): Payload {
-  if (body['test'] === true && body['ref'] === undefined) return { kind: 'ping' }
-  if (textAt(body, ['release', 'tag_name']) !== undefined) return released(body)
-  const notified = textAt(body, ['app', 'metadata', 'annotations', 'git.ref'])
-  if (notified !== undefined) return refOf(notified, 'notification')
-  const promoted = promotedTag(body)
-  if (promoted !== undefined) return refOf(promoted, 'promotion')
-  const ref = body['ref']
-  if (typeof ref !== 'string' || ref === '') return { kind: 'unrecognised' }
-  if (body['ref_type'] !== undefined && body['before'] === undefined) return otherEvent
-  return isPush(body) ? pushed(body) : refOf(ref, 'generic')
+  for (const { read } of shapes) {
+    const payload = read(body)
+    if (payload !== undefined) return payload
+  }
+  return { kind: 'unrecognised' }
+}
+
+function hasRef(body: Members): body is Members & { ref: string } {
+  return typeof body['ref'] === 'string' && body['ref'] !== ''
 }
 
 /** A push of a git host tells both ends of the move. */
 function isPush(body: Members): boolean {
   return typeof body['before'] === 'string' && typeof body['after'] === 'string'
-}
-
-/** The first entry of `freight.commits` that has a tag. */
-function promotedTag(body: Members): string | undefined {
-  return listAt(body, ['freight', 'commits']).flatMap((commit) => textAt(commit, ['tag']) ?? [])[0]
 }

@@ -9,8 +9,9 @@ import { operations } from './operations.ts'
 import { rulePages } from './rules.ts'
 import type { GeneratedFile } from './table.ts'
 import { values } from './values.ts'
+import { webhooks } from './webhooks.ts'
 
-const generators: (() => Promise<GeneratedFile[]>)[] = [operations, values, manifests, chart, rulePages]
+const generators: (() => Promise<GeneratedFile[]>)[] = [operations, values, manifests, chart, rulePages, webhooks]
 
 const check = process.argv.includes('--check')
 const stale: string[] = []

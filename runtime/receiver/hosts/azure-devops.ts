@@ -5,6 +5,7 @@ import { type Host, isMembers, isZero, listAt, movesOf, otherEvent, pushOf, text
 
 export const azureDevops: Host = {
   name: 'Azure DevOps',
+  shown: { page: 'azure-devops.md', proof: '`authorization: Bearer`', event: '`eventType`', read: '`resource.refUpdates`' },
   event: (_headers, body) => (textAt(body, ['publisherId']) === undefined ? undefined : textAt(body, ['eventType'])?.toLowerCase()),
   read(event, body) {
     if (event !== 'git.push') return otherEvent

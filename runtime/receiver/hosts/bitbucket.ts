@@ -5,6 +5,7 @@ import { type Host, isMembers, listAt, type Members, type Move, movesOf, otherEv
 
 export const bitbucket: Host = {
   name: 'Bitbucket',
+  shown: { page: 'bitbucket.md', proof: '`x-hub-signature`', event: '`X-Event-Key`', read: '`push.changes`; Data Center: `changes`' },
   event(headers, body) {
     const key = headers['x-event-key'] ?? textAt(body, ['eventKey'])
     return key?.toLowerCase()

@@ -5,18 +5,21 @@
 import type { Headers } from '../call.ts'
 import { type Host, type Members, otherEvent, type Payload, pushed, refOf, released } from '../event.ts'
 
-export const forgejo = copy('Forgejo', 'x-forgejo-event')
-export const gitea = copy('Gitea', 'x-gitea-event')
-export const github = copy('GitHub', 'x-github-event')
+export const forgejo = copy('Forgejo', 'X-Forgejo-Event', 'x-forgejo-signature')
+export const gitea = copy('Gitea', 'X-Gitea-Event', 'x-gitea-signature')
+export const github = copy('GitHub', 'X-GitHub-Event', 'x-hub-signature-256')
+const copiedByGogs = copy('Gogs', 'X-Gogs-Event', 'x-gogs-signature')
 
 /** Gogs sends no push for a tag: its creation is all that tells of it. */
 export const gogs: Host = {
-  ...copy('Gogs', 'x-gogs-event'),
+  ...copiedByGogs,
+  shown: { ...copiedByGogs.shown, read: 'push, created tag, published release' },
   read: (event, body) => (event === 'create' && body['ref_type'] === 'tag' ? createdTag(body) : read(event, body)),
 }
 
-function copy(name: string, header: string): Host {
-  return { name, event: (headers: Headers) => headers[header]?.toLowerCase(), read }
+function copy(name: string, header: string, signature: string): Host {
+  const shown = { page: `${name.toLowerCase()}.md`, proof: `\`${signature}\``, event: `\`${header}\``, read: 'push, published release' }
+  return { name, shown, event: (headers: Headers) => headers[header.toLowerCase()]?.toLowerCase(), read }
 }
 
 /** A `create` or `delete` stands beside a push that says the same. */

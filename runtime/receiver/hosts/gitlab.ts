@@ -6,6 +6,12 @@ import { type Host, type Members, otherEvent, type Payload, pushed, released } f
 
 export const gitlab: Host = {
   name: 'GitLab',
+  shown: {
+    page: 'gitlab.md',
+    proof: '`x-gitlab-token`, or `webhook-signature`',
+    event: '`X-Gitlab-Event`, `object_kind`',
+    read: 'push, tag push, created release',
+  },
   event(headers, body) {
     const header = headers['x-gitlab-event']
     const kind = body['object_kind'] ?? (header === undefined ? undefined : body['event_name'])
@@ -17,6 +23,7 @@ export const gitlab: Host = {
 
 export const gitee: Host = {
   name: 'Gitee',
+  shown: { page: 'gitee.md', proof: '`x-gitee-token`', event: '`X-Gitee-Event`', read: 'push, tag push' },
   event: (headers) => headers['x-gitee-event']?.toLowerCase(),
   read,
 }

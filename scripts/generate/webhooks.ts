@@ -1,0 +1,124 @@
+/**
+ * docs/webhooks/README.md: the tables of hosts, formats, answers, limits and options between their markers, from the receiver's own tables.
+ */
+import { readFile } from 'node:fs/promises'
+import { Command } from 'commander'
+import { register } from '../../runtime/cli/trigger.ts'
+import { receiverEvents } from '../../runtime/controller/receiver.ts'
+import { keptRequests } from '../../runtime/gatewaysync/request.ts'
+import { accepted, ignoredReasons, problems } from '../../runtime/receiver/answer-table.ts'
+import { complexity, maxBodyBytes } from '../../runtime/receiver/body.ts'
+import { maxHeldBytes, patienceMs, smallBytes } from '../../runtime/receiver/body-budget.ts'
+import { keptDeliveries } from '../../runtime/receiver/deliveries.ts'
+import { connectionBounds, defaultLimits, failureWindowSeconds } from '../../runtime/receiver/limits.ts'
+import { defaultBudget } from '../../runtime/receiver/line.ts'
+import { hosts, shapes } from '../../runtime/receiver/payload.ts'
+import { defaultBounds, serverLimits } from '../../runtime/serve.ts'
+import { type GeneratedFile, replaceTable, table } from './table.ts'
+
+const path = 'docs/webhooks/README.md'
+/** The order in which people meet them; the code asks in another. */
+const firstHosts = ['GitHub', 'GitLab', 'Gitea', 'Forgejo', 'Gogs']
+
+export async function webhooks(): Promise<GeneratedFile[]> {
+  const present = await readFile(path, 'utf8')
+  const tables = {
+    hosts: hostTable(),
+    shapes: shapeTable(),
+    answers: answerTable(),
+    limits: limitTable(),
+    events: eventTable(),
+    options: optionTable(),
+  }
+  const content = Object.entries(tables).reduce((text, [name, rows]) => replaceTable(text, path, name, rows), present)
+  return [{ path, content }]
+}
+
+function hostTable(): string {
+  const sorted = hosts.toSorted((a, b) => order(a.name) - order(b.name) || (a.name < b.name ? -1 : 1))
+  const rows = sorted.map(({ name, shown: { page, proof, event, read } }) => [`[${name}](${page})`, proof, event, read])
+  return table(['Host', 'Proof', 'Event', 'What is read'], rows)
+}
+
+function order(name: string): number {
+  const at = firstHosts.indexOf(name)
+  return at < 0 ? firstHosts.length : at
+}
+
+function shapeTable(): string {
+  return table(
+    ['Order', 'Format', 'Ref'],
+    shapes.map(({ name, ref }, index) => [String(index + 1), name, ref]),
+  )
+}
+
+function answerTable(): string {
+  return table(
+    ['Status', 'Body', 'When'],
+    [
+      ...accepted.map(({ body, when }) => ['202', body, when]),
+      ...Object.entries(ignoredReasons).map(([reason, { status, when }]) => [
+        `${status}`,
+        `\`accepted: false\`, reason \`${reason}\``,
+        when,
+      ]),
+      ...Object.entries(problems).map(([reason, { status, when }]) => [`${status}`, `problem \`${reason}\``, when]),
+    ],
+  )
+}
+
+function limitTable(): string {
+  const rows = [
+    ['calls, all together', `${defaultLimits.perSecond} a second and replica, then 429`],
+    ['calls of one peer that prove nothing', `${defaultLimits.failuresPerPeer} in ${failureWindowSeconds} seconds, then 429`],
+    [
+      'writes to one GatewaySync',
+      `${defaultBudget.perSecond} a second and replica, ${defaultBudget.burst} at once; then calls share writes and are answered 202 all the same`,
+    ],
+    ['requests without an outcome', `about ${keptRequests}; then a write waits up to a second until the controller has answered some`],
+    ['body', `${mib(maxBodyBytes)} MiB`],
+    [
+      `bodies above ${kib(smallBytes)} KiB held at once`,
+      `${mib(maxHeldBytes)} MiB; others wait ${patienceMs / 1000} seconds for their turn, then 429`,
+    ],
+    ['nesting of a body', `${complexity.depth} levels`],
+    ['keys of a body', count(complexity.keys)],
+    ['lists and objects of a body', count(complexity.containers)],
+    ['entries of a body, of all lists and objects', count(complexity.entries)],
+    ['deliveries remembered as duplicates', `the last ${count(keptDeliveries)} of each replica`],
+    ['connections', `${connectionBounds.maxConnections}; more are closed`],
+    ['headers', `${kib(serverLimits.maxHeaderSize)} KiB, within ${defaultBounds.headersTimeoutMs / 1000} seconds`],
+    ['a whole call', `${defaultBounds.requestTimeoutMs / 1000} seconds`],
+    ['an idle connection', `${serverLimits.keepAliveTimeout / 1000} seconds`],
+  ]
+  return table(['Limit', 'Value'], rows)
+}
+
+function eventTable(): string {
+  return table(
+    ['Event', 'On', 'When'],
+    Object.entries(receiverEvents).map(([reason, { on, when }]) => [`\`${reason}\``, on, when]),
+  )
+}
+
+function optionTable(): string {
+  const program = new Command()
+  register(program)
+  const rows = (program.commands[0]?.options ?? []).map(({ flags, description, argChoices, defaultValue }) => {
+    const choices = argChoices === undefined ? '' : `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`
+    return [`\`${flags}\``, `${description}${choices}${defaultValue === undefined ? '' : `; default \`${String(defaultValue)}\``}`]
+  })
+  return table(['Option', 'Meaning'], rows)
+}
+
+function mib(bytes: number): number {
+  return bytes / 1024 / 1024
+}
+
+function kib(bytes: number): number {
+  return bytes / 1024
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US')
+}
