@@ -136,7 +136,7 @@ function sorted(tree: unknown): unknown {
 }
 
 /** Whether nothing of a tree waits for Helm. */
-export function isKnown(tree: unknown): boolean {
+function isKnown(tree: unknown): boolean {
   if (tree instanceof Expression || tree instanceof Conditional || tree instanceof Choice || tree instanceof Repeated) return false
   return typeof tree !== 'object' || tree === null || Object.values(tree).every(isKnown)
 }

@@ -12,10 +12,13 @@ import { ensureProgram, findProgram } from '../cluster/binaries.ts'
 import { temporaryFolder } from './repository.ts'
 import { requires } from './requires.ts'
 
+const oldestKubernetes = '1.30.0'
+const notesKind = 'Notes'
+
 export type Ran = { stdout: string; stderr: string; code: number }
 
 export type Helm = {
-  /** The folder of the chart. */
+  /** The folder of the chart, which renders its notes as an object more. */
   chart: string
   run(...args: string[]): Promise<Ran>
   /** Writes values to a file, for `--values`. */
@@ -31,7 +34,7 @@ export function canRunHelm(t: Test): boolean {
 export async function helm(t: Pick<Test, 'teardown' | 'comment'>, files: readonly ChartFile[] = chartFiles()): Promise<Helm> {
   const home = temporaryFolder(t, 'helm')
   const chart = path.join(home, 'chart')
-  for (const { path: name, content } of files) {
+  for (const { path: name, content } of showingNotes(files)) {
     mkdirSync(path.dirname(path.join(chart, name)), { recursive: true })
     writeFileSync(path.join(chart, name), content)
   }
@@ -75,11 +78,21 @@ export async function rendered(
   { name, namespace }: { name: string; namespace: string },
   values: object,
 ): Promise<{ manifests: Manifest[]; notes: string } | string> {
-  const options = ['--dry-run=client', '--output', 'json', '--namespace', namespace, '--values', valuesFile(values)]
-  const { code, stdout, stderr } = await run('install', name, chart, ...options)
+  const options = ['--namespace', namespace, '--values', valuesFile(values), '--kube-version', oldestKubernetes]
+  const { code, stdout, stderr } = await run('template', name, chart, ...options)
   if (code !== 0) return stderr
-  const { manifest, info } = JSON.parse(stdout) as { manifest: string; info: { notes?: string } }
-  return { manifests: parsed(manifest), notes: info.notes ?? '' }
+  const objects = parsed(stdout)
+  const notes = objects.find(({ kind }) => kind === notesKind)
+  return { manifests: objects.filter((object) => object !== notes), notes: String(notes?.['notes'] ?? '') }
+}
+
+/** A template more, by which `helm template` shows the notes too. */
+function showingNotes(files: readonly ChartFile[]): ChartFile[] {
+  const notes = files.find(({ path: name }) => name === 'templates/NOTES.txt')
+  if (notes === undefined) return [...files]
+  const text = `{{ tpl ($.Files.Get "notes.txt") $ | toRawJson }}`
+  const template = `apiVersion: v1\nkind: ${notesKind}\nmetadata: { name: notes }\nnotes: ${text}\n`
+  return [...files, { path: 'notes.txt', content: notes.content }, { path: 'templates/notes-shown.yaml', content: template }]
 }
 
 function execute(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ran> {

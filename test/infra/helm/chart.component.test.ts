@@ -75,8 +75,8 @@ void t.test('--set gives numbers and flags that a file gives too', async (t) => 
   const { run, chart, valuesFile } = await helm(t)
   const sets = ['--set', 'replicaCount=3,webhook.port=9555,source.storage.sizeLimit=128000000,networkPolicy.enabled=true']
   const values = { replicaCount: 3, webhook: { port: 9555 }, source: { storage: { sizeLimit: 128e6 } }, networkPolicy: { enabled: true } }
-  const bySet = await run('template', 'plant', chart, ...sets)
-  const byFile = await run('template', 'plant', chart, '--values', valuesFile(values))
+  const bySet = await run('template', 'plant', chart, '--kube-version', '1.30.0', ...sets)
+  const byFile = await run('template', 'plant', chart, '--kube-version', '1.30.0', '--values', valuesFile(values))
   t.equal(bySet.code, 0, bySet.stderr)
   t.equal(bySet.stdout, byFile.stdout)
 })
