@@ -83,7 +83,7 @@ export async function rendered(
   if (code !== 0) return stderr
   const objects = parsed(stdout)
   const notes = objects.find(({ kind }) => kind === notesKind)
-  return { manifests: objects.filter((object) => object !== notes), notes: String(notes?.['notes'] ?? '') }
+  return { manifests: objects.filter((object) => object !== notes), notes: (notes?.['notes'] as string | undefined) ?? '' }
 }
 
 /** A template more, by which `helm template` shows the notes too. */
