@@ -64,6 +64,10 @@ function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, finding
     findings.push({ rule, path: entry.path, message: 'is not delivered: only ordinary files are' })
     return undefined
   }
+  if (path.includes('\uFFFD')) {
+    findings.push({ rule: 'name-not-utf8', path: entry.path, message: 'is not delivered: its name is no text in UTF-8; rename it' })
+    return undefined
+  }
   if (isForbidden(path)) {
     findings.push({ rule: 'forbidden-destination', path: entry.path, message: `is not written: "${path}" belongs to the gateway itself` })
     return undefined

@@ -41,26 +41,26 @@ function setUp(t: Test) {
   return { folder, dataDir, sync, memory }
 }
 
-type Entry = { path: string; content: string; mode?: '100644' | '100755' | '120000' | '160000' }
+type Entry = { path: string; content: string; mode?: '100644' | '100755' | '120000' | '160000'; latin1?: true }
 
-/** Makes a commit of exactly these index entries. */
+/** Makes a commit of exactly these entries; a path is bytes, one for each character below U+0100 where `latin1` says so. */
 function commitEntries(repository: Repository, entries: readonly Entry[]): string {
+  const quoted = (file: string, latin1: boolean): string => {
+    const bytes = [...Buffer.from(file, latin1 ? 'latin1' : 'utf8')]
+    return `"${bytes.map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')}"`
+  }
+  const lines = entries.map(({ path: file, content, mode = '100644', latin1 = false }) =>
+    mode === '160000'
+      ? `M ${mode} ${content} ${quoted(file, latin1)}\n`
+      : `M ${mode} inline ${quoted(file, latin1)}\ndata ${Buffer.byteLength(content)}\n${content}\n`,
+  )
+  const head = 'commit refs/heads/hostile\ncommitter Plant <plant@example.com> 1700000000 +0000\ndata 7\nHostile\ndeleteall\n'
   const git = (args: readonly string[], input: string): string =>
-    execFileSync('git', ['-C', repository.folder, ...args], { env: gitEnvironment, input })
+    execFileSync('git', ['-C', repository.folder, ...args], { env: gitEnvironment, input, stdio: ['pipe', 'pipe', 'ignore'] })
       .toString('utf8')
       .trim()
-  const ids = new Map<string, string>()
-  const idOf = (content: string): string => {
-    const known = ids.get(content) ?? git(['hash-object', '-w', '--stdin'], content)
-    ids.set(content, known)
-    return known
-  }
-  const lines = entries.map(
-    ({ path: file, content, mode = '100644' }) => `${mode} ${mode === '160000' ? content : idOf(content)}\t${file}\0`,
-  )
-  git(['read-tree', '--empty'], '')
-  git(['update-index', '-z', '--index-info'], lines.join(''))
-  return git(['commit-tree', git(['write-tree'], ''), '-m', 'Hostile'], '')
+  git(['fast-import', '--quiet', '--force'], `${head}${lines.join('')}\ndone\n`)
+  return git(['rev-parse', 'refs/heads/hostile'], '')
 }
 
 const put = (file: string, content = 'x'): Entry => ({ path: `projects/${file}`, content })
@@ -117,6 +117,22 @@ void t.test('names with newlines, tabs, quotes, control characters, spaces and 2
   t.match(await sync(names.map((name) => put(name, 'changed'))), { phase: 'Synced', files: { changed: names.length } })
   t.match(await sync([put('other')]), { phase: 'Synced', files: { removed: names.length } })
   t.same(present(), ['other'])
+})
+
+void t.test('a name that is not UTF-8 is a finding and no file, and the files beside it arrive', async (t) => {
+  if (!requires(t, 'git')) return
+  const { dataDir, sync } = setUp(t)
+  const odd = [0, 1].map((index): Entry => ({ ...put(`caf${index === 0 ? '\u00e9' : '\u00e8'}`, String(index)), latin1: true }))
+  for (const entries of [
+    [put('a'), ...odd],
+    [put('a', 'changed'), ...odd.map((entry) => ({ ...entry, content: 'changed' }))],
+  ]) {
+    const result = await sync(entries)
+    t.equal(result.phase, 'Synced', result.message ?? '')
+    t.same(new Set(result.findings?.map(({ rule }) => rule)), new Set(['name-not-utf8']))
+    t.same(files(dataDir), ['a'])
+  }
+  t.equal((await sync([put('a')])).findings, undefined)
 })
 
 void t.test('links, submodules and what looks like a link are never delivered as such, and what they replace goes', async (t) => {
