@@ -145,7 +145,10 @@ export function killGroup(pid: number | undefined, signal: NodeJS.Signals): void
   }
 }
 
-/** What git says, by what it means; a learning test holds each line against the real git. */
+/** A redirect could lead anywhere, so none is followed. */
+const redirected = /returned error: 30[1278]/i
+
+/** What git says, by what it means; git-http.component.test.ts holds the HTTP ones against the real git. */
 const meanings: readonly (readonly [RegExp, Reason])[] = [
   [/couldn't find remote ref|not our ref|no such ref was fetched|did not match any|upload-pack: not our ref/i, 'RefNotFound'],
   [/File too large|invalid index-pack output/i, 'RepositoryTooLarge'],
@@ -154,11 +157,12 @@ const meanings: readonly (readonly [RegExp, Reason])[] = [
     /Authentication failed|could not read Username|HTTP 40[13]|returned error: 40[13]|Permission denied|Host key verification failed/i,
     'GitUnauthorised',
   ],
+  [redirected, 'RepositoryNotFound'],
   [
     /Repository not found|not found in upstream|returned error: 404|repository '.*' not found|does not appear to be a git repository|does not exist/i,
     'RepositoryNotFound',
   ],
-  [/transport '.*' not allowed|protocol '.*' is not supported|redirect/i, 'RepositoryNotAllowed'],
+  [/transport '.*' not allowed|protocol '.*' is not supported/i, 'RepositoryNotAllowed'],
   [
     /Could not resolve host|Connection refused|Failed to connect|unable to access|timed out|Connection reset|early EOF|hung up/i,
     'GitUnreachable',
@@ -174,5 +178,6 @@ export function reasonOf(errors: string): Reason {
 function messageOf(errors: string, { args }: GitRun): string {
   const lines = errors.split('\n').map((line) => line.trim())
   const telling = lines.find((line) => /^(?:fatal|error|remote):/.test(line)) ?? lines.find((line) => line !== '') ?? 'no message'
-  return `git ${args[0] ?? ''}: ${redactUrls(telling).slice(0, 500)}`
+  const advice = redirected.test(telling) ? '; the git host redirects, which is not followed: write its new address into spec.git.repo' : ''
+  return `git ${args[0] ?? ''}: ${redactUrls(telling).slice(0, 500)}${advice}`
 }
