@@ -92,10 +92,14 @@ export class Fault extends Error {
   }
 }
 
-/** Any thrown value as a Fault; what is not one already is a bug and becomes `Unexpected` with the original as its cause. */
+/**
+ * Any thrown value as a Fault. The reason of a deadline's signal is `Timeout`; whatever else is not one already is a bug and becomes
+ * `Unexpected` with the original as its cause.
+ */
 export function asFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown
   const message = thrown instanceof Error ? thrown.message : String(thrown)
+  if (thrown instanceof Error && thrown.name === 'TimeoutError') return new Fault('Timeout', message, { cause: thrown })
   return new Fault('Unexpected', message, { cause: thrown })
 }
 

@@ -6,7 +6,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import type { Clock } from '../clock.ts'
 import { Fault, type Reason } from '../fault.ts'
 import type { Log } from '../log.ts'
-import { createTransport } from './transport.ts'
+import { createTransport, type TransportAnswer } from './transport.ts'
 import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
 
 export type ListOptions = { namespace?: string; labelSelector?: string; fieldSelector?: string; limit?: number }
@@ -39,6 +39,16 @@ export type Kube = {
 const pageSize = 100
 const oldestMinor = 30
 
+/** A busy server says when to come again: so often, and for so long, as one call may take; then the caller's own backoff follows. */
+const maxAttempts = 5
+const longestWaitMs = 5_000
+
+/** How long to wait before the same call, which the server has not begun to handle; undefined: the answer stands. */
+function waitOf({ status, retryAfterMs }: TransportAnswer): number | undefined {
+  const isBusy = status === 429 || status === 503
+  return isBusy && retryAfterMs !== undefined && retryAfterMs <= longestWaitMs ? retryAfterMs : undefined
+}
+
 /** The pod's own ServiceAccount, or a kubeconfig file. Throws InvalidConfiguration. */
 export function loadKube({ kubeconfig }: { kubeconfig: string | undefined }): KubeConfig {
   const config = new KubeConfig()
@@ -59,9 +69,15 @@ export function createKube(config: KubeConfig, { clock, userAgent }: { clock: Cl
 
   const ask = async (method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string): Promise<unknown> => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
-    const answer = await transport.send({ method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }, signal)
-    if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`)
-    throw faultOf(answer.status, answer.text, `${method} ${path}`)
+    const request = { method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await transport.send(request, signal)
+      if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`)
+      const waitMs = waitOf(answer)
+      if (waitMs === undefined || attempt === maxAttempts) throw faultOf(answer.status, answer.text, `${method} ${path}`)
+      // Spread, so that all who were sent away do not come back at once.
+      await clock.wait(waitMs * (1 + clock.random()), signal)
+    }
   }
 
   return {

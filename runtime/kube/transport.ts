@@ -9,9 +9,12 @@ import { Fault } from '../fault.ts'
 
 export type Transport = {
   /** Throws ApiUnavailable when there is no answer; the body is bounded. */
-  send(request: TransportRequest, signal: AbortSignal): Promise<{ status: number; text: string; retryAfter: string | null }>
+  send(request: TransportRequest, signal: AbortSignal): Promise<TransportAnswer>
   close(): Promise<void>
 }
+
+/** `retryAfterMs`: when the server wants to be asked again, where it says so in seconds. */
+export type TransportAnswer = { status: number; text: string; retryAfterMs: number | undefined }
 
 export type TransportRequest = { method: string; path: string; body?: string; contentType?: string }
 
@@ -63,7 +66,7 @@ export function createTransport(config: KubeConfig, { clock, userAgent }: { cloc
           ...(body === undefined ? {} : { body }),
         })
         const text = await readText(response.body as AsyncIterable<Uint8Array> | null, `${method} ${path}`)
-        return { status: response.status, text, retryAfter: response.headers.get('retry-after') }
+        return { status: response.status, text, retryAfterMs: secondsToMs(response.headers.get('retry-after')) }
       } catch (error) {
         signal.throwIfAborted()
         if (error instanceof Fault) throw error
@@ -75,6 +78,10 @@ export function createTransport(config: KubeConfig, { clock, userAgent }: { cloc
       await known?.agent.close()
     },
   }
+}
+
+function secondsToMs(header: string | null): number | undefined {
+  return header !== null && /^[0-9]{1,6}$/.test(header) ? Number(header) * 1000 : undefined
 }
 
 async function readText(body: AsyncIterable<Uint8Array> | null, what: string): Promise<string> {

@@ -1,0 +1,88 @@
+/**
+ * What the client makes of answers that a healthy API server rarely gives; everything else is tried on a real one.
+ */
+import { KubeConfig } from '@kubernetes/client-node'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { type Clock, systemClock } from '../../../runtime/clock.ts'
+import { asFault } from '../../../runtime/fault.ts'
+import { createKube } from '../../../runtime/kube/client.ts'
+import { podType } from '../../../runtime/kube/types.ts'
+import { silentLog } from '../../../runtime/log.ts'
+
+type Answer = { status: number; retryAfter?: string }
+
+const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', namespace: 'plant', uid: 'u', resourceVersion: '1' } }
+const key = { namespace: 'plant', name: 'a' }
+
+/** A server that gives these answers in turn, the last one again and again; waits of the client end at once and are noted. */
+async function setUp(t: Test, answers: readonly Answer[]) {
+  const waits: number[] = []
+  let calls = 0
+  const server = createServer((request, response) => {
+    const { status, retryAfter } = answers[Math.min(calls, answers.length - 1)] ?? { status: 500 }
+    calls += 1
+    request.resume()
+    response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter })
+    response.end(JSON.stringify(status === 200 ? pod : { kind: 'Status', message: 'busy' }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  const { port } = server.address() as AddressInfo
+  const config = new KubeConfig()
+  config.loadFromClusterAndUser({ name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true }, { name: 'u' })
+  const clock: Clock = {
+    ...systemClock,
+    random: () => 0,
+    async wait(ms, signal) {
+      waits.push(ms)
+      signal?.throwIfAborted()
+    },
+  }
+  const kube = createKube(config, { clock, log: silentLog, userAgent: 'test' })
+  t.teardown(async () => {
+    await kube.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  return { kube, waits, calls: () => calls }
+}
+
+void t.test('a server that says when to come again is asked again then', async (t) => {
+  for (const status of [429, 503]) {
+    const { kube, waits } = await setUp(t, [{ status, retryAfter: '1' }, { status, retryAfter: '2' }, { status: 200 }])
+    t.match(await kube.get(podType, key, AbortSignal.timeout(60_000)), { metadata: { name: 'a' } }, String(status))
+    t.strictSame(waits, [1_000, 2_000], String(status))
+  }
+})
+
+void t.test('who waits for nothing, too long or in vain hears so', async (t) => {
+  const rows: [string, Answer, number][] = [
+    ['no word of when', { status: 503 }, 1],
+    ['longer than anyone should hold', { status: 429, retryAfter: '3600' }, 1],
+    ['not a number', { status: 429, retryAfter: 'soon' }, 1],
+    ['a fault that waiting does not mend', { status: 500, retryAfter: '1' }, 1],
+    ['busy each time', { status: 429, retryAfter: '1' }, 5],
+  ]
+  for (const [name, answer, expected] of rows) {
+    const { kube, calls } = await setUp(t, [answer])
+    const error: unknown = await kube.get(podType, key, AbortSignal.timeout(60_000)).catch((thrown: unknown) => thrown)
+    t.match(error, { reason: 'ApiUnavailable', message: `${answer.status} busy` }, name)
+    t.equal(calls(), expected, name)
+  }
+})
+
+void t.test('the signal ends the wait', async (t) => {
+  const { kube, calls } = await setUp(t, [{ status: 429, retryAfter: '1' }])
+  const stop = new AbortController()
+  const asked = kube.get(podType, key, stop.signal)
+  stop.abort(new Error('stopped by the caller'))
+  await t.rejects(asked, { message: 'stopped by the caller' })
+  t.ok(calls() <= 1)
+})
+
+void t.test("a caller's own deadline is a Timeout and no bug", async (t) => {
+  const { kube } = await setUp(t, [{ status: 429, retryAfter: '1' }])
+  const error: unknown = await kube.get(podType, key, AbortSignal.timeout(0)).catch((thrown: unknown) => thrown)
+  t.match(asFault(error), { reason: 'Timeout' })
+})
