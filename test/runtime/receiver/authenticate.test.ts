@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { authenticate, type Keys } from '../../../runtime/receiver/authenticate.ts'
+import { authenticate, beginProving, type Keys } from '../../../runtime/receiver/authenticate.ts'
 import type { Headers } from '../../../runtime/receiver/call.ts'
 
 const now = Temporal.Instant.fromEpochMilliseconds(1_614_265_330_000)
@@ -73,6 +73,26 @@ void t.test('one flipped bit of the body or of the signature is refused', async 
       return authenticate(headers, sent, { hmac, tokens: undefined }, now).kind === 'refused'
     }),
     { numRuns: 500 },
+  )
+})
+
+void t.test('a body that comes in pieces proves what it proves as a whole', async () => {
+  const signs = fc.constantFrom('key', 'other')
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 6 }), signs, signs, (pieces, plain, standard) => {
+      const whole = Buffer.concat(pieces)
+      const [id, time] = ['msg', String(Math.floor(now.epochMilliseconds / 1000))]
+      const mac = createHmac('sha256', standard).update(`${id}.${time}.`).update(whole).digest('base64')
+      const headers = {
+        'x-hub-signature-256': `sha256=${createHmac('sha256', plain).update(whole).digest('hex')}`,
+        'webhook-id': id,
+        'webhook-timestamp': time,
+        'webhook-signature': `v1,${mac}`,
+      }
+      const proving = beginProving(headers, { hmac: ['old', 'key'], tokens: undefined })
+      for (const piece of pieces) proving.update(piece)
+      return (proving.end(now).kind === 'proved') === (plain === 'key' || standard === 'key')
+    }),
   )
 })
 
