@@ -42,7 +42,7 @@ const texts = [
   'größe ☃ 😀',
 ]
 const keys = ['a', 'team', 'cpu', 'memory', 'grafana_dashboard', 'app.kubernetes.io/name', 'example.com/note', 'true', '7', '{{ a }}']
-const quantities = ['100m', '64Mi', '128Mi', '1Gi', '1.5Gi', '128M', '0.5', '1e9', 1, 2, 128e6]
+const quantities = ['100m', '64Mi', '128Mi', '1Gi', '1.5Gi', '128M', '0.5', '1e9', 1, 2, 128e6, '1K', -1]
 const anything: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   node: fc.oneof(
     { maxDepth: 2 },
