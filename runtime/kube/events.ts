@@ -1,7 +1,7 @@
 /**
  * Events as `kubectl describe` and `kubectl events` show them: equal ones become one series, a flood is cut, and none ever holds work up.
  */
-import type { Clock } from '../clock.ts'
+import { type Clock, deadline } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { Kube } from './client.ts'
@@ -19,7 +19,7 @@ export type EventToWrite = {
 export type EventRecorder = {
   /** Never throws and never waits. */
   record(event: EventToWrite): void
-  /** Settles when nothing is under way. */
+  /** Settles when nothing is under way; what an API server has not taken after `lastWritesMs` is dropped. */
   settled(): Promise<void>
 }
 
@@ -33,6 +33,10 @@ const refillMs = 300_000
 const seriesMs = 600_000
 const maxSeries = 2_000
 const writeTimeoutMs = 10_000
+/** Further ones are dropped: an API server that is away for long will not want to hear of all of them. */
+const maxWaiting = 500
+/** A stop does not wait longer than this. */
+const lastWritesMs = 2_000
 const maxNoteBytes = 1024
 
 type Series = { name: string; namespace: string; count: number; lastMs: number }
@@ -43,7 +47,9 @@ export function eventRecorder(
 ): EventRecorder {
   const series = new Map<string, Series>()
   const budgets = new Map<string, { left: number; sinceMs: number }>()
+  const ending = new AbortController()
   let last: Promise<void> = Promise.resolve()
+  let waiting = 0
 
   const mayWrite = ({ regarding, reason }: EventToWrite): boolean => {
     const object = `${regarding.uid} ${reason}`
@@ -57,7 +63,7 @@ export function eventRecorder(
     return left > 0
   }
 
-  const write = async (event: EventToWrite): Promise<void> => {
+  const write = async (event: EventToWrite, signal: AbortSignal): Promise<void> => {
     const key = JSON.stringify([event.regarding.uid, event.type, event.reason, event.note])
     const known = series.get(key)
     const nowMs = clock.monotonicMs()
@@ -66,28 +72,42 @@ export function eventRecorder(
       known.count += 1
       known.lastMs = nowMs
       const patch = { series: { count: known.count, lastObservedTime: at } }
-      await kube.mergePatch(eventType, known, patch, {}, AbortSignal.timeout(writeTimeoutMs))
+      // Somebody may have deleted it; then the next one begins a series.
+      series.delete(key)
+      await kube.mergePatch(eventType, known, patch, {}, signal)
+      series.set(key, known)
       return
     }
     const { namespace } = event.regarding
     const name = `${event.regarding.name.slice(0, 200)}.${clock.uuid()}`
-    await kube.create(eventType, objectOf(event, name, at, from), AbortSignal.timeout(writeTimeoutMs))
+    await kube.create(eventType, objectOf(event, name, at, from), signal)
     series.set(key, { name, namespace, count: 1, lastMs: nowMs })
     drop(series)
   }
 
   return {
     record(event) {
-      if (!mayWrite(event)) return
+      if (waiting >= maxWaiting || !mayWrite(event)) return
+      waiting += 1
       last = last.then(async () => {
+        waiting -= 1
+        if (ending.signal.aborted) return
         try {
-          await write(event)
+          await write(event, deadline(writeTimeoutMs, ending.signal))
         } catch (error) {
           log.debug({ reason: asFault(error).reason, message: asFault(error).message }, 'event not written')
         }
       })
     },
-    settled: () => last,
+    async settled() {
+      const inTime = new AbortController()
+      clock.wait(lastWritesMs, inTime.signal).then(
+        () => ending.abort(new Error('the process ends')),
+        () => undefined,
+      )
+      await last
+      inTime.abort()
+    },
   }
 }
 
