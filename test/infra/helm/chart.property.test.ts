@@ -68,8 +68,8 @@ function isAccepted(values: ValuesInput): boolean {
 void t.test('values at random install the same both ways, or are refused both ways', { timeout: 300_000 }, async (t) => {
   if (!canRunHelm(t)) return
   const real = await helm(t)
-  const values = fc.oneof({ weight: 4, arbitrary: arbitraryValues.filter(isAccepted) }, { weight: 1, arbitrary: arbitraryValues })
-  const names = fc.constantFrom(...Array.from({ length: 8 }, () => 'plant'), 'my-cluster-sync-operator', 'p'.repeat(53), 'plant.one', '1')
+  const values = fc.oneof({ weight: 6, arbitrary: arbitraryValues.filter(isAccepted) }, { weight: 1, arbitrary: arbitraryValues })
+  const names = fc.constantFrom(...Array.from({ length: 20 }, () => 'plant'), 'my-cluster-sync-operator', 'p'.repeat(53), 'plant.one', '1')
   let accepted = 0
   await fc.assert(
     fc.asyncProperty(values, names, async (values, name) => {
