@@ -50,6 +50,8 @@ void t.test('the limits that docs/sync.md states are those of the code', async (
   t.ok(page.includes(`| ${maxRenderedBytes / 1024 / 1024} MiB, text in UTF-8 |`))
   for (const constant of ['maxTags = 20_000', 'maxTagCharacters = 16 * 1024', 'maxAllTagCharacters = 1024 * 1024', 'maxRenderMs = 1_000'])
     t.ok(engine.includes(`const ${constant}\n`), constant)
+  t.ok(read('runtime/sync/patch.ts').includes('const maxValues = 200_000\n'))
+  t.match(page, /200,000 values/)
   t.match(page, /20,000 of at most 16 Ki characters each, 1 Mi in all/)
   t.match(page, /8 Mi characters, 1 s/)
 })

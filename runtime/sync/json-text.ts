@@ -1,77 +1,141 @@
 /**
- * Where each value stands in a JSON text, so that one can be replaced while every other byte stays: order, spacing, the digits of large
- * numbers. The text must be valid JSON already. Pure.
+ * Where some values stand in a JSON text, so that they can be replaced while every other byte stays: order, spacing, the digits of large
+ * numbers. The text must be valid JSON already. What is not asked for is skipped and costs no memory. Pure.
  */
 
 export type Span = { start: number; end: number; type: 'string' | 'number' | 'boolean' | 'null' | 'object' | 'array' }
 
-type Node = Span & { members: Map<string, Node> | undefined; items: Node[] | undefined }
+type Location = readonly (string | number)[]
+
+/** The locations as a tree; `here`: the value itself is asked for. */
+type Asked = { here: boolean; below: Map<string | number, Asked> }
 
 /** Finds the values at some locations; of repeated names the last counts, as in JSON.parse. Where there is none, none is in the result. */
-export function findSpans(text: string, locations: readonly (readonly (string | number)[])[]): Span[] {
-  if (locations.length === 0) return []
-  const root = parse(text)
-  return locations.flatMap((location) => {
-    let node: Node | undefined = root
-    for (const step of location) node = typeof step === 'number' ? node?.items?.[step] : node?.members?.get(step)
-    return node === undefined ? [] : [{ start: node.start, end: node.end, type: node.type }]
-  })
+export function findSpans(text: string, locations: readonly Location[]): Span[] {
+  return locations.length === 0 ? [] : spansIn(text, askedFor(locations))
 }
 
-function parse(text: string): Node {
+/** Whether a document holds more than so many values, found without making any of them. */
+export function holdsMoreValues(text: string, limit: number): boolean {
+  let count = 1
+  for (let at = 0; at < text.length;) {
+    const character = text[at]
+    if (character === '"') at = endOfString(text, at)
+    else {
+      if (character === ',' || character === '{' || character === '[') count += 1
+      if (count > limit) return true
+      at += 1
+    }
+  }
+  return false
+}
+
+function askedFor(locations: readonly Location[]): Asked {
+  const root: Asked = { here: false, below: new Map() }
+  for (const location of locations) {
+    let node = root
+    for (const step of location) {
+      const next = node.below.get(step) ?? { here: false, below: new Map() }
+      node.below.set(step, next)
+      node = next
+    }
+    node.here = true
+  }
+  return root
+}
+
+function spansIn(text: string, root: Asked): Span[] {
   let at = 0
-  const skip = (): void => {
+  const skipSpace = (): void => {
     while (/[\s\uFEFF]/.test(text[at] ?? '')) at += 1
   }
-  const value = (): Node => {
-    skip()
+  const value = (asked: Asked | undefined): Span[] => {
+    skipSpace()
     const start = at
-    const character = text[at]
-    if (character === '{') return object(start)
-    if (character === '[') return array(start)
-    if (character === '"') return leaf(start, stringEnd(), 'string')
-    const word = /[^\s,\]}]*/y
-    word.lastIndex = at
-    const token = word.exec(text)?.[0] ?? ''
-    const type = token === 'null' ? 'null' : token === 'true' || token === 'false' ? 'boolean' : 'number'
-    return leaf(start, start + Math.max(token.length, 1), type)
+    const type = typeAt(text, start)
+    const inside =
+      asked !== undefined && asked.below.size > 0
+        ? type === 'object'
+          ? object(asked)
+          : type === 'array'
+            ? array(asked)
+            : undefined
+        : undefined
+    if (inside === undefined) at = endOfValue(text, start)
+    const found = inside ?? []
+    if (asked?.here === true) found.push({ start, end: at, type })
+    return found
   }
-  const leaf = (start: number, end: number, type: Span['type']): Node => {
-    at = end
-    return { start, end, type, members: undefined, items: undefined }
-  }
-  const stringEnd = (): number => {
-    let end = at + 1
-    while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
-    return end + 1
-  }
-  const object = (start: number): Node => {
-    const members = new Map<string, Node>()
+  const object = (asked: Asked): Span[] => {
+    const found = new Map<string, Span[]>()
     at += 1
-    for (skip(); at < text.length && text[at] !== '}'; skip()) {
+    for (skipSpace(); at < text.length && text[at] !== '}'; skipSpace()) {
       if (text[at] === ',') {
         at += 1
         continue
       }
       const nameStart = at
-      at = stringEnd()
+      at = endOfString(text, at)
       const name = JSON.parse(text.slice(nameStart, at)) as string
-      skip()
+      skipSpace()
       at += 1
-      members.set(name, value())
+      const below = asked.below.get(name)
+      const spans = value(below)
+      if (below !== undefined) found.set(name, spans)
     }
     at += 1
-    return { start, end: at, type: 'object', members, items: undefined }
+    return [...found.values()].flat()
   }
-  const array = (start: number): Node => {
-    const items: Node[] = []
+  const array = (asked: Asked): Span[] => {
+    const found: Span[] = []
+    let index = 0
     at += 1
-    for (skip(); at < text.length && text[at] !== ']'; skip()) {
+    for (skipSpace(); at < text.length && text[at] !== ']'; skipSpace()) {
       if (text[at] === ',') at += 1
-      else items.push(value())
+      else {
+        for (const span of value(asked.below.get(index))) found.push(span)
+        index += 1
+      }
     }
     at += 1
-    return { start, end: at, type: 'array', members: undefined, items }
+    return found
   }
-  return value()
+  return value(root)
+}
+
+function typeAt(text: string, at: number): Span['type'] {
+  const first = text[at]
+  if (first === '{') return 'object'
+  if (first === '[') return 'array'
+  if (first === '"') return 'string'
+  if (first === 't' || first === 'f') return 'boolean'
+  return first === 'n' ? 'null' : 'number'
+}
+
+/** Behind the value that begins here, without a call for each level. */
+function endOfValue(text: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < text.length;) {
+    const character = text[at]
+    if (character === '"') {
+      at = endOfString(text, at)
+      if (depth === 0) return at
+      continue
+    }
+    if (character === '{' || character === '[') depth += 1
+    else if (character === '}' || character === ']') {
+      // The end of what holds this word or number.
+      if (depth === 0) return at
+      depth -= 1
+      if (depth === 0) return at + 1
+    } else if (depth === 0 && at > start && /[\s,]/.test(character ?? '')) return at
+    at += 1
+  }
+  return text.length
+}
+
+function endOfString(text: string, start: number): number {
+  let end = start + 1
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+  return end + 1
 }

@@ -4,7 +4,7 @@
  */
 import { JSONPathEnvironment } from 'json-p3'
 import { Fault } from '../fault.ts'
-import { findSpans, type Span } from './json-text.ts'
+import { findSpans, holdsMoreValues, type Span } from './json-text.ts'
 
 /** A bare name, or names joined by dots, means the same below the root: `a.b` is `$.a.b`. Throws TemplateFailed. */
 export function parseJsonPath(text: string, label: string): (document: unknown) => (string | number)[][] {
@@ -21,6 +21,9 @@ export function parseJsonPath(text: string, label: string): (document: unknown) 
 /** Deeper documents than this are refused, so that `..` cannot exhaust the stack. */
 const environment = new JSONPathEnvironment({ maxRecursionDepth: 200 })
 
+/** A value takes up to 600 bytes while a `..` searches, however short it is in the text: this many take 120 MiB at worst. */
+const maxValues = 200_000
+
 export type Setting = { path: string; value: string }
 
 /**
@@ -28,6 +31,7 @@ export type Setting = { path: string; value: string }
  * value that does not fit the type it replaces.
  */
 export function applySettings(text: string, settings: readonly Setting[], label: string): { text: string; unmatched: string[] } {
+  if (holdsMoreValues(text, maxValues)) throw new Fault('TemplateFailed', `${label}: the document holds more than ${maxValues} values`)
   const unmatched: string[] = []
   let result = text
   for (const { path, value } of settings) {
