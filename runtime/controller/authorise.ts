@@ -19,8 +19,9 @@ export function createAuthoriser({ kube, store, watched }: { kube: Kube; store: 
     if (review.namespace !== namespace) return refused(`the token is of namespace "${review.namespace}"`)
     // Where we do not work we may not even look.
     if (watched.length > 0 && !watched.includes(namespace)) return refused(`this installation does not work in namespace "${namespace}"`)
-    // A pod may ask before our watch has told us of it.
-    const pod = store.pod(namespace, review.pod) ?? (await readPod(kube, namespace, review.pod, signal))
+    // A pod may ask before our watch has told us of it, or of the end of its predecessor.
+    const known = store.pod(namespace, review.pod)
+    const pod = known?.uid === review.uid ? known : await readPod(kube, namespace, review.pod, signal)
     if (pod === undefined || pod.uid !== review.uid) return refused(`pod "${review.pod}" does not exist any more, or asks for no agent`)
     if (store.syncOfPod(pod) !== name) return refused(`pod "${review.pod}" does not follow GatewaySync "${name}"`)
     return { kind: 'allowed' }
