@@ -5,12 +5,13 @@
 import picomatch from 'picomatch'
 import { parse, YAMLParseError } from 'yaml'
 import { Fault } from '../fault.ts'
+import { costlyGlobRule, hasLongName } from '../gatewaysync/glob.ts'
 import { isObject } from './manifests.ts'
 import { isRuleId, type RuleId, ruleIds, type Severity } from './rules.ts'
 
 export const settingsFile = '.clustersync.yaml'
-/** Some lines per rule; more is no settings file. */
-export const maxSettingsBytes = 256 * 1024
+/** Some lines per rule; reading more could hold up the gate, for the reader's time grows with the square of the keys. */
+export const maxSettingsBytes = 32 * 1024
 
 export type Level = Severity | 'off'
 type Setting = { matches: (path: string) => boolean; severity: Level }
@@ -40,7 +41,7 @@ export function parseSettings(text: string): Settings {
 
 function parseYaml(text: string): unknown {
   try {
-    return parse(text, { maxAliasCount: 0 })
+    return parse(text, { maxAliasCount: 0, logLevel: 'error' })
   } catch (error) {
     const why = error instanceof YAMLParseError ? (error.message.split('\n')[0] ?? '') : 'it cannot be read'
     throw broken(`is not YAML: ${why}`, error)
@@ -71,7 +72,12 @@ function parsePaths(rule: string, paths: unknown): (path: string) => boolean {
   if (!patterns.every((pattern) => typeof pattern === 'string' && pattern !== '' && pattern.length <= 512)) {
     throw broken(`rules.${rule}: "paths" must be a list of globs`)
   }
-  return picomatch(patterns as string[], { dot: true })
+  for (const pattern of patterns as string[]) {
+    const costly = costlyGlobRule(pattern)
+    if (costly !== undefined) throw broken(`rules.${rule}: the glob "${pattern}" ${costly}`)
+  }
+  const matches = picomatch(patterns as string[], { dot: true })
+  return (path) => !hasLongName(path) && matches(path)
 }
 
 function broken(problem: string, cause?: unknown): Fault {

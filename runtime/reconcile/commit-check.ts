@@ -4,6 +4,7 @@
 import { gateRoots } from '../collections/delivery.ts'
 import { createGate } from '../collections/gate.ts'
 import type { VersionedListing } from '../collections/listing.ts'
+import { hasLongName } from '../gatewaysync/glob.ts'
 import { resolveProfile } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import { type CommitHash, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
@@ -19,7 +20,10 @@ type Deps = {
 
 export function createCommitCheck({ store, listing }: Deps): ReconcileDeps['check'] {
   const gate = createGate({
-    excluder: (patterns) => createMatcher([...defaultExcludes, ...patterns.map((pattern) => parseGlob(pattern, 'excludePatterns'))]),
+    excluder(patterns) {
+      const matches = createMatcher([...defaultExcludes, ...patterns.map((pattern) => parseGlob(pattern, 'excludePatterns'))])
+      return (path) => !hasLongName(path) && matches(path)
+    },
   })
   return async (record, spec, commit, signal) => {
     const profiles = Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name))

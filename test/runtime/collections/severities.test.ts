@@ -42,6 +42,11 @@ const broken: [string, string, RegExp][] = [
   ['a list', '- rules', /must be a mapping/],
   ['what is not YAML', 'rules: {', /is not YAML/],
   ['paths that are no globs', 'rules: {orphan-file: [{paths: [1], severity: off}]}', /"paths" must be a list of globs/],
+  [
+    'a glob that could hold up the gate',
+    'rules: {orphan-file: [{paths: "*a*a*a*a*b", severity: off}]}',
+    /"\*a\*a\*a\*a\*b" must not hold more than two/,
+  ],
   ['aliases', 'rules: {orphan-file: &a [{severity: off}], stale-signature: *a}', /cannot be read|is not YAML/],
 ]
 for (const [what, text, message] of broken) {

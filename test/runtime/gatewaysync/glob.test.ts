@@ -23,6 +23,13 @@ void t.test('a glob that cannot match what is meant is refused where it is writt
     ['!a', 'must not begin with !; a negated pattern would match nearly everything'],
     ['[a', 'has an unbalanced [ or ]'],
     ['{a,b', 'has an unbalanced { or }'],
+    ['*foo*bar*', undefined],
+    ['**/a/**/*.{png,jpg}', undefined],
+    ['*a*b*c', 'must not hold more than two * before the end of a name'],
+    ['x/**/y/**/z/**/b', 'must not hold more than two **/'],
+    ['*(a)b', 'must not repeat a group with *( or +('],
+    ['+(a|aa)b', 'must not repeat a group with *( or +('],
+    ['{a,aa}{a,aa}{a,aa}{a,aa}', 'must not hold more than three of *, {} and () in one name'],
   ]
   for (const [pattern, expected] of rows) {
     t.equal(brokenGlobRule(pattern), expected, pattern)

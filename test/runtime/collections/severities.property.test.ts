@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { Fault } from '../../../runtime/fault.ts'
+import { gateSeverity, parseSettings, repositorySeverity } from '../../../runtime/collections/severities.ts'
+
+const glob = fc.oneof(fc.string({ maxLength: 40 }), fc.stringMatching(/^[[\](){}*?!+@|/a-z.\\-]{0,40}$/))
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.json(),
+  glob.map((paths) => `rules: {orphan-file: [{paths: ${JSON.stringify(paths)}, severity: error}]}`),
+  fc.constantFrom(1_000, 5_000).map((depth) => '['.repeat(depth)),
+)
+
+void t.test('any text is settings, or refused with a reason', async (t) => {
+  fc.assert(
+    fc.property(text, fc.string(), (text, path) => {
+      try {
+        const settings = parseSettings(text)
+        const levels = [
+          repositorySeverity(settings)('orphan-file', path, 'warning'),
+          gateSeverity(settings, {})('orphan-file', path, 'warning'),
+        ]
+        return levels.every((level) => ['error', 'warning', 'off'].includes(level))
+      } catch (error) {
+        return error instanceof Fault && error.reason === 'InvalidConfiguration'
+      }
+    }),
+    { numRuns: 300 },
+  )
+  t.pass()
+})
+
+void t.test('at the gate no text of the repository lowers a severity', async (t) => {
+  const level = fc.constantFrom('error', 'warning', 'off')
+  fc.assert(
+    fc.property(level, fc.constantFrom('error' as const, 'warning' as const), (asked, usual) => {
+      const severity = gateSeverity(parseSettings(`rules: {orphan-file: ${asked}}`), {})('orphan-file', 'a', usual)
+      return severity === 'error' || (usual === 'warning' && severity === 'warning')
+    }),
+  )
+  t.pass()
+})
+
+void t.test('whatever glob is taken, the longest name is matched in time', async (t) => {
+  const longest = `${'a'.repeat(255)}/`
+  const stars = fc.array(fc.constantFrom('*', 'a', '**', '/', '{a,aa}', '(a|aa)', '?', 'b', '*(a)', '[a]'), { minLength: 1, maxLength: 14 })
+  let slowestMs = 0
+  fc.assert(
+    fc.property(
+      stars.map((parts) => `${parts.join('')}b`),
+      (paths) => {
+        let matches: (path: string) => unknown
+        try {
+          const settings = parseSettings(`rules: {orphan-file: [{paths: ${JSON.stringify(paths)}, severity: error}]}`)
+          matches = (path) => repositorySeverity(settings)('orphan-file', path, 'warning')
+        } catch {
+          return true
+        }
+        const before = process.cpuUsage()
+        matches(longest.repeat(2) + 'a'.repeat(4000))
+        matches(longest.repeat(3).slice(0, -1))
+        matches('a/'.repeat(60))
+        slowestMs = Math.max(slowestMs, process.cpuUsage(before).user / 1000)
+        return slowestMs < 5_000
+      },
+    ),
+    { numRuns: 500 },
+  )
+  t.ok(slowestMs < 5_000, `${slowestMs} ms`)
+})
