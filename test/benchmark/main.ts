@@ -9,7 +9,7 @@ import type { Figure } from './figures.ts'
 type Benchmark = { run(options: { rounds?: number }): Promise<Figure[]> }
 
 const names = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith('.ts') && !['main.ts', 'figures.ts'].includes(file))
+  .filter((file) => file.endsWith('.ts') && !['main.ts', 'figures.ts', 'contents.ts'].includes(file))
   .map((file) => file.replace(/\.ts$/, ''))
   .toSorted()
 

@@ -8,9 +8,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { install, type Installation, simulatedGateway } from '../support/installation.ts'
-import type { Repository } from '../support/repository.ts'
 import { gitEnvironment } from '../support/repository.ts'
 import { until } from '../support/world.ts'
+import { plantFiles } from './contents.ts'
 import { type Figure, median, percentile } from './figures.ts'
 
 const sizes = { small: { files: 100, folders: 50 }, large: { files: 20_000, folders: 10_000 } }
@@ -42,7 +42,7 @@ async function measure(
 ) {
   const { host, folder, receiver } = cluster
   const repository = host.repository(`${name}.git`)
-  let head = repository.commit({ 'projects/f0/0.txt': 'first\n' })
+  let head = repository.commit({ 'projects/f0/0.json': 'first\n' })
   const namespace = cluster.namespace(name)
   const { simulator, dataDir, port } = await simulatedGateway(
     { teardown: (handler: () => unknown) => void teardowns.push(handler) },
@@ -67,7 +67,7 @@ async function measure(
   await cluster.gateway(namespace, name, { account: 'gateway', simulator, dataDir })
   await synced(head)
   // The agent runs already, as git does when it is timed.
-  head = repository.commit(contents(size))
+  head = repository.commit(plantFiles(size))
   // Hosts keep repositories packed; git would start to do so now, in the middle of the measurement.
   repository.git('gc', '-q')
   const startedMs = performance.now()
@@ -78,7 +78,7 @@ async function measure(
 
   const toFiles: number[] = []
   const toScan: number[] = []
-  const file = 'projects/f0/0.txt'
+  const file = 'projects/f0/0.json'
   for (let round = 0; round < rounds; round += 1) {
     const text = `round ${round}\n`
     head = repository.commit({ [file]: text })
@@ -111,16 +111,6 @@ async function measure(
       figure('first sync beside clone', firstMs / cloneMs, 'x'),
     ],
   }
-}
-
-function contents({ files, folders }: { files: number; folders: number }): Parameters<Repository['commit']>[0] {
-  const padding = 'x'.repeat(4000)
-  return Object.fromEntries(
-    Array.from({ length: files }, (_, index) => [
-      `projects/f${index % folders}/${Math.floor(index / folders)}.txt`,
-      `${index} ${padding}\n`,
-    ]),
-  )
 }
 
 async function push({ url, token }: Installation['receiver'], namespace: string): Promise<void> {

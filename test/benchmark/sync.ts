@@ -16,6 +16,7 @@ import { profileOf } from '../support/memory-source.ts'
 import type { DeliverAnswer, DeliverMessage } from '../support/programs/deliver.ts'
 import type { EngineAnswer, EngineMessage } from '../support/programs/engine.ts'
 import { gitEnvironment, type Repository, temporaryFolder } from '../support/repository.ts'
+import { plantFiles } from './contents.ts'
 import { type Figure, median } from './figures.ts'
 
 const sizes = [100, 2_000, 20_000]
@@ -56,7 +57,7 @@ export async function run({ rounds = 5 }: { rounds?: number }): Promise<Figure[]
 
 async function measure(bench: Bench, files: number, rounds: number) {
   const repository = bench.host.repository(`${files}.git`)
-  const head = repository.commit(contents(files))
+  const head = repository.commit(plantFiles({ files, folders: files / 2 }))
   // As a host keeps it.
   repository.git('gc', '-q')
   const engine = await startProcess(bench.engineProgram, [], flags.engine)
@@ -140,7 +141,7 @@ async function laterSyncs(place: Place, repository: Repository, rounds: number) 
   const nothing: Measured[] = []
   const drift: Measured[] = []
   for (let round = 0; round < rounds; round += 1) {
-    change.push(await sync(place, repository.commit({ 'projects/f0/0.txt': `round ${round}\n` }), 1))
+    change.push(await sync(place, repository.commit({ 'projects/f0/0.json': `round ${round}\n` }), 1))
     const head = repository.commit({ 'README.md': `round ${round}\n` })
     nothing.push(await sync(place, head, 0))
     drift.push(await sync(place, head, 0, false))
@@ -157,7 +158,7 @@ async function agentMemory(bench: Bench, files: number, repository: Repository):
     const atStart = memoryOf(engine.pid)
     const first = await peakWhile(engine.pid, () => sync(place, head, files))
     const later = await peakWhile(engine.pid, async () => {
-      for (let round = 0; round < 5; round += 1) await sync(place, repository.commit({ 'projects/f0/0.txt': `again ${round}\n` }), 1)
+      for (let round = 0; round < 5; round += 1) await sync(place, repository.commit({ 'projects/f0/0.json': `again ${round}\n` }), 1)
     })
     return [
       ['anonymous, started', atStart.anonymousMiB],
@@ -197,17 +198,6 @@ async function clone({ folder, host }: Bench, files: number): Promise<number> {
   const tookMs = performance.now() - startedMs
   rmSync(target, { recursive: true, force: true })
   return tookMs
-}
-
-function contents(files: number): Parameters<Repository['commit']>[0] {
-  const folders = files / 2
-  const padding = 'x'.repeat(4_000)
-  return Object.fromEntries(
-    Array.from({ length: files }, (_, index) => [
-      `projects/f${index % folders}/${Math.floor(index / folders)}.txt`,
-      `${index} ${padding}\n`,
-    ]),
-  )
 }
 
 function mean(values: readonly number[]): number {
