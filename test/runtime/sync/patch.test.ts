@@ -52,6 +52,40 @@ void t.test('whatever the document, a set string is what JSON reads there, and n
   )
 })
 
+/** Every text in a document, by its location. */
+function textsOf(value: unknown, at: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+  if (typeof value === 'string') return [at]
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => textsOf(item, [...at, index]))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => textsOf(member, [...at, name]))
+}
+
+function withText(value: unknown, [step, ...rest]: readonly (string | number)[], text: string): unknown {
+  if (step === undefined) return text
+  if (Array.isArray(value)) return value.map((item: unknown, index) => (index === step ? withText(item, rest, text) : item))
+  const entries = Object.entries(value as object)
+  return Object.fromEntries(entries.map(([name, member]) => [name, name === step ? withText(member, rest, text) : member]))
+}
+
+void t.test('any text of any document can be set, alone and after all others', async () => {
+  const document = fc.object({ maxDepth: 4, maxKeys: 5, values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)] })
+  const inWords = (location: readonly (string | number)[]): string =>
+    `$${location.map((step) => `[${typeof step === 'number' ? String(step) : JSON.stringify(step)}]`).join('')}`
+  fc.assert(
+    fc.property(document, fc.string(), fc.nat(3), (value, set, indent) => {
+      const text = JSON.stringify(value, undefined, indent)
+      let expected: unknown = JSON.parse(text)
+      let made = text
+      for (const location of textsOf(expected)) {
+        made = applySettings(made, [{ path: inWords(location), value: set }], 'test').text
+        expected = withText(expected, location, set)
+        if (made !== JSON.stringify(expected, undefined, indent)) throw new Error(`${inWords(location)}: ${made}`)
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
 void t.test(
   'ten thousand places in a file of megabytes are set in time, and what cannot be held is refused',
   { timeout: 60_000 },

@@ -1,0 +1,41 @@
+/**
+ * `render-many.ts <dataDir> <files> <bytes>`: one cycle that renders so many files of that size, each made when it is asked for. Says the phase
+ * and the most memory that this process held, in KiB.
+ */
+import { createHash } from 'node:crypto'
+import { systemClock } from '../../../runtime/clock.ts'
+import type { BlobId, Source } from '../../../runtime/delivery/protocol.ts'
+import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { runCycle } from '../../../runtime/sync/cycle.ts'
+import { profileOf, wantedOf } from '../memory-source.ts'
+
+const [dataDir = '', files = '', bytes = ''] = process.argv.slice(2)
+const content = (index: number): Buffer => Buffer.from(`${index} {{ vars.host }} ${'line of t€\n'.repeat(Number(bytes) / 13)}`)
+const idOf = (data: Buffer): BlobId => parseCommitHash(createHash('sha1').update(`blob ${data.length}\0`).update(data).digest('hex'))
+const indexes = Array.from({ length: Number(files) }, (_, index) => index)
+const byId = new Map(indexes.map((index) => [idOf(content(index)), index]))
+const source: Source = {
+  async *changes() {
+    yield [...byId].map(([id, index]) => ({
+      op: 'put' as const,
+      path: parseRelativePath(`projects/f${index}`),
+      mode: '100644' as const,
+      id,
+      size: content(index).length,
+    }))
+  },
+  async blobs({ ids }, sink) {
+    for (const id of ids) {
+      const data = content(byId.get(id) ?? 0)
+      sink.begin(id, data.length)
+      for (let at = 0; at < data.length; at += 65_536) sink.data(data.subarray(at, at + 65_536))
+      sink.end()
+    }
+  },
+}
+const profile = profileOf([{ source: 'projects', destination: 'projects', template: true }], { vars: { host: 'h' } })
+const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
+const wanted = wantedOf(dataDir, parseCommitHash('c'.repeat(40)), profile)
+const { phase, message } = await runCycle(deps, wanted, AbortSignal.timeout(120_000))
+process.stdout.write(JSON.stringify({ phase, message, peakKiB: process.resourceUsage().maxRSS }))
