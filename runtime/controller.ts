@@ -11,6 +11,7 @@ import { watchCluster } from './controller/cluster.ts'
 import { openEndpoints } from './controller/endpoints.ts'
 import { createPushKeys } from './controller/keys.ts'
 import { lead } from './controller/leader.ts'
+import { pruneMirrors } from './controller/prune-mirrors.ts'
 import { warnOpen } from './controller/receiver.ts'
 import { asFault, Fault } from './fault.ts'
 import { fieldManager, group } from './gatewaysync/names.ts'
@@ -139,7 +140,8 @@ async function run(
   const lease = { namespace: settings.namespace, name: settings.fullname, identity }
   const leading = settings.leaderElection ? runWithLease({ kube, clock, log }, lease, leadNow, signal) : leadNow(signal)
   const renewing = certificates.run(signal)
-  await Promise.all([leading, watching, renewing, ...endpoints.map(({ closed }) => closed)])
+  const pruning = pruneMirrors({ store, mirrors, clock, log }, signal)
+  await Promise.all([leading, watching, renewing, pruning, ...endpoints.map(({ closed }) => closed)])
   await events.settled()
   await gitMirrors.close()
 }

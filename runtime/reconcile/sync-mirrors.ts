@@ -15,6 +15,8 @@ export type SyncMirrors = {
   /** Keeps these commits for a GatewaySync and gives up what another repository kept for it. */
   keep(key: string, spec: GatewaySyncSpec, commits: readonly CommitHash[]): void
   forget(key: string): void
+  /** Removes the mirrors of all repositories but these. */
+  prune(repos: readonly string[]): Promise<void>
   /** Content of the GatewaySync's repository; a commit that this replica does not have yet is fetched when it is asked for. */
   source(spec: GatewaySyncSpec): Origin
 }
@@ -40,6 +42,7 @@ export function createSyncMirrors(mirrors: Mirrors, allowedHosts: readonly strin
       keepers.set(key, { repo: spec.git.repo, mirror })
       mirror.keep(key, commits)
     },
+    prune: (repos) => mirrors.prune(repos.map((repo) => ({ repo }))),
     source: (spec) => of(spec).source((profile) => sourceRoots(resolveProfile(spec.sync, profile))),
   }
 }

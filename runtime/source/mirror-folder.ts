@@ -8,6 +8,8 @@ import { Fault } from '../fault.ts'
 import { type GitLimits, runGit } from './git.ts'
 
 const timeoutMs = 60_000
+/** Where the refs that hold commits stand: out of the way of whatever a host may name. */
+export const refFolder = 'refs/w/'
 
 /** Makes sure that there is a mirror to work with; `damaged` hears why one was thrown away. No git may run in it meanwhile. */
 export async function prepareFolder(folder: string, limits: GitLimits, damaged: (why: string) => void, signal: AbortSignal): Promise<void> {
@@ -40,4 +42,17 @@ export function sweep(folder: string): void {
     if (!entry.isFile() || !/(?:\.lock|\.keep)$|^tmp_(?:pack|idx|obj|rev)_|^\.tmp-/.test(name)) continue
     fs.rmSync(path.join(entry.parentPath, name), { force: true })
   }
+}
+
+/** Drops the refs of commits that nobody keeps, and everything that only they needed; the packs become one. */
+export async function repack(
+  local: (args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>,
+  kept: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const refs = (await local(['for-each-ref', '--format=%(refname)', refFolder], signal)).toString('latin1').split('\n').filter(Boolean)
+  const dropped = refs.filter((ref) => !kept.has(ref.slice(refFolder.length)))
+  await local(['update-ref', '--stdin'], signal, dropped.map((ref) => `delete ${ref}\n`).join(''))
+  await local(['repack', '-a', '-d', '-q'], signal)
+  await local(['prune', '--expire=now'], signal)
 }

@@ -2,6 +2,7 @@
  * One bare mirror of one repository: resolves refs, fetches single commits and reads them. One writer at a time; readers need no lock
  * while a ref of ours holds their commit (git.md section 3).
  */
+import { rmSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
 import type { VersionedListing } from '../collections/listing.ts'
 import type { Origin } from '../delivery/protocol.ts'
@@ -10,7 +11,7 @@ import { type CommitHash, isCommitHash, parseCommitHash, type RelativePath } fro
 import type { Log } from '../log.ts'
 import { createCoalesce } from './coalesce.ts'
 import { type GitLimits, type GitRun, runGit } from './git.ts'
-import { prepareFolder, sweep } from './mirror-folder.ts'
+import { prepareFolder, refFolder, repack, sweep } from './mirror-folder.ts'
 import { mirrorListing } from './mirror-listing.ts'
 import { mirrorSource } from './mirror-source.ts'
 import type { Location } from './remote.ts'
@@ -33,6 +34,8 @@ export type Mirror = {
   source(roots: (profile: string) => readonly RelativePath[] | undefined): Origin
   /** What a commit holds below some folders, for the collection checks; the commit must be there. */
   listing(commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
+  /** Removes everything from the disk; asked again, the mirror is made anew. */
+  drop(): Promise<void>
   /** Settles when nothing is under way. */
   settled(): Promise<void>
 }
@@ -193,6 +196,7 @@ export function openMirror(options: MirrorOptions): Mirror {
     if (await has(commit, signal)) return
     try {
       await fetching(commit, async (own) => void (await fetchOne(commit, own)), signal)
+      tidyUp()
     } catch (error) {
       if (error instanceof Fault && error.reason === 'RefNotFound') {
         throw new Fault('CommitGone', `neither the mirror nor the git host has commit ${commit} any more`, { cause: error })
@@ -211,16 +215,23 @@ export function openMirror(options: MirrorOptions): Mirror {
     },
     source: (roots) => mirrorSource({ folder, limits, offers: options.offers, has, ensure, roots }),
     listing: (commit, roots) => mirrorListing({ folder, limits }, commit, roots),
+    drop: () =>
+      exclusively(async () => {
+        rmSync(folder, { recursive: true, force: true })
+        prepared = false
+        fetches = 0
+        toldOf.clear()
+      }),
     async settled() {
       await queue
     },
   }
 }
 
-const incomingRef = 'refs/w/incoming'
+const incomingRef = `${refFolder}incoming`
 
 function keepRef(commit: CommitHash): string {
-  return `refs/w/${commit}`
+  return `${refFolder}${commit}`
 }
 
 async function committedAt(
@@ -232,16 +243,4 @@ async function committedAt(
   return Number.isSafeInteger(seconds) && seconds > 0 && seconds < 8_640_000_000_000
     ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toString({ smallestUnit: 'second' })
     : undefined
-}
-
-async function repack(
-  local: (args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>,
-  kept: ReadonlySet<string>,
-  signal: AbortSignal,
-): Promise<void> {
-  const refs = (await local(['for-each-ref', '--format=%(refname)', 'refs/w/'], signal)).toString('latin1').split('\n').filter(Boolean)
-  const dropped = refs.filter((ref) => !kept.has(ref.slice('refs/w/'.length)))
-  await local(['update-ref', '--stdin'], signal, dropped.map((ref) => `delete ${ref}\n`).join(''))
-  await local(['repack', '-a', '-d', '-q'], signal)
-  await local(['prune', '--expire=now'], signal)
 }

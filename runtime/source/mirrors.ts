@@ -1,7 +1,7 @@
 /**
  * All mirrors of one process, one for each repository and credentials.
  */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -16,6 +16,8 @@ export type { Remote } from './remote.ts'
 export type Mirrors = {
   /** Throws RepositoryNotAllowed. */
   of(remote: Remote): Mirror
+  /** Removes all mirrors but those of these repositories, also what an earlier process has left. */
+  prune(named: readonly Remote[]): Promise<void>
   /** Ends what is under way. */
   close(): Promise<void>
 }
@@ -58,6 +60,16 @@ export function createMirrors({ folder, clock, log, allowLocal, maxPackBytes = u
       })
       mirrors.set(key, mirror)
       return mirror
+    },
+    async prune(named) {
+      const kept = new Set(named.map(mirrorKey))
+      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+        const [, key] = /^([0-9a-f]{32})(?:\.new)?$/.exec(name) ?? []
+        if (key === undefined || kept.has(key)) continue
+        // The entry stays: whoever still has a question under way and whoever asks anew must have one writer.
+        await mirrors.get(key)?.drop()
+        rmSync(path.join(folder, name), { recursive: true, force: true })
+      }
     },
     async close() {
       stopping.abort(new Error('closing'))

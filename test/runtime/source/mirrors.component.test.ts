@@ -146,6 +146,37 @@ void t.test('a host that hangs holds nobody longer than the signal, and nothing 
   t.same(left, [])
 })
 
+void t.test(
+  'a mirror that nobody names any more is removed, also one of an earlier process, and is there again when it is named',
+  async (t) => {
+    if (!requires(t, 'git')) return
+    const { host, repository, mirrors, mirror, folder } = await setUp(t)
+    const named = { repo: host.url('plant.git/.git') }
+    const commit = repository.commit({ a: '1' })
+    const state = path.join(folder, 'mirrors')
+    await resolve(mirror, 'main', true)
+    const [own = ''] = readdirSync(state)
+    mkdirSync(path.join(state, 'f'.repeat(32)))
+    mkdirSync(path.join(state, `${'e'.repeat(32)}.new`))
+    writeFileSync(path.join(state, 'not-ours'), '')
+    await mirrors.prune([named])
+    t.strictSame(readdirSync(state).toSorted(), [own, 'not-ours'].toSorted())
+    await mirrors.prune([{ repo: 'https://git.example/other.git' }])
+    t.strictSame(readdirSync(state), ['not-ours'])
+    t.equal(await resolve(mirrors.of(named), 'main', true), commit)
+  },
+)
+
+void t.test('a replica that only serves cleans up too', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, mirror, folder } = await setUp(t)
+  for (let i = 0; i < 33; i += 1) await mirror.ensure(parseCommitHash(repository.commit({ a: String(i) })), signal)
+  await mirror.settled()
+  const [own = ''] = readdirSync(path.join(folder, 'mirrors'))
+  const packs = readdirSync(path.join(folder, 'mirrors', own, 'objects/pack')).filter((name) => name.endsWith('.pack'))
+  t.ok(packs.length < 30, `${packs.length} packs after 33 fetches`)
+})
+
 void t.test('what a killed process left in a mirror holds up no later fetch', async (t) => {
   if (!requires(t, 'git')) return
   const { host, repository, mirror, mirrors, folder } = await setUp(t)

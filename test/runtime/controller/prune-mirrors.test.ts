@@ -1,0 +1,35 @@
+import t from 'tap'
+import { pruneMirrors } from '../../../runtime/controller/prune-mirrors.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { createStore } from '../../../runtime/reconcile/store.ts'
+import { steppedClock } from '../../support/stepped-clock.ts'
+
+void t.test('mirrors of the repositories that a GatewaySync names are kept, whatever else stands in its spec', async (t) => {
+  const store = createStore(() => {})
+  const add = (name: string, spec: unknown): void =>
+    store.upsertSync({ namespace: 'plant', name, uid: name, resourceVersion: '1', generation: 1, annotations: {}, spec, status: {} })
+  add('valid', { git: { repo: 'https://git.example/a.git', ref: 'main' } })
+  add('invalid', { git: { repo: 'https://git.example/b.git' }, polling: 7 })
+  for (const [index, spec] of [undefined, {}, { git: null }, { git: { repo: 3 } }].entries()) add(`empty-${index}`, spec)
+  const kept: string[][] = []
+  const stop = new AbortController()
+  const { clock, step } = steppedClock()
+  const mirrors = {
+    async prune(repos: readonly string[]) {
+      kept.push([...repos])
+      if (kept.length === 1) throw new Error('the disk is away')
+    },
+  }
+  const running = pruneMirrors({ store, mirrors, clock, log: silentLog }, stop.signal)
+  // The first one fails, and the next is made all the same.
+  await step()
+  store.removeSync('plant', 'valid')
+  await step()
+  stop.abort()
+  await running
+  t.strictSame(kept, [
+    ['https://git.example/a.git', 'https://git.example/b.git'],
+    ['https://git.example/a.git', 'https://git.example/b.git'],
+    ['https://git.example/b.git'],
+  ])
+})
