@@ -56,6 +56,18 @@ void t.test('the limits that docs/sync.md states are those of the code', async (
   t.match(page, /8 Mi characters, 1 s/)
 })
 
+void t.test('the findings that docs/sync.md names are those of the engine', async (t) => {
+  const folder = path.join(root, 'runtime/sync')
+  const sources = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), 'utf8'))
+  const inCode = sources.flatMap((text) =>
+    [...text.matchAll(/\brule(?:: | = .*\? )'([a-z0-9-]+)'(?: : '([a-z0-9-]+)')?/g)].flatMap(([, one, other]) => [one, other]),
+  )
+  const named = [...read('docs/sync.md').matchAll(/^\| (`[a-z0-9-]+`(?:, `[a-z0-9-]+`)*) \|/gm)].flatMap(
+    ([, cell = '']) => cell.match(/[a-z0-9-]+/g) ?? [],
+  )
+  t.same([...new Set(named)].toSorted(), [...new Set(inCode.filter((name) => name !== undefined))].toSorted())
+})
+
 void t.test('the page of the standalone runner and its help text name the same options', async (t) => {
   const { stdout } = await runCli(['run', '--help'])
   const options = (text: string): string[] =>
