@@ -30,7 +30,12 @@ export type StagedRun = {
 }
 
 /** Git LFS keeps this text in place of the content; a gateway would read it as the content. */
-const lfsPointer = 'version https://git-lfs.github.com/spec/'
+const lfsPointer = Buffer.from('version https://git-lfs.github.com/spec/')
+
+function isLfsPointer(content: Uint8Array): boolean {
+  if (content.length < lfsPointer.length || content.length > 1024) return false
+  return lfsPointer.equals(content.subarray(0, lfsPointer.length))
+}
 
 /** Writes all new content aside. A failure or an abort leaves nothing behind. */
 export async function stageAll(
@@ -67,10 +72,7 @@ export async function stageAll(
         return made
       },
       inspect(put, content) {
-        if (
-          content.length < 1024 &&
-          Buffer.from(content.buffer, content.byteOffset, content.length).toString('latin1').startsWith(lfsPointer)
-        ) {
+        if (isLfsPointer(content)) {
           findings.push({
             rule: 'lfs-pointer',
             path: put.path,

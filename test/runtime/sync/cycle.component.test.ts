@@ -273,3 +273,14 @@ void t.test('a Designer that is open holds a write back, as the policy says', as
     if (policy !== 'proceed') t.same(result.designers, ['ann in line'])
   }
 })
+
+void t.test('a pointer of Git LFS is written as it is, and said', async (t) => {
+  const { sync, read } = setUp(t)
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12\n`
+  const result = await sync({ 'projects/a.png': pointer, 'projects/b': 'version https', 'projects/c': '' }, profileOf([projects]))
+  t.same(
+    result.findings?.map(({ rule, path: file }) => `${rule} ${file}`),
+    ['lfs-pointer projects/a.png'],
+  )
+  t.equal(read('projects/a.png'), pointer)
+})
