@@ -263,6 +263,34 @@ void t.test('a body without a length is cut off at a megabyte, not read to its e
   t.ok(sent.bytes < 20_000_000, `${sent.bytes} bytes were taken`)
 })
 
+void t.test('a body in chunks is one body, wherever it is cut', async (t) => {
+  const { served, requests } = await setUp(t)
+  const body = Buffer.from('{"ref":"release/größe"}')
+  for (const size of [1, 3, body.length]) {
+    const chunks: Buffer[] = []
+    for (let at = 0; at < body.length; at += size) {
+      const piece = body.subarray(at, at + size)
+      chunks.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'))
+    }
+    const head =
+      'POST /webhook/default/plant HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer token\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n'
+    const answer = await new Promise<string>((resolve) => {
+      let text = ''
+      const socket = connect(served.port, '127.0.0.1', () => {
+        socket.write(head)
+        for (const chunk of chunks) socket.write(chunk)
+        socket.write('0\r\n\r\n')
+      })
+      socket.on('data', (data: Buffer) => (text += data.toString('utf8')))
+      socket.on('error', () => undefined)
+      socket.on('close', () => resolve(text))
+    })
+    t.match(answer, /^HTTP\/1\.1 202 /, `chunks of ${size}`)
+    t.equal(requests.at(-1)?.[requestAnnotations.ref], 'release/größe')
+  }
+  t.equal(requests.length, 3)
+})
+
 void t.test('a sender that is too slow or goes away is let go, and nothing of what it sent counts', async (t) => {
   const { served, requests, outcomes, post, bearer } = await setUp(t, { bounds: { headersTimeoutMs: 500, requestTimeoutMs: 1_500 } })
   const begun = (head: string): Promise<string> =>

@@ -56,6 +56,8 @@ void t.test('a request is in the state folder before it counts, and wakes the pa
   keeper.annotate({ [requestAnnotations.ref]: 'v1', [requestAnnotations.id]: 'r-1' })
   t.match(readFileSync(path.join(stateDir, 'state.json'), 'utf8'), /"r-1"/)
   t.same(changed, [syncKey('default', 'plant')])
+  keeper.annotate({ [requestAnnotations.id]: null, [requestAnnotations.by]: 'push' })
+  t.same(keeper.record().annotations, { [requestAnnotations.ref]: 'v1', [requestAnnotations.by]: 'push' }, 'null takes one away')
 })
 
 void t.test('a damaged state file is named and left as it is', async (t) => {
