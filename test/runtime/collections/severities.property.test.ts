@@ -48,7 +48,14 @@ void t.test('whatever glob is taken, the longest name is matched in time', async
   let slowestMs = 0
   fc.assert(
     fc.property(
-      stars.map((parts) => `${parts.join('')}b`),
+      fc
+        .oneof(
+          stars.map((parts) => parts.join('')),
+          fc
+            .tuple(fc.constantFrom('*a', '{a,aa}', '(a|aa)', 'a/**/', 'a*/'), fc.nat({ max: 12 }))
+            .map(([part, times]) => part.repeat(times)),
+        )
+        .map((start) => `${start}b`),
       (paths) => {
         let matches: (path: string) => unknown
         try {
