@@ -72,13 +72,14 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   const peers = createPeers(deps.trustedProxies ?? [])
   app.post('/webhook/:namespace/:name', async (context) => {
     const { namespace, name } = context.req.param()
-    const all = await limits.call()
+    const peer = peers.of(remoteOf(context), context.req.header('x-forwarded-for'))
+    const all = await limits.call(peer)
     if (all.kind === 'over') return tooMany(deps, context, all)
     const answer = await receive(receiver, context, namespace, name).catch((error: unknown) =>
       failed(deps, context, error, namespace, name),
     )
     if (!provesNothing.has(answer.status)) return answer
-    const own = await limits.failure(peers.of(remoteOf(context), context.req.header('x-forwarded-for')))
+    const own = await limits.failure(peer)
     if (own.kind === 'over') return tooMany(deps, context, own)
     deps.observe(answer.status === 401 ? 'refused' : 'malformed')
     return answer

@@ -16,6 +16,8 @@ export type LimitSettings = {
 export const defaultLimits: LimitSettings = { perSecond: 500, failuresPerPeer: 20 }
 
 export const failureWindowSeconds = 10
+/** Of the limit on all calls: what all peers that are over their own limit get together; a right call may be among theirs. */
+export const suspectShare = 0.2
 
 /**
  * What bounds the memory that callers hold before they have proved anything: a connection that waits for its turn holds one piece of 64 KiB.
@@ -27,8 +29,8 @@ export const connectionBounds = { maxConnections: 512, readAheadBytes: 16 * 1024
 export type Verdict = { kind: 'within' } | { kind: 'over'; retryAfterSeconds: number }
 
 export type Limits = {
-  /** Counts a call. */
-  call(): Promise<Verdict>
+  /** Counts a call: of a peer that has failed too often to a share of its own, so that it takes nobody else's. */
+  call(peer: string): Promise<Verdict>
   /** Counts a call that failed and proved nothing. */
   failure(peer: string): Promise<Verdict>
 }
@@ -37,7 +39,15 @@ export function createLimits({ perSecond, failuresPerPeer }: LimitSettings): Lim
   const calls = new RateLimiterMemory({ keyPrefix: '', points: perSecond, duration: 1 })
   // No more peers than calls can be new in a window: memory is bounded by the limit on all.
   const failures = new RateLimiterMemory({ keyPrefix: '', points: failuresPerPeer, duration: failureWindowSeconds })
-  return { call: () => consume(calls, 'all'), failure: (peer) => consume(failures, peer) }
+  const suspects = new RateLimiterMemory({ keyPrefix: '', points: Math.max(1, Math.floor(perSecond * suspectShare)), duration: 1 })
+  return {
+    async call(peer) {
+      const failed = await failures.get(peer)
+      const isSuspect = failed !== null && failed.consumedPoints > failuresPerPeer
+      return await consume(isSuspect ? suspects : calls, 'all')
+    },
+    failure: (peer) => consume(failures, peer),
+  }
 }
 
 async function consume(limiter: RateLimiterMemory, key: string): Promise<Verdict> {

@@ -10,7 +10,7 @@ import { accepted, ignoredReasons, problems } from '../../runtime/receiver/answe
 import { complexity, maxBodyBytes } from '../../runtime/receiver/body.ts'
 import { maxHeldBytes, patienceMs, smallBytes } from '../../runtime/receiver/body-budget.ts'
 import { keptDeliveries } from '../../runtime/receiver/deliveries.ts'
-import { connectionBounds, defaultLimits, failureWindowSeconds } from '../../runtime/receiver/limits.ts'
+import { connectionBounds, defaultLimits, failureWindowSeconds, suspectShare } from '../../runtime/receiver/limits.ts'
 import { defaultBudget } from '../../runtime/receiver/line.ts'
 import { hosts, shapes } from '../../runtime/receiver/payload.ts'
 import { defaultBounds, serverLimits } from '../../runtime/serve.ts'
@@ -71,6 +71,7 @@ function limitTable(): string {
   const rows = [
     ['calls, all together', `${defaultLimits.perSecond} a second and replica, then 429`],
     ['calls of one peer that prove nothing', `${defaultLimits.failuresPerPeer} in ${failureWindowSeconds} seconds, then 429`],
+    ['calls of all peers beyond that', `${defaultLimits.perSecond * suspectShare} a second together, counted apart`],
     [
       'writes to one GatewaySync',
       `${defaultBudget.perSecond} a second and replica, ${defaultBudget.burst} at once; then calls share writes and are answered 202 all the same`,

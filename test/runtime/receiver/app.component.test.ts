@@ -70,7 +70,15 @@ async function setUp(
 }
 
 void t.test('either method lets a call in, neither or a wrong one does not, whether the resource exists or not', async (t) => {
-  const { post, requests } = await setUp(t)
+  let looked = 0
+  const { post, requests } = await setUp(t, {
+    more: {
+      lookup(_namespace, name) {
+        looked += 1
+        return name === 'plant' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined } : undefined
+      },
+    },
+  })
   const body = '{"ref":"main"}'
   const mac = (key: string): string => createHmac('sha256', key).update(body).digest('hex')
   const rows: [Record<string, string>, number][] = [
@@ -88,8 +96,10 @@ void t.test('either method lets a call in, neither or a wrong one does not, whet
   ]
   for (const [headers, status] of rows) t.equal((await post(body, headers)).status, status, JSON.stringify(headers))
   t.equal(requests.length, 5)
+  looked = 0
   const [here, nowhere] = [await post(body), await post(body, {}, '/webhook/default/none')]
   t.same(here, nowhere, 'who may not ask learns nothing')
+  t.equal(looked, 0, 'nor from the time that it takes: nobody looks')
   t.equal((await post(body, { authorization: 'Bearer token' }, '/webhook/default/none')).status, 404)
 })
 
@@ -221,6 +231,16 @@ void t.test('who fails too often waits, and nobody else: not who proves itself, 
   const seen = []
   for (let call = 0; call < 5; call += 1) seen.push((await untrusting.post('{"ref":"main"}', from(`203.0.113.${call}`))).status)
   t.same(seen, [401, 401, 401, 429, 429], 'without a trusted proxy the header counts for nothing')
+})
+
+void t.test('a peer that floods with wrong calls takes nothing from the others', async (t) => {
+  const limits = { failuresPerPeer: 3, perSecond: 10 }
+  const { post, bearer } = await setUp(t, { more: { limits, trustedProxies: ['127.0.0.0/8'] } })
+  const wrong = { 'x-forwarded-for': '203.0.113.7' }
+  for (let call = 0; call < 4; call += 1) await post('{"ref":"main"}', wrong)
+  const flood = await Promise.all(Array.from({ length: 60 }, () => post('{"ref":"main"}', wrong)))
+  t.ok(flood.every(({ status }) => status === 429))
+  t.equal((await post('{"ref":"main"}', { ...bearer, 'x-forwarded-for': '203.0.113.8' })).status, 202)
 })
 
 void t.test('too many calls a second are told when to come again, then let in', async (t) => {
