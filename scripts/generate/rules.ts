@@ -24,7 +24,8 @@ rules:
       severity: off
 \`\`\`
 
-Of several entries the first whose \`paths\` match counts. An unknown rule is an error of its own.
+Of several entries the first whose \`paths\` match counts. An unknown rule is an error of its own. The file
+has at most 32 KiB. What templates and patches make is judged by the gateway's agent, to whom only \`spec.validation\` is known.
 `
 
 export async function rulePages(): Promise<GeneratedFile[]> {
