@@ -19,6 +19,7 @@ const program = new Command('cluster-sync')
   .description("Brings each commit of a gateway configuration repository into each gateway's data directory, checked and crash-safe.")
   .version(version)
   .showSuggestionAfterError(true)
+  .showHelpAfterError('(--help shows what can be given)')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true })
 

@@ -1,7 +1,7 @@
 /**
  * Where the commands about collections find them: in a directory, in a commit of a local repository, or in a remote repository.
  */
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { systemClock } from '../clock.ts'
@@ -10,7 +10,7 @@ import { type Listing, readTexts, remembered } from '../collections/listing.ts'
 import { findRoots } from '../collections/roots.ts'
 import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../collections/severities.ts'
 import { Fault } from '../fault.ts'
-import { isWithin, parseCommitHash, parseRelativePath } from '../gatewaysync/values.ts'
+import { isWithin, parseCommitHash, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { silentLog } from '../log.ts'
 
 export type Input = {
@@ -24,6 +24,8 @@ export type Input = {
 
 const whole = parseRelativePath('')
 const gitTimeoutMs = 30_000
+/** The file `.git` of a linked working tree is one line with a path. */
+const maxGitFileBytes = 16 * 1024
 const limits = { maxMemoryBytes: 512 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
 
 /** Throws InvalidConfiguration, with the cause, for whatever cannot be read. */
@@ -31,7 +33,9 @@ export async function openInput(where: string, ref: string | undefined, signal: 
   try {
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(where) || /^[^/\s]+@[^/\s]+:/.test(where)) return await openRemote(where, ref, signal)
     const folder = path.resolve(where)
-    if (!existsSync(folder)) throw new Fault('InvalidConfiguration', `${where} does not exist`)
+    const stat = statSync(folder, { throwIfNoEntry: false })
+    if (stat === undefined) throw new Fault('InvalidConfiguration', `${where} does not exist`)
+    if (!stat.isDirectory()) throw new Fault('InvalidConfiguration', `${where} is no folder; a bundle is named as file://<path> with --ref`)
     return ref === undefined ? await openDirectory(folder, signal) : await openCommit(folder, ref, signal)
   } catch (error) {
     throw unreadable(error)
@@ -47,9 +51,22 @@ export function locate(folder: string): { top: string; below: string } {
   }
 }
 
+/** The folder in which git keeps its own of a working tree (also a linked one) or a bare repository, and where below its top a folder is. */
+function gitPlace(folder: string): { folder: string; below: string } | undefined {
+  const { top, below } = locate(folder)
+  const own = path.join(top, '.git')
+  const stat = statSync(own, { throwIfNoEntry: false })
+  if (stat?.isDirectory() === true) return { folder: own, below }
+  if (stat?.isFile() === true && stat.size < maxGitFileBytes) {
+    const [, linked] = /^gitdir: (.+)$/m.exec(readFileSync(own, 'utf8')) ?? []
+    return linked === undefined ? undefined : { folder: path.resolve(top, linked), below }
+  }
+  return ['HEAD', 'objects', 'refs'].every((name) => existsSync(path.join(folder, name))) ? { folder, below: '' } : undefined
+}
+
 /** The roots below what was asked for, or the one that was named. Throws InvalidConfiguration when there is none. */
 export async function rootsOf({ listing, below }: Input, named: string | undefined, signal: AbortSignal): Promise<string[]> {
-  if (named !== undefined) return [parseRelativePath([below, named].filter(Boolean).join('/'))]
+  if (named !== undefined) return [parseRoot([below, named].filter(Boolean).join('/'))]
   const paths: string[] = []
   for await (const batch of listing.list(signal)) for (const { path } of batch) paths.push(path)
   const roots = findRoots(paths).filter((root) => isWithin(root, below) || isWithin(below, root))
@@ -58,6 +75,15 @@ export async function rootsOf({ listing, below }: Input, named: string | undefin
     'InvalidConfiguration',
     'no collections found: no folder with a config-mode.json, no config/resources; name the root with --root',
   )
+}
+
+/** What `--root` names. Throws InvalidConfiguration. */
+export function parseRoot(text: string): RelativePath {
+  try {
+    return parseRelativePath(text.replace(/^\.\/|\/$/g, ''))
+  } catch (error) {
+    throw new Fault('InvalidConfiguration', `--root: ${error instanceof Error ? error.message : text}`, { cause: error })
+  }
 }
 
 /** Like `rootsOf`, for commands that work on one. */
@@ -75,19 +101,22 @@ async function openDirectory(folder: string, signal: AbortSignal): Promise<Input
 }
 
 async function openCommit(folder: string, ref: string, signal: AbortSignal): Promise<Input> {
+  const place = gitPlace(folder)
+  if (place === undefined)
+    throw new Fault('InvalidConfiguration', `${folder} lies in no git repository, so it has no "${ref}"; leave --ref out to take its files`)
+  const below = parseRelativePath(place.below)
   const [{ runGit }, { mirrorListing }] = await Promise.all([import('../source/git.ts'), import('../source/mirror-listing.ts')])
   const git = async (...args: string[]): Promise<string> =>
-    (await runGit({ folder, args, timeoutMs: gitTimeoutMs }, { limits, signal })).toString('utf8').trim()
+    (await runGit({ folder: place.folder, args, timeoutMs: gitTimeoutMs }, { limits, signal })).toString('utf8').trim()
   if (ref.startsWith('-')) throw new Fault('InvalidConfiguration', `"${ref}" is no ref`)
-  const below = parseRelativePath(await git('rev-parse', '--show-prefix'))
   const commit = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch((error: unknown) => {
     throw new Fault('InvalidConfiguration', `the repository at ${folder} has no "${ref}"`, { cause: error })
   })
   const hash = parseCommitHash(commit)
   return {
-    listing: await remembered(mirrorListing({ folder, limits }, hash, [below]), signal),
+    listing: await remembered(mirrorListing({ folder: place.folder, limits }, hash, [below]), signal),
     below,
-    settings: await readSettings(mirrorListing({ folder, limits }, hash, [parseRelativePath(settingsFile)]), signal),
+    settings: await readSettings(mirrorListing({ folder: place.folder, limits }, hash, [parseRelativePath(settingsFile)]), signal),
     close: async () => undefined,
   }
 }

@@ -7,6 +7,7 @@ import { type Difference, differences } from '../collections/difference.ts'
 import { type Effective, effectiveSet, foldName, isUserMode } from '../collections/inheritance.ts'
 import type { Listing } from '../collections/listing.ts'
 import { Fault } from '../fault.ts'
+import { modesOf } from './explain-mode.ts'
 
 /** `a` and `b` are the collections that the resource comes from; undefined where a mode has no such resource. */
 export type Change = { resource: string; a: string | undefined; b: string | undefined; files: FileChange[] }
@@ -16,7 +17,7 @@ export async function diffModes(listing: Listing, root: string, [a, b]: readonly
   const { facts } = await readTree(listing, { root }, signal)
   for (const mode of [a, b]) {
     if (!isUserMode(mode) || facts.family.byName.has(foldName(mode))) continue
-    throw new Fault('InvalidConfiguration', `there is no mode "${mode}" in ${root || '.'}`)
+    throw new Fault('InvalidConfiguration', `there is no mode "${mode}" in ${root || '.'}; ${modesOf(facts.family)}`)
   }
   const [left, right] = [effectiveSet(facts.family, a), effectiveSet(facts.family, b)]
   const changes: Change[] = []

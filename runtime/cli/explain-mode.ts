@@ -1,7 +1,7 @@
 /**
  * The effective set of a mode for people and programs: each resource with the collection that wins and those that it overrides. Pure.
  */
-import { effectiveSet, type Effective, type Family, foldName, readingOrder } from '../collections/inheritance.ts'
+import { effectiveSet, type Effective, type Family, foldName, isUserMode, readingOrder } from '../collections/inheritance.ts'
 import type { Resource } from '../collections/tree.ts'
 import { Fault } from '../fault.ts'
 
@@ -13,6 +13,12 @@ export function explain(family: Family, mode: string, filter: string | undefined
   const found = all.filter(({ resource }) => matches(resource, wanted))
   if (found.length === 0) throw new Fault('InvalidConfiguration', `a gateway with the mode "${mode}" would hold no "${filter}"`)
   return found
+}
+
+/** `modes are: dev, prod`, to end a message about one that does not exist. */
+export function modesOf({ byName }: Family): string {
+  const names = [...byName.values()].map(({ collection }) => collection.name).filter((name) => isUserMode(name))
+  return names.length === 0 ? 'there is no mode yet' : `modes are: ${names.toSorted().join(', ')}`
 }
 
 function matches({ key }: Resource, wanted: string): boolean {

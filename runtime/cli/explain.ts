@@ -18,7 +18,7 @@ export function register(program: Command): void {
     .option('--root <dir>', 'folder that holds the collections, below the path')
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
     .action(async (where: string, resource: string | undefined, options: Options) => {
-      const [{ openInput, oneRoot }, { readTree }, { foldName, isUserMode }, { asJson, asText, explain }] = await Promise.all([
+      const [{ openInput, oneRoot }, { readTree }, { foldName, isUserMode }, { asJson, asText, explain, modesOf }] = await Promise.all([
         import('./collections-input.ts'),
         import('../collections/check.ts'),
         import('../collections/inheritance.ts'),
@@ -34,7 +34,7 @@ export function register(program: Command): void {
         const missing = options.mode !== '' && isUserMode(options.mode) && !facts.family.byName.has(foldName(options.mode))
         if (missing) {
           process.stderr.write(
-            `cluster-sync: the mode "${options.mode}" has no folder in ${root}: nothing is overridden (mode-without-folder)\n`,
+            `cluster-sync: the mode "${options.mode}" has no folder in ${root}: nothing is overridden; ${modesOf(facts.family)} (mode-without-folder)\n`,
           )
         }
         process.exitCode = missing ? 1 : 0

@@ -10,6 +10,7 @@ import { modeManifest } from '../collections/tree.ts'
 import { Fault } from '../fault.ts'
 import { parseRelativePath } from '../gatewaysync/values.ts'
 import { locate, oneRoot, openInput } from './collections-input.ts'
+import { modesOf } from './explain-mode.ts'
 
 export type NewModeOptions = { path: string; root?: string; title?: string; from?: string }
 
@@ -46,10 +47,11 @@ function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
-function baseOf({ byName }: Family, from: string): { name: string; parent: string } {
+function baseOf(family: Family, from: string): { name: string; parent: string } {
+  const { byName } = family
   const base = byName.get(foldName(from))
   if (base === undefined || foldName(from) === 'local') {
-    throw new Fault('InvalidConfiguration', `there is no mode "${from}" to copy`)
+    throw new Fault('InvalidConfiguration', `there is no mode "${from}" to copy; ${modesOf(family)}`)
   }
   const parent = base.mode?.kind === 'ok' ? base.mode.manifest.parent : 'core'
   return { name: base.collection.name, parent: reservedNames.has(foldName(from)) ? 'core' : parent }

@@ -1,7 +1,7 @@
 /**
  * Makes the plan that a sync would carry out, and tells it file by file.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { systemClock } from '../clock.ts'
@@ -17,6 +17,7 @@ import { readSmallFile } from '../sync/disk.ts'
 import { readManifest } from '../sync/manifest-file.ts'
 import { diffPlan, diffText, type FileDiff } from '../sync/plan-diff.ts'
 import { prepare, type Prepared } from '../sync/prepare.ts'
+import { readManifestFile, requireFolder } from './named-files.ts'
 
 export type PlanOptions = {
   file: string
@@ -35,9 +36,10 @@ const timeoutMs = 600_000
 
 /** Throws what resolving, reading and planning throw. */
 export async function planFolder(options: PlanOptions): Promise<{ text: string; changes: boolean }> {
-  const sync = parseStandaloneSync(readText(options.file), options.file)
+  const sync = parseStandaloneSync(readManifestFile(options.file), options.file)
   const [target] = parseTargets({ target: [], data: options.data, gateway: undefined, profile: options.profile }, sync, process.cwd())
   if (target === undefined) throw new Fault('InvalidConfiguration', '--data is needed')
+  requireFolder(target.dataDir, '--data')
   const signal = AbortSignal.timeout(timeoutMs)
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-plan-'))
   const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog, allowLocal: true })
@@ -74,14 +76,6 @@ export async function planFolder(options: PlanOptions): Promise<{ text: string; 
   }
 }
 
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new Fault('InvalidConfiguration', `${file}: cannot be read`, { cause: error })
-  }
-}
-
 function tell(
   format: PlanOptions['format'],
   commit: string,
@@ -94,10 +88,12 @@ function tell(
     return { text: `${JSON.stringify(document, undefined, 2)}\n`, changes: changes.length > 0 }
   }
   const problems = plan.problems.map(({ reason, message }) => `! ${message} (${reason})`)
+  const remarks = findings.map(({ rule, path: at, message }) => `! ${at}: ${message} (${rule})`)
   return {
     text: [
       ...(changes.length === 0 ? [] : [diffText(changes)]),
       ...problems,
+      ...remarks,
       `${added} to add, ${changed} to change, ${removed} to remove at ${commit}`,
       '',
     ].join('\n'),

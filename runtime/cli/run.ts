@@ -1,19 +1,19 @@
 /**
  * `cluster-sync run`: the standalone runner on the command line.
  */
-import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { engineFolder } from '../gatewaysync/names.ts'
 import type { TargetOptions } from '../standalone/settings.ts'
+import { readManifestFile, readNamedFile, requireFolder } from './named-files.ts'
 import type { RunOptions, RunSettings } from './run-settings.ts'
 
 type Options = TargetOptions & RunOptions & { file: string; state?: string }
 
-/** A GatewaySync is a few kilobytes. */
-const maxFileBytes = 1024 * 1024
+/** A key is one line. */
+const maxKeyFileBytes = 64 * 1024
 
 export function register(program: Command): void {
   program
@@ -42,30 +42,25 @@ export function register(program: Command): void {
 async function settingsOf(options: Options): Promise<RunSettings> {
   const { parseStandaloneSync, parseTargets } = await import('../standalone/settings.ts')
   const cwd = process.cwd()
-  const sync = parseStandaloneSync(readManifest(options.file), options.file)
+  const sync = parseStandaloneSync(readManifestFile(options.file), options.file)
   const targets = parseTargets(options, sync, cwd)
   for (const { name, dataDir } of targets) requireFolder(dataDir, `target ${name}`)
   if (options.secrets !== undefined) requireFolder(path.resolve(cwd, options.secrets), '--secrets')
   if (options.receiverPort === undefined && (options.hmacSecretFile ?? options.tokenFile) !== undefined) {
     throw new Fault('InvalidConfiguration', '--hmac-secret-file and --token-file need --receiver-port')
   }
+  requireKeys(options)
   const stateDir = options.state ?? path.join(targets[0]?.dataDir ?? '', engineFolder, 'state')
   return { ...options, sync, targets, stateDir: path.resolve(cwd, stateDir) }
 }
 
-function readManifest(file: string): string {
-  try {
-    if (statSync(file).size > maxFileBytes) throw new Fault('InvalidConfiguration', `${file} is larger than ${maxFileBytes} bytes`)
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Fault) throw error
-    throw new Fault('InvalidConfiguration', `${file}: cannot be read`, { cause: error })
+/** A key is read anew at each use; one that is not there at the start is a typing error. */
+function requireKeys({ hmacSecretFile, tokenFile, apiKeyFile }: Options): void {
+  const named = { '--hmac-secret-file': hmacSecretFile, '--token-file': tokenFile, '--api-key-file': apiKeyFile }
+  for (const [option, file] of Object.entries(named)) {
+    if (file === undefined || readNamedFile(file, `${option}: ${file}`, maxKeyFileBytes).trim() !== '') continue
+    throw new Fault('InvalidConfiguration', `${option}: ${file} is empty`)
   }
-}
-
-function requireFolder(folder: string, label: string): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return
-  throw new Fault('InvalidConfiguration', `${label}: "${folder}" is no folder`)
 }
 
 function collect(value: string, before: string[]): string[] {

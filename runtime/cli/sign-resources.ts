@@ -11,7 +11,7 @@ import { signatureAttribute, signatureOf } from '../collections/signature.ts'
 import { modeManifest } from '../collections/tree.ts'
 import { Fault } from '../fault.ts'
 import { isWithin, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
-import { locate } from './collections-input.ts'
+import { locate, parseRoot } from './collections-input.ts'
 
 export type SignOptions = { root?: string; dryRun?: true }
 
@@ -28,7 +28,7 @@ export async function sign(where: string, { root, dryRun }: SignOptions, signal:
   const { top, below } = placeOf(where)
   const result: Signing = { signed: [], unsigned: [], right: 0 }
   let resources = 0
-  for (const each of root === undefined ? await rootsAround(top, below, signal) : [parseRelativePath(root)]) {
+  for (const each of root === undefined ? await rootsAround(top, below, signal) : [parseRoot(root)]) {
     const { facts } = await readTree(directoryListing(top, each), { root: each }, signal)
     const placed = facts.tree.collections.flatMap((collection) =>
       collection.resources
@@ -56,6 +56,8 @@ function placeOf(where: string): { top: string; below: RelativePath } {
   const stat = statSync(full, { throwIfNoEntry: false })
   if (stat === undefined) throw new Fault('InvalidConfiguration', `${where} does not exist`)
   const folder = stat.isDirectory() ? full : path.dirname(full)
+  if (!stat.isDirectory() && !existsSync(path.join(folder, 'resource.json')))
+    throw new Fault('InvalidConfiguration', `${where} belongs to no resource: there is no resource.json beside it`)
   // Outside of a repository the collections still have a top: the folder above the collection.
   const { top } = locate(folder)
   const start = existsSync(path.join(top, '.git')) ? top : (collectionAbove(folder) ?? top)

@@ -2,12 +2,12 @@
  * `cluster-sync trigger`: one correct call of the push receiver, to see whether it answers and believes the key.
  */
 import { createHmac } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { systemClock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { isRefName, shortRef } from '../gatewaysync/values.ts'
 import { keysIn } from '../receiver/authenticate.ts'
+import { readNamedFile } from './named-files.ts'
 
 const timeoutMs = 15_000
 const maxAnswerBytes = 64 * 1024
@@ -93,18 +93,9 @@ function causeOf(error: unknown): string {
 }
 
 function keyIn(file: string, option: string): string {
-  const [key] = keysIn(readKeyFile(file, option))
+  const [key] = keysIn(readNamedFile(file, `${option}: ${file}`, maxKeyFileBytes))
   if (key === undefined) throw new Fault('InvalidConfiguration', `${option}: ${file} is empty`)
   return key
-}
-
-function readKeyFile(file: string, option: string): string {
-  try {
-    if (statSync(file).size <= maxKeyFileBytes) return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new Fault('InvalidConfiguration', `${option}: ${file} cannot be read`, { cause: error })
-  }
-  throw new Fault('InvalidConfiguration', `${option}: ${file} is larger than ${maxKeyFileBytes} bytes`)
 }
 
 function receiverUrl(text: string): URL {

@@ -3,7 +3,7 @@
  */
 import path from 'node:path'
 import * as v from 'valibot'
-import { parse } from 'yaml'
+import { parse, YAMLParseError } from 'yaml'
 import { Fault } from '../fault.ts'
 import { apiVersion, gatewaySyncKind } from '../gatewaysync/names.ts'
 import { defaultProfileName } from '../gatewaysync/profile.ts'
@@ -51,8 +51,7 @@ export function parseStandaloneSync(text: string, file: string): StandaloneSync 
   const document = parseYaml(text, file)
   const parsed = v.safeParse(manifestSchema, document)
   if (!parsed.success) {
-    const [issue] = parsed.issues
-    throw new Fault('InvalidConfiguration', `${file}: ${v.getDotPath(issue) ?? 'document'}: ${issue.message}`)
+    throw new Fault('InvalidConfiguration', `${file}: ${problemOf(parsed.issues[0])}`)
   }
   const raw = (document as { spec: unknown }).spec
   const unknown = findUnknownKey(raw, parsed.output.spec, 'spec')
@@ -65,9 +64,18 @@ function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text, { maxAliasCount: 100 })
   } catch (error) {
-    const line = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
+    if (error instanceof YAMLParseError && error.code === 'MULTIPLE_DOCS')
+      throw new Fault('InvalidConfiguration', `${file}: holds several documents; write one GatewaySync in each file`, { cause: error })
+    const line = error instanceof Error ? (error.message.split('\n')[0] ?? '').replace(/:$/, '') : ''
     throw new Fault('InvalidConfiguration', `${file}: not YAML: ${line}`, { cause: error })
   }
+}
+
+/** What is wrong at which key; the words of the library name a missing key as it was expected, not as missing. */
+function problemOf(issue: v.BaseIssue<unknown>): string {
+  const at = v.getDotPath(issue)
+  if (at === null) return `holds no GatewaySync, but ${issue.input === null ? 'nothing' : issue.received}`
+  return `${at}: ${issue.input === undefined && issue.message.startsWith('Invalid ') ? 'is missing' : issue.message}`
 }
 
 /** The schema keeps what it knows, so whatever is written and not kept is unknown; an API server would prune it with a warning. */

@@ -38,6 +38,45 @@ void t.test('lint: 0 for a clean tree, 1 for an error, 2 for what cannot be read
   }
 })
 
+void t.test('what is named wrongly is said in one line, with what to do', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder } = repositoryOf(t, validTree())
+  const outside = temporaryFolder(t, 'outside')
+  const manifest = path.join(folder, root, 'core/config-mode.json')
+  for (const [args, expected] of [
+    [['lint', manifest], /config-mode\.json is no folder/],
+    [['lint', folder, '--root', '/etc'], /--root: path "\/etc" must not be absolute/],
+    [['lint', folder, '--root', '../..'], /--root: /],
+    [['lint', outside, '--ref', 'main'], /lies in no git repository, so it has no "main"; leave --ref out/],
+    [['sign', folder, '--root', '/etc'], /--root: /],
+    [['sign', manifest], /config-mode\.json belongs to no resource/],
+    [['mode', 'diff', 'dev', 'gone', '--path', folder], /no mode "gone".*; modes are: dev, prod \(/],
+    [['mode', 'new', 'qa', '--from', 'gone', '--path', folder], /modes are: dev, prod \(/],
+    [['plan', '-f', path.join(outside, 'none.yaml'), '--data', outside], /none\.yaml: cannot be read: it does not exist/],
+    [['plan', '-f', outside, '--data', outside], /cannot be read: it is a folder/],
+    [['nonsense'], /unknown command 'nonsense'\n\(--help shows/],
+  ] as const) {
+    t.match(await runCli([...args]), { code: 2, stdout: '', stderr: expected }, args.join(' '))
+  }
+})
+
+void t.test('plan: a data directory that is not there is no empty one', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder } = repositoryOf(t, validTree())
+  const file = path.join(temporaryFolder(t, 'plan'), 'gs.yaml')
+  const profile = `{collections: {root: ${root}, mode: auto}, excludePatterns: ["**/.gitkeep", "**/*.css"]}`
+  const spec = `{git: {repo: ${folder}, ref: main}, sync: {profiles: {default: ${profile}}}}`
+  writeFileSync(file, `apiVersion: clustersync.io/v1alpha1\nkind: GatewaySync\nmetadata: {name: plant}\nspec: ${spec}\n`)
+  const data = path.join(path.dirname(file), 'data')
+  t.match(await runCli(['plan', '-f', file, '--data', data]), { code: 2, stderr: /--data: .*is no folder: it does not exist/ })
+  mkdirSync(data)
+  t.match(await runCli(['plan', '-f', file, '--data', data, '--mode', 'gone']), {
+    code: 1,
+    stderr: '',
+    stdout: /! gone: .*\(mode-without-folder\)/,
+  })
+})
+
 void t.test('lint: --fail-on warning fails on warnings', async (t) => {
   if (!requires(t, 'git')) return
   const { folder } = repositoryOf(t, smelling)
@@ -54,6 +93,11 @@ void t.test('lint: a commit, a branch and a repository are checked as they are, 
   t.match(await runCli(['lint', repository.folder, '--ref', first]), { code: 1 })
   t.match(await runCli(['lint', path.join(repository.folder, 'services'), '--ref', 'HEAD~1']), { code: 1 })
   t.match(await runCli(['lint', `file://${repository.folder}`, '--ref', 'main']), { code: 0 })
+  const [linked, bare] = [path.join(temporaryFolder(t, 'linked'), 'tree'), path.join(temporaryFolder(t, 'bare'), 'bare.git')]
+  repository.git('worktree', 'add', '--detach', linked)
+  repository.git('clone', '--bare', '--quiet', repository.folder, bare)
+  t.match(await runCli(['lint', path.join(linked, 'services'), '--ref', first]), { code: 1 })
+  t.match(await runCli(['lint', bare, '--ref', 'main']), { code: 0 })
 })
 
 void t.test('lint: JSON has the shape that is promised', async (t) => {

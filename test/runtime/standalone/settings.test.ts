@@ -37,11 +37,14 @@ void t.test('what is not accepted is refused with the file, the key and the caus
   const rows: [string, string, RegExp][] = [
     ['kind: GatewaySync', 'kind: Gateway', /gs\.yaml: kind: .*GatewaySync/],
     ['ref: main', 'ref: ""', /gs\.yaml: spec\.git\.ref: must not be empty/],
-    ['ref: main', 'rev: main', /gs\.yaml: spec\.git\.ref: /],
+    ['ref: main', 'rev: main', /gs\.yaml: spec\.git\.ref: is missing$/],
     ['ref: main', 'ref: main, rev: x', /gs\.yaml: unknown key spec\.git\.rev/],
     ['destination: projects', 'destination: projects, purge: all', /unknown key spec\.sync\.profiles\.default\.mappings\[0\]\.purge/],
     ['metadata: {name: plant}', 'metadata: {name: Plant_1}', /metadata\.name: must be lower-case/],
-    ['metadata: {name: plant}', 'metadata: {name: plant', /not YAML/],
+    ['metadata: {name: plant}', 'metadata: {name: plant', /not YAML: .*[^:]$/],
+    [text, '', /^InvalidConfiguration: gs\.yaml: holds no GatewaySync, but nothing$/],
+    [text, 'plant', /holds no GatewaySync, but "plant"$/],
+    [text, `${text}---${text}`, /holds several documents; write one GatewaySync in each file$/],
     ['destination: projects', 'destination: ../projects', /must be relative/],
   ]
   for (const [from, to, expected] of rows) {

@@ -1,0 +1,43 @@
+/**
+ * Files and folders that a person names on the command line: each is read bounded, and what cannot be read is said with its cause.
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { Fault } from '../fault.ts'
+
+/** A GatewaySync is a few kilobytes. */
+const maxManifestBytes = 1024 * 1024
+
+const causes: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of the path is no folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+}
+
+/** Reads a whole text. `subject` begins the message: `gs.yaml:`, `--token-file: key`. Throws InvalidConfiguration. */
+export function readNamedFile(file: string, subject: string, maxBytes: number): string {
+  try {
+    if (statSync(file).size <= maxBytes) return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Fault('InvalidConfiguration', `${subject} cannot be read: ${causeOf(error)}`, { cause: error })
+  }
+  throw new Fault('InvalidConfiguration', `${subject} is larger than ${maxBytes} bytes`)
+}
+
+/** Reads the file with the GatewaySync. Throws InvalidConfiguration. */
+export function readManifestFile(file: string): string {
+  return readNamedFile(file, `${file}:`, maxManifestBytes)
+}
+
+/** Throws InvalidConfiguration. `label` is the option or the target that names the folder. */
+export function requireFolder(folder: string, label: string): void {
+  const stat = statSync(folder, { throwIfNoEntry: false })
+  if (stat?.isDirectory() === true) return
+  throw new Fault('InvalidConfiguration', `${label}: "${folder}" is no folder${stat === undefined ? ': it does not exist' : ''}`)
+}
+
+function causeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return causes[code] ?? code
+}
