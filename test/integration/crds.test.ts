@@ -85,7 +85,7 @@ const refused: [string, Spec, RegExp][] = [
 
 void t.test(
   'the API server and the runtime accept and refuse the same, with words that name the field',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async (t) => {
     if (!requires(t, 'git')) return
     const { kube, signal, apply, namespace } = await openWorld(t)

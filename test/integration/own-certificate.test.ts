@@ -23,7 +23,7 @@ const configurationType: ResourceType = {
   namespaced: false,
 }
 
-void t.test('the webhook configuration of the manifests follows the mounted authority', { timeout: 120_000 }, async (t) => {
+void t.test('the webhook configuration of the manifests follows the mounted authority', { timeout: 240_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const namespace = await world.namespace('own-certificate')

@@ -16,7 +16,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
   return error instanceof Fault ? `${error.reason} ${error.message}` : 'it was let through'
 }
 
-void t.test('an agent writes its own report, no other, and no status of a GatewaySync', { timeout: 120_000 }, async (t) => {
+void t.test('an agent writes its own report, no other, and no status of a GatewaySync', { timeout: 240_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const { kube, signal } = world

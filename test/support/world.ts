@@ -79,7 +79,7 @@ export async function openWorld(t: Pick<Test, 'teardown'>, options: ControlPlane
 export async function until<Value>(
   look: () => Promise<Value | undefined> | Value | undefined,
   what: string,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<Value> {
   const endMs = systemClock.monotonicMs() + timeoutMs
   for (;;) {

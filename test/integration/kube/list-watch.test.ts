@@ -33,7 +33,7 @@ function follow(kube: Kube, namespace: string, signal: AbortSignal) {
 
 void t.test(
   'what is there is listed in pages, what changes is told, what is not projected is not kept',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async (t) => {
     if (!requires(t, 'git')) return
     const { kube, namespace, signal } = await openWorld(t)
@@ -51,13 +51,13 @@ void t.test(
     await kube.mergePatch(podType, { namespace: where, name: 'p-8' }, { metadata: { annotations: { hidden: 'true' } } }, {}, signal)
     await until(() => (items.has('p-8') ? undefined : true), 'a pod that is none of ours any more is gone')
     await kube.delete(podType, { namespace: where, name: 'new' }, signal)
-    await until(() => (items.has('new') ? undefined : true), 'a deleted pod is gone', 45_000)
+    await until(() => (items.has('new') ? undefined : true), 'a deleted pod is gone')
     stop.abort()
     await done
   },
 )
 
-void t.test('one of two contenders leads; when it gives back, the other follows at once', { timeout: 60_000 }, async (t) => {
+void t.test('one of two contenders leads; when it gives back, the other follows at once', { timeout: 240_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const { kube, namespace, signal } = await openWorld(t)
   const where = await namespace('lease')
@@ -68,7 +68,7 @@ void t.test('one of two contenders leads; when it gives back, the other follows 
   const contend = (identity: string, own: AbortSignal): Promise<void> =>
     runWithLease(
       deps,
-      { namespace: where, name: 'leader', identity, retryMs: 200, renewWithinMs: 1_000 },
+      { namespace: where, name: 'leader', identity, retryMs: 200, durationMs: 100_000, renewWithinMs: 90_000 },
       async (leads) => {
         terms += 1
         leading.add(identity)
@@ -94,7 +94,7 @@ void t.test('one of two contenders leads; when it gives back, the other follows 
   first.abort(new Error('stop'))
   await a
   await until(() => (leading.has('b') ? true : undefined), 'b leads')
-  t.ok(systemClock.monotonicMs() - startedMs < 10_000, 'long before the Lease would have run out')
+  t.ok(systemClock.monotonicMs() - startedMs < 60_000, 'long before the Lease would have run out')
   t.equal(most, 1, 'never two at once')
 
   await kube.mergePatch(leaseType, { namespace: where, name: 'leader' }, { spec: { holderIdentity: 'thief' } }, {}, signal)

@@ -16,7 +16,7 @@ import { config, resource, root, validTree } from '../../support/collection-tree
 import { makeRepository, type Repository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const signal = AbortSignal.timeout(290_000)
 const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
 
 function setUp(t: Test) {
@@ -47,13 +47,13 @@ void t.test('of what differs each file is told once, and what is no ordinary fil
   const told = new Map(
     (await gathered(listing(second, 'a').changesSince(first, signal))).map((each): [string, Difference] => [each.path, each]),
   )
-  t.same([...told].map(([name, { gone }]) => [name, gone]).toSorted(), [
-    ['a/changed', false],
-    ['a/folder', true],
-    ['a/folder/file é\n.txt', false],
-    ['a/gone', true],
-    ['a/link', true],
-  ])
+  t.same(Object.fromEntries([...told].map(([name, { gone }]) => [name, gone])), {
+    'a/changed': false,
+    'a/folder': true,
+    'a/folder/file é\n.txt': false,
+    'a/gone': true,
+    'a/link': true,
+  })
   t.equal(told.get('a/changed')?.id, idIn(repository, second, 'a/changed'))
   t.same(await gathered(listing(second, 'a').changesSince(second, signal)), [])
 })

@@ -13,7 +13,7 @@ import { type GitHost, startGitHost } from '../../support/git-host.ts'
 import { type Repository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 
-const signal = AbortSignal.timeout(120_000)
+const signal = AbortSignal.timeout(290_000)
 
 type SetUp = { host: GitHost; repository: Repository; mirrors: Mirrors; mirror: Mirror; folder: string }
 
