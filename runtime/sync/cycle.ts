@@ -107,7 +107,7 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
     return { ...standing(manifest.state, wanted), phase: 'Pending', reason: 'GatewayNotReady', message }
   }
   await bringInPlace(deps, wanted, manifest, prepared, ownership, status, writing)
-  const summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift }
+  const summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift, mappings: prepared.intent.mappings }
   return await letGatewayRead(deps, wanted, summary, status, signal)
 }
 

@@ -33,6 +33,8 @@ export type ResolvedMapping = {
   excluded(path: string): boolean
   /** The recipe of a path relative to the destination. */
   recipe(path: string): Recipe | undefined
+  /** The globs of its patches. */
+  patched: readonly { file: string; matches(path: string): boolean }[]
 }
 
 /**
@@ -66,6 +68,7 @@ export function resolveMappings(
       whenAbsent: 'keep',
       prune: mapping.prune ?? profile.prune,
       excluded: createMatcher([...defaultExcludes, ...excludes, ...own]),
+      patched: patches,
       recipe(path) {
         const matching = patches.filter((patch) => patch.matches(path)).map(({ file, set }) => ({ file, set }))
         return mapping.template || matching.length > 0 ? { template: mapping.template, patches: matching } : undefined
@@ -93,6 +96,7 @@ function collectionMapping(profile: ResolvedProfile, name: string, excludes: rea
     prune: profile.prune,
     excluded: createMatcher([...defaultExcludes, ...excludes]),
     recipe: () => undefined,
+    patched: [],
   }
 }
 
@@ -164,6 +168,32 @@ function belowSource(mapping: ResolvedMapping, path: RelativePath): RelativePath
 
 /** The recipe of a file by its full destination path. */
 export function recipeOf(mapping: ResolvedMapping, path: string): Recipe | undefined {
-  if (mapping.type === 'file') return mapping.recipe(path.slice(path.lastIndexOf('/') + 1))
-  return mapping.recipe(mapping.destination === '' ? path : path.slice(mapping.destination.length + 1))
+  return mapping.recipe(belowDestination(mapping, path))
+}
+
+function belowDestination({ type, destination }: ResolvedMapping, path: string): string {
+  if (type === 'file') return path.slice(path.lastIndexOf('/') + 1)
+  return destination === '' ? path : path.slice(destination.length + 1)
+}
+
+/** Patches that no file of their mapping is for: most often a glob that means another folder. */
+export function patchesWithoutFile(
+  mappings: readonly ResolvedMapping[],
+  files: ReadonlyMap<string, { mapping: number }>,
+): { rule: string; path: string; message: string }[] {
+  const waiting = mappings.map(({ patched }) => new Set(patched))
+  for (const [path, { mapping: index }] of files) {
+    const mapping = mappings[index]
+    const left = waiting[index]
+    if (mapping === undefined || left === undefined || left.size === 0) continue
+    const below = belowDestination(mapping, path)
+    for (const patch of left) if (patch.matches(below)) left.delete(patch)
+  }
+  return waiting.flatMap((left, index) =>
+    [...left].map(({ file }) => ({
+      rule: 'patch-without-file',
+      path: file,
+      message: `${mappings[index]?.label ?? ''}: no delivered file matches this glob, which is relative to the destination`,
+    })),
+  )
 }

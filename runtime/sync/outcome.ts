@@ -7,6 +7,7 @@ import { modeFindings } from './chain.ts'
 import { activeMode, type Wanted } from './context.ts'
 import { reportable, standingFindings } from './findings.ts'
 import type { Manifest, State } from './manifest.ts'
+import { patchesWithoutFile, type ResolvedMapping } from './mappings.ts'
 import type { Counts } from './plan.ts'
 import { diffText, type FileDiff } from './plan-diff.ts'
 import type { Drift, Prepared } from './prepare.ts'
@@ -75,18 +76,19 @@ export type Ended = {
   manifest: Manifest
   counts: Counts
   drift: Drift | undefined
+  mappings: readonly ResolvedMapping[]
 }
 
 /** A cycle at whose end the files are in place; `waiting` says what the gateway has not done yet. */
 export function ended(
   wanted: Wanted,
-  { manifest, counts, drift }: Ended,
+  { manifest, counts, drift, mappings }: Ended,
   waiting: { reason: Reason; message: string } | undefined,
 ): CycleResult {
   const result: CycleResult = { ...standing(manifest.state, wanted), phase: 'Synced', files: counts, projects: projectsOf(manifest) }
   if (drift !== undefined) result.drift = { count: drift.count, paths: [...drift.paths] }
   const { findings = [], problems = [] } = manifest.state ?? {}
-  const all = [...modeFindings(activeMode(wanted)), ...findings]
+  const all = [...modeFindings(activeMode(wanted)), ...patchesWithoutFile(mappings, manifest.files), ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   if (problems.length > 0) result.scan = { ...result.scan, problems: [...problems] }
   if (waiting !== undefined) return { ...result, phase: 'Pending', ...waiting }
@@ -134,7 +136,8 @@ export function dryRunResult(
     },
   }
   if (result.dryRun !== undefined && changes.length > 0) result.dryRun.diff = diffText(changes, diffCharacters)
-  const all = [...modeFindings(activeMode(wanted)), ...findings]
+  const files = new Map([...manifest.files, ...intent.puts].filter(([path]) => !intent.removed.has(path)))
+  const all = [...modeFindings(activeMode(wanted)), ...patchesWithoutFile(intent.mappings, files), ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   return result
 }

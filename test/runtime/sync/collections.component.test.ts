@@ -104,15 +104,25 @@ void t.test('a gateway that is set to start in another mode than it runs in is a
 void t.test('a finding stands while its file does, and what happened once is said until the next commit', async (t) => {
   const { sync } = setUp(t)
   const profile = profileOf([
-    { source: 'projects', destination: 'projects', patches: [{ file: '*.json', set: { missing: 'x' } }] },
+    {
+      source: 'projects',
+      destination: 'projects',
+      patches: [
+        { file: '*.json', set: { missing: 'x' } },
+        { file: 'projects/*.xml', set: { a: 'x' } },
+      ],
+    },
     { source: 'extra', destination: 'extra', required: false },
   ])
   const said = ({ findings = [] }: CycleResult): string[] => findings.map(({ rule, path: file }) => `${rule} ${file}`).toSorted()
   const first = { 'projects/a.json': '{"a":1}', 'projects/b.json': '{"b":1}' }
-  const all = ['patch-without-match projects/a.json', 'patch-without-match projects/b.json', 'source-absent extra']
+  const noFile = 'patch-without-file projects/*.xml'
+  const all = [noFile, 'patch-without-match projects/a.json', 'patch-without-match projects/b.json', 'source-absent extra']
   t.same(said(await sync(first, profile)), all)
   t.same(said(await sync(first, profile)), all, 'also when nothing changed')
   const second = { ...first, 'projects/b.json': '{"b":1,"missing":""}' }
-  t.same(said(await sync(second, profile)), ['patch-without-match projects/a.json', 'source-absent extra'])
-  t.same(said(await sync({ 'projects/b.json': second['projects/b.json'], 'extra/x': 'x' }, profile)), [])
+  t.same(said(await sync(second, profile)), [noFile, 'patch-without-match projects/a.json', 'source-absent extra'])
+  t.same(said(await sync({ 'projects/b.json': second['projects/b.json'], 'extra/x': 'x' }, profile)), [noFile])
+  const found = await sync({ 'projects/projects/x.xml': '{"a":""}', 'projects/b.json': second['projects/b.json'], 'extra/x': 'x' }, profile)
+  t.same(said(found), [])
 })
