@@ -136,7 +136,8 @@ export function dryRunResult(
     },
   }
   if (result.dryRun !== undefined && changes.length > 0) result.dryRun.diff = diffText(changes, diffCharacters)
-  const files = new Map([...manifest.files, ...intent.puts].filter(([path]) => !intent.removed.has(path)))
+  const files = new Map<string, { mapping: number }>([...manifest.files, ...intent.puts])
+  for (const path of intent.removed.keys()) files.delete(path)
   const all = [...modeFindings(activeMode(wanted)), ...patchesWithoutFile(intent.mappings, files), ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   return result
