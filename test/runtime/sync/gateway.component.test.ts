@@ -118,7 +118,9 @@ void t.test('a publish that fails gives the lock back, so that the next try is n
   rmSync(path.join(dataDir, 'config'))
   renameSync(path.join(other, 'config'), path.join(dataDir, 'config'))
   simulator.failNext({ path: '/data/api/v1/scan-lock/config', status: 204, times: 1 })
-  t.equal((await sync(base)).phase, 'Synced', 'the next cycle ends what was left')
+  simulator.setDesigners([{ user: 'ann', project: '' }])
+  const ended = await sync(base, { ...both, designerSessionPolicy: 'wait' })
+  t.equal(ended.phase, 'Synced', 'the next cycle ends what was left, whoever has a Designer open')
   t.equal(read('config/a'), '1')
 })
 
