@@ -1,7 +1,8 @@
 /**
  * Pushes by two replicas that know of each other only through the API server.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
@@ -130,6 +131,27 @@ void t.test('two replicas', { timeout: 240_000 }, async (t) => {
     t.comment(`${ids.size} requests, ${first.syncs() - before} syncs`)
   })
 
+  await t.test('a replica that is cut off from the API server says so at once, and takes pushes when it is back', async (t) => {
+    const [namespace = ''] = plant.split('/')
+    const road = await openRoad(t, Number(new URL(world.plane.url).port))
+    const folder = temporaryFolder(t, 'cut-off')
+    const cut = await startReplica(t, {
+      kubeconfig: road.through(world.plane.adminKubeconfig, folder),
+      namespace,
+      folder,
+      limits: unlimited,
+    })
+    t.match(await push(cut, plant, 'main'), { status: 202 })
+    await road.close()
+    t.match(await push(cut, plant, 'main'), { status: 503, retryAfter: /^[1-9]\d*$/, body: { reason: 'ApiUnavailable' } })
+    await road.open()
+    const back = await until(async () => {
+      const answer = await push(cut, plant, 'main')
+      return answer.status === 202 ? answer : undefined
+    }, 'a push is taken again')
+    await answered([back], 'after the cut')
+  })
+
   await t.test('a ref that is not allowed, a push without a proof and a receiver that is open are Events', async (t) => {
     const [namespace = ''] = plant.split('/')
     const { kube, plane, signal } = world
@@ -182,6 +204,47 @@ void t.test(
     t.same(new Set(second.outcomes), new Set(['failed', 'refused', 'accepted']))
   },
 )
+
+/** A road to a port of this machine that can be closed: what is on it is cut off, and nobody gets on. */
+async function openRoad(t: Pick<Test, 'teardown'>, port: number) {
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1')
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one)
+      one.pipe(other)
+      one.on('error', () => undefined)
+      one.on('close', () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+    }
+  })
+  const listen = (at: number): Promise<void> => new Promise((resolve) => server.listen(at, '127.0.0.1', () => resolve()))
+  await listen(0)
+  const { port: own } = server.address() as AddressInfo
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      for (const socket of sockets) socket.destroy()
+    })
+  t.teardown(close)
+  return {
+    close,
+    open: () => listen(own),
+    /** A kubeconfig like the given one that leads over this road. */
+    through(kubeconfig: string, folder: string): string {
+      const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as { clusters: { cluster: { server: string } }[] }
+      for (const { cluster } of config.clusters) cluster.server = `https://127.0.0.1:${own}`
+      const file = path.join(folder, 'kubeconfig')
+      writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
+      return file
+    },
+  }
+}
 
 /** The process that listens, told by its arguments. */
 function processOfPort(port: string): number {
