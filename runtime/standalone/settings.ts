@@ -56,8 +56,16 @@ export function parseStandaloneSync(text: string, file: string): StandaloneSync 
   const raw = (document as { spec: unknown }).spec
   const unknown = findUnknownKey(raw, parsed.output.spec, 'spec')
   if (unknown !== undefined) throw new Fault('InvalidConfiguration', `${file}: unknown key ${unknown}`)
+  const { repo } = parsed.output.spec.git
+  if (isRelativePath(repo))
+    throw new Fault('InvalidConfiguration', `${file}: spec.git.repo: "${printable(repo)}" is a relative path; write it from / on`)
   const { name, namespace, annotations } = parsed.output.metadata
   return { namespace, name, annotations, raw, spec: parsed.output.spec }
+}
+
+/** Neither a URL nor `user@host:path`: git would look for it from a folder of its own. */
+function isRelativePath(repo: string): boolean {
+  return !repo.startsWith('/') && !/^[a-z][a-z0-9+.-]*:|^[^/]+@[^/]+:/i.test(repo)
 }
 
 function parseYaml(text: string, file: string): unknown {

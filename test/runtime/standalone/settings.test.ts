@@ -37,6 +37,7 @@ void t.test('what is not accepted is refused with the file, the key and the caus
   const rows: [string, string, RegExp][] = [
     ['kind: GatewaySync', 'kind: Gateway', /gs\.yaml: kind: .*GatewaySync/],
     ['ref: main', 'ref: ""', /gs\.yaml: spec\.git\.ref: must not be empty/],
+    ['/srv/plant.git', 'plant.git', /gs\.yaml: spec\.git\.repo: "plant\.git" is a relative path; write it from \/ on/],
     ['ref: main', 'rev: main', /gs\.yaml: spec\.git\.ref: is missing$/],
     ['ref: main', 'ref: main, rev: x', /gs\.yaml: unknown key spec\.git\.rev/],
     ['destination: projects', 'destination: projects, purge: all', /unknown key spec\.sync\.profiles\.default\.mappings\[0\]\.purge/],
