@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
+import { podAnnotations } from '../runtime/gatewaysync/names.ts'
 import { parseStandaloneSync } from '../runtime/standalone/settings.ts'
 import { maxRenderedBytes } from '../runtime/sync/stage.ts'
 import { runCli } from './support/run-cli.ts'
@@ -66,6 +67,25 @@ void t.test('the findings that docs/sync.md names are those of the engine', asyn
     ([, cell = '']) => cell.match(/[a-z0-9-]+/g) ?? [],
   )
   t.same([...new Set(named)].toSorted(), [...new Set(inCode.filter((name) => name !== undefined))].toSorted())
+})
+
+void t.test('the page of the command line names every command, and no other', async (t) => {
+  const commands = async (...args: string[]): Promise<string[]> => {
+    const { stdout } = await runCli([...args, '--help'])
+    const [, list = ''] = stdout.split('\nCommands:\n')
+    return [...list.matchAll(/^ {2}([a-z]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
+  }
+  const modes = (await commands('mode')).map((name) => `mode ${name}`)
+  const known = (await commands()).flatMap((name) => (name === 'mode' ? modes : [name]))
+  const named = [...read('docs/commands.md').matchAll(/^\| `((?:mode )?[a-z]+) /gm)].map(([, name = '']) => name)
+  t.same(new Set(named), new Set(known))
+})
+
+void t.test('docs/gateways.md names the annotations that a user sets on a pod', async (t) => {
+  const { injected, ...asked } = podAnnotations
+  const named = [...read('docs/gateways.md').matchAll(/^\| `([a-z.]+\/[a-z-]+)` \|/gm)].map(([, name = '']) => name)
+  t.same(new Set(named), new Set(Object.values(asked)))
+  t.notMatch(named, injected)
 })
 
 void t.test('the page of the standalone runner and its help text name the same options', async (t) => {
