@@ -82,3 +82,10 @@ void t.test('what is expected is never more than is read, and what is discarded 
   discard(body.bytes)
   t.equal(body.bytes.length, 0)
 })
+
+void t.test('what is no JSON or no UTF-8 is told apart, and neither is read', async (t) => {
+  t.same(parseBody(Buffer.from('{"ref":')), { kind: 'malformed', why: 'the body is not JSON' })
+  t.same(parseBody(Buffer.from('')), { kind: 'malformed', why: 'the body is not JSON' })
+  t.same(parseBody(Buffer.from([0x22, 0xc3, 0x28, 0x22])), { kind: 'malformed', why: 'the body is not UTF-8' })
+  t.same(parseBody(Buffer.from('{"ref":"größe"}')), { kind: 'json', value: { ref: 'größe' } })
+})

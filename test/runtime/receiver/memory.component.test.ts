@@ -21,7 +21,8 @@ void t.test(
   async (t) => {
     const source = path.resolve(import.meta.dirname, '../../support/receiver-process.ts')
     const [program = ''] = await bundlePrograms([source], temporaryFolder(t, 'receiver-memory'))
-    const cgroup = memoryCgroup(limitMiB)
+    t.ok(imageFlags('controller').includes('--expose-gc'), 'the image lets the receiver collect')
+  const cgroup = memoryCgroup(limitMiB)
     if (cgroup === undefined) t.comment('no memory cgroup can be made here: what the process holds is measured instead')
     const receiver = await startProcess(program, ['key'], imageFlags('controller'), cgroup)
     t.teardown(async () => {
