@@ -26,31 +26,35 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
   const { kube, clock, log } = deps
   const key = { namespace: identity.namespace, name: identity.podName }
   let wanted: SyncReportStatus | undefined
-  /** What the API server holds as far as we know; undefined: look first. */
-  let stored: Record<string, unknown> | undefined
+  /** What the API server holds as far as we know; undefined: look first. `ours`: its spec names this pod. */
+  let stored: { status: Record<string, unknown>; ours: boolean } | undefined
   let unwritten = false
   let wake: (() => void) | undefined
 
-  /** Creates the object, or takes over the one that a predecessor of the same name left; returns the status it holds. */
-  const ensureObject = async (signal: AbortSignal): Promise<Record<string, unknown>> => {
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: identity.podName, uid: identity.podUid }]
-    const spec = { gatewaySync: identity.gatewaySync, podUid: identity.podUid }
+  const spec = { gatewaySync: identity.gatewaySync, podUid: identity.podUid }
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: identity.podName, uid: identity.podUid }]
+
+  /** Creates the object, or becomes the owner of the one that a predecessor of the same name left. */
+  const ensureObject = async (signal: AbortSignal): Promise<NonNullable<typeof stored>> => {
     const present = await kube.get(syncReportType, key, signal)
     if (present === undefined) {
       const metadata = { name: identity.podName, namespace: identity.namespace, ownerReferences }
       await kube.create(syncReportType, { apiVersion, kind: syncReportKind.kind, metadata, spec }, signal)
-      return {}
+      return { status: {}, ours: true }
     }
-    await kube.mergePatch(syncReportType, key, { metadata: { ownerReferences }, spec }, {}, signal)
-    return (present.status ?? {}) as Record<string, unknown>
+    await kube.mergePatch(syncReportType, key, { metadata: { ownerReferences } }, {}, signal)
+    const held = { spec: {}, status: {}, ...present } as { spec: Record<string, unknown>; status: Record<string, unknown> }
+    return { status: held.status, ours: mergePatchBetween(held.spec, spec) === undefined }
   }
 
   const write = async (status: SyncReportStatus, signal: AbortSignal): Promise<void> => {
     try {
       stored ??= await ensureObject(signal)
-      const patch = mergePatchBetween(stored, status)
+      const patch = mergePatchBetween(stored.status, status)
       if (patch !== undefined) await kube.mergePatch(syncReportType, key, { status: patch }, { subresource: 'status' }, signal)
-      stored = { ...status }
+      // Last, so that a predecessor's status is never taken for ours.
+      if (!stored.ours) await kube.mergePatch(syncReportType, key, { spec }, {}, signal)
+      stored = { status: { ...status }, ours: true }
     } catch (error) {
       // Deleted, or owned by an older pod of the name: the next try looks again.
       stored = undefined

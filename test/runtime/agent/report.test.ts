@@ -1,0 +1,111 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import { createReporter } from '../../../runtime/agent/report.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
+import type { Kube } from '../../../runtime/kube/client.ts'
+import { silentLog } from '../../../runtime/log.ts'
+
+type Members = Record<string, unknown>
+type Report = { metadata: Members; spec: { gatewaySync?: string; podUid?: string }; status?: Partial<SyncReportStatus> }
+
+/** RFC 7396, as the API server applies it. */
+function merged(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
+  const result: Members = typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...(target as Members) } : {}
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key]
+    else result[key] = merged(result[key], value)
+  }
+  return result
+}
+
+/** The API server with one SyncReport, and everything that a watch would have seen of it. */
+function cluster(present?: Report) {
+  const seen: Report[] = []
+  let refusing = 0
+  let report = present
+  const keep = (next: Report): never => {
+    if (refusing > 0) {
+      refusing -= 1
+      throw new Fault('ApiUnavailable', 'away')
+    }
+    report = next
+    seen.push(next)
+    return next as never
+  }
+  const kube = {
+    get: async () => report,
+    create: async (_type: unknown, { metadata, spec }: Report) => keep({ metadata, spec }),
+    async mergePatch(_type: unknown, _key: unknown, patch: Members, { subresource }: { subresource?: string }) {
+      if (report === undefined) throw new Fault('NotFound', 'no such report')
+      // Each of the two writes leaves the other's part alone.
+      const { status, ...others } = patch
+      return keep(merged(report, subresource === 'status' ? { status } : others) as Report)
+    },
+  } as unknown as Kube
+  return { kube, seen, report: () => report, refuse: (times: number) => (refusing = times), remove: () => (report = undefined) }
+}
+
+const identity = { namespace: 'plant', podName: 'gw-0', podUid: 'new', gatewaySync: 'one' }
+const clock = { ...systemClock, wait: async () => {} }
+const commit = 'a'.repeat(40)
+
+function start({ kube }: { kube: Kube }) {
+  const stop = new AbortController()
+  const reporter = createReporter({ kube, clock, log: silentLog }, identity)
+  const running = reporter.run(stop.signal)
+  return {
+    report: (status: SyncReportStatus) => reporter.report(status),
+    async stop() {
+      stop.abort(new Error('stop'))
+      await running
+    },
+  }
+}
+
+void t.test('what a predecessor of the same name reported is never taken for what this pod runs', async (t) => {
+  const world = cluster({ metadata: {}, spec: { gatewaySync: 'one', podUid: 'old' }, status: { phase: 'Synced', commit, syncHash: 'h' } })
+  const agent = start(world)
+  agent.report({ phase: 'Syncing' })
+  while (world.report()?.spec.podUid !== 'new') await turn()
+  await agent.stop()
+  t.strictSame(world.report()?.status, { phase: 'Syncing' })
+  t.match(world.report()?.metadata, { ownerReferences: [{ kind: 'Pod', name: 'gw-0', uid: 'new' }] })
+  t.strictSame(
+    world.seen.filter(({ spec, status }) => spec.podUid === 'new' && status?.commit === commit),
+    [],
+  )
+})
+
+void t.test('a report is made where there is none, and again where somebody has removed it', async (t) => {
+  const world = cluster()
+  const agent = start(world)
+  agent.report({ phase: 'Syncing' })
+  while (world.report()?.status?.phase !== 'Syncing') await turn()
+  t.strictSame(world.report()?.spec, { gatewaySync: 'one', podUid: 'new' })
+  world.remove()
+  agent.report({ phase: 'Synced', commit })
+  while (world.report()?.status?.phase !== 'Synced') await turn()
+  await agent.stop()
+})
+
+void t.test('a report is tried until the API server takes it, and only the newest is written', async (t) => {
+  const world = cluster()
+  const agent = start(world)
+  world.refuse(3)
+  agent.report({ phase: 'Syncing' })
+  agent.report({ phase: 'Synced', commit })
+  while (world.report()?.status?.phase !== 'Synced') await turn()
+  t.notOk(world.seen.some(({ status }) => status?.phase === 'Syncing'))
+  await agent.stop()
+})
+
+void t.test('what was reported last is written before the end', async (t) => {
+  const world = cluster()
+  const agent = start(world)
+  agent.report({ phase: 'Synced', commit })
+  await agent.stop()
+  t.match(world.report()?.status, { phase: 'Synced' })
+})
