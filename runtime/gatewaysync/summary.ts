@@ -32,6 +32,18 @@ export function summarise(input: Summary, previous: readonly Condition[]): Condi
   return nextConditions(previous, conditions, input.generation, input.at)
 }
 
+/** Of a spec that is not accepted only this is known; what was said of the one before stays, but for being under way. */
+export function summariseInvalid(fault: Fault, previous: readonly Condition[], generation: number, at: string): Condition[] {
+  const { reason, message } = fault
+  const found: ConditionInput[] = [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'SourceReady', status: 'False', reason, message },
+    { type: 'Stalled', status: 'True', reason, message },
+  ]
+  const kept = previous.filter(({ type }) => type !== 'Reconciling' && !found.some((condition) => condition.type === type))
+  return [...nextConditions(previous, found, generation, at), ...kept]
+}
+
 function sourceCondition({ fault, pending, status }: Summary): ConditionInput {
   if (fault !== undefined) return { type: 'SourceReady', status: 'False', reason: fault.reason, message: fault.message }
   if (pending || status.source?.commit === undefined) {

@@ -3,7 +3,7 @@
  * the next pass.
  */
 import * as v from 'valibot'
-import type { Clock } from '../clock.ts'
+import { type Clock, timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { isRefAllowed } from '../gatewaysync/allowed-refs.ts'
 import { decide, type Decision, type EventToRecord, type Verdict } from '../gatewaysync/decide.ts'
@@ -12,6 +12,7 @@ import { canonicalJson } from '../gatewaysync/profile.ts'
 import { type Wanted, wantedRef } from '../gatewaysync/request.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { summariseInvalid } from '../gatewaysync/summary.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import { mergePatchBetween } from '../kube/merge-patch.ts'
 import type { Log } from '../log.ts'
@@ -165,15 +166,9 @@ async function reportInvalidSpec(
   const first = issues[0]
   const where = first === undefined ? 'spec' : `spec.${v.getDotPath(first) ?? ''}`
   const fault = new Fault('InvalidSpec', `${where}: ${first?.message ?? 'invalid'}`)
-  const at = deps.clock.now().toString({ smallestUnit: 'second' })
-  const conditions = (['Ready', 'SourceReady', 'Stalled'] as const).map((type) => {
-    const before = record.status.conditions?.find((condition) => condition.type === type)
-    const status = type === 'Stalled' ? ('True' as const) : ('False' as const)
-    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : at
-    return { type, status, observedGeneration: record.generation, lastTransitionTime, reason: fault.reason, message: fault.message }
-  })
-  const kept = (record.status.conditions ?? []).filter(({ type }) => !conditions.some((condition) => condition.type === type))
-  const status = { ...record.status, observedGeneration: record.generation, conditions: [...conditions, ...kept] }
+  const { generation } = record
+  const conditions = summariseInvalid(fault, record.status.conditions ?? [], generation, timestamp(deps.clock.now()))
+  const status = { ...record.status, observedGeneration: generation, conditions }
   await apply(deps, key, record, { status, events: [{ type: 'Warning', reason: fault.reason, note: fault.message }], again: false }, signal)
   return { wakeAfterMs: undefined }
 }
