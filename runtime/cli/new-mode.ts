@@ -64,8 +64,8 @@ function remainingSteps(name: string, folder: string): string {
     'What remains:',
     `  1. put the resources of this mode below ${folder}/<module>/<type>/<name>, check with: cluster-sync lint`,
     '  2. commit and push',
-    `  3. start the gateway with the argument -Dignition.config.mode=${name} (after --; gateway.deploymentMode of the Helm chart),`,
-    `     or set DEPLOYMENT_MODE=${name} where the environment file is expanded into that argument`,
+    `  3. start the gateway with -Dignition.config.mode=${name}: after -- in the arguments of its container, as gateway.deploymentMode`,
+    `     in the values of Ignition's own Helm chart, or DEPLOYMENT_MODE=${name} where an environment file is expanded into the argument`,
     '  4. restart the gateway: the mode is read at its start',
   ].join('\n')
 }
