@@ -2,6 +2,7 @@
  * What the agent may use. The API server refuses a pod whose requests exceed its limits or name what no container can have, so nothing of
  * that kind is passed on. Pure.
  */
+import { amountOf } from '../gatewaysync/quantity.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { ControllerSettings } from '../settings.ts'
 import type { Pod } from './pod.ts'
@@ -39,29 +40,19 @@ function only(given: Quantities): Quantities {
 
 function isUsable(given: Quantities | undefined, name: string): boolean {
   const value = given?.[name]
-  return known.includes(name) && value !== undefined && quantity(value) >= 0
+  return known.includes(name) && value !== undefined && amount(value) >= 0
 }
 
 function exceeds({ requests = {}, limits = {} }: Resources): boolean {
   return known.some((name) => {
     const [request, limit] = [requests[name], limits[name]]
-    return request !== undefined && limit !== undefined && quantity(request) > quantity(limit)
+    return request !== undefined && limit !== undefined && amount(request) > amount(limit)
   })
 }
 
-const units = new Map<string, number>([
-  ['n', 1e-9],
-  ['u', 1e-6],
-  ['m', 1e-3],
-  ['', 1],
-  ...['k', 'M', 'G', 'T', 'P', 'E'].map((unit, index): [string, number] => [unit, 1000 ** (index + 1)]),
-  ...['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((unit, index): [string, number] => [unit, 1024 ** (index + 1)]),
-])
-
-/** A quantity of Kubernetes as a number, precise enough to compare; NaN for what is none. */
-function quantity(value: string | number): number {
-  const [, number, unit = ''] = /^([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)([a-zA-Z]*)$/.exec(String(value)) ?? []
-  return number === undefined ? Number.NaN : Number(number) * (units.get(unit) ?? Number.NaN)
+/** Bytes or cores; NaN for what is no quantity, or less than none. */
+function amount(value: string | number): number {
+  return amountOf(String(value).replace(/^\+/, ''))
 }
 
 /** Whether the agent's resources would take the class Guaranteed from a pod that has it. */
@@ -74,6 +65,6 @@ export function endsGuaranteed(pod: Pod, agent: Resources): boolean {
 function isGuaranteed({ requests, limits }: Resources): boolean {
   return ['cpu', 'memory'].every((name) => {
     const limit = limits?.[name]
-    return limit !== undefined && (requests?.[name] === undefined || quantity(requests[name]) === quantity(limit))
+    return limit !== undefined && (requests?.[name] === undefined || amount(requests[name]) === amount(limit))
   })
 }
