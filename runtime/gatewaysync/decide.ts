@@ -45,8 +45,6 @@ export type EventToRecord = { type: 'Normal' | 'Warning'; reason: string; note: 
 export type Decision = {
   status: GatewaySyncStatus
   events: EventToRecord[]
-  /** The pass changed what is wanted (a refused request), so the next one should follow at once. */
-  again: boolean
 }
 
 /** At most this many entries are kept in `status.history`. */
@@ -76,7 +74,7 @@ export function decide(observed: Observed): Decision {
   )
   const told = new Set(step.events.map(({ reason }) => reason))
   const changes = conditionEvents(observed.status, status).filter(({ reason }) => !told.has(reason))
-  return { status, events: [...step.events, ...changes], again: step.again }
+  return { status, events: [...step.events, ...changes] }
 }
 
 type Step = {
@@ -87,7 +85,6 @@ type Step = {
   history: NonNullable<GatewaySyncStatus['history']>
   fault: Fault | undefined
   events: EventToRecord[]
-  again: boolean
 }
 
 /** What the observation of the source changes: the wanted commit, the published one, the answer to the request. */
@@ -101,7 +98,6 @@ function followSource(observed: Observed, at: string): Step {
     history: status.history ?? [],
     fault: undefined,
     events: [],
-    again: false,
   }
   if (source.kind === 'pending') return step
   if (source.kind === 'unasked') return { ...step, fault: source.standing }
@@ -171,7 +167,6 @@ function refuse(observed: Observed, step: Step, request: SyncRequest, fault: Fau
     ...step,
     requests: recordAnswer(step.requests, request, answer, at),
     events: [{ type: 'Warning', reason: 'RequestRefused', note: `request for ${observed.wanted.ref} refused: ${fault.message}` }],
-    again: true,
   }
 }
 

@@ -169,6 +169,6 @@ async function reportInvalidSpec(
   const { generation } = record
   const conditions = summariseInvalid(fault, record.status.conditions ?? [], generation, timestamp(deps.clock.now()))
   const status = { ...record.status, observedGeneration: generation, conditions }
-  await apply(deps, key, record, { status, events: [{ type: 'Warning', reason: fault.reason, note: fault.message }], again: false }, signal)
+  await apply(deps, key, record, { status, events: [{ type: 'Warning', reason: fault.reason, note: fault.message }] }, signal)
   return { wakeAfterMs: undefined }
 }

@@ -171,7 +171,7 @@ void t.test('a fault of the spec before does not stall the present one', async (
 })
 
 void t.test('a refused request leaves no trace in the conditions', async (t) => {
-  const { pass, answer, change, status } = await synced()
+  const { pass, answer, change, status, host } = await synced()
   const before = status().conditions
   change({ annotations: requestFor('typo') })
   await pass()
@@ -181,6 +181,11 @@ void t.test('a refused request leaves no trace in the conditions', async (t) => 
     t.match(status().requests, [{ id: 'r1', outcome: 'Refused', reason: 'RefNotFound' }], when)
     t.strictSame(status().conditions, before, when)
   }
+  t.strictSame(
+    host.map(({ ref }) => ref),
+    ['main', 'typo', 'main'],
+    'what was wanted before is asked about at once',
+  )
 })
 
 void t.test('a restart keeps what the last question met until the next one is answered', async (t) => {
