@@ -11,7 +11,6 @@ const hash = v.pipe(v.string(), v.regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/))
 const path = text(4096)
 
 export const phases = ['Pending', 'Syncing', 'Synced', 'Paused', 'DryRun', 'Blocked', 'Drifted', 'Failed'] as const
-export type Phase = (typeof phases)[number]
 
 export const syncReportSpec = v.object({
   gatewaySync: v.pipe(text(253), v.description('Name of the GatewaySync that this gateway follows.')),
@@ -63,5 +62,4 @@ export const syncReportStatus = v.object({
   ),
 })
 
-export type SyncReportSpec = v.InferOutput<typeof syncReportSpec>
 export type SyncReportStatus = v.InferOutput<typeof syncReportStatus>

@@ -91,7 +91,6 @@ type SpecSchema = ReturnType<typeof gatewaySyncSpec>
 export type GatewaySyncSpec = v.InferOutput<SpecSchema>
 /** A spec as a user writes it. */
 export type GatewaySyncSpecInput = v.InferInput<SpecSchema>
-export type GitSpec = GatewaySyncSpec['git']
 export type SyncDefaults = GatewaySyncSpec['sync']['defaults']
 export type Profile = GatewaySyncSpec['sync']['profiles'][string]
 export type Mapping = NonNullable<Profile['mappings']>[number]

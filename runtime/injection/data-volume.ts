@@ -5,7 +5,7 @@ import { gatewayContainerName, podAnnotations } from '../gatewaysync/names.ts'
 import type { Container, Pod, VolumeMount } from './pod.ts'
 
 /** The data directory of the gateway's image (gateway.md 5). */
-export const usualDataDir = '/usr/local/bin/ignition/data'
+const usualDataDir = '/usr/local/bin/ignition/data'
 
 /** Names that charts give the data volume; the first that the pod has. */
 const usualNames = ['ignition-data', 'data']

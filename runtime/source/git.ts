@@ -136,7 +136,7 @@ export async function ending(child: ChildProcessByStdio<Writable, Readable, Read
 }
 
 /** Ends git and its helpers. A group that is gone already is fine. */
-export function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, signal)

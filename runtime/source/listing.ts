@@ -6,12 +6,12 @@ import type { FileMode } from '../delivery/protocol.ts'
 import { type CommitHash, type RelativePath } from '../gatewaysync/values.ts'
 import { ending, type GitLimits, type GitRun, startGit } from './git.ts'
 
-export type ListedFile = { path: RelativePath; mode: FileMode; id: CommitHash; size: number }
+type ListedFile = { path: RelativePath; mode: FileMode; id: CommitHash; size: number }
 
 type Repository = { folder: string; limits: GitLimits }
 
 /** More files than this is no configuration but a bomb. */
-export const maxListedFiles = 500_000
+const maxListedFiles = 500_000
 const timeoutMs = 120_000
 /** Small enough to be gone before the collector moves it among what lasts. */
 const batchSize = 200
@@ -70,14 +70,14 @@ export async function* compareCommits(
 }
 
 /** `<mode> <type> <id>[ <size>]TAB<path>`; a submodule has `-` for its size. Names that are not UTF-8 cannot be files of a gateway. */
-export function parseListed(record: string): ListedFile | undefined {
+function parseListed(record: string): ListedFile | undefined {
   const [, mode, id, size = '-', path] = /^([0-7]{6}) [a-z]+ ([0-9a-f]+)(?: +(-|[0-9]+))?\t(.*)$/s.exec(record) ?? []
   if (mode === undefined || id === undefined || path === undefined) return undefined
   return { path: path as RelativePath, mode: mode as FileMode, id: id as CommitHash, size: size === '-' ? 0 : Number(size) }
 }
 
 /** The NUL-terminated records of git's output, one by one. */
-export async function* records({ limits }: Pick<Repository, 'limits'>, run: GitRun, signal: AbortSignal): AsyncGenerator<string> {
+async function* records({ limits }: Pick<Repository, 'limits'>, run: GitRun, signal: AbortSignal): AsyncGenerator<string> {
   const child = startGit(run, limits)
   const own = new AbortController()
   const ended = ending(child, run, AbortSignal.any([signal, own.signal]))

@@ -55,7 +55,7 @@ export function mirrorKey({ repo, caFile, identity }: Remote): string {
 }
 
 /** One spelling for one repository: host in lower case, no default port, no `.git` and no slash at the end. */
-export function normalUrl(repo: string): string {
+function normalUrl(repo: string): string {
   const trimmed = repo.replace(/\/+$/, '').replace(/\.git$/, '')
   const url = URL.parse(trimmed)
   if (url === null || !/^(?:https?|ssh):$/.test(url.protocol)) return trimmed

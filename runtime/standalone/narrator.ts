@@ -30,7 +30,7 @@ export function createNarrator(write: (line: string) => void): Narrator {
 }
 
 /** `Synced 1a2b3c4, 3 added, 1 changed, 0 removed, scanned`. */
-export function describeReport(status: SyncReportStatus): string {
+function describeReport(status: SyncReportStatus): string {
   const parts = [status.commit === undefined ? status.phase : `${status.phase} ${short(status.commit)}`]
   const { files, scan, reason, message } = status
   if (files !== undefined)
