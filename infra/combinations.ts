@@ -41,8 +41,9 @@ export function impossible(values: Live<Values>): Messages {
   return [
     ...impossibleReceiver(values),
     ...addressesForHosts(values),
+    ...impossiblePaths(values),
     ...impossibleReplicas(values),
-    ...impossibleNamespaces(values),
+    ...sameNames(values),
     ...impossibleEnvironment(values),
     ...impossibleTimings(values),
     ...tooLarge(values),
@@ -82,6 +83,18 @@ function addressesForHosts({ webhookReceiver: { ingress } }: Live<Values>): Mess
   ]
 }
 
+/** What the API server refuses in a path, unless it leaves the path to the class of the Ingress. */
+function impossiblePaths({ webhookReceiver: { ingress } }: Live<Values>): Messages {
+  const unclear = /\/\/|\/\.\.?(?:\/|$)|%2[fF]/
+  return each('host', ingress.hosts, (host, index) =>
+    each('path', field(host, 'paths'), (path, pathIndex) =>
+      when(and(not(equals<string>(field(path, 'pathType'), 'ImplementationSpecific')), matches(unclear, field(path, 'path'))), [
+        text`webhookReceiver.ingress.hosts.${asText(index)}.paths.${asText(pathIndex)}.path: must be without empty parts, ".", ".." and %2F, unless pathType is ImplementationSpecific`,
+      ]),
+    ).flat(),
+  ).flat()
+}
+
 function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source: { storage } }: Live<Values>): Messages {
   const count = asText(replicaCount)
   return when(greater(replicaCount, 1), [
@@ -97,10 +110,17 @@ function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget:
   ])
 }
 
-function impossibleNamespaces({ watchNamespaces }: Live<Values>): Messages {
-  return each('name', watchNamespaces, (name, index) =>
-    when(includes(earlier(watchNamespaces, index), name), [text`watchNamespaces.${asText(index)}: ${name} is there twice`]),
-  ).flat()
+/** Lists that the API server or the controller keeps by names. */
+function sameNames({ watchNamespaces, imagePullSecrets, extraEnv }: Live<Values>): Messages {
+  const twice = (names: Value<readonly string[]>, where: (index: Value<string>) => Value<string>): Messages =>
+    each('name', names, (name, index) =>
+      when(includes(earlier(names, index), name), [text`${where(asText(index))}: ${name} is there twice`]),
+    ).flat()
+  return [
+    ...twice(watchNamespaces, (index) => text`watchNamespaces.${index}`),
+    ...twice(plucked(imagePullSecrets, 'name'), (index) => text`imagePullSecrets.${index}.name`),
+    ...twice(plucked(extraEnv, 'name'), (index) => text`extraEnv.${index}.name`),
+  ]
 }
 
 /** What the container has in its environment anyway. */
@@ -112,7 +132,6 @@ function impossibleEnvironment({ extraEnv }: Live<Values>): Messages {
     const name = field(variable, 'name')
     return [
       ...when(or(...ownVariables.map((own) => equals(name, own))), [text`${where}.name: ${name} is set by the manifests themselves`]),
-      ...when(includes(plucked(earlier(extraEnv, index), 'name'), name), [text`${where}.name: ${name} is there twice`]),
       ...when(and(hasKey(variable, 'value'), hasKey(variable, 'valueFrom')), [
         text`${where}.valueFrom: ${name} has a value too; leave one of them out`,
       ]),

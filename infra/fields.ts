@@ -14,6 +14,7 @@ const serviceLabelPattern = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const emptyOr = (pattern: RegExp): RegExp => new RegExp(`^(?:${pattern.source.slice(1, -1)})?$`)
 /** RFC 1123 subdomain, as most objects are named. */
 const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const subdomain = subdomainPattern.source.slice(1, -1)
 const labelValuePattern = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
 
 const labelWords = 'lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
@@ -52,10 +53,7 @@ export const dataKey = (description: string, initial: string) =>
 export const ingressHost = v.pipe(
   v.string(),
   v.maxLength(253),
-  v.regex(
-    new RegExp(`^(?:(?:\\*\\.)?${subdomainPattern.source.slice(1, -1)})?$`),
-    'must be a host name in lower case, without scheme and port',
-  ),
+  v.regex(new RegExp(`^(?:(?:\\*\\.)?${subdomain})?$`), 'must be a host name in lower case, without scheme and port'),
 )
 
 export const flag = (description: string, initial: boolean) => v.optional(v.pipe(v.boolean(), v.description(description)), initial)
@@ -65,7 +63,19 @@ export const port = (description: string, initial: number) => v.optional(v.pipe(
 export const portList = (description: string, initial: number[]) =>
   v.optional(v.pipe(v.array(portNumber), v.minLength(1, 'must name at least one port'), v.description(description)), initial)
 
-export const strings = (description: string) => v.optional(v.pipe(v.record(v.string(), v.string()), v.description(description)), {})
+/** A key of labels or annotations: a name, after a DNS name and a slash if any. The DNS name of an annotation may be in capitals. */
+const metadataKey = (what: string, domain: string) =>
+  v.pipe(
+    v.string(),
+    v.regex(
+      new RegExp(`^(?:${domain}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`),
+      `must be ${what} key: at most 63 letters, digits, "-", "_" and ".", after a DNS name and "/" if any`,
+    ),
+  )
+const labelKey = metadataKey('a label', subdomain)
+const annotationKey = metadataKey('an annotation', subdomain.replaceAll('a-z', 'A-Za-z'))
+
+export const annotations = (description: string) => v.optional(v.pipe(v.record(annotationKey, v.string()), v.description(description)), {})
 const labelValue = v.pipe(
   v.string(),
   v.regex(
@@ -73,7 +83,7 @@ const labelValue = v.pipe(
     'must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with one of the first two',
   ),
 )
-export const labels = (description: string) => v.optional(v.pipe(v.record(v.string(), labelValue), v.description(description)), {})
+export const labels = (description: string) => v.optional(v.pipe(v.record(labelKey, labelValue), v.description(description)), {})
 export const anything = (description: string) => v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description(description)), {})
 export const items = (description: string) => v.optional(v.pipe(v.array(v.record(v.string(), v.unknown())), v.description(description)), [])
 export const references = (description: string) =>
@@ -88,7 +98,16 @@ const anyQuantity = (description: string) =>
     v.regex(quantityPattern, 'must be a quantity such as 100m or 128Mi'),
   )
 export const quantity = (description: string, initial: string) => v.optional(anyQuantity(description), initial)
-export const quantities = (description: string) => v.optional(v.pipe(v.record(v.string(), anyQuantity('')), v.description(description)), {})
+/** What a container may ask for; a name of anything else would have every pod with an agent refused. */
+const resourceName = v.pipe(
+  v.string(),
+  v.regex(
+    new RegExp(`^(?:cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMGTPE]i|${subdomain}/[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$`),
+    'must be cpu, memory, ephemeral-storage, hugepages-… or a name with a domain such as example.com/device',
+  ),
+)
+export const quantities = (description: string) =>
+  v.optional(v.pipe(v.record(resourceName, anyQuantity('')), v.description(description)), {})
 
 export const duration = (description: string) =>
   matching(description, durationPattern, 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d', '')

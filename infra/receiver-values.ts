@@ -2,7 +2,8 @@
  * What an installation can be told of its push receiver: a part of the values. Pure.
  */
 import * as v from 'valibot'
-import { dataKey, flag, ingressHost, objectName, optionalObjectName, port, strings, text } from './fields.ts'
+import { networks } from './address-fields.ts'
+import { annotations, dataKey, flag, ingressHost, objectName, optionalObjectName, port, text } from './fields.ts'
 
 const ingressPath = v.pipe(v.string(), v.startsWith('/', 'must begin with /'))
 const secretRef = (key: string, what: string) =>
@@ -20,18 +21,12 @@ export const receiverValues = v.optional(
     port: port('Port of the receiver.', 9444),
     hmac: v.optional(v.strictObject({ secret: text('Inline HMAC secret.', ''), secretRef: secretRef('webhook-secret', 'HMAC key') }), {}),
     token: v.optional(v.strictObject({ secret: text('Inline bearer token.', ''), secretRef: secretRef('webhook-token', 'token') }), {}),
-    trustedProxies: v.optional(
-      v.pipe(
-        v.array(v.string()),
-        v.description('Addresses or networks whose X-Forwarded-For tells who calls, such as those of the Ingress.'),
-      ),
-      [],
-    ),
+    trustedProxies: networks('Addresses or networks whose X-Forwarded-For tells who calls, such as those of the Ingress.'),
     ingress: v.optional(
       v.strictObject({
         enabled: flag('Creates an Ingress for the receiver.', false),
         ingressClassName: optionalObjectName("Empty: the cluster's default."),
-        annotations: strings('Annotations of the Ingress.'),
+        annotations: annotations('Annotations of the Ingress.'),
         hosts: v.optional(
           v.pipe(
             v.array(

@@ -3,7 +3,9 @@
  * additions. The one source of the TypeScript type, the validation and the documentation. Pure.
  */
 import * as v from 'valibot'
+import { gitHosts, repository, tag } from './address-fields.ts'
 import {
+  annotations,
   anything,
   duration,
   environment,
@@ -20,16 +22,14 @@ import {
   quantity,
   references,
   requiredDuration,
-  strings,
-  text,
 } from './fields.ts'
 import { receiverValues } from './receiver-values.ts'
 
 const pullPolicy = v.picklist(['Always', 'IfNotPresent', 'Never'])
 
-const image = (repository: string, what: string) => ({
-  repository: text(`Image of the ${what}.`, repository),
-  tag: text('Empty: the version of this package.', ''),
+const image = (usual: string, what: string) => ({
+  repository: repository(`Image of the ${what}.`, usual),
+  tag: tag('Empty: the version of this package.'),
 })
 const monitor = (what: string) =>
   v.optional(
@@ -67,7 +67,7 @@ export const valuesSchema = v.strictObject({
   ),
   nodeSelector: labels('Node selector of the controller pod.'),
   tolerations: items('Tolerations of the controller pod.'),
-  podAnnotations: strings('Extra annotations of the controller pod.'),
+  podAnnotations: annotations('Extra annotations of the controller pod.'),
   podLabels: labels('Extra labels of the controller pod; those that select it stay.'),
   affinity: anything('Affinity of the controller pod.'),
   controller: v.optional(
@@ -114,7 +114,7 @@ export const valuesSchema = v.strictObject({
       enabled: flag('Creates a ConfigMap with dashboards.', false),
       namespace: optionalNamespace("Its namespace; empty: the release's."),
       labels: labels('Merged over grafana_dashboard: "1"; that key set to "" removes it.'),
-      annotations: strings('Annotations of the ConfigMap.'),
+      annotations: annotations('Annotations of the ConfigMap.'),
     }),
     {},
   ),
@@ -168,7 +168,7 @@ export const valuesSchema = v.strictObject({
         }),
         {},
       ),
-      allowedHosts: v.optional(v.pipe(v.array(v.string()), v.description('Git hosts that repositories may be on; empty: any.')), []),
+      allowedHosts: gitHosts('Git hosts that repositories may be on; empty: any.'),
     }),
     {},
   ),
@@ -186,7 +186,7 @@ export const valuesSchema = v.strictObject({
     }),
     {},
   ),
-  serviceAccount: v.optional(v.strictObject({ annotations: strings("Annotations of the controller's ServiceAccount.") }), {}),
+  serviceAccount: v.optional(v.strictObject({ annotations: annotations("Annotations of the controller's ServiceAccount.") }), {}),
   priorityClassName: optionalObjectName('Priority class of the controller pod.'),
   topologySpreadConstraints: items('Topology spread constraints of the controller pod.'),
   podDisruptionBudget: v.optional(

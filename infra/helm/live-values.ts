@@ -15,6 +15,7 @@ export type ValueSchema = {
   properties?: Record<string, ValueSchema>
   required?: string[]
   additionalProperties?: ValueSchema | boolean
+  propertyNames?: ValueSchema
   items?: ValueSchema
   anyOf?: ValueSchema[]
   pattern?: string

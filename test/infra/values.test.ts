@@ -21,6 +21,13 @@ const objectName = 'must be the name of an object: lower-case letters, digits, "
 const namePart = 'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter'
 const namespaceName =
   'must be the name of a namespace: lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
+const labelKey = 'must be a label key: at most 63 letters, digits, "-", "_" and ".", after a DNS name and "/" if any'
+const annotationKey = labelKey.replace('a label', 'an annotation')
+const repository = 'must be an image without tag and digest, such as registry.example.com/team/name'
+const tag = 'must be empty or a tag such as 1.2.3, with a digest (@sha256:…) if need be'
+const network = 'must be an IP address, or a network such as 10.0.0.0/8'
+const gitHost = 'must be a host name in lower case, without scheme, port and wildcard'
+const resourceName = 'must be cpu, memory, ephemeral-storage, hugepages-… or a name with a domain such as example.com/device'
 const ingress = (members: object): object => ({ webhookReceiver: { enabled: true, ingress: { enabled: true, hosts: [host], ...members } } })
 
 const refused: Record<string, readonly [values: unknown, message: string]> = {
@@ -151,6 +158,26 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'a port above the highest': [{ webhook: { port: 65_536 } }, 'webhook.port: must be from 1 to 65535'],
   'one port twice': [{ delivery: { port: 9443 } }, 'delivery.port: port 9443 is also that of webhook.port'],
   'the port of the probes': [{ metrics: { service: { port: 8081 } } }, 'metrics.service.port: port 8081 is also that of the probes'],
+  'keys of labels and annotations that cannot be': [
+    { podLabels: { 'my team': 'a' }, nodeSelector: { '/os': 'linux' }, podAnnotations: { 'a/b/c': '' } },
+    `nodeSelector./os: ${labelKey}\npodAnnotations.a/b/c: ${annotationKey}\npodLabels.my team: ${labelKey}`,
+  ],
+  'an image with its tag in one': [{ image: { repository: 'localhost:5000/controller:1.0' } }, `image.repository: ${repository}`],
+  'an image of no name': [{ agentImage: { repository: '' } }, `agentImage.repository: ${repository}`],
+  'a digest that is no tag': [{ image: { tag: `sha256:${'0'.repeat(64)}` } }, `image.tag: ${tag}`],
+  'a proxy by its name': [{ webhookReceiver: { trustedProxies: ['10.0.0.0/8', 'proxy'] } }, `webhookReceiver.trustedProxies.1: ${network}`],
+  'a network of too many bits': [{ webhookReceiver: { trustedProxies: ['10.0.0.0/33'] } }, `webhookReceiver.trustedProxies.0: ${network}`],
+  'a git host with a scheme': [{ source: { allowedHosts: ['https://git.example.com'] } }, `source.allowedHosts.0: ${gitHost}`],
+  'a git host in capitals': [{ source: { allowedHosts: ['Git.example.com'] } }, `source.allowedHosts.0: ${gitHost}`],
+  'a resource that no container has': [
+    { agent: { resources: { requests: { cpus: 1 } } } },
+    `agent.resources.requests.cpus: ${resourceName}`,
+  ],
+  'a pull secret twice': [{ imagePullSecrets: [{ name: 'a' }, { name: 'a' }] }, 'imagePullSecrets.1.name: a is there twice'],
+  'an ingress path that leaves its folder': [
+    ingress({ hosts: [{ ...host, paths: [{ path: '/push/../x', pathType: 'Exact' }] }] }),
+    'webhookReceiver.ingress.hosts.0.paths.0.path: must be without empty parts, ".", ".." and %2F, unless pathType is ImplementationSpecific',
+  ],
   'a label value that cannot be': [
     { podLabels: { team: 'plant one' } },
     'podLabels.team: must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with one of the first two',
@@ -176,6 +203,24 @@ const accepted: Record<string, unknown> = {
   'a request without a limit': { agent: { resources: { requests: { cpu: '2' }, limits: { memory: '1Gi' } } } },
   'one port twice, one of them closed': { webhook: { enabled: false }, delivery: { port: 9443 } },
   'a wildcard host': ingress({ hosts: [{ ...host, host: '*.example.com' }] }),
+  'keys with a domain': {
+    podLabels: { 'example.com/team': 'a' },
+    podAnnotations: { 'Example.com/Note_1': '' },
+    nodeSelector: { Zone: 'a' },
+  },
+  'images by port, digest and path': {
+    image: { repository: 'localhost:5000/plant/controller', tag: `0.1.0@sha256:${'0'.repeat(64)}` },
+    agentImage: { repository: 'agent', tag: 'v1_2.x' },
+  },
+  'proxies of both families': {
+    webhookReceiver: { trustedProxies: ['10.0.0.0/8', '192.0.2.1', '2001:DB8::/32', '::1', '::ffff:192.0.2.1'] },
+  },
+  'git hosts by name and address': { source: { allowedHosts: ['github.com', 'git', '10.0.0.1', '[::1]'] } },
+  'resources of devices': {
+    agent: { resources: { limits: { 'ephemeral-storage': '1Gi', 'example.com/device': 1, 'hugepages-2Mi': '4Mi' } } },
+  },
+  'a path as the ingress class takes it': ingress({ hosts: [{ ...host, paths: [{ path: '//x', pathType: 'ImplementationSpecific' }] }] }),
+  'a path that ends with a slash': ingress({ hosts: [{ ...host, paths: [{ path: '/push/.well-known/', pathType: 'Prefix' }] }] }),
   'the smallest storage': { source: { storage: { sizeLimit: '64Mi' } } },
 }
 

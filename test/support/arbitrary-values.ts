@@ -25,6 +25,9 @@ const texts = [
   '/',
   '/push/*',
   '*.example.com',
+  '10.0.0.0/8',
+  '2001:db8::1',
+  'example.com:5000/team/name',
   'push.example.com',
   '30s',
   '1m30s',
@@ -41,7 +44,19 @@ const texts = [
   'many words '.repeat(20),
   'größe ☃ 😀',
 ]
-const keys = ['a', 'team', 'cpu', 'memory', 'grafana_dashboard', 'app.kubernetes.io/name', 'example.com/note', 'true', '7', '{{ a }}']
+const keys = [
+  'a',
+  'team',
+  'cpu',
+  'memory',
+  'grafana_dashboard',
+  'app.kubernetes.io/name',
+  'example.com/note',
+  'Example.com/Note_1',
+  'true',
+  '7',
+  '{{ a }}',
+]
 const quantities = ['100m', '64Mi', '128Mi', '1Gi', '1.5Gi', '128M', '0.5', '1e9', 1, 2, 128e6, '1K', -1]
 const anything: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   node: fc.oneof(
@@ -56,17 +71,18 @@ const anything: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
 export const arbitraryValues = arbitrary(inputSchema()) as fc.Arbitrary<ValuesInput>
 
 function arbitrary(schema: ValueSchema): fc.Arbitrary<unknown> {
-  const { type, properties, additionalProperties, items, pattern } = schema
+  const { type, properties, additionalProperties, items, pattern, propertyNames } = schema
+  const fits = (allowed: string | undefined) => (text: string) => allowed === undefined || new RegExp(allowed).test(text)
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
   if (takesNumberOrText(schema)) return fc.constantFrom<unknown>(...quantities)
   if (type === 'boolean') return fc.boolean()
   if (type === 'integer') return fc.integer({ min: schema.minimum ?? 0, max: Math.min(schema.maximum ?? 4, 65_535) })
-  if (type === 'string') return fc.constantFrom(...texts.filter((text) => pattern === undefined || new RegExp(pattern).test(text)))
+  if (type === 'string') return fc.constantFrom(...texts.filter(fits(pattern)))
   if (type === 'array')
     return fc.array(items === undefined ? anything : arbitrary(items), { minLength: schema.minItems ?? 0, maxLength: 3 })
   if (properties !== undefined) return objectOf(properties, schema.required ?? [])
   if (typeof additionalProperties === 'object')
-    return fc.dictionary(fc.constantFrom(...keys), arbitrary(additionalProperties), { maxKeys: 3 })
+    return fc.dictionary(fc.constantFrom(...keys.filter(fits(propertyNames?.pattern))), arbitrary(additionalProperties), { maxKeys: 3 })
   return anything
 }
 

@@ -1,0 +1,58 @@
+/**
+ * The kinds of leaves that say where something is: images, networks, git hosts. Pure.
+ */
+import * as v from 'valibot'
+
+const imagePart = '[a-z0-9]+(?:(?:\\.|__?|-+)[a-z0-9]+)*'
+/** Host and port of a registry, if any, and the path there. Source: github.com/distribution/reference. */
+const repositoryPattern = new RegExp(`^(?:(?:[A-Za-z0-9.-]+|\\[[0-9a-fA-F:]+\\])(?::[0-9]+)?/)?${imagePart}(?:/${imagePart})*$`)
+const tagPattern = /^(?:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(?:@[a-z0-9]+:[0-9a-f]{32,})?)?$/
+
+export const repository = (description: string, initial: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(repositoryPattern, 'must be an image without tag and digest, such as registry.example.com/team/name'),
+      v.description(description),
+    ),
+    initial,
+  )
+export const tag = (description: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(tagPattern, 'must be empty or a tag such as 1.2.3, with a digest (@sha256:…) if need be'),
+      v.description(description),
+    ),
+    '',
+  )
+
+/** Without zones and flags, which neither the controller nor a JSON schema knows. */
+const ipv6 = v.IPV6_REGEX.source
+  .slice(1, -1)
+  .replaceAll('a-f', 'a-fA-F')
+  .replaceAll('f{4}', '[fF]{4}')
+  .replace(/\|fe80[^|]*/, '')
+const ipv4 = v.IPV4_REGEX.source.slice(1, -1)
+const networkPattern = new RegExp(`^(?:${ipv4}(?:/(?:3[0-2]|[12]?[0-9]))?|${ipv6}(?:/(?:12[0-8]|1[01][0-9]|[1-9]?[0-9]))?)$`)
+
+export const networks = (description: string) =>
+  v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(), v.regex(networkPattern, 'must be an IP address, or a network such as 10.0.0.0/8'))),
+      v.description(description),
+    ),
+    [],
+  )
+
+/** As addresses of repositories name them: compared letter by letter. */
+const gitHostPattern = /^(?:[a-z0-9](?:[-a-z0-9_.]*[a-z0-9])?|\[[0-9a-f:.]+\])$/
+
+export const gitHosts = (description: string) =>
+  v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(), v.regex(gitHostPattern, 'must be a host name in lower case, without scheme, port and wildcard'))),
+      v.description(description),
+    ),
+    [],
+  )
