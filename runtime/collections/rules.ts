@@ -164,7 +164,7 @@ export const rules = {
     severity: 'warning',
     title: '`core` holds a resource that a gateway creates at its first boot.',
     why: '`gateway-network-queue-settings`, `gateway-network-proxy-rules` and `quickstart` cause "PushConflictException: CREATE conflict" at each start, which is not fatal; with `one-time` the OPC UA user source and connection are not created.',
-    fix: 'Leave it out of the repository, or exclude it by a pattern.',
+    fix: 'Leave it out of the repository, or name it in `excludePatterns` of the profile.',
   },
   'hidden-in-external': {
     severity: 'warning',

@@ -57,6 +57,8 @@ function parseSetting(rule: string, setting: unknown): Setting[] {
   if (!Array.isArray(setting)) return [{ matches: () => true, severity: parseLevel(rule, setting) }]
   return setting.map((item: unknown) => {
     if (!isObject(item)) throw broken(`rules.${rule}: each entry must be {paths, severity}`)
+    const unknown = Object.keys(item).find((key) => key !== 'paths' && key !== 'severity')
+    if (unknown !== undefined) throw broken(`rules.${rule}: the unknown key "${unknown}"; an entry may hold "paths" and "severity"`)
     return { matches: parsePaths(rule, item['paths']), severity: parseLevel(rule, item['severity']) }
   })
 }

@@ -3,11 +3,11 @@
  * writes nothing.
  */
 import path from 'node:path'
-import { diff } from 'node:util'
 import type { BlobId, Source } from '../delivery/protocol.ts'
 import { readBlobs } from './blobs.ts'
 import type { Wanted } from './context.ts'
 import { readSmallFile } from './disk.ts'
+import { lineDiff } from './line-diff.ts'
 import { recipeOf } from './mappings.ts'
 import type { PlannedPut } from './plan.ts'
 import type { Prepared } from './prepare.ts'
@@ -60,25 +60,6 @@ function madeContent({ intent, renderer }: Prepared, put: PlannedPut, contents: 
   return content === undefined || recipe === undefined || renderer === undefined
     ? content
     : renderer.file(put.path, put.id, content, recipe).content
-}
-
-/** Lines that go and come, those of one place together. */
-function lineDiff(before: Uint8Array | undefined, after: Uint8Array): string | undefined {
-  if (before?.includes(0) === true || after.includes(0)) return undefined
-  const hunks: { gone: string[]; come: string[] }[] = [{ gone: [], come: [] }]
-  for (const [operation, line] of diff(lines(after), lines(before))) {
-    if (operation === 0) hunks.push({ gone: [], come: [] })
-    else hunks.at(-1)?.[operation === 1 ? 'come' : 'gone'].push(line)
-  }
-  return hunks.flatMap(({ gone, come }) => [...gone.map((line) => `-${line}`), ...come.map((line) => `+${line}`)]).join('\n')
-}
-
-/** A missing newline at the end is a line of its own, as git shows it. */
-function lines(content: Uint8Array | undefined): string[] {
-  if (content === undefined || content.length === 0) return []
-  const found = Buffer.from(content).toString('utf8').split('\n')
-  const last = found.pop() ?? ''
-  return last === '' ? found : [...found, last, '\\ No newline at end of file']
 }
 
 const marks = { add: '+', change: '~', remove: '-' } as const

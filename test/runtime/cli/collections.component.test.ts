@@ -64,7 +64,7 @@ void t.test('plan: a data directory that is not there is no empty one', async (t
   if (!requires(t, 'git')) return
   const { folder } = repositoryOf(t, validTree())
   const file = path.join(temporaryFolder(t, 'plan'), 'gs.yaml')
-  const profile = `{collections: {root: ${root}, mode: auto}, excludePatterns: ["**/.gitkeep", "**/*.css"]}`
+  const profile = `{collections: {root: ${root}, mode: auto}}`
   const spec = `{git: {repo: ${folder}, ref: main}, sync: {profiles: {default: ${profile}}}}`
   writeFileSync(file, `apiVersion: clustersync.io/v1alpha1\nkind: GatewaySync\nmetadata: {name: plant}\nspec: ${spec}\n`)
   const data = path.join(path.dirname(file), 'data')

@@ -41,6 +41,7 @@ const broken: [string, string, RegExp][] = [
   ['an unknown severity', 'rules: {stale-signature: fatal}', /rules\.stale-signature.*"fatal"/],
   ['a list', '- rules', /must be a mapping/],
   ['what is not YAML', 'rules: {', /is not YAML/],
+  ['a misspelt key of an entry', 'rules: {orphan-file: [{path: a, severity: off}]}', /rules\.orphan-file: the unknown key "path"/],
   ['paths that are no globs', 'rules: {orphan-file: [{paths: [1], severity: off}]}', /"paths" must be a list of globs/],
   [
     'a glob that could hold up the gate',

@@ -1,0 +1,46 @@
+/**
+ * What differs between two texts, line by line, without the lines around it. Pure.
+ */
+import { diff } from 'node:util'
+
+/** Lines that are compared one by one: what that takes grows with the square of them, 4 MiB for so many. */
+const maxComparedLines = 500
+
+/** Lines that go (`-`) and come (`+`), those of one place together; undefined where a side is no text. */
+export function lineDiff(before: Uint8Array | undefined, after: Uint8Array): string | undefined {
+  if (before?.includes(0) === true || after.includes(0)) return undefined
+  const [old, made] = [lines(before), lines(after)]
+  const start = commonLength(old, made, (index) => index)
+  const end = commonLength(old.slice(start), made.slice(start), (index) => -1 - index)
+  const hunks = hunksOf(old.slice(start, old.length - end), made.slice(start, made.length - end))
+  return hunks.flatMap(({ gone, come }) => [...gone.map((line) => `-${line}`), ...come.map((line) => `+${line}`)]).join('\n')
+}
+
+type Hunk = { gone: string[]; come: string[] }
+
+/** Where too much differs, all of it is one place. */
+function hunksOf(old: string[], made: string[]): Hunk[] {
+  if (old.length === 0 || made.length === 0 || old.length + made.length > maxComparedLines) return [{ gone: old, come: made }]
+  const hunks: Hunk[] = [{ gone: [], come: [] }]
+  for (const [operation, line] of diff(made, old)) {
+    if (operation === 0) hunks.push({ gone: [], come: [] })
+    else hunks.at(-1)?.[operation === 1 ? 'come' : 'gone'].push(line)
+  }
+  return hunks
+}
+
+/** How many lines are the same on both sides, counted from one end. */
+function commonLength(a: readonly string[], b: readonly string[], at: (index: number) => number): number {
+  const most = Math.min(a.length, b.length)
+  let count = 0
+  while (count < most && a.at(at(count)) === b.at(at(count))) count += 1
+  return count
+}
+
+/** A missing newline at the end is a line of its own, as git shows it. */
+function lines(content: Uint8Array | undefined): string[] {
+  if (content === undefined || content.length === 0) return []
+  const found = Buffer.from(content).toString('utf8').split('\n')
+  const last = found.pop() ?? ''
+  return last === '' ? found : [...found, last, '\\ No newline at end of file']
+}
