@@ -54,6 +54,8 @@ async function run(
   await kube.requireVersion(signal)
   const certificates = await openCertificates({ kube, clock, log }, settings, signal)
   const metrics = createMetrics({ clock, version })
+  metrics.certificate(certificates.current())
+  certificates.onChange(metrics.certificate)
   const subscribers = new Set<(key: SyncKey) => void>()
   const store = createStore((key) => {
     for (const changed of subscribers) changed(key)

@@ -60,7 +60,7 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   return served
 }
 
-function delivery({ kube, store, mirrors, log }: EndpointDeps, { watchNamespaces: watched }: ControllerSettings) {
+function delivery({ kube, store, mirrors, metrics, log }: EndpointDeps, { watchNamespaces: watched }: ControllerSettings) {
   return deliveryApp({
     authorise: createAuthoriser({ kube, store, watched }),
     lookup(namespace, name) {
@@ -73,6 +73,7 @@ function delivery({ kube, store, mirrors, log }: EndpointDeps, { watchNamespaces
         hasProfile: (profile) => Object.hasOwn(spec.sync.profiles, profile),
       }
     },
+    observe: metrics.delivered,
     log,
   })
 }

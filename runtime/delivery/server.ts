@@ -18,8 +18,12 @@ export type DeliveryDeps = {
   /** Throws ApiUnavailable. */
   authorise(caller: { namespace: string; name: string; token: string }, signal: AbortSignal): Promise<Authorisation>
   lookup(namespace: string, name: string): Deliverable | undefined
+  /** Each call, when its answer is out; `bytes` of content. */
+  observe(route: DeliveryRoute, status: number, bytes: number): void
   log: Log
 }
+
+type DeliveryRoute = 'changes' | 'blobs'
 
 /** Each stream holds a git child process and some blobs. */
 const maxStreams = 32
@@ -35,16 +39,22 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
   const app = new Hono()
   let streams = 0
   /** Counts a stream from its first chunk to its end, whichever way it ends. */
-  const counted = async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const counted = async function* (path: DeliveryRoute, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     streams += 1
+    let bytes = 0
     try {
-      yield* chunks
+      for await (const chunk of chunks) {
+        bytes += chunk.byteLength
+        yield chunk
+      }
     } finally {
       streams -= 1
+      // Before the first chunk it is a refusal, with a status of its own.
+      if (bytes > 0) deps.observe(path, 200, bytes)
     }
   }
-  const route = (path: string, open: (origin: Deliverable, body: unknown, signal: AbortSignal) => Answer): void => {
-    app.post(`/v1/namespaces/:namespace/gatewaysyncs/:name/${path}`, async (context) => {
+  const route = (path: DeliveryRoute, open: (origin: Deliverable, body: unknown, signal: AbortSignal) => Answer): void => {
+    const handle = async (context: Context<object, '/:namespace/:name'>): Promise<Response> => {
       const { namespace, name } = context.req.param()
       const left = new AbortController()
       const signal = AbortSignal.any([context.req.raw.signal, left.signal])
@@ -61,10 +71,17 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
           return problem(context, 429, 'TooManyRequests', 'too many agents are being served; try again')
         }
         const { type, chunks } = open(deliverable, body, signal)
-        return new Response(await streamed(counted(chunks), left, deps.log), { headers: { 'content-type': type } })
+        return new Response(await streamed(counted(path, chunks), left, deps.log), { headers: { 'content-type': type } })
       } catch (error) {
-        return failed(context, error)
+        const fault = asFault(error)
+        if (fault.reason === 'Unexpected' && !signal.aborted) deps.log.error({ namespace, name, err: error }, 'a delivery met a bug')
+        return failed(context, fault)
       }
+    }
+    app.post(`/v1/namespaces/:namespace/gatewaysyncs/:name/${path}`, async (context) => {
+      const response = await handle(context)
+      if (response.status !== 200) deps.observe(path, response.status, 0)
+      return response
     })
   }
 
@@ -166,8 +183,7 @@ const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413 | 429>([
   ['TooManyRequests', 429],
 ])
 
-function failed(context: Context, error: unknown): Response {
-  const fault = asFault(error)
+function failed(context: Context, fault: Fault): Response {
   const status = statusByReason.get(fault.reason)
   if (status !== undefined) return problem(context, status, fault.reason, fault.message)
   context.header('retry-after', '5')

@@ -32,10 +32,12 @@ function overMirror(t: Test): SourceUnderTest & { source: Origin } {
 
 async function overTls(t: Test, inner: SourceUnderTest & { source: Origin }, source = inner.source) {
   const commits = new Set<string>()
+  const told: { route: string; status: number; bytes: number }[] = []
   const certificates = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
   const app = deliveryApp({
     authorise: async ({ token }) => (token === 'good' ? { kind: 'allowed' } : { kind: 'refused', status: 401, message: 'no such token' }),
     lookup: (_namespace, name) => (name === 'plant' ? { commits, source, hasProfile: (profile) => profile === 'default' } : undefined),
+    observe: (route, status, bytes) => told.push({ route, status, bytes }),
     log: silentLog,
   })
   const stop = new AbortController()
@@ -52,7 +54,7 @@ async function overTls(t: Test, inner: SourceUnderTest & { source: Origin }, sou
     await inner.publish(commit)
     commits.add(commit)
   }
-  return { client, publish }
+  return { client, publish, told }
 }
 
 async function reasonOf(source: Source, commit: string): Promise<string> {
@@ -83,7 +85,7 @@ void t.test('delivery over TLS is a source', async (t) => {
 void t.test('delivery gives nothing to a caller without a valid token, nor of a commit that was not published', async (t) => {
   if (!requires(t, 'git')) return
   const inner = overMirror(t)
-  const { client, publish } = await overTls(t, inner)
+  const { client, publish, told } = await overTls(t, inner)
   const commit = inner.repository.commit({ 'projects/a.txt': 'a' })
   t.equal(await reasonOf(client('good'), commit), 'CommitNotPublished')
   await publish(commit)
@@ -92,6 +94,11 @@ void t.test('delivery gives nothing to a caller without a valid token, nor of a 
   t.equal(await reasonOf(client('good', 'other'), commit), 'NotFound')
   const stranger = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
   t.equal(await reasonOf(client('good', 'plant', stranger.caBundle), commit), 'DeliveryUnreachable', 'the server must prove itself too')
+  t.match(told, [{ status: 404 }, { route: 'changes', status: 200 }, { status: 401 }, { status: 404 }], 'each call is counted once')
+  t.strictSame(
+    told.map(({ bytes }) => bytes > 0),
+    [false, true, false, false],
+  )
 })
 
 void t.test('an answer that is cut off counts for nothing', async (t) => {

@@ -1,8 +1,10 @@
+import path from 'node:path'
 import t from 'tap'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
 import { createMetrics } from '../../../runtime/metrics/metrics.ts'
 import { agentMetrics, objectMetrics, processMetrics } from '../../../runtime/metrics/table.ts'
 import { exposition, noCycles } from '../../../runtime/agent/metrics.ts'
+import { codeOf, readModules } from '../../support/modules.ts'
 
 const commit = 'a'.repeat(40)
 const other = 'b'.repeat(40)
@@ -142,4 +144,13 @@ void t.test('from a push until every gateway runs its commit', async (t) => {
   metrics.observed('plant/main', status(false, next))
   metrics.observed('plant/main', status(true, next))
   t.same(await measured(), [1, 2, 1.5], 'the same commit is measured once')
+})
+
+void t.test('each figure is told by some part of the controller', (t) => {
+  const code = readModules(path.join(import.meta.dirname, '../../..'), 'runtime')
+    .filter(({ file }) => !file.startsWith('runtime/metrics/'))
+    .map(codeOf)
+    .join('\n')
+  for (const figure of Object.keys(setup().metrics)) t.match(code, new RegExp(`\\bmetrics\\.${figure}\\b`), figure)
+  t.end()
 })

@@ -29,6 +29,7 @@ const app = deliveryApp({
   authorise: async () => ({ kind: 'allowed' }),
   lookup: () =>
     mirrors === undefined ? undefined : { commits, source: mirrors.all.of({ repo }).source(() => profileRoots), hasProfile: () => true },
+  observe() {},
   log: silentLog,
 })
 const { certificate: cert, key } = certificates.leaf
