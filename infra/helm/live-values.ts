@@ -16,6 +16,7 @@ export type ValueSchema = {
   required?: string[]
   additionalProperties?: ValueSchema | boolean
   propertyNames?: ValueSchema
+  patternProperties?: Record<string, ValueSchema | boolean>
   items?: ValueSchema
   anyOf?: ValueSchema[]
   pattern?: string

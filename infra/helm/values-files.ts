@@ -36,11 +36,12 @@ function closed(schema: ValueSchema): ValueSchema {
         { type: 'number', minimum: 0 },
       ],
     }
-  const { properties, additionalProperties, items } = schema
+  const { propertyNames, ...others } = schema
+  const { properties, additionalProperties, items } = others
   return {
-    ...schema,
+    ...others,
     ...(items === undefined ? {} : { items: closed(items) }),
-    ...(typeof additionalProperties === 'object' ? { additionalProperties: closed(additionalProperties) } : {}),
+    ...(additionalProperties === undefined ? {} : namedMembers(additionalProperties, propertyNames)),
     ...(properties === undefined
       ? {}
       : {
@@ -48,6 +49,13 @@ function closed(schema: ValueSchema): ValueSchema {
           required: requiredOf(schema),
         }),
   }
+}
+
+/** Members of free names. Of a name that `propertyNames` forbids, Helm would tell another place than it has. */
+function namedMembers(of: ValueSchema | boolean, names: ValueSchema = {}): ValueSchema {
+  const additionalProperties = typeof of === 'object' ? closed(of) : of
+  if (names.pattern === undefined) return { additionalProperties }
+  return { patternProperties: { [names.pattern]: additionalProperties }, additionalProperties: false }
 }
 
 /** A key with a default is there; of others the schema itself says. */

@@ -60,6 +60,15 @@ void t.test('what is wrong is refused with the name of its key', async (t) => {
     [{ replicaCount: null }, /missing property 'replicaCount'/],
     [{ controller: { logDevMode: true } }, /at '\/controller\/logDevMode'/],
     [{ resources: { limits: { memory: 'much' } } }, /at '\/resources\/limits\/memory'/],
+    [{ podLabels: { 'my team': 'a' } }, /at '\/podLabels': additional properties 'my team' not allowed/],
+    [{ podLabels: { team: 'a b' } }, /at '\/podLabels\/team'/],
+    [{ agent: { resources: { limits: { cpus: 1 } } } }, /at '\/agent\/resources\/limits': additional properties 'cpus' not allowed/],
+    [{ webhookReceiver: { trustedProxies: ['proxy'] } }, /at '\/webhookReceiver\/trustedProxies\/0'/],
+    [
+      { webhookReceiver: { ingress: { hosts: [{ host: 'a', paths: [{ path: '/a/..', pathType: 'Exact' }] }] } } },
+      /webhookReceiver\.ingress\.hosts\.0\.paths\.0\.path: must be without empty parts, "\.", "\.\." and %2F/,
+    ],
+    [{ imagePullSecrets: [{ name: 'a' }, { name: 'a' }] }, /imagePullSecrets\.1\.name: a is there twice/],
     [{ serviceMonitor: { interval: '30 seconds' } }, /at '\/serviceMonitor\/interval'/],
     [
       { webhookReceiver: { ingress: { hosts: [{ host: 'a', paths: [{ path: '/', pathType: 'Regex' }] }] } } },
