@@ -10,7 +10,7 @@ import { canonicalJson } from '../gatewaysync/profile.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import type { StandaloneSync, Target } from './settings.ts'
-import { readState, type RunnerState, writeState } from './state.ts'
+import { openState, type RunnerState, writeState } from './state.ts'
 
 /** The object as the reconcile pass wants it; the types of the store fit. */
 export type KeptRecord = {
@@ -55,7 +55,7 @@ export function createKeeper(
   { store, clock }: { store: KeeperStore; clock: Clock },
   { sync, targets, stateDir }: { sync: StandaloneSync; targets: readonly Target[]; stateDir: string },
 ): Keeper {
-  let state = initialState(readState(stateDir), sync, clock)
+  let state = initialState(openState(stateDir), sync, clock)
   let version = 0
 
   const record = (): KeptRecord => ({

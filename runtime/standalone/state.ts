@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { Fault } from '../fault.ts'
 import { syncReportStatus } from '../gatewaysync/report.ts'
 import { gatewaySyncStatus } from '../gatewaysync/status.ts'
-import { diskFault, isMissing, writeDurably } from '../sync/disk.ts'
+import { diskFault, errorCode, isMissing, writeDurably } from '../sync/disk.ts'
 
 const stateSchema = v.object({
   version: v.literal(1),
@@ -24,9 +24,30 @@ export type RunnerState = v.InferOutput<typeof stateSchema>
 
 const fileName = 'state.json'
 
-/** Undefined when there is none yet. Throws StateUnreadable; the file is left as it is. */
-export function readState(folder: string): RunnerState | undefined {
+/** One after the other: where nothing can be made, as below /proc, a recursive mkdir of Node tries for ever. */
+function makeFolders(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || path.dirname(folder) === folder) throw error
+    makeFolders(path.dirname(folder))
+    mkdirSync(folder, { mode: 0o700 })
+  }
+}
+
+/**
+ * Makes the folder if need be and reads what is in it; undefined when there is nothing yet. Throws StateUnreadable, and leaves the file as
+ * it is; NotWritable, PublishFailed.
+ */
+export function openState(folder: string): RunnerState | undefined {
   const file = path.join(folder, fileName)
+  try {
+    makeFolders(folder)
+  } catch (error) {
+    throw diskFault(error, folder)
+  }
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -43,7 +64,6 @@ export function readState(folder: string): RunnerState | undefined {
 export function writeState(folder: string, state: RunnerState): void {
   const file = path.join(folder, fileName)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
     writeDurably(file, [JSON.stringify(state)])
   } catch (error) {
     throw diskFault(error, file)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { openState } from '../../../runtime/standalone/state.ts'
 import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
@@ -76,4 +77,10 @@ void t.test('a state folder that cannot be written loses no earlier state', asyn
   const { keeper } = start(path.join(stateDir, 'blocker'), parseStandaloneSync(text('main'), 'gs.yaml'))
   t.throws(() => keeper.annotate({ [requestAnnotations.ref]: 'v1' }))
   t.equal(keeper.record().annotations[requestAnnotations.ref], undefined)
+})
+
+void t.test('a folder for the state that cannot be made is an error, and never tried for ever', async (t) => {
+  for (const folder of ['/proc/plant/state', '/dev/null/state']) {
+    t.throws(() => openState(folder), { message: new RegExp(`^${folder}: `) })
+  }
 })
