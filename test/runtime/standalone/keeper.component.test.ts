@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { openState } from '../../../runtime/standalone/state.ts'
 import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
@@ -8,6 +7,7 @@ import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { createStore, syncKey } from '../../../runtime/reconcile/store.ts'
 import { createKeeper } from '../../../runtime/standalone/keeper.ts'
 import { parseStandaloneSync, parseTargets, type StandaloneSync } from '../../../runtime/standalone/settings.ts'
+import { openState } from '../../../runtime/standalone/state.ts'
 
 const text = (ref: string) => `
 apiVersion: clustersync.io/v1alpha1
