@@ -166,6 +166,7 @@ async function whole(rounds: number): Promise<Figure[]> {
     const [body, other] = [push(), push('refs/heads/other')]
     const restMiB = memoryOf(cluster.controllerPid()).anonymousMiB
     const figures = [{ name: 'controller: anonymous memory at rest', value: Math.round(restMiB), unit: 'MiB' }]
+    await Promise.all(Array.from({ length: 200 }, async (_, index) => call(`plant-${index % plants}`, other, proof)))
     const times = await atRate(rounds, (index) => call(`plant-${index % plants}`, index % 10 === 0 ? body : other, proof))
     figures.push(...times.map((figure) => ({ ...figure, name: `controller: ${figure.name}` })))
     for (const [name, { body: bad, status }] of Object.entries(hostileBodies())) {
