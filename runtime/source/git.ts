@@ -104,7 +104,10 @@ export async function runGit(run: GitRun, { limits, signal }: GitOptions): Promi
   })
   child.stdin.on('error', () => undefined)
   child.stdin.end(run.input ?? '')
-  await ending(child, run, signal)
+  await ending(child, run, signal).catch((error: unknown) => {
+    // What was ended for writing too much says nothing of why.
+    if (size <= maxOutputBytes) throw error
+  })
   if (size > maxOutputBytes) throw new Fault('GitFailed', `git ${run.args[0] ?? ''} wrote more than ${maxOutputBytes} bytes`)
   return Buffer.concat(chunks)
 }

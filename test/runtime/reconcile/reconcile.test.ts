@@ -5,7 +5,7 @@ import { Fault } from '../../../runtime/fault.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
 import { type CommitHash, parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
-import { createLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/log.ts'
 import { createLookups } from '../../../runtime/reconcile/lookups.ts'
 import { reconcile, type ReconcileDeps, type ResolvedCommit } from '../../../runtime/reconcile/reconcile.ts'
 import { createStore, type GatewaySyncRecord, syncKey } from '../../../runtime/reconcile/store.ts'
@@ -47,7 +47,7 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     store,
     lookups,
     clock: systemClock,
-    log: createLog({ level: 'error' }),
+    log: silentLog,
     allowLocal: false,
     async resolve(_record, _spec, wanted): Promise<ResolvedCommit> {
       const answer = Promise.withResolvers<CommitHash>()

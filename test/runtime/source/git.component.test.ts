@@ -1,0 +1,32 @@
+/**
+ * The child process that runs git: what it may cost, and how its end is told.
+ */
+import path from 'node:path'
+import t from 'tap'
+import { runGit } from '../../../runtime/source/git.ts'
+import { makeRepository, temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+
+const limits = { maxMemoryBytes: 1024 ** 3, maxPackBytes: 1024 ** 3 }
+const signal = AbortSignal.timeout(290_000)
+
+void t.test('git that writes without end is stopped, and the fault says so', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const repository = makeRepository(path.join(temporaryFolder(t, 'git'), 'plant'))
+  repository.commit({ big: 'x'.repeat(9 * 1024 * 1024) })
+  const run = { folder: path.join(repository.folder, '.git'), args: ['cat-file', 'blob', 'HEAD:big'], timeoutMs: 60_000 }
+  const error: unknown = await runGit(run, { limits, signal }).catch((thrown: unknown) => thrown)
+  t.match(error, { reason: 'GitFailed', message: 'git cat-file wrote more than 8388608 bytes' })
+})
+
+void t.test('git that does not end in time is a timeout, and one that the caller ends is none', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { folder } = makeRepository(path.join(temporaryFolder(t, 'git'), 'plant'))
+  const run = { folder: path.join(folder, '.git'), args: ['-c', 'alias.wait=!sleep 600', 'wait'], timeoutMs: 200 }
+  const late: unknown = await runGit(run, { limits, signal }).catch((thrown: unknown) => thrown)
+  t.match(late, { reason: 'GitTimeout' })
+  const stop = new AbortController()
+  const ended = runGit({ ...run, timeoutMs: 60_000 }, { limits, signal: stop.signal })
+  stop.abort(new Error('stopped by the caller'))
+  await t.rejects(ended, { message: 'stopped by the caller' })
+})
