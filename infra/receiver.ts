@@ -1,7 +1,7 @@
 /**
  * The push receiver's Service, Ingress and, for inline secrets, its Secret. Pure.
  */
-import { and, isSet, not, text } from './helm/combinators.ts'
+import { and, base64, isSet, not, text } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { each, field, members, optional } from './helm/nodes.ts'
 import type { Names } from './names.ts'
@@ -25,7 +25,8 @@ export function inlineSecret(names: Names, { webhookReceiver: { hmac, token } }:
     kind: 'Secret',
     metadata: { name: inlineSecretName(names), namespace: names.namespace, labels: names.labels },
     type: 'Opaque',
-    stringData: { ...members(isInline(hmac), { hmac: hmac.secret }), ...members(isInline(token), { token: token.secret }) },
+    // Not `stringData`: what is gone from that stays in the cluster.
+    data: { ...members(isInline(hmac), { hmac: base64(hmac.secret) }), ...members(isInline(token), { token: base64(token.secret) }) },
   }
 }
 

@@ -63,7 +63,7 @@ function notes({ fullname, namespace }: Names): Value<string>[] {
     text`The controller of ${fullname} starts in the namespace ${namespace}:`,
     text`  kubectl --namespace ${namespace} rollout status deployment/${fullname}`,
     'Helm installs the definitions of GatewaySync and SyncReport once. Before an upgrade, apply those of the new chart:',
-    '  kubectl apply --server-side --filename crds/',
+    '  kubectl apply --server-side --force-conflicts --filename crds/',
   ]
 }
 

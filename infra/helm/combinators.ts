@@ -142,8 +142,9 @@ export function asText(value: Value<string | number>): Value<string> {
   return include(chartTemplate('text'), textTemplate, value)
 }
 
-export function joined(separator: string, list: Value<readonly string[]>): Value<string> {
-  return isExpression(list) ? call('join', separator, list) : list.join(separator)
+/** The bytes of a text as a Secret holds them. */
+export function base64(value: Value<string>): Value<string> {
+  return isExpression(value) ? call('b64enc', value) : Buffer.from(value).toString('base64')
 }
 
 /** The first letters, without hyphens at the end. */

@@ -67,7 +67,7 @@ void t.test('agents: resources are the usual ones, or exactly those given', asyn
 
 void t.test('an inline key becomes a Secret, never an environment value; a reference wins over it', async (t) => {
   const objects = objectsOf(everything)
-  t.same(one(objects, 'Secret')['stringData'], { hmac: 'inline' })
+  t.same(one(objects, 'Secret')['data'], { hmac: Buffer.from('inline').toString('base64') })
   const template = deploymentOf(objects).spec.template
   t.notMatch(JSON.stringify(template), 'inline')
   t.match(

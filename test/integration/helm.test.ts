@@ -2,7 +2,7 @@
  * The chart on the real API server, by the commands of docs/install.md: installed, upgraded, refused, uninstalled.
  */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { chartFiles } from '../../infra/helm/chart.ts'
@@ -82,6 +82,45 @@ void t.test('the chart, by the commands of the documentation', { timeout: 240_00
     const { code, stderr } = await helm('upgrade', 'cluster-sync-operator', 'dist/chart', '-n', namespace, '--reuse-values')
     t.equal(code, 0, stderr)
     t.equal((await deployment()).metadata['resourceVersion'], before.metadata['resourceVersion'])
+  })
+
+  await t.test('an inline key that is withdrawn leaves the cluster', async (t) => {
+    const keys = async (...receiver: string[]): Promise<string[]> => {
+      const args = receiver.map((set) => `--set=webhookReceiver.${set}`)
+      const { code, stderr } = await helm(
+        'upgrade',
+        'cluster-sync-operator',
+        'dist/chart',
+        '-n',
+        namespace,
+        '--set=webhookReceiver.enabled=true',
+        ...args,
+      )
+      t.equal(code, 0, stderr)
+      const { stdout } = await kubectl(['-n', namespace, 'get', 'secret', 'cluster-sync-operator-receiver', '-o', 'jsonpath={.data}'])
+      return Object.keys(JSON.parse(stdout) as object).toSorted()
+    }
+    t.same(await keys('hmac.secret=one', 'token.secret=two'), ['hmac', 'token'])
+    t.same(await keys('token.secret=two'), ['token'])
+  })
+
+  await t.test('the notes tell how other definitions take the place of those that Helm installed', async (t) => {
+    const other = path.join(folder, 'other')
+    mkdirSync(path.join(other, 'crds'), { recursive: true })
+    for (const name of readdirSync(path.join(root, 'dist/chart/crds'))) {
+      const definition = readFileSync(path.join(root, 'dist/chart/crds', name), 'utf8')
+      writeFileSync(path.join(other, 'crds', name), definition.replaceAll(/(description: \w+)/g, '$1 (changed)'))
+    }
+    const { stdout: notes } = await helm('get', 'notes', 'cluster-sync-operator', '-n', namespace)
+    const [, command = ''] = /^ {2}kubectl (apply .*)$/m.exec(notes) ?? []
+    t.equal(
+      `kubectl ${command.replace('--filename crds/', '-f dist/chart/crds/')}`,
+      documentedCommands()
+        .map((words) => words.join(' '))
+        .find((line) => line.startsWith('kubectl')),
+    )
+    const { code, stderr } = await kubectl(command.split(' ').map((word) => (word === 'crds/' ? path.join(other, word) : word)))
+    t.equal(code, 0, stderr)
   })
 
   await t.test('once uninstalled, only the definitions are left', async (t) => {
