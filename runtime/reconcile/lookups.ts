@@ -13,6 +13,8 @@ import type { SyncKey } from './store.ts'
 export type Question = {
   /** What of the spec the answer depends on, besides the ref. */
   subject: string
+  /** Who is asked: a host gets at most three quarters of the places, so that one that hangs leaves room for the others. */
+  host: string
   /** Subject and ref: equal texts are equal questions. */
   text: string
   wanted: Wanted
@@ -57,8 +59,7 @@ type Options = {
 export function createLookups({ clock, concurrency, answered, signal }: Options): Lookups {
   const entries = new Map<SyncKey, Entry>()
   const underWay = new Set<Promise<void>>()
-  const waiting: (() => void)[] = []
-  let free = concurrency
+  const places = createPlaces(concurrency, Math.ceil(concurrency * 0.75))
 
   const entryOf = (key: SyncKey): Entry => {
     const known = entries.get(key)
@@ -68,18 +69,8 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
     return fresh
   }
 
-  const acquire = async (): Promise<void> => {
-    if (free > 0) free -= 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-  const release = (): void => {
-    const next = waiting.shift()
-    if (next === undefined) free += 1
-    else next()
-  }
-
   const run = async (key: SyncKey, entry: Entry, question: Question, own: AbortSignal): Promise<void> => {
-    await acquire()
+    await places.take(question.host)
     let source: SourceObservation
     try {
       own.throwIfAborted()
@@ -88,7 +79,7 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
       if (isAbort(error, own) || own.aborted) return
       source = { kind: 'fault', fault: asFault(error) }
     } finally {
-      release()
+      places.giveBack(question.host)
     }
     // A question that was replaced meanwhile no longer matters.
     if (own.aborted || entries.get(key) !== entry) return
@@ -135,6 +126,34 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
     },
     async settled() {
       await Promise.all(underWay)
+    },
+  }
+}
+
+/** So many may have a place at once, and so many of one host; whoever has waited longest comes first. */
+function createPlaces(all: number, ofOneHost: number): { take(host: string): Promise<void>; giveBack(host: string): void } {
+  const taken = new Map<string, number>()
+  const waiting: { host: string; start(): void }[] = []
+  let free = all
+  const count = (host: string, change: 1 | -1): void => {
+    const left = (taken.get(host) ?? 0) + change
+    if (left === 0) taken.delete(host)
+    else taken.set(host, left)
+    free -= change
+  }
+  const mayStart = (host: string): boolean => free > 0 && (taken.get(host) ?? 0) < ofOneHost
+  return {
+    async take(host) {
+      if (mayStart(host)) count(host, 1)
+      else await new Promise<void>((start) => waiting.push({ host, start }))
+    },
+    giveBack(host) {
+      count(host, -1)
+      const index = waiting.findIndex((one) => mayStart(one.host))
+      const [next] = index < 0 ? [] : waiting.splice(index, 1)
+      if (next === undefined) return
+      count(next.host, 1)
+      next.start()
     },
   }
 }

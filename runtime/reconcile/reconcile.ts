@@ -19,6 +19,7 @@ import type { Log } from '../log.ts'
 import type { Answer, Lookups, Question } from './lookups.ts'
 import type { PassResult } from './queue.ts'
 import { type GatewaySyncRecord, type Store, type SyncKey } from './store.ts'
+import { hostOf } from './sync-mirrors.ts'
 
 /** A commit that is in the mirror. Times are RFC 3339. */
 export type ResolvedCommit = { commit: CommitHash; committedAt: string | undefined; fetchedAt: string }
@@ -111,7 +112,13 @@ function ask(deps: ReconcileDeps, key: SyncKey, record: GatewaySyncRecord, spec:
   const due = dueForLookup(facts)
   if (due.kind === 'later') return { wakeAfterMs: due.inMs === undefined ? undefined : Math.max(due.inMs, 10) }
   if (!lookups.isAsking(key, { text, wanted }))
-    lookups.ask(key, { subject, text, wanted, ask: question(deps, record, spec, wanted, due.why !== 'poll') })
+    lookups.ask(key, {
+      subject,
+      host: hostOf(spec.git.repo) ?? '',
+      text,
+      wanted,
+      ask: question(deps, record, spec, wanted, due.why !== 'poll'),
+    })
   return { wakeAfterMs: undefined }
 }
 

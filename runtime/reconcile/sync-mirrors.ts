@@ -72,7 +72,8 @@ function requireAllowedHost(repo: string, allowedHosts: readonly string[]): void
   )
 }
 
-function hostOf(repo: string): string | undefined {
+/** Undefined for a repository on this machine. */
+export function hostOf(repo: string): string | undefined {
   const scp = /^[^@/]+@([^:/]+):/.exec(repo)?.[1]
   return (scp ?? URL.parse(repo)?.hostname)?.toLowerCase()
 }

@@ -30,6 +30,7 @@ function openQuestion(text: string, changes: Partial<Question> = {}): Question &
   let asked = false
   return {
     subject: 'plant.git',
+    host: 'git.example',
     text,
     wanted,
     async ask(signal) {
@@ -65,6 +66,22 @@ void t.test('a git host that hangs holds up its own resource only', async (t) =>
   other.answer()
   while (answered.length === 0) await turn()
   t.strictSame(answered, ['plant/other'])
+  stop.abort()
+  await lookups.settled()
+})
+
+void t.test('a git host that hangs holds up no other, however many resources ask it', async (t) => {
+  const { lookups, answered, stop } = setUp(4)
+  const hanging = Array.from({ length: 20 }, (_, index) => openQuestion(`h${index}`, { host: 'hangs.example' }))
+  for (const [index, question] of hanging.entries()) lookups.ask(`plant/${index}`, question)
+  const others = [openQuestion('o1', { host: 'works.example' }), openQuestion('o2', { host: 'works.example' })]
+  for (const [index, other] of others.entries()) {
+    lookups.ask(`other/${index}`, other)
+    other.answer()
+  }
+  for (let turns = 0; turns < 100 && answered.length < 2; turns += 1) await turn()
+  t.strictSame(answered, ['other/0', 'other/1'])
+  t.equal(hanging.filter((question) => question.asked()).length, 3, 'three quarters of the places')
   stop.abort()
   await lookups.settled()
 })
@@ -113,14 +130,14 @@ void t.test('a request does not wait for a poll of its ref, and does for the que
 
 void t.test('failures count up until a success', async (t) => {
   const { lookups, answered } = setUp()
-  const failing = { subject: 's', text: 'q', wanted, ask: () => Promise.reject(new Fault('GitTimeout', 'slow')) }
+  const failing = { subject: 's', host: 'h', text: 'q', wanted, ask: () => Promise.reject(new Fault('GitTimeout', 'slow')) }
   for (let i = 1; i <= 2; i++) {
     lookups.ask('plant/a', failing)
     while (answered.length < i) await turn()
     t.match(lookups.last('plant/a'), { failures: i, fault: { reason: 'GitTimeout' } })
   }
   t.match(lookups.answer('plant/a'), { source: { kind: 'fault' } })
-  lookups.ask('plant/a', { subject: 's', text: 'q', wanted, ask: async () => found })
+  lookups.ask('plant/a', { subject: 's', host: 'h', text: 'q', wanted, ask: async () => found })
   while (answered.length < 3) await turn()
   t.match(lookups.last('plant/a'), { failures: 0 })
   lookups.forget('plant/a')
