@@ -3,7 +3,7 @@
  */
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../runtime/settings.ts'
 import { ports } from '../runtime/gatewaysync/names.ts'
-import { and, asText, either, equals, isSet, merged, not, or, text } from './helm/combinators.ts'
+import { and, asText, either, equals, greater, isSet, merged, not, or, text } from './helm/combinators.ts'
 import type { Live, Made, Value } from './helm/expression.ts'
 import { choose, each, json, members, optional, when } from './helm/nodes.ts'
 import type { Names } from './names.ts'
@@ -26,6 +26,7 @@ export function controller(names: Names, values: Live<Values>, version: Value<st
       runAsGroup: 65532,
       fsGroup: 65532,
       seccompProfile: { type: 'RuntimeDefault' },
+      ...members(hasPrivilegedPort(values), { sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }] }),
     },
     containers: [container(names, values, version)],
     volumes: volumes(names, values),
@@ -68,6 +69,11 @@ export function disruptionBudget(
     // A replica that is not ready keeps nothing running, so that it may go.
     spec: { minAvailable, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector: { matchLabels: selector } },
   }
+}
+
+/** Whether a port is one that, where the container runtime does not allow it anyway, only root may listen at. */
+function hasPrivilegedPort({ webhook, webhookReceiver: receiver, metrics, delivery }: Live<Values>): Value<boolean> {
+  return or(...[webhook.port, receiver.port, metrics.service.port, delivery.port].map((port) => greater(1024, port)))
 }
 
 function imageOf({ repository, tag }: { repository: Value<string>; tag: Value<string> }, version: Value<string>): Value<string> {

@@ -62,7 +62,11 @@ type Port = { name: string; port: number; containerPort: number; targetPort: str
 type Container = { image: string; env: { name: string; value?: string }[]; ports: Port[]; resources: object }
 type Pod = {
   metadata: { labels: Record<string, string>; annotations?: object }
-  spec: { containers: [Container]; volumes: { name: string; emptyDir?: object; persistentVolumeClaim?: object; secret?: object }[] }
+  spec: {
+    securityContext: { sysctls?: object[] }
+    containers: [Container]
+    volumes: { name: string; emptyDir?: object; persistentVolumeClaim?: object; secret?: object }[]
+  }
 }
 type Selector = { matchLabels: Record<string, string> }
 type Selected = { namespaceSelector: { matchLabels?: object; matchExpressions: object[] }; matchConditions: [{ expression: string }] }

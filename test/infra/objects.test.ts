@@ -48,6 +48,13 @@ void t.test('the pod is one that a restricted namespace admits', async (t) => {
   })
 })
 
+void t.test('a port below 1024 can be listened at without being root', async (t) => {
+  const sysctls = (values: ValuesInput): unknown => deploymentOf(objectsOf(values)).spec.template.spec.securityContext.sysctls
+  t.equal(sysctls({ webhookReceiver: { port: 1024 } }), undefined)
+  for (const values of [{ metrics: { service: { port: 443 } } }, { webhookReceiver: { port: 80 } }, { delivery: { port: 1023 } }])
+    t.same(sysctls(values), [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }])
+})
+
 void t.test('mirrors: the size of the volume is what the controller keeps within', async (t) => {
   const source = (values: ValuesInput): unknown => {
     const { template, strategy } = deploymentOf(objectsOf(values)).spec

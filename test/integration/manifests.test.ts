@@ -10,8 +10,8 @@ import { parseAllDocuments } from 'yaml'
 import { installation } from '../../infra/operator-chart.ts'
 import type { Manifest } from '../../infra/policies.ts'
 import type { ValuesInput } from '../../infra/values.ts'
-import type { KubeObject } from '../../runtime/kube/types.ts'
-import { profiles } from '../infra/installed.ts'
+import { type KubeObject, podType } from '../../runtime/kube/types.ts'
+import { deploymentOf, profiles } from '../infra/installed.ts'
 import { requires, sharedData } from '../support/requires.ts'
 import { serverSideApply } from '../support/server-side-apply.ts'
 import { rows, valuesOf } from '../support/switches.ts'
@@ -65,10 +65,13 @@ void t.test('manifests are accepted by the API server, and settle', { timeout: 2
 
   for (const name of ['grafana', 'plant-a', 'plant-b']) await namespaceNamed(world, name)
   const row = (index: number) => `every two switches: row ${index + 1} of ${rows.length}`
-  const cases = [...Object.entries(profiles), ...rows.map((settings, index) => [row(index), valuesOf(settings)] as const)]
+  const lowPorts: ValuesInput = { metrics: { service: { port: 443 } }, webhookReceiver: { enabled: true, port: 80 } }
+  const restricted: Record<string, ValuesInput> = { ...profiles, 'ports below 1024': lowPorts }
+  const cases = [...Object.entries(restricted), ...rows.map((settings, index) => [row(index), valuesOf(settings)] as const)]
   for (const [name, values] of cases) {
     await t.test(name, async (t) => {
-      const objects = objectsOf(await namespace('release'), values)
+      const release = await namespace('release')
+      const objects = objectsOf(release, values)
       const tried = await apply(objects, { dryRun: true })
       t.same(
         tried.map(({ kind }) => kind),
@@ -77,9 +80,23 @@ void t.test('manifests are accepted by the API server, and settle', { timeout: 2
       )
       const first = await apply(objects)
       t.same(versions(await apply(objects)), versions(first), 'a second apply changes nothing')
+      if (name in restricted)
+        t.equal(await refusalOfPod(world, release, objects), undefined, 'the pod is admitted where pods are restricted')
     })
   }
 })
+
+/** Why the API server refuses the controller's pod in a namespace that enforces the restricted standard; undefined: it takes it. */
+async function refusalOfPod({ kube, plane, signal }: World, namespace: string, objects: readonly Manifest[]): Promise<string | undefined> {
+  const enforced = await plane.kubectl(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted'])
+  if (enforced.code !== 0) return enforced.stderr
+  const { priorityClassName: _, ...spec } = deploymentOf(objects).spec.template.spec as { priorityClassName?: string }
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name: 'controller' }, spec }
+  return kube.create(podType, pod, signal).then(
+    () => undefined,
+    (error: unknown) => String(error),
+  )
+}
 
 async function namespaceNamed({ kube, signal }: World, name: string): Promise<void> {
   const type = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
