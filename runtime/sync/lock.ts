@@ -80,8 +80,12 @@ function tryLock(dataDir: string, self: Holder, nowMs: number): 'held' | 'again'
     return 'held'
   }
   if (judged.verdict === 'alive') {
-    const { host, pid } = judged.holder
-    throw new Fault('FolderLocked', `process ${pid} on "${host}" writes to this data directory; stop it, or give each its own`)
+    const { holder } = judged
+    if (holder === undefined) throw new Fault('FolderLocked', 'another process is about to take the lock of this data directory')
+    throw new Fault(
+      'FolderLocked',
+      `process ${holder.pid} on "${holder.host}" writes to this data directory; stop it, or give each its own`,
+    )
   }
   removeStale(dataDir, judged.text)
   return 'again'
@@ -124,7 +128,7 @@ function createWithoutLink(lock: string, self: Holder): boolean {
   }
 }
 
-type Judged = { holder: Holder; text: string; verdict: ReturnType<typeof judgeHolder> }
+type Judged = { holder: Holder | undefined; text: string; verdict: ReturnType<typeof judgeHolder> }
 
 /** Undefined when the lock is gone by now. One that cannot be read is half a write of a dead process, once it is a few seconds old. */
 function readLock(lock: string, self: Holder, nowMs: number): Judged | undefined {
@@ -133,7 +137,7 @@ function readLock(lock: string, self: Holder, nowMs: number): Judged | undefined
   if (stat === undefined || text === undefined) return undefined
   const silentMs = nowMs - stat.mtimeMs
   const holder = parseHolder(text)
-  if (holder === undefined) return { holder: self, text, verdict: silentMs > 10_000 ? 'dead' : 'alive' }
+  if (holder === undefined) return { holder, text, verdict: silentMs > 10_000 ? 'dead' : 'alive' }
   return { holder, text, verdict: judgeHolder(holder, self, { startTime: startTimeOf(String(holder.pid)), silentMs }) }
 }
 
