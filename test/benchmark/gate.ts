@@ -1,6 +1,7 @@
 /**
  * The gate in front of publication, in a process of its own that is started as the controller is: the first commit of a repository, and
- * then commits of one changed file each, in a small and a large repository, with collections and without.
+ * then commits of one changed file each, then commits that each add or remove resources, in a small and a large repository, with collections
+ * and without.
  */
 import path from 'node:path'
 import * as v from 'valibot'
@@ -9,12 +10,12 @@ import { gatewaySyncSpec } from '../../runtime/gatewaysync/spec.ts'
 import { config, type Files, modeJson, resource, root } from '../support/collection-tree.ts'
 import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
 import type { GateAnswer, GateMessage } from '../support/programs/gate.ts'
-import { makeRepository, temporaryFolder } from '../support/repository.ts'
+import { type Changes, makeRepository, temporaryFolder } from '../support/repository.ts'
 import { type Figure, median } from './figures.ts'
 
 const sizes = [100, 20_000]
 
-type Kind = { name: string; profile: object; files(count: number): Files; change(round: number): Files }
+type Kind = { name: string; profile: object; files(count: number): Files; change(round: number): Files; names(round: number): Changes }
 
 const kinds: readonly Kind[] = [
   {
@@ -23,19 +24,21 @@ const kinds: readonly Kind[] = [
     files: (count) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`projects/f${index % (count / 2)}/${index}.txt`, `${index}\n`])),
     change: (round) => ({ 'projects/f0/0.txt': `round ${round}\n` }),
+    names: (round) => addedAndRemoved(round, (number) => ({ [`projects/added ${number}/a.txt`]: `${number}\n` })),
   },
   {
     name: 'collections',
     profile: { collections: { root } },
     files: collections,
     change: (round) => ({ [`${root}/core/ignition/schedule/schedule 0/config.json`]: `{"round":${round}}\n` }),
+    names: (round) => addedAndRemoved(round, (number) => resource(`core/ignition/schedule/added ${number}`, config({ number }))),
   },
 ]
 
 /** As in the image. */
-const flags = ['--max-semi-space-size=2']
+const flags = ['--max-semi-space-size=2', '--expose-gc']
 
-/** `rounds`: commits of one changed file. */
+/** `rounds`: commits of one changed file, and then as many of other names. */
 export async function run({ rounds = 20 }: { rounds?: number }): Promise<Figure[]> {
   const teardowns: (() => unknown)[] = []
   const folder = temporaryFolder({ teardown: (handler: () => unknown) => void teardowns.push(handler) }, 'bench-gate')
@@ -79,8 +82,13 @@ async function measure(gate: Process, folder: string, kind: Kind, size: number, 
   const later = await peakWhile(gate.pid, async () => {
     for (let round = 0; round < rounds; round += 1) answers.push(await ask(repository.commit(kind.change(round))))
   })
+  const named: GateAnswer[] = []
+  const last = await peakWhile(gate.pid, async () => {
+    for (let round = 0; round < rounds; round += 1) named.push(await ask(repository.commit(kind.names(round))))
+  })
   const changeMs = median(answers.map(({ tookMs }) => tookMs))
   const cpuMs = ((answers.at(-1)?.cpuMs ?? 0) - first.result.cpuMs) / rounds
+  const namesCpuMs = ((named.at(-1)?.cpuMs ?? 0) - (answers.at(-1)?.cpuMs ?? 0)) / rounds
   const figure = (what: string, value: number, unit: string): Figure => ({ name: `${kind.name}, ${size} files: ${what}`, value, unit })
   return {
     changeMs,
@@ -88,10 +96,19 @@ async function measure(gate: Process, folder: string, kind: Kind, size: number, 
       figure('first commit', first.result.tookMs, 'ms'),
       figure('one changed file', changeMs, 'ms'),
       figure('one changed file, CPU with git', cpuMs, 'ms'),
+      figure('added or removed resources, CPU with git', namesCpuMs, 'ms'),
       figure('anonymous memory added, first commit', first.peak.anonymousMiB - before.anonymousMiB, 'MiB'),
-      figure('anonymous memory added, later', later.peak.anonymousMiB - before.anonymousMiB, 'MiB'),
+      figure('anonymous memory added, changed files', later.peak.anonymousMiB - before.anonymousMiB, 'MiB'),
+      figure('anonymous memory added, changed names', last.peak.anonymousMiB - before.anonymousMiB, 'MiB'),
     ],
   }
+}
+
+/** Every commit adds, and every second one also removes what the one before it added. */
+function addedAndRemoved(round: number, added: (number: number) => Files): Changes {
+  if (round % 2 === 0) return added(round)
+  const gone = Object.keys(added(round - 1)).map((file) => [file, null] as const)
+  return { ...added(round), ...Object.fromEntries(gone) }
 }
 
 function profileOf(profile: object): ResolvedProfile {
