@@ -28,7 +28,8 @@ export function certificates(names: Names): LiveManifest[] {
       commonName: authority,
       secretName: authority,
       duration: '87600h',
-      privateKey: { algorithm: 'ECDSA', size: 256 },
+      // Those who trust the certificate before a renewal trust the leaves after it.
+      privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Never' },
       issuerRef: { name: text`${fullname}-selfsigned`, kind: 'Issuer', group: 'cert-manager.io' },
     }),
     issuer(authority, { ca: { secretName: authority } }),

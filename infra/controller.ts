@@ -44,8 +44,8 @@ export function controller(names: Names, values: Live<Values>, version: Value<st
     spec: {
       replicas: values.replicaCount,
       selector: { matchLabels: selector },
-      // Two replicas on one claim would both write to it.
-      ...members(isSet(values.source.storage.existingClaim), { strategy: { type: 'Recreate' } }),
+      // Two replicas at a time would both write: to one claim, or to the cluster.
+      ...members(or(isSet(values.source.storage.existingClaim), not(values.leaderElection.enabled)), { strategy: { type: 'Recreate' } }),
       template: {
         metadata: {
           // The selector comes last: a pod without its labels would be no part of the Deployment.

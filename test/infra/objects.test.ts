@@ -67,6 +67,23 @@ void t.test('mirrors: the size of the volume is what the controller keeps within
   t.same(source(claimed), [{ persistentVolumeClaim: { claimName: 'mirrors' } }, { type: 'Recreate' }, '2Gi'])
 })
 
+void t.test('without leader election an update never runs two replicas at a time', async (t) => {
+  const strategy = (enabled: boolean) => deploymentOf(objectsOf({ leaderElection: { enabled } })).spec.strategy
+  t.same(strategy(false), { type: 'Recreate' })
+  t.equal(strategy(true), undefined)
+})
+
+void t.test('an authority by cert-manager keeps its key when it is renewed, its leaves do not', async (t) => {
+  const rotation = (name: string): unknown => {
+    const { spec } = objectsOf({}).find(({ kind, metadata }) => kind === 'Certificate' && metadata.name === name) as {
+      spec?: { privateKey: { rotationPolicy?: string } }
+    }
+    return spec?.privateKey.rotationPolicy
+  }
+  t.equal(rotation(`${fullname}-ca`), 'Never')
+  t.equal(rotation(`${fullname}-certificate`), 'Always')
+})
+
 void t.test('agents: resources are the usual ones, or exactly those given', async (t) => {
   t.same(settingsOf(objectsOf({})).agent.resources, { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } })
   t.same(settingsOf(objectsOf(everything)).agent.resources, { limits: { memory: '1Gi' } })
