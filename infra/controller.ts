@@ -44,8 +44,7 @@ export function controller(names: Names, values: Live<Values>, version: Value<st
     spec: {
       replicas: values.replicaCount,
       selector: { matchLabels: selector },
-      // Two replicas at a time would both write: to one claim, or to the cluster.
-      ...members(or(isSet(values.source.storage.existingClaim), not(values.leaderElection.enabled)), { strategy: { type: 'Recreate' } }),
+      strategy: strategy(values),
       template: {
         metadata: {
           // The selector comes last: a pod without its labels would be no part of the Deployment.
@@ -56,6 +55,13 @@ export function controller(names: Names, values: Live<Values>, version: Value<st
       },
     },
   }
+}
+
+/** Two replicas at a time would both write: to one claim, or to the cluster. */
+function strategy({ source: { storage }, leaderElection }: Live<Values>): object {
+  // The API server's own defaults: written out, they go when the type changes, which a server-side apply refuses otherwise.
+  const rolling = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } }
+  return choose<object>(or(isSet(storage.existingClaim), not(leaderElection.enabled)), { type: 'Recreate' }, rolling)
 }
 
 export function disruptionBudget(

@@ -74,7 +74,7 @@ type Rule = { resources?: string[]; resourceNames?: string[]; verbs: string[] }
 
 /** The objects that tests look into, as far as they do. */
 export type Kinds = {
-  Deployment: Manifest & { spec: { replicas: number; selector: Selector; strategy?: object; template: Pod } }
+  Deployment: Manifest & { spec: { replicas: number; selector: Selector; strategy: { type: string }; template: Pod } }
   Service: Manifest & { spec: { type: string; ports: [Port] } }
   NetworkPolicy: Manifest & { spec: { ingress: [{ ports: Port[] }]; egress?: { ports: Port[] }[]; policyTypes: string[] } }
   MutatingWebhookConfiguration: Manifest & { webhooks: [Selected] }

@@ -84,6 +84,18 @@ void t.test('the chart, by the commands of the documentation', { timeout: 240_00
     t.equal((await deployment()).metadata['resourceVersion'], before.metadata['resourceVersion'])
   })
 
+  await t.test('the one replica begins to wait for the end of its predecessor, and ceases to', async (t) => {
+    const strategyWith = async (claim: string): Promise<unknown> => {
+      const set = `--set=replicaCount=1,source.storage.existingClaim=${claim}`
+      const { code, stderr } = await helm('upgrade', 'cluster-sync-operator', 'dist/chart', '-n', namespace, set)
+      t.equal(code, 0, stderr)
+      return (await deployment()).spec.strategy
+    }
+    t.match(await strategyWith(''), { type: 'RollingUpdate' })
+    t.same(await strategyWith('mirrors'), { type: 'Recreate' })
+    t.match(await strategyWith(''), { type: 'RollingUpdate' })
+  })
+
   await t.test('an inline key that is withdrawn leaves the cluster', async (t) => {
     const keys = async (...receiver: string[]): Promise<string[]> => {
       const args = receiver.map((set) => `--set=webhookReceiver.${set}`)
