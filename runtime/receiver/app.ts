@@ -59,6 +59,12 @@ export type ReceiverDeps = {
   log: Log
 }
 
+/**
+ * A refusal takes so long, whatever was looked up for it: the time must not tell that there is such a GatewaySync with a Secret of its own,
+ * which is read when it is not known yet.
+ */
+const refusedAfterMs = 200
+
 /** Throws InvalidConfiguration when a trusted proxy is no address. */
 export function receiverApp(deps: ReceiverDeps): Hono {
   const app = new Hono()
@@ -72,6 +78,7 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   const peers = createPeers(deps.trustedProxies ?? [])
   app.post('/webhook/:namespace/:name', async (context) => {
     const { namespace, name } = context.req.param()
+    const startedMs = deps.clock.monotonicMs()
     const peer = peers.of(remoteOf(context), context.req.header('x-forwarded-for'))
     const all = await limits.call(peer)
     if (all.kind === 'over') return tooMany(deps, context, all)
@@ -79,6 +86,7 @@ export function receiverApp(deps: ReceiverDeps): Hono {
       failed(deps, context, error, namespace, name),
     )
     if (!provesNothing.has(answer.status)) return answer
+    if (answer.status === 401) await outlast(deps.clock, startedMs, context.req.raw.signal)
     const own = await limits.failure(peer)
     if (own.kind === 'over') return tooMany(deps, context, own)
     deps.observe(answer.status === 401 ? 'refused' : 'malformed')
@@ -91,6 +99,12 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   })
   app.notFound((context) => problem(context, 'NotFound', 'there is only POST /webhook/{namespace}/{name}'))
   return app
+}
+
+/** Ends early with a caller that left: nobody hears the answer then. */
+async function outlast(clock: Clock, startedMs: number, signal: AbortSignal): Promise<void> {
+  const leftMs = refusedAfterMs - (clock.monotonicMs() - startedMs)
+  if (leftMs > 0) await clock.wait(leftMs, signal).catch(() => undefined)
 }
 
 /** Never throws: what cannot be known holds nobody up. */

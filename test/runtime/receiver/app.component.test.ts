@@ -69,6 +69,23 @@ async function setUp(
   return { served, requests, outcomes, notices, post, bearer }
 }
 
+void t.test('a refusal takes the same time whether a Secret had to be read for it or not', async (t) => {
+  let nowMs = 0
+  const waits: number[] = []
+  const clock = { ...systemClock, monotonicMs: () => nowMs, wait: async (forMs: number) => void waits.push(forMs) }
+  const { post } = await setUp(t, {
+    more: {
+      clock,
+      async keys(_namespace, name) {
+        if (name === 'plant') nowMs += 50
+        return { hmac: ['key'], tokens: undefined }
+      },
+    },
+  })
+  for (const name of ['plant', 'none']) t.equal((await post('{}', {}, `/webhook/default/${name}`)).status, 401)
+  t.same(waits, [150, 200])
+})
+
 void t.test('either method lets a call in, neither or a wrong one does not, whether the resource exists or not', async (t) => {
   let looked = 0
   const { post, requests } = await setUp(t, {

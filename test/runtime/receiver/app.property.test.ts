@@ -51,7 +51,8 @@ void t.test('no bytes and no headers make it throw or answer 5xx; who proves not
       request: async (_namespace, _name, annotations) => void written.push(annotations[requestAnnotations.ref] ?? ''),
       observe() {},
       limits: { perSecond: 1_000_000, failuresPerPeer: 1_000_000 },
-      clock: systemClock,
+      // Refusals are held back for a while.
+      clock: { ...systemClock, wait: async () => {} },
       log: silentLog,
     })
     await fc.assert(
