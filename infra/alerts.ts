@@ -11,7 +11,7 @@ import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
 
-export type AlertRule = {
+type AlertRule = {
   alert: string
   expr: Value<string>
   for: Value<string>

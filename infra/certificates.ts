@@ -1,15 +1,31 @@
 /**
- * Certificates by cert-manager: an authority of our own between the self-signed root and the leaf, so that a renewed leaf changes nothing
- * that agents and the API server trust. Pure.
+ * Who makes the certificate of the secure ports, for which names, and what cert-manager is asked for. Pure.
  */
-import { dnsNames } from './controller.ts'
-import { text } from './helm/combinators.ts'
-import type { Value } from './helm/expression.ts'
+import { and, isSet, not, text } from './helm/combinators.ts'
+import type { Live, Value } from './helm/expression.ts'
 import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
+import type { Values } from './values.ts'
 
 const apiVersion = 'cert-manager.io/v1'
 
+/** Who makes the certificate of every secure port; a Secret that the values name wins. */
+type CertificateBy = Record<'existing' | 'certManager' | 'selfManaged', Value<boolean>>
+
+export function certificateBy({ webhook: { existingSecret }, certManager }: Live<Values>): CertificateBy {
+  const existing = isSet(existingSecret)
+  return { existing, certManager: and(not(existing), certManager.enabled), selfManaged: and(not(existing), not(certManager.enabled)) }
+}
+
+/** Names by which Services are reached, from inside and outside of the namespace. */
+export function dnsNames(services: readonly Value<string>[], namespace: Value<string>): Value<string>[] {
+  return services.flatMap((service) => [text`${service}.${namespace}.svc`, text`${service}.${namespace}.svc.cluster.local`])
+}
+
+/**
+ * Certificates by cert-manager: an authority of our own between the self-signed root and the leaf, so that a renewed leaf changes nothing
+ * that agents and the API server trust.
+ */
 export function certificates(names: Names): LiveManifest[] {
   const { fullname, namespace, labels, certificateSecret, webhookService, deliveryService, metricsService } = names
   const authority = text`${fullname}-ca`

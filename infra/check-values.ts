@@ -9,7 +9,7 @@ import { nearestTo } from './nearest.ts'
 import { type Values, valuesSchema } from './values.ts'
 import { withoutEffect } from './without-effect.ts'
 
-export type CheckedValues = { values: Values; warnings: string[] }
+type CheckedValues = { values: Values; warnings: string[] }
 
 /** Throws an Error whose message names every key that is wrong, one a line. */
 export function checkValues(input: unknown): CheckedValues {

@@ -3,6 +3,7 @@
  */
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../runtime/settings.ts'
 import { ports } from '../runtime/gatewaysync/names.ts'
+import { certificateBy, dnsNames } from './certificates.ts'
 import { and, asText, either, equals, greater, isSet, merged, not, or, text } from './helm/combinators.ts'
 import type { Live, Made, Value } from './helm/expression.ts'
 import { choose, each, json, members, optional, when } from './helm/nodes.ts'
@@ -178,23 +179,10 @@ const usualAgentResources = {
   limits: { memory: '256Mi' },
 }
 
-/** Who makes the certificate of every secure port; a Secret that the values name wins. */
-type CertificateBy = Record<'existing' | 'certManager' | 'selfManaged', Value<boolean>>
-
-export function certificateBy({ webhook: { existingSecret }, certManager }: Live<Values>): CertificateBy {
-  const existing = isSet(existingSecret)
-  return { existing, certManager: and(not(existing), certManager.enabled), selfManaged: and(not(existing), not(certManager.enabled)) }
-}
-
 function certificateSettings({ certificateSecret }: Names, values: Live<Values>): Made<ControllerSettingsInput['certificates']> {
   const { existing, selfManaged } = certificateBy(values)
   const mounted = { kind: 'mounted' as const, folder: certificateFolder, tellsWebhook: existing }
   return choose<Made<ControllerSettingsInput['certificates']>>(selfManaged, { kind: 'selfManaged', secretName: certificateSecret }, mounted)
-}
-
-/** Names by which Services are reached, from inside and outside of the namespace. */
-export function dnsNames(services: readonly Value<string>[], namespace: Value<string>): Value<string>[] {
-  return services.flatMap((service) => [text`${service}.${namespace}.svc`, text`${service}.${namespace}.svc.cluster.local`])
 }
 
 type KeyFile = { name: 'hmac' | 'token'; mounted: Value<boolean>; secretName: Value<string>; key: Value<string> }

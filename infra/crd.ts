@@ -12,7 +12,7 @@ import { gatewaySyncStatus } from '../runtime/gatewaysync/status.ts'
 type Words = Record<string, unknown>
 
 /** A structural schema as `apiextensions.k8s.io/v1` takes it. */
-export function structuralSchema(schema: v.GenericSchema): Words {
+function structuralSchema(schema: v.GenericSchema): Words {
   const generated = toJsonSchema(schema, {
     typeMode: 'input',
     errorMode: 'ignore',
@@ -78,7 +78,7 @@ const syncReportColumns: Column[] = [
 ]
 
 /** A CustomResourceDefinition; the shape is the API's own. */
-export type CustomResource = { apiVersion: string; kind: string; metadata: { name: string }; spec: Words }
+type CustomResource = { apiVersion: string; kind: string; metadata: { name: string }; spec: Words }
 
 export function gatewaySyncCrd(): CustomResource {
   const spec = structuralSchema(gatewaySyncSpec({ allowLocal: false }))

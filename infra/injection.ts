@@ -2,7 +2,7 @@
  * When the API server asks about a pod: only when the pod asked for an agent. Pure.
  */
 import { injectionNamespaceLabel, podAnnotations } from '../runtime/gatewaysync/names.ts'
-import { certificateBy } from './controller.ts'
+import { certificateBy } from './certificates.ts'
 import { isSet, text } from './helm/combinators.ts'
 import type { Live } from './helm/expression.ts'
 import { members, when } from './helm/nodes.ts'

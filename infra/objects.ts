@@ -3,8 +3,8 @@
  * whether an object is there. Pure.
  */
 import { alerts } from './alerts.ts'
-import { certificates } from './certificates.ts'
-import { certificateBy, controller, disruptionBudget } from './controller.ts'
+import { certificateBy, certificates } from './certificates.ts'
+import { controller, disruptionBudget } from './controller.ts'
 import { and, greater, isSet, not, or } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { each, when } from './helm/nodes.ts'

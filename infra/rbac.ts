@@ -2,7 +2,7 @@
  * Who may do what: the controller, agents, readers of the metrics. Each rule says which call needs it. Pure.
  */
 import { group } from '../runtime/gatewaysync/names.ts'
-import { certificateBy } from './controller.ts'
+import { certificateBy } from './certificates.ts'
 import { and, isSet, not, or } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { when } from './helm/nodes.ts'
