@@ -25,7 +25,7 @@ import { runListWatch } from './kube/list-watch.ts'
 import { gatewaySyncType } from './kube/types.ts'
 import { createLog, type Log } from './log.ts'
 import { readSmallFile } from './sync/disk.ts'
-import { type EngineMemory, runCycle } from './sync/cycle.ts'
+import { type EngineMemory, present, runCycle } from './sync/cycle.ts'
 import { releaseLock } from './sync/lock.ts'
 import { version } from './version.ts'
 
@@ -151,6 +151,7 @@ function createAgentFollower({ clock, log }: Deps, settings: Following, report: 
       gateway: (spec) => gatewayOf({ clock, log }, settings, spec),
       mode: createModeFinder({ clock, ignitionConf }, { argument: modeArgument, environment: modeEnvironment }),
       podFacts: async () => podFactsOf(settings),
+      present: () => present(dataDir),
       cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory }, wanted, signal),
       report,
     },

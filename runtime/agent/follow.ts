@@ -25,6 +25,8 @@ export type FollowDeps = {
   mode(gateway: Gateway | undefined, signal: AbortSignal): Promise<Wanted['facts']['mode']>
   /** Reads the downward API's files. */
   podFacts(): Promise<PodFacts>
+  /** What the data directory held when the agent started: what is there already is not reported as being synced. */
+  present(): { commit: string; syncHash: string } | undefined
   /** One cycle of the sync engine. */
   cycle(source: Source, gateway: Gateway | undefined, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
   report(status: SyncReportStatus): void
@@ -103,7 +105,8 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
         mode: await deps.mode(gateway, signal),
       },
     }
-    const moves = last?.commit !== desired.commit || last.syncHash !== desired.syncHash
+    const held = last ?? deps.present()
+    const moves = held?.commit !== desired.commit || held.syncHash !== desired.syncHash
     if (moves && !desired.paused) report({ ...kept(last), ...base, profile: desired.profile.name, phase: 'Syncing' })
     const result = await deps.cycle(sources(desired.delivery), gateway, wanted, signal)
     report({ ...result, ...base, profile: desired.profile.name, finishedAt: timestamp(clock.now()) })

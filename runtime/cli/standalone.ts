@@ -23,7 +23,7 @@ import { createMirrors } from '../source/mirrors.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
 import { createKeeper, type Keeper } from '../standalone/keeper.ts'
 import { readSmallFile } from '../sync/disk.ts'
-import { type EngineMemory, runCycle } from '../sync/cycle.ts'
+import { type EngineMemory, present, runCycle } from '../sync/cycle.ts'
 
 export type StandaloneSettings = {
   sync: StandaloneSync
@@ -125,6 +125,7 @@ export function createStandalone(
         gateway: () => gatewayOf(target),
         mode: createModeFinder({ clock, ignitionConf: () => readSmallFile(conf, 1024 * 1024)?.toString('utf8') }, { target: target.mode }),
         podFacts: async () => podFacts,
+        present: () => present(target.dataDir),
         cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory }, wanted, signal),
         report(status) {
           keeper.setReport(target.name, status)

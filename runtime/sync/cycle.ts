@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts'
 import type { Source } from '../delivery/protocol.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
+import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { discard, manifestChanges, publishRun, stageAll } from './apply.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './boot.ts'
@@ -54,6 +55,17 @@ const shownInReport = { files: 50, fileBytes: 64 * 1024, totalBytes: 1024 * 1024
 const lockReturnMs = 5_000
 /** A large gateway starts in one to three minutes. */
 const longestStartMs = 300_000
+
+/** The commit and configuration that a data directory holds, as an earlier process left them; undefined where that cannot be told. */
+export function present(dataDir: string): { commit: CommitHash; syncHash: string } | undefined {
+  try {
+    const { state } = readManifest(dataDir)
+    return state === undefined || state.commit === null ? undefined : { commit: state.commit, syncHash: state.syncHash }
+  } catch {
+    // The cycle meets the same fault and says so.
+    return undefined
+  }
+}
 
 /** Throws only when its own signal ends it: whatever else goes wrong stands in the result. */
 export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {

@@ -9,16 +9,15 @@ import { createFollower } from '../../../runtime/agent/follow.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
 import { silentLog } from '../../../runtime/log.ts'
-import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
+import { type EngineMemory, present, runCycle } from '../../../runtime/sync/cycle.ts'
 import { memorySource, type Tree } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { until } from '../../support/world.ts'
 
 const pod = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
 
-function setUp(t: Pick<Test, 'teardown'>) {
-  const dataDir = temporaryFolder(t, 'follow')
-  mkdirSync(path.join(dataDir, 'projects'))
+function setUp(t: Pick<Test, 'teardown'>, dataDir = temporaryFolder(t, 'follow')) {
+  mkdirSync(path.join(dataDir, 'projects'), { recursive: true })
   const source = memorySource()
   const memory: EngineMemory = { manifest: undefined }
   const reports: SyncReportStatus[] = []
@@ -41,6 +40,7 @@ function setUp(t: Pick<Test, 'teardown'>) {
       gateway: () => undefined,
       mode: async () => ({ name: '', from: 'none' }),
       podFacts: async () => pod,
+      present: () => present(dataDir),
       cycle: (from, gateway, wanted, signal) =>
         runCycle({ source: from, gateway, clock: systemClock, log: silentLog, memory }, wanted, signal),
       report: (status) => void reports.push(status),
@@ -61,10 +61,11 @@ function setUp(t: Pick<Test, 'teardown'>) {
   })
   const stop = new AbortController()
   const running = follower.run(stop.signal)
-  t.teardown(async () => {
+  const end = async (): Promise<void> => {
     stop.abort(new Error('the test is over'))
     await running
-  })
+  }
+  t.teardown(end)
   const reported = async (phase: string, commit?: string): Promise<SyncReportStatus> =>
     await until(
       () => {
@@ -73,7 +74,7 @@ function setUp(t: Pick<Test, 'teardown'>) {
       },
       `the report says ${phase}; the last was ${JSON.stringify(reports.at(-1))}`,
     )
-  return { dataDir, source, follower, followed, reported, gate }
+  return { dataDir, source, follower, followed, reported, reports, gate, end }
 }
 
 void t.test(
@@ -123,4 +124,22 @@ void t.test('an agent that starts paused writes nothing at all', async (t) => {
   t.equal(report.commit, undefined)
   t.notOk(existsSync(path.join(dataDir, '.cluster-sync')))
   t.equal(gate.asked, 0)
+})
+
+void t.test('an agent that starts again over what it had synced reports no sync', async (t) => {
+  const before = setUp(t)
+  before.follower.observe(before.followed({ 'projects/a': '1' }, false))
+  await before.reported('Synced')
+  t.equal(before.reports[0]?.phase, 'Syncing')
+  await before.end()
+  const again = setUp(t, before.dataDir)
+  again.follower.observe(again.followed({ 'projects/a': '1' }, false))
+  await again.reported('Synced')
+  t.same(
+    again.reports.map(({ phase }) => phase),
+    ['Synced'],
+  )
+  again.follower.observe(again.followed({ 'projects/a': '2' }, false))
+  await again.reported('Synced', again.source.commit({ 'projects/a': '2' }))
+  t.equal(again.reports[1]?.phase, 'Syncing')
 })
