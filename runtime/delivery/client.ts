@@ -25,24 +25,33 @@ export type DeliveryClientOptions = {
 const streamTimeoutMs = 600_000
 const headTimeoutMs = 60_000
 const maxProblemBytes = 64 * 1024
+/** Some tens of seconds in all. */
+const mostWaits = 20
 
 export function deliveryClient(options: DeliveryClientOptions): Source {
-  const { url, caBundle, namespace, name } = options
+  const { url, caBundle, namespace, name, clock } = options
   const agent = new Agent({ ca: caBundle, keepAlive: true, maxSockets: 2, minVersion: 'TLSv1.2' })
   const base = `${url.replace(/\/+$/, '')}/v1/namespaces/${encodeURIComponent(namespace)}/gatewaysyncs/${encodeURIComponent(name)}`
 
-  /** The answer once its head is there. The server drops idle connections; a reset of a reused one is tried once more. */
+  /**
+   * The answer once its head is there. The server drops idle connections; a reset of a reused one is tried once more. When it serves as
+   * many agents as it can, this one comes back when it was told to.
+   */
   const ask = async (route: string, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
     const text = JSON.stringify(body)
     const token = await options.token()
-    for (let attempt = 1; ; attempt += 1) {
+    let [resets, waits] = [0, 0]
+    for (;;) {
       const { response, reused, error } = await send(`${base}/${route}`, { agent, token, text }, signal)
       if (response !== undefined) {
         if (response.statusCode === 200) return response
-        throw decodeProblem(response.statusCode ?? 0, await readProblem(response))
+        const problem = decodeProblem(response.statusCode ?? 0, await readProblem(response))
+        if (response.statusCode !== 429 || (waits += 1) > mostWaits) throw problem
+        await clock.wait(waitMs(response) * (0.5 + clock.random()), signal)
+        continue
       }
       signal.throwIfAborted()
-      if (reused && attempt === 1) continue
+      if (reused && (resets += 1) === 1) continue
       throw new Fault('DeliveryUnreachable', `${url}: ${causeOf(error)}`, { cause: error })
     }
   }
@@ -79,6 +88,12 @@ export function deliveryClient(options: DeliveryClientOptions): Source {
       }
     },
   }
+}
+
+/** What the server asks for, within bounds. */
+function waitMs({ headers }: IncomingMessage): number {
+  const seconds = Number(headers['retry-after'])
+  return Math.min(Math.max(Number.isFinite(seconds) ? seconds : 1, 0.2), 10) * 1000
 }
 
 type Sent = { response: IncomingMessage | undefined; reused: boolean; error: unknown }

@@ -67,7 +67,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
         if (deliverable === undefined)
           return problem(context, 404, 'NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
         if (streams >= maxStreams) {
-          context.header('retry-after', '2')
+          context.header('retry-after', '1')
           return problem(context, 429, 'TooManyRequests', 'too many agents are being served; try again')
         }
         const { type, chunks } = open(deliverable, body, signal)

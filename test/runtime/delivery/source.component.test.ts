@@ -13,6 +13,7 @@ import { createMirrors } from '../../../runtime/source/mirrors.ts'
 import { contractRoots, sourceContract, type SourceUnderTest } from '../../contract/source.ts'
 import { makeRepository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
+import { until } from '../../support/world.ts'
 
 const signal = AbortSignal.timeout(120_000)
 
@@ -125,4 +126,33 @@ void t.test('refused calls give their places back', async (t) => {
   for (let call = 0; call < 40; call += 1) t.equal(await reasonOf(client('good'), commit), 'CommitNotPublished')
   await publish(commit)
   t.equal(await reasonOf(client('good'), commit), 'nothing was thrown')
+})
+
+void t.test('more agents than can be served at once come back until they are', async (t) => {
+  if (!requires(t, 'git')) return
+  const inner = overMirror(t)
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let [open, most, entered] = [0, 0, 0]
+  const held: Origin = {
+    ...inner.source,
+    async *changes(request, own) {
+      open += 1
+      entered += 1
+      most = Math.max(most, open)
+      try {
+        yield* inner.source.changes(request, own)
+        await released
+      } finally {
+        open -= 1
+      }
+    },
+  }
+  const { client, publish } = await overTls(t, inner, held)
+  const commit = inner.repository.commit({ 'projects/a.txt': 'a' })
+  await publish(commit)
+  const all = Promise.all(Array.from({ length: 40 }, async () => reasonOf(client('good'), commit)))
+  await until(() => (entered >= 32 ? true : undefined), 'as many as can be served are')
+  release()
+  t.same(new Set(await all), new Set(['nothing was thrown']))
+  t.ok(most <= 32, `${most} at once`)
 })
