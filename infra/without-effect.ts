@@ -10,13 +10,19 @@ import { type Values, valuesSchema } from './values.ts'
 
 /** Each begins with the key that it is about. With Helm's values the list is what the notes of a release say. */
 export function withoutEffect(values: Live<Values>): Messages {
-  return [...changedBelow(values, defaults, [], []), ...idleReceiver(values), ...idleMonitoring(values), ...idlePod(values)]
+  return [
+    ...changedBelow(values, defaults, [], []),
+    ...idleAgents(values),
+    ...idleReceiver(values),
+    ...idleMonitoring(values),
+    ...idlePod(values),
+  ]
 }
 
 type Section = Record<string, unknown>
 type Switch = { key: string; isOn: Value<boolean> }
 
-const defaults: Section = v.parse(valuesSchema, {})
+const defaults: Values = v.parse(valuesSchema, {})
 
 /** What works although its section is switched off: delivery serves with the same Secret. */
 const independent: readonly string[] = ['webhook.existingSecret']
@@ -43,18 +49,33 @@ function isSection(value: unknown): value is Section {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExpression(value) && Object.keys(value).length > 0
 }
 
-function idleReceiver({ webhookReceiver: { enabled, hmac, token, ingress } }: Live<Values>): Messages {
+/** Agents come with injection only. */
+function idleAgents({ webhook, ...values }: Live<Values>): Messages {
+  const injection: Switch = { key: 'webhook.enabled', isOn: webhook.enabled }
+  return (['agentImage', 'agent'] as const).flatMap((name) => changedBelow(values[name], defaults[name], [name], [injection]))
+}
+
+function idleReceiver({ webhookReceiver: receiver }: Live<Values>): Messages {
+  const { hmac, token, ingress } = receiver
   const isOpen = not(or(...[hmac, token].flatMap(({ secret, secretRef }) => [isSet(secret), isSet(secretRef.name)])))
-  return when(enabled, [
-    ...Object.entries({ hmac, token }).flatMap(([name, { secret, secretRef }]) => [
-      ...when(and(isSet(secret), not(isSet(secretRef.name))), [
-        `webhookReceiver.${name}.secret: becomes a Secret in the manifests; do not commit them, or use secretRef`,
-      ]),
-      ...when(and(isSet(secret), isSet(secretRef.name)), [`webhookReceiver.${name}.secret: ignored, because secretRef is set`]),
-    ]),
+  return when(receiver.enabled, [
+    ...(['hmac', 'token'] as const).flatMap((name) => idleKey(name, receiver[name])),
     ...when(isOpen, ['webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push']),
     ...hostsWithoutRule(ingress),
   ])
+}
+
+function idleKey(name: 'hmac' | 'token', { secret, secretRef }: Live<Values>['webhookReceiver']['hmac']): Messages {
+  const where = `webhookReceiver.${name}`
+  const isReferred = isSet(secretRef.name)
+  const isUsualKey = equals(secretRef.key, defaults.webhookReceiver[name].secretRef.key)
+  return [
+    ...when(and(isSet(secret), not(isReferred)), [
+      `${where}.secret: becomes a Secret in the manifests; do not commit them, or use secretRef`,
+    ]),
+    ...when(and(isSet(secret), isReferred), [`${where}.secret: ignored, because secretRef is set`]),
+    ...when(and(not(isUsualKey), not(isReferred)), [`${where}.secretRef.key: no effect while ${where}.secretRef.name is empty`]),
+  ]
 }
 
 function hostsWithoutRule({ enabled, hosts, tls }: Live<Values>['webhookReceiver']['ingress']): Messages {

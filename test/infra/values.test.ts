@@ -334,6 +334,23 @@ const warned: Record<string, readonly [values: object, warnings: readonly string
     { replicaCount: 2, webhookReceiver: { enabled: true, hmac: { secret: 'a', ...ref } } },
     ['webhookReceiver.hmac.secret: ignored, because secretRef is set'],
   ],
+  'a key of a Secret that is not named': [
+    { replicaCount: 2, webhookReceiver: { enabled: true, hmac: { secret: 'a' }, token: { secretRef: { key: 'push' } } } },
+    [inline('hmac'), 'webhookReceiver.token.secretRef.key: no effect while webhookReceiver.token.secretRef.name is empty'],
+  ],
+  'settings of agents that nothing injects': [
+    {
+      replicaCount: 2,
+      webhook: { enabled: false },
+      agentImage: { tag: '1.0' },
+      agent: { resources: { limits: { memory: '1Gi' } }, allowImageOverride: true },
+    },
+    [
+      'agentImage.tag: no effect while webhook.enabled is false',
+      'agent.resources.limits: no effect while webhook.enabled is false',
+      'agent.allowImageOverride: no effect while webhook.enabled is false',
+    ],
+  ],
   'a receiver that anyone may use': [
     { replicaCount: 2, webhookReceiver: { enabled: true } },
     ['webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push'],
