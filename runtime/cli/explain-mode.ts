@@ -2,7 +2,7 @@
  * The effective set of a mode for people and programs: each resource with the collection that wins and those that it overrides. Pure.
  */
 import { effectiveSet, type Effective, type Family, foldName, isUserMode, readingOrder } from '../collections/inheritance.ts'
-import type { Resource } from '../collections/tree.ts'
+import type { Resource } from '../collections/resources.ts'
 import { Fault } from '../fault.ts'
 
 /** The effective set, sorted by key, without what the filter leaves out. Throws InvalidConfiguration when it leaves nothing. */

@@ -3,11 +3,12 @@
  */
 import { type Found, inRoot, type TreeFacts, typeOf } from './facts.ts'
 import { foldName, isUserMode } from './inheritance.ts'
-import { type Collection, nameOf, type Resource, type Stray } from './tree.ts'
+import { createKeyTable } from './key-table.ts'
+import { nameOf, type Stray } from './tree.ts'
 import { firstBootSingletons, hiddenInExternal, localSingletons, oneTimeType, sharedTypes, singletonTypes } from './types.ts'
 
 export function* singletonOnlyInMode(facts: TreeFacts): Generator<Found> {
-  const based = new Set(['external', 'core'].flatMap((name) => keysOf(facts.family.byName.get(name)?.collection)))
+  const based = new Set(['external', 'core'].flatMap((name) => singletonsOf(facts, name)))
   for (const { name, resources } of facts.tree.collections) {
     if (!isUserMode(name)) continue
     for (const resource of resources) {
@@ -121,18 +122,14 @@ export function* caseCollision(facts: TreeFacts): Generator<Found> {
     const other = names.get(foldName(name))
     if (other !== undefined) yield { path: inRoot(facts, name), collection: name, message: `differs only in case from "${other}"` }
     names.set(foldName(name), name)
-    const seen = new Map<string, Resource>()
-    for (const resource of resources) {
-      const key = foldName(resource.key)
-      const twin = seen.get(key)
-      if (twin !== undefined) {
-        yield {
-          path: inRoot(facts, resource.folder),
-          collection: name,
-          message: `names the same resource as ${inRoot(facts, twin.folder)}`,
-        }
-      }
-      seen.set(key, resource)
+    const seen = createKeyTable(resources.length, (at) => foldName(resources.at(at).key))
+    let index = 0
+    for (const { key, folder } of resources) {
+      const twin = seen.put(foldName(key), index)
+      index += 1
+      if (twin < 0) continue
+      const message = `names the same resource as ${inRoot(facts, resources.at(twin).folder)}`
+      yield { path: inRoot(facts, folder), collection: name, message }
     }
   }
 }
@@ -155,8 +152,13 @@ function* straysOf({ tree }: TreeFacts, kind: Stray['kind']): Generator<[string,
   for (const { name, strays } of tree.collections) for (const stray of strays) if (stray.kind === kind) yield [name, stray]
 }
 
-function keysOf(collection: Collection | undefined): string[] {
-  return (collection?.resources ?? []).map(({ key }) => foldName(key))
+/** The folded keys of a collection's singletons; no other key has as few parts. */
+function singletonsOf({ family }: TreeFacts, name: string): string[] {
+  const keys: string[] = []
+  for (const resource of family.byName.get(name)?.collection.resources ?? []) {
+    if (resource.kind === 'singleton') keys.push(foldName(resource.key))
+  }
+  return keys
 }
 
 export function counted(count: number, noun: string): string {

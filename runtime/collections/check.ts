@@ -8,11 +8,22 @@ import { readResources } from './contents.ts'
 import { type Found, overriddenEverywhere, type TreeFacts } from './facts.ts'
 import { familyOf } from './inheritance.ts'
 import { judge } from './judge.ts'
-import { type Entry, type Listing, readTexts } from './listing.ts'
+import { type Listing, readTexts } from './listing.ts'
 import { maxManifestBytes, type ParsedMode, parseMode } from './manifests.ts'
-import { createLearner, type Judged, learned, type Memory, planSteps, rememberedFindings, type Size, type Step } from './recall.ts'
+import { appendFile, emptyFiles, inOrder, type PackedFiles } from './packed-files.ts'
+import {
+  createLearner,
+  type Judged,
+  learned,
+  type Memory,
+  planSteps,
+  rememberedFindings,
+  type Size,
+  type Step,
+  unremarkable,
+} from './recall.ts'
 import type { RuleId } from './rules.ts'
-import { buildTree, type Tree } from './tree.ts'
+import { type Tree, treeOf } from './tree.ts'
 
 export type CheckOptions = CollectorOptions & {
   /** Folder that holds the collections; `''` is the top. */
@@ -21,9 +32,14 @@ export type CheckOptions = CollectorOptions & {
   coreDelivered?: boolean | undefined
   /** Files are templates: what they hold is known only once they are rendered. */
   templated?: boolean | undefined
+  /** What the listing holds, where that is known. */
+  files?: PackedFiles | undefined
   /** What is remembered of the same root; this check's takes its place. */
   memory?: Memory | undefined
 }
+
+/** A resource is some 700 bytes while it is read, and a reader costs as much as some 30 of them. */
+const stepsAtOnce = 2000
 
 /** Checks one root of a listing. Throws what reading throws; no content makes it throw. */
 export async function checkCollections(listing: Listing, options: CheckOptions, signal: AbortSignal): Promise<CheckReport> {
@@ -55,19 +71,23 @@ function sizeOf({ collections }: Tree): Size {
 /** Lists the tree and reads the manifests of its collections. */
 export async function readTree(
   listing: Listing,
-  { root, modesInUse, coreDelivered }: Pick<CheckOptions, 'root' | 'modesInUse' | 'coreDelivered'>,
+  { root, modesInUse, coreDelivered, files }: Pick<CheckOptions, 'root' | 'modesInUse' | 'coreDelivered' | 'files'>,
   signal: AbortSignal,
 ): Promise<{ facts: TreeFacts }> {
-  const prefix = root === '' ? '' : `${root}/`
-  const entries: Entry[] = []
-  for await (const batch of listing.list(signal)) for (const entry of batch) if (entry.path.startsWith(prefix)) entries.push(entry)
-  const tree = buildTree(entries, root)
+  const tree = treeOf(files ?? (await listBelow(listing, root, signal)), root)
   const modes = await readModes(listing, tree, signal)
   const family = familyOf(tree, modes)
   const delivered = coreDelivered ?? family.byName.has('core')
   return {
     facts: { root, tree, family, modes, modesInUse, coreDelivered: delivered, overriddenEverywhere: overriddenEverywhere(family) },
   }
+}
+
+async function listBelow(listing: Listing, root: string, signal: AbortSignal): Promise<PackedFiles> {
+  const prefix = root === '' ? '' : `${root}/`
+  const files = emptyFiles()
+  for await (const batch of listing.list(signal)) for (const entry of batch) if (entry.path.startsWith(prefix)) appendFile(files, entry)
+  return inOrder(files)
 }
 
 async function readModes(listing: Listing, { collections }: Tree, signal: AbortSignal): Promise<Map<string, ParsedMode>> {
@@ -84,27 +104,38 @@ async function checkContents(
   memory: Memory | undefined,
   signal: AbortSignal,
 ): Promise<Map<string, Judged> | undefined> {
-  const steps = planSteps(facts, memory)
   const learner = createLearner(memory !== undefined)
-  let next = 0
-  const tellBefore = (end: Step | undefined): void => {
-    for (let step = steps[next]; step !== undefined && step !== end; step = steps[(next += 1)]) {
+  const judgeAll = async (steps: readonly Step[]): Promise<void> => {
+    await judgeUnread(listing, steps, facts, signal)
+    for (const step of steps) {
       for (const [rule, found] of step.judged?.found ?? []) collector.add(rule, found)
       learner.learn(step)
     }
   }
-  const unread = memory?.learned === undefined ? steps : steps.filter(({ judged }) => judged === undefined)
+  let steps: Step[] = []
+  for (const step of planSteps(facts, memory)) {
+    if (step.judged === unremarkable) continue
+    steps.push(step)
+    if (steps.length < stepsAtOnce) continue
+    await judgeAll(steps)
+    steps = []
+  }
+  await judgeAll(steps)
+  return learner.known()
+}
+
+async function judgeUnread(listing: Listing, steps: readonly Step[], facts: TreeFacts, signal: AbortSignal): Promise<void> {
+  const unread = steps.filter(({ judged }) => judged === undefined)
+  if (unread.length === 0) return
   let read = 0
   await readResources(
     listing,
     unread,
     (content) => {
-      const step = unread[(read += 1) - 1]
-      tellBefore(step)
+      const step = unread[read]
+      read += 1
       if (step !== undefined) step.judged = judge(content, step, facts)
     },
     signal,
   )
-  tellBefore(undefined)
-  return learner.known()
 }

@@ -5,7 +5,8 @@
 import { createHash, hash, type Hash } from 'node:crypto'
 import type { ContentSink, Entry, Listing } from './listing.ts'
 import { maxManifestBytes, type ParsedResource, parseResource } from './manifests.ts'
-import type { Collection, Resource } from './tree.ts'
+import type { Resource } from './resources.ts'
+import type { Collection } from './tree.ts'
 import { nameInResource } from './facts.ts'
 
 export type Placed = { collection: Collection; resource: Resource }

@@ -3,7 +3,8 @@
  */
 import { type Family, foldName, lineage, userModes } from './inheritance.ts'
 import type { ParsedMode, ParsedResource } from './manifests.ts'
-import type { Collection, Resource, Tree } from './tree.ts'
+import { noResources, type Resource } from './resources.ts'
+import type { Collection, Tree } from './tree.ts'
 
 /** One violation. `path` is relative to the repository; a `severity` here lowers the rule's default. */
 export type Found = { path: string; message: string; collection?: string; severity?: 'warning' }
@@ -68,5 +69,5 @@ export function overriddenEverywhere(family: Family): Set<string> {
 
 function ownKeys({ byName }: Family, name: string): string[] {
   if (['core', 'external', 'system'].includes(name)) return []
-  return (byName.get(name)?.collection.resources ?? []).map(({ key }) => foldName(key))
+  return (byName.get(name)?.collection.resources ?? noResources).map(({ key }) => foldName(key))
 }

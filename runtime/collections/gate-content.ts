@@ -3,13 +3,26 @@
  * list of what changed and not a list of everything.
  */
 import type { CommitHash } from '../gatewaysync/values.ts'
+import type { Placed } from './contents.ts'
 import type { Delivery } from './delivery.ts'
 import type { Difference, Entry, Listing, VersionedListing } from './listing.ts'
-import { byPath, filesBelow, hasFile, type PackedFiles, packFiles, putFile, removeFile, unpackFiles } from './packed-files.ts'
+import {
+  appendFile,
+  emptyFiles,
+  entryAt,
+  filesBelow,
+  hasFile,
+  inOrder,
+  type PackedFiles,
+  pathsIn,
+  putFile,
+  removeFile,
+} from './packed-files.ts'
 import type { Learned, Memory } from './recall.ts'
+import { unaryName } from './resources.ts'
 import { findRoots, rootOf } from './roots.ts'
 import { settingsFile } from './severities.ts'
-import { modeManifest, nameOf } from './tree.ts'
+import { buildTree, manifestName, modeManifest, nameOf, unaryManifestName } from './tree.ts'
 
 /** What one delivery has of a commit. */
 export type DeliveredContent = {
@@ -17,50 +30,39 @@ export type DeliveredContent = {
   settings: Entry | undefined
   roots: readonly string[]
   /** The delivered files below the roots. */
-  files(): readonly Entry[]
+  files: PackedFiles
   /** What is remembered of a root, and what was changed since. */
   memory(root: string): Memory
-  /** What to keep once it was judged. */
-  keep(commit: CommitHash, learned: Kept['learned']): Kept
 }
 
-/** What is kept of a delivery, see `DeliveredContent`; what was learned is by root. */
-export type Kept = {
+/** What is kept of a delivery once it was judged; what was learned is by root. */
+export type Kept = Pick<DeliveredContent, 'settings' | 'roots' | 'files'> & {
   commit: CommitHash
-  settings: Entry | undefined
-  roots: readonly string[]
-  files: PackedFiles
   learned: ReadonlyMap<string, Learned | undefined>
 }
 
 /** A difference with more changes than this costs more than a list. */
 const maxChanges = 5_000
-/** Each is looked for in everything that is kept. */
+/** Each moves what follows it. */
 const maxChangesInPlace = 200
 
-/** The content of each delivery, in their order. Throws what listing throws. */
-export async function gatherContents(
-  listing: VersionedListing,
-  deliveries: readonly Delivery[],
-  keptOf: (delivery: Delivery) => Kept | undefined,
-  signal: AbortSignal,
-): Promise<[Delivery, DeliveredContent][]> {
-  const contents = new Map<Delivery, DeliveredContent>()
-  const differences = new Map<CommitHash, readonly Difference[] | undefined>()
-  for (const delivery of deliveries) {
-    const kept = keptOf(delivery)
-    if (kept === undefined) continue
-    if (!differences.has(kept.commit)) differences.set(kept.commit, await differenceFrom(listing, kept.commit, signal))
-    const changes = differences.get(kept.commit)
-    const content = changes === undefined ? undefined : changed(kept, changes, delivery)
-    if (content !== undefined) contents.set(delivery, content)
+/**
+ * Gives the content of one delivery after the other, so that no two are held at once. What was kept of an earlier commit becomes this
+ * one's; undefined: nothing was. Throws what listing throws.
+ */
+export function contentReader(listing: VersionedListing, deliveries: readonly Delivery[]) {
+  let first: ReturnType<typeof findContents> | undefined
+  let difference: { from: CommitHash; changes: readonly Difference[] | undefined } | undefined
+  return async (delivery: Delivery, kept: Kept | undefined, signal: AbortSignal): Promise<DeliveredContent> => {
+    if (kept !== undefined) {
+      if (difference?.from !== kept.commit) difference = { from: kept.commit, changes: await differenceFrom(listing, kept.commit, signal) }
+      const content = difference.changes === undefined ? undefined : changed(kept, difference.changes, delivery)
+      if (content !== undefined) return content
+    }
+    first ??= findContents(listing, deliveries, signal)
+    const { settings, roots } = await first
+    return await listContent(listing, delivery, settings, roots.get(delivery) ?? new Set(), signal)
   }
-  const others = deliveries.filter((delivery) => !contents.has(delivery))
-  for (const [delivery, content] of await listContents(listing, others, signal)) contents.set(delivery, content)
-  return deliveries.flatMap((delivery) => {
-    const content = contents.get(delivery)
-    return content === undefined ? [] : [[delivery, content]]
-  })
 }
 
 function entryOf(path: string, id: string | undefined): Entry {
@@ -87,30 +89,24 @@ async function differenceFrom(
   }
 }
 
-/** What is kept, with the changes; undefined where they make a root that was none. */
+/** What is kept, with the changes; undefined, and nothing changed, where they make a root that was none. */
 function changed(kept: Kept, changes: readonly Difference[], { delivered }: Delivery): DeliveredContent | undefined {
   const puts = changes.filter(({ path, gone }) => !gone && delivered(path))
   if (puts.some(({ path }) => isNewRoot(rootOf(path), kept.roots))) return undefined
   const inRoots = puts.filter(({ path }) => kept.roots.some((root) => isBelow(path, root)))
-  const settings = settingsAfter(kept, changes)
-  const isInPlace = changesInPlace(kept, changes, inRoots)
-  const files = isInPlace ? undefined : changedFiles(kept, changes, inRoots)
-  const roots = files === undefined ? kept.roots : findRoots(files.map(({ path }) => path))
+  const gone = changes.filter(({ path, gone: isGone }) => isGone && hasFile(kept.files, path))
+  const onlyContents = gone.length === 0 && inRoots.every(({ path }) => nameOf(path) !== modeManifest && hasFile(kept.files, path))
+  const files = changedFiles(kept.files, gone, inRoots)
   return {
-    settings,
-    roots,
-    files: () => files ?? changedFiles(kept, changes, inRoots),
+    settings: settingsAfter(kept, changes),
+    roots: gone.length === 0 ? kept.roots : findRoots(pathsIn(files)),
+    files,
     memory: (root) => ({
       learned: kept.learned.get(root),
       touched: foldersAbove(changes, root),
-      filesBelow: isInPlace ? (folder) => withIds(filesBelow(kept.files, root === '' ? folder : `${root}/${folder}`), inRoots) : undefined,
+      remade: foldersRemade(changes, root),
+      resourceAt: onlyContents ? (folder) => resourceAt(files, folder, root) : undefined,
     }),
-    keep(commit, learned) {
-      if (changes.length > maxChangesInPlace) return { commit, settings, roots, files: packFiles(files ?? []), learned }
-      for (const { path, gone } of changes) if (gone) removeFile(kept.files, path)
-      for (const { path, id } of inRoots) putFile(kept.files, entryOf(path, id))
-      return { commit, settings, roots, files: kept.files, learned }
-    },
   }
 }
 
@@ -124,65 +120,75 @@ function settingsAfter(kept: Kept, changes: readonly Difference[]): Entry | unde
   return change.gone ? undefined : entryOf(settingsFile, change.id)
 }
 
-/** Whether only contents changed, and not those of a collection's manifest. */
-function changesInPlace({ files }: Kept, changes: readonly Difference[], inRoots: readonly Difference[]): boolean {
-  if (changes.length > maxChangesInPlace) return false
-  return (
-    inRoots.every(({ path }) => nameOf(path) !== modeManifest && hasFile(files, path)) &&
-    changes.every(({ path, gone }) => !gone || !hasFile(files, path))
-  )
+/** In place where that is quicker than a new list. */
+function changedFiles(files: PackedFiles, gone: readonly Difference[], puts: readonly Difference[]): PackedFiles {
+  if (gone.length + puts.length <= maxChangesInPlace) {
+    for (const { path } of gone) removeFile(files, path)
+    for (const { path, id } of puts) putFile(files, entryOf(path, id))
+    return files
+  }
+  const paths = new Set([...gone, ...puts].map(({ path }) => path))
+  const all = emptyFiles()
+  for (let index = 0; index < files.count; index += 1) {
+    const entry = entryAt(files, index)
+    if (!paths.has(entry.path)) appendFile(all, entry)
+  }
+  for (const { path, id } of puts) appendFile(all, entryOf(path, id))
+  return inOrder(all)
 }
 
-function withIds(entries: readonly Entry[], changes: readonly Difference[]): Entry[] {
-  return entries.map((entry) => {
-    const change = changes.find(({ path }) => path === entry.path)
-    return change === undefined ? entry : entryOf(entry.path, change.id)
-  })
+/** The resource in a folder of a root, where nothing above makes the folder part of another. */
+function resourceAt(files: PackedFiles, folder: string, root: string): Placed | undefined {
+  const inside = root === '' ? '' : `${root}/`
+  const holds = (above: string, name: string): boolean => hasFile(files, `${inside}${above}/${name}`)
+  if (!holds(folder, manifestName) && !holds(folder, unaryManifestName)) return undefined
+  const segments = folder.split('/')
+  for (let depth = 3; depth < segments.length; depth += 1) {
+    const above = segments.slice(0, depth).join('/')
+    if (holds(above, manifestName) || (segments[depth] === unaryName && holds(above, unaryManifestName))) return undefined
+  }
+  for (const collection of buildTree(filesBelow(files, `${inside}${folder}`), root).collections) {
+    const resource = collection.resources.find((each) => each.folder === folder)
+    if (resource !== undefined) return { collection, resource }
+  }
+  return undefined
 }
 
-function changedFiles(kept: Kept, changes: readonly Difference[], inRoots: readonly Difference[]): Entry[] {
-  const files = unpackFiles(kept.files)
-  if (changes.length === 0) return files
-  const paths = new Set(changes.map(({ path }) => path))
-  const others = files.filter(({ path }) => !paths.has(path))
-  return [...others, ...inRoots.map(({ path, id }) => entryOf(path, id))].toSorted(byPath)
-}
+type Found = { settings: Entry | undefined; roots: ReadonlyMap<Delivery, ReadonlySet<string>> }
 
-/** Two passes, so that of a large repository no more is held than what is judged. */
-async function listContents(
-  listing: Listing,
-  deliveries: readonly Delivery[],
-  signal: AbortSignal,
-): Promise<Map<Delivery, DeliveredContent>> {
-  const found = deliveries.map((delivery) => ({ delivery, roots: new Set<string>(), files: [] as Entry[] }))
-  if (found.length === 0) return new Map()
+/** What has to be known before files are listed, so that of a large repository no more is held than what is judged. */
+async function findContents(listing: Listing, deliveries: readonly Delivery[], signal: AbortSignal): Promise<Found> {
+  const found = new Map(deliveries.map((delivery) => [delivery, new Set<string>()]))
   let settings: Entry | undefined
   for await (const batch of listing.list(signal)) {
     settings ??= batch.find(({ path }) => path === settingsFile)
     for (const { path } of batch) {
       const root = rootOf(path)
       if (root === undefined) continue
-      for (const { delivery, roots } of found) if (!roots.has(root) && delivery.delivered(path)) roots.add(root)
+      for (const [delivery, roots] of found) if (!roots.has(root) && delivery.delivered(path)) roots.add(root)
     }
   }
-  const withRoots = found.filter(({ roots }) => roots.size > 0)
-  if (withRoots.length > 0) {
-    for await (const batch of listing.list(signal)) {
-      for (const { delivery, roots, files } of withRoots) {
-        for (const entry of batch) if (isBelowAny(entry.path, roots) && delivery.delivered(entry.path)) files.push(entry)
-      }
-    }
-  }
-  return new Map(found.map(({ delivery, roots, files }) => [delivery, listed(settings, [...roots].toSorted(), files.toSorted(byPath))]))
+  return { settings, roots: found }
 }
 
-function listed(settings: Entry | undefined, roots: readonly string[], files: readonly Entry[]): DeliveredContent {
+async function listContent(
+  listing: Listing,
+  { delivered }: Delivery,
+  settings: Entry | undefined,
+  roots: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<DeliveredContent> {
+  const files = emptyFiles()
+  if (roots.size > 0) {
+    for await (const batch of listing.list(signal)) {
+      for (const entry of batch) if (isBelowAny(entry.path, roots) && delivered(entry.path)) appendFile(files, entry)
+    }
+  }
   return {
     settings,
-    roots,
-    files: () => files,
-    memory: () => ({ learned: undefined, touched: new Set(), filesBelow: undefined }),
-    keep: (commit, learned) => ({ commit, settings, roots, files: packFiles(files), learned }),
+    roots: [...roots].toSorted(),
+    files: inOrder(files),
+    memory: () => ({ learned: undefined, touched: new Set(), remade: new Set(), resourceAt: undefined }),
   }
 }
 
@@ -204,4 +210,11 @@ function foldersAbove(changes: readonly Difference[], root: string): Set<string>
     for (let end = path.lastIndexOf('/'); end > start; end = path.lastIndexOf('/', end - 1)) folders.add(path.slice(start, end))
   }
   return folders
+}
+
+/** The folders whose own manifest is among the changes; relative to the root. */
+function foldersRemade(changes: readonly Difference[], root: string): Set<string> {
+  const start = root === '' ? 0 : root.length + 1
+  const manifests = changes.filter(({ path }) => isBelow(path, root) && [manifestName, unaryManifestName].includes(nameOf(path)))
+  return new Set(manifests.map(({ path }) => path.slice(start, path.lastIndexOf('/'))))
 }

@@ -7,10 +7,10 @@ import { Fault } from '../fault.ts'
 import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
-import { checkCollections } from './check.ts'
+import { checkCollections, type CheckOptions } from './check.ts'
 import type { Finding } from './collector.ts'
 import { deliveriesOf, type DeliveryDeps, deliveryKey } from './delivery.ts'
-import { type DeliveredContent, gatherContents } from './gate-content.ts'
+import { contentReader } from './gate-content.ts'
 import { foldName } from './inheritance.ts'
 import { createKeptContents, type KeptContents } from './kept-contents.ts'
 import { type Entry, type Listing, readTexts, type VersionedListing } from './listing.ts'
@@ -87,48 +87,43 @@ async function judge(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const deliveries = deliveriesOf(deps, request.profiles)
-  const contents = await gatherContents(listing, deliveries, ({ key }) => kept.get(`${request.line} ${key}`), signal)
-  const { settings, problem } = await readSettings(listing, contents[0]?.[1].settings, signal)
-  const severity = gateSeverity(settings, request.validation.rules)
-  const common = { severity, modesInUse: request.modesInUse, decidingOnly: true, maxFindings: 500 }
+  const contentOf = contentReader(listing, deliveries)
   const counts = { errors: 0, warnings: 0 }
   const items = new Map<string, VerdictItem>()
   const add = (item: VerdictItem): void => {
     items.set(`${item.rule} ${item.path} ${item.message}`, item)
   }
-  for (const item of settingsProblems(problem, request.validation.rules)) {
-    counts.warnings += 1
-    add(item)
-  }
-  for (const [delivery, content] of contents) {
+  let options: Omit<CheckOptions, 'root'> | undefined
+  let isChecked = false
+  for (const delivery of deliveries) {
     const key = `${request.line} ${delivery.key}`
-    // Until it is judged in full, what is kept is neither of this commit nor of the one before.
-    kept.set(key, undefined)
+    const content = await contentOf(delivery, kept.take(key), signal)
+    if (options === undefined) {
+      const { settings, problem } = await readSettings(listing, content.settings, signal)
+      const severity = gateSeverity(settings, request.validation.rules)
+      options = { severity, modesInUse: request.modesInUse, decidingOnly: true, maxFindings: 500 }
+      for (const item of settingsProblems(problem, request.validation.rules)) {
+        counts.warnings += 1
+        add(item)
+      }
+    }
+    isChecked ||= content.roots.length > 0
     const learned = new Map<string, Memory['learned']>()
     for (const root of content.roots) {
       const memory = content.memory(root)
-      const options = { ...common, root, templated: delivery.templated(root), memory }
-      const own = listOf(content, listing)
-      const { findings, summary } = (await recheckCollections(own, options, signal)) ?? (await checkCollections(own, options, signal))
+      const own = { ...options, root, templated: delivery.templated(root), files: content.files, memory }
+      const { findings, summary } = (await recheckCollections(listing, own, signal)) ?? (await checkCollections(listing, own, signal))
       learned.set(root, memory.learned)
       counts.errors += summary.errors
       counts.warnings += summary.warnings
       for (const finding of findings) add(itemOf(finding))
     }
-    kept.set(key, content.keep(request.commit, learned))
+    const { settings, roots, files } = content
+    kept.set(key, { commit: request.commit, settings, roots, files, learned })
   }
-  if (contents.every(([, { roots }]) => roots.length === 0)) return { kind: 'notChecked' }
+  if (!isChecked) return { kind: 'notChecked' }
   const sorted = [...items.values()].toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
   return { kind: 'checked', ...exact(counts, sorted), items: sorted.slice(0, maxItems) }
-}
-
-function listOf(content: DeliveredContent, { read }: Listing): Listing {
-  return {
-    async *list() {
-      yield content.files()
-    },
-    read,
-  }
 }
 
 /** Profiles that share a root report the same twice; where every finding was kept the distinct ones are counted. */

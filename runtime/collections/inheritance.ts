@@ -3,7 +3,8 @@
  * later collection replaces the whole resource of an earlier one. Pure.
  */
 import type { ParsedMode } from './manifests.ts'
-import type { Collection, Resource, Tree } from './tree.ts'
+import type { Resource } from './resources.ts'
+import type { Collection, Tree } from './tree.ts'
 
 /** Names of collections are compared by this. */
 export function foldName(name: string): string {

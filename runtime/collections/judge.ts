@@ -5,10 +5,8 @@ import { hash } from 'node:crypto'
 import { resourceChecks } from './checks.ts'
 import type { ResourceContent } from './contents.ts'
 import { type Digest, inRoot, type ResourceContext, type ResourceFacts } from './facts.ts'
-import type { Judged, Step } from './recall.ts'
+import { type Judged, type Step, unremarkable } from './recall.ts'
 import { signatureAttribute } from './signature.ts'
-
-const unremarkable: Judged = { found: [], digest: undefined, base: undefined, everywhere: false }
 
 /** What the checks of resources say; what the resource overrides must have been judged. */
 export function judge(content: ResourceContent, { base: overridden, isRepeated, everywhere }: Step, context: ResourceContext): Judged {

@@ -9,34 +9,30 @@ const maxFiles = 40_000
 const maxContents = 1_000
 
 export type KeptContents = {
-  get(key: string): Kept | undefined /** Undefined: keep nothing. */
-  set(key: string, kept: Kept | undefined): void
+  /** Takes it out: what is changed while a commit is judged is kept again only when that went well. */
+  take(key: string): Kept | undefined
+  set(key: string, kept: Kept): void
 }
 
 export function createKeptContents(): KeptContents {
   const contents = new Map<string, Kept>()
   let files = 0
-  const drop = (key: string): void => {
-    files -= contents.get(key)?.files.count ?? 0
+  const take = (key: string): Kept | undefined => {
+    const kept = contents.get(key)
     contents.delete(key)
+    files -= kept?.files.count ?? 0
+    return kept
   }
   return {
-    get(key) {
-      const kept = contents.get(key)
-      if (kept !== undefined) {
-        contents.delete(key)
-        contents.set(key, kept)
-      }
-      return kept
-    },
+    take,
     set(key, kept) {
-      drop(key)
-      if (kept === undefined || kept.files.count > maxFiles) return
+      take(key)
+      if (kept.files.count > maxFiles) return
       contents.set(key, kept)
       files += kept.files.count
       for (const oldest of contents.keys()) {
         if (files <= maxFiles && contents.size <= maxContents) return
-        drop(oldest)
+        take(oldest)
       }
     },
   }

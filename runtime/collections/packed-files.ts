@@ -1,118 +1,190 @@
 /**
- * A long list of files as bytes, for it is kept from one commit to the next: some 140 bytes each instead of several objects. The files
- * below a folder stand side by side; a NUL, which is in no path, stands before each path and before each id. Changed in place, because
- * copies of some megabytes at each commit are more than the list itself.
+ * A long list of files as bytes, for it is kept from one commit to the next: some 120 bytes each instead of several objects. Sorted by the
+ * bytes of the paths, so that every folder is a run. Changed in place, because copies of some megabytes at each commit are more than the
+ * list itself.
  */
 import type { Entry } from './listing.ts'
 
-/** `length` of the bytes are in use. */
-export type PackedFiles = { bytes: Buffer; length: number; count: number }
+/**
+ * Each file is its path and at once its id. `ends` holds two numbers a file: where its path ends, and where its id; the next one begins
+ * there.
+ */
+export type PackedFiles = { bytes: Buffer<ArrayBuffer>; ends: Int32Array<ArrayBuffer>; count: number }
 
-const nul = '\0'
+const slash = 0x2f
 /** Room for some files more. */
-const slackBytes = 64 * 1024
+const slackBytes = 16 * 1024
+const slackFiles = 256
 
-/** `entries` in the order of `byPath`. Nothing but the bytes is made, for there may be tens of thousands. */
-export function packFiles(entries: readonly Entry[]): PackedFiles {
-  const length = entries.reduce((sum, { path, id = '' }) => sum + Buffer.byteLength(path) + id.length + 2, 1)
-  const bytes = Buffer.alloc(length + slackBytes)
-  let at = 0
-  for (const { path, id = '' } of entries) {
-    // The NULs between are there already.
-    at += 1 + bytes.write(path, at + 1)
-    at += 1 + bytes.write(id, at + 1, 'latin1')
-  }
-  return { bytes, length, count: entries.length }
+export function packFiles(entries: Iterable<Entry>): PackedFiles {
+  const files = emptyFiles()
+  for (const entry of entries) appendFile(files, entry)
+  return inOrder(files)
 }
 
-export function unpackFiles({ bytes, length, count }: PackedFiles): Entry[] {
-  return count === 0 ? [] : entriesIn(bytes.toString('utf8', 0, length))
+export function emptyFiles(): PackedFiles {
+  return { bytes: Buffer.from(new ArrayBuffer(slackBytes)), ends: new Int32Array(2 * slackFiles), count: 0 }
 }
 
-/** The files below a folder. */
+/** Adds a file at the end; once all are there, `inOrder` has to be asked. */
+export function appendFile(files: PackedFiles, { path, id = '' }: Entry): void {
+  const { count } = files
+  const start = startOf(files, count)
+  // A UTF-16 unit is at most three bytes.
+  reserve(files, start + path.length * 3 + id.length, count + 1)
+  const pathEnd = start + files.bytes.write(path, start)
+  files.ends[2 * count] = pathEnd
+  files.ends[2 * count + 1] = pathEnd + files.bytes.write(id, pathEnd, 'latin1')
+  files.count += 1
+}
+
+/** The same files sorted, in no more room than they need; git lists them sorted already. */
+export function inOrder(files: PackedFiles): PackedFiles {
+  const { count } = files
+  let isSorted = true
+  for (let index = 1; index < count && isSorted; index += 1) isSorted = compare(files, index - 1, index) < 0
+  if (isSorted) return trimmed(files)
+  const order = Uint32Array.from({ length: count }, (_, index) => index).toSorted((a, b) => compare(files, a, b))
+  const sorted = emptyFiles()
+  for (const index of order) appendFile(sorted, entryAt(files, index))
+  return trimmed(sorted)
+}
+
+export function unpackFiles(files: PackedFiles): Entry[] {
+  return entriesIn(files, 0, files.count)
+}
+
+export function entriesIn(files: PackedFiles, start: number, end: number): Entry[] {
+  const entries: Entry[] = []
+  for (let index = start; index < end; index += 1) entries.push(entryAt(files, index))
+  return entries
+}
+
+export function entryAt(files: PackedFiles, index: number): Entry {
+  const end = pathEndOf(files, index)
+  const idEnd = startOf(files, index + 1)
+  const path = files.bytes.toString('utf8', startOf(files, index), end)
+  return idEnd === end ? { path } : { path, id: files.bytes.toString('latin1', end, idEnd) }
+}
+
+export function pathAt(files: PackedFiles, index: number): string {
+  return files.bytes.toString('utf8', startOf(files, index), pathEndOf(files, index))
+}
+
+export function* pathsIn(files: PackedFiles): Generator<string> {
+  for (let index = 0; index < files.count; index += 1) yield pathAt(files, index)
+}
+
+/** Where the bytes of a file begin. */
+export function startOf({ ends }: PackedFiles, index: number): number {
+  return index === 0 ? 0 : (ends[2 * index - 1] ?? 0)
+}
+
+export function pathEndOf({ ends }: PackedFiles, index: number): number {
+  return ends[2 * index] ?? 0
+}
+
+/** The files below a folder, from the first to before the last; `''` is the top. */
+export function rangeBelow(files: PackedFiles, folder: string): { start: number; end: number } {
+  if (folder === '') return { start: 0, end: files.count }
+  const prefix = Buffer.from(`${folder}/`)
+  const start = lowerBound(files, prefix)
+  // No path holds a folder and what follows the slash at once.
+  prefix[prefix.length - 1] = slash + 1
+  return { start, end: lowerBound(files, prefix) }
+}
+
 export function filesBelow(files: PackedFiles, folder: string): Entry[] {
-  const prefix = Buffer.from(`${nul}${folder}/`)
-  const used = usedOf(files)
-  const start = used.indexOf(prefix)
-  if (start < 0) return []
-  let end = start
-  while (used.subarray(end, end + prefix.length).equals(prefix)) end = endOf(used, end)
-  return entriesIn(used.toString('utf8', start, end + 1))
+  const { start, end } = rangeBelow(files, folder)
+  return entriesIn(files, start, end)
 }
 
 export function hasFile(files: PackedFiles, path: string): boolean {
-  return find(files, path) >= 0
+  const bytes = Buffer.from(path)
+  return isAt(files, lowerBound(files, bytes), bytes)
 }
 
 /** Puts a file there, or another id to the file that is there. */
 export function putFile(files: PackedFiles, { path, id = '' }: Entry): void {
-  const at = find(files, path)
-  if (at >= 0) {
-    const start = at + Buffer.byteLength(path) + 2
-    if (files.bytes.indexOf(nul, start) - start === id.length) {
-      files.bytes.write(id, start, 'latin1')
-      return
-    }
-    removeFile(files, path)
+  const bytes = Buffer.from(path)
+  const at = lowerBound(files, bytes)
+  if (!isAt(files, at, bytes)) {
+    splice(files, at, 0, Buffer.concat([bytes, Buffer.from(id, 'latin1')]), bytes.length)
+    return
   }
-  insert(files, placeFor(files, path), Buffer.from(`${nul}${path}${nul}${id}`))
+  const end = pathEndOf(files, at)
+  if (startOf(files, at + 1) - end === id.length) files.bytes.write(id, end, 'latin1')
+  else splice(files, at, 1, Buffer.concat([bytes, Buffer.from(id, 'latin1')]), bytes.length)
 }
 
 export function removeFile(files: PackedFiles, path: string): void {
-  const at = find(files, path)
-  if (at < 0) return
-  const end = endOf(usedOf(files), at)
-  files.bytes.copyWithin(at, end, files.length)
-  files.length -= end - at
-  files.count -= 1
+  const bytes = Buffer.from(path)
+  const at = lowerBound(files, bytes)
+  if (isAt(files, at, bytes)) splice(files, at, 1, undefined, 0)
 }
 
-function insert(files: PackedFiles, at: number, entry: Buffer): void {
-  const length = files.length + entry.length
-  if (length > files.bytes.length) {
-    const larger = Buffer.alloc(length + slackBytes)
-    files.bytes.copy(larger, 0, 0, files.length)
-    files.bytes = larger
+/** Puts one file, or none, in the place of `removed` files. */
+function splice(files: PackedFiles, at: number, removed: 0 | 1, entry: Buffer | undefined, pathLength: number): void {
+  const added = entry === undefined ? 0 : 1
+  const { count } = files
+  const [start, end, used] = [startOf(files, at), startOf(files, at + removed), startOf(files, count)]
+  const more = (entry?.length ?? 0) - (end - start)
+  reserve(files, used + more, count + added)
+  const { bytes, ends } = files
+  bytes.copyWithin(end + more, end, used)
+  ends.copyWithin(2 * (at + added), 2 * (at + removed), 2 * count)
+  if (entry !== undefined) {
+    entry.copy(bytes, start)
+    ends[2 * at] = start + pathLength
+    ends[2 * at + 1] = start + entry.length
   }
-  files.bytes.copyWithin(at + entry.length, at, files.length)
-  entry.copy(files.bytes, at)
-  files.length = length
-  files.count += 1
+  files.count = count + added - removed
+  for (let index = 2 * (at + added); index < 2 * files.count; index += 1) ends[index] = (ends[index] ?? 0) + more
 }
 
-/** Before the first file of the nearest folder above that has one: so the files of every folder stay side by side. */
-function placeFor(files: PackedFiles, path: string): number {
-  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-    const at = usedOf(files).indexOf(`${nul}${path.slice(0, end)}/`)
-    if (at >= 0) return at
+/** Grows by a quarter. */
+function reserve(files: PackedFiles, bytes: number, count: number): void {
+  if (bytes > files.bytes.length) resizeBytes(files, bytes + (bytes >> 2))
+  if (2 * count > files.ends.length) resizeEnds(files, count + (count >> 2))
+}
+
+function trimmed(files: PackedFiles): PackedFiles {
+  resizeBytes(files, startOf(files, files.count) + slackBytes)
+  resizeEnds(files, files.count + slackFiles)
+  return files
+}
+
+/** What it had is given back at once and does not wait for the collector, which hardly sees it. */
+function resizeBytes(files: PackedFiles, size: number): void {
+  files.bytes = Buffer.from(files.bytes.buffer.transfer(size))
+}
+
+function resizeEnds(files: PackedFiles, count: number): void {
+  files.ends = new Int32Array(files.ends.buffer.transfer(2 * count * Int32Array.BYTES_PER_ELEMENT))
+}
+
+/** The first file that does not come before the path. */
+function lowerBound(files: PackedFiles, path: Buffer): number {
+  let [low, high] = [0, files.count]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (files.bytes.compare(path, 0, path.length, startOf(files, middle), pathEndOf(files, middle)) < 0) low = middle + 1
+    else high = middle
   }
-  return 0
+  return low
 }
 
-function find(files: PackedFiles, path: string): number {
-  return usedOf(files).indexOf(`${nul}${path}${nul}`)
+function isAt(files: PackedFiles, index: number, path: Buffer): boolean {
+  if (index >= files.count) return false
+  return files.bytes.compare(path, 0, path.length, startOf(files, index), pathEndOf(files, index)) === 0
 }
 
-function usedOf({ bytes, length }: PackedFiles): Buffer {
-  return bytes.subarray(0, length)
+function compare(files: PackedFiles, a: number, b: number): number {
+  const { bytes } = files
+  return bytes.compare(bytes, startOf(files, b), pathEndOf(files, b), startOf(files, a), pathEndOf(files, a))
 }
 
-/** Where the next entry begins. */
-function endOf(bytes: Buffer, start: number): number {
-  return bytes.indexOf(nul, bytes.indexOf(nul, start + 1) + 1)
-}
-
-function entriesIn(text: string): Entry[] {
-  const parts = text.split(nul)
-  const entries: Entry[] = []
-  for (let index = 1; index + 1 < parts.length; index += 2) {
-    const [path = '', id = ''] = [parts[index], parts[index + 1]]
-    entries.push(id === '' ? { path } : { path, id })
-  }
-  return entries
-}
-
-/** By UTF-16 units, so that what begins alike stands side by side. */
+/** By UTF-16 units. */
 export function byPath(a: Entry, b: Entry): number {
   return a.path < b.path ? -1 : a.path > b.path ? 1 : 0
 }

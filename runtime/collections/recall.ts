@@ -6,8 +6,9 @@
 import type { Placed } from './contents.ts'
 import type { Digest, Found, TreeFacts } from './facts.ts'
 import { type Family, foldName, lineage } from './inheritance.ts'
-import type { Entry } from './listing.ts'
+import { createKeyTable } from './key-table.ts'
 import type { RuleId } from './rules.ts'
+import { noResources, type Resource } from './resources.ts'
 import type { Collection } from './tree.ts'
 
 /** What one resource gave. */
@@ -22,9 +23,15 @@ export type Judged = {
 
 export type Size = { resources: number; collections: number }
 
+/** Nothing was found, and nothing depends on it. */
+export const unremarkable: Judged = { found: [], digest: undefined, base: undefined, everywhere: false }
+
 /** What one check learned of a root. */
 export type Learned = {
-  /** Resources by their folder, relative to the root, in the order of judgement; nearly all of them are one and the same value. */
+  /**
+   * Resources by their folder, relative to the root, in the order of judgement. Nearly all are unremarkable and not held here: such a one is
+   * known where nothing made it a resource since.
+   */
   known: Map<string, Judged>
   /** What follows from names and the manifests of collections; undefined where there is too much of it, or of the resources'. */
   shape: Shape | undefined
@@ -43,8 +50,12 @@ export type Memory = {
   learned: Learned | undefined
   /** Folders in which a file was added, changed or removed since, with all folders above them; relative to the root. */
   touched: ReadonlySet<string>
-  /** Known where no file was added or removed since and no manifest of a collection changed: the files below a folder of the root. */
-  filesBelow: ((folder: string) => readonly Entry[]) | undefined
+  /** Those of them that hold a manifest which was added, changed or removed: what is below may have become a resource. */
+  remade: ReadonlySet<string>
+  /** Known where no file was added or removed since and no manifest of a collection changed: the resource in a folder of the root. */
+  resourceAt: ((folder: string) => Placed | undefined) | undefined
+  /** What was read and judged of this commit already, by folder. */
+  judged?: ReadonlyMap<string, Judged>
 }
 
 /** Each is some 200 bytes. */
@@ -61,23 +72,45 @@ export type Step = Placed & {
   judged: Judged | undefined
 }
 
-/** Puts resources in order, those that are overridden first, and says which have to be read. */
-export function planSteps(facts: TreeFacts, memory: Memory | undefined): Step[] {
-  const steps = withBases(facts)
-  if (memory?.learned === undefined) return steps
-  const { known } = memory.learned
-  const isTouched = (step: Step | undefined): boolean => step !== undefined && memory.touched.has(step.resource.folder)
-  for (const step of steps) {
-    const { base, everywhere, resource } = step
-    const judged = known.get(resource.folder)
-    if (judged === undefined || isTouched(step) || isTouched(base)) continue
-    if (judged.base === base?.resource.folder && judged.everywhere === everywhere) step.judged = judged
-  }
+/** Puts resources in order, those that are overridden first, and says which have to be read. The order can be walked once. */
+export function* planSteps(facts: TreeFacts, memory: Memory | undefined): Generator<Step> {
+  const collections = inOrderOfJudgement(facts)
+  const compared = comparedSteps(facts, collections)
+  for (const step of compared.values()) step.judged = remembered(step, memory)
   // What is read is compared with its base, which must be known or read too; bases come before.
-  for (const { judged, base } of steps.toReversed()) {
+  for (const { judged, base } of [...compared.values()].toReversed()) {
     if (judged === undefined && base?.judged !== undefined && base.judged.digest === undefined) base.judged = undefined
   }
-  return steps
+  let index = 0
+  for (const { collection } of collections) {
+    for (const resource of collection.resources) {
+      const step = compared.get(index) ?? stepOf(collection, resource)
+      index += 1
+      if (!step.isRepeated) step.judged = remembered(step, memory)
+      yield step
+    }
+  }
+}
+
+function stepOf(collection: Collection, resource: Resource): Step {
+  return { collection, resource, base: undefined, isRepeated: false, everywhere: false, judged: undefined }
+}
+
+function remembered({ resource: { folder }, base, everywhere }: Step, memory: Memory | undefined): Judged | undefined {
+  if (memory?.learned === undefined) return undefined
+  const { learned: earlier, touched, remade } = memory
+  const now = memory.judged?.get(folder)
+  if (now !== undefined) return now
+  if (touched.has(folder) || (base !== undefined && touched.has(base.resource.folder))) return undefined
+  const judged = earlier.known.get(folder) ?? (isBelowAny(folder, remade) ? undefined : unremarkable)
+  return judged?.base === base?.resource.folder && judged?.everywhere === everywhere ? judged : undefined
+}
+
+function isBelowAny(folder: string, folders: ReadonlySet<string>): boolean {
+  if (folders.size === 0) return false
+  for (let end = folder.lastIndexOf('/'); end > 0; end = folder.lastIndexOf('/', end - 1))
+    if (folders.has(folder.slice(0, end))) return true
+  return false
 }
 
 /** Remembers what steps gave; where that is too much, nothing. */
@@ -91,7 +124,7 @@ export function createLearner(isWanted: boolean): { known(): Map<string, Judged>
       if (judged === undefined) return
       left -= judged.found.length
       if (left < 0) known = undefined
-      known?.set(step.resource.folder, judged)
+      if (judged !== unremarkable) known?.set(step.resource.folder, judged)
       // Others may still be compared with it.
       if (known === undefined && judged.found.length > 0) step.judged = { ...judged, found: [] }
     },
@@ -112,44 +145,65 @@ export function learned(
 function withoutResources({ byName }: Family): Family {
   const bare = [...byName].map(([folded, { collection, mode }]) => {
     const { name, manifest } = collection
-    const empty: Collection = { name, manifest, resources: [], strays: [], skipped: [] }
+    const empty: Collection = { name, manifest, resources: noResources, strays: [], skipped: [] }
     return [folded, { collection: empty, mode }] as const
   })
   return { byName: new Map(bare) }
 }
 
-function withBases(facts: TreeFacts): Step[] {
-  const { family, tree } = facts
-  // Parents before their children, so that an override finds what it is compared with.
-  const ordered = tree.collections
+type Ordered = readonly { collection: Collection; ancestors: readonly string[] }[]
+
+/** Parents before their children, so that an override finds what it is compared with. */
+function inOrderOfJudgement({ family, tree }: TreeFacts): Ordered {
+  return tree.collections
     .map((collection) => ({ collection, ancestors: lineage(family, collection.name).names.slice(1) }))
     .toSorted((a, b) => a.ancestors.length - b.ancestors.length)
-  const repeated = repeatedKeys(tree.collections)
-  const steps: Step[] = []
-  for (const { collection, ancestors } of ordered) {
+}
+
+/** The steps of resources that exist in several collections, by their place in the order. */
+function comparedSteps(facts: TreeFacts, collections: Ordered): Map<number, Step> {
+  const steps = new Map<number, Step>()
+  const repeated = repeatedKeys(collections)
+  if (repeated.size === 0) return steps
+  let index = -1
+  for (const { collection, ancestors } of collections) {
     const name = foldName(collection.name)
     for (const resource of collection.resources) {
+      index += 1
       const key = foldName(resource.key)
       const seen = repeated.get(key)
-      const holder = seen === undefined || name === 'local' ? undefined : ancestors.find((ancestor) => seen.has(ancestor))
-      const base = holder === undefined ? undefined : seen?.get(holder)
+      if (seen === undefined) continue
+      const holder = name === 'local' ? undefined : ancestors.find((ancestor) => seen.has(ancestor))
+      const base = holder === undefined ? undefined : seen.get(holder)
       const everywhere = name === 'core' && facts.overriddenEverywhere.has(key)
-      const step: Step = { collection, resource, base, isRepeated: seen !== undefined, everywhere, judged: undefined }
-      seen?.set(name, step)
-      steps.push(step)
+      const step: Step = { ...stepOf(collection, resource), base, isRepeated: true, everywhere }
+      seen.set(name, step)
+      steps.set(index, step)
     }
   }
   return steps
 }
 
 /** The keys that occur more than once, each with room for the step of each collection that holds it. */
-function repeatedKeys(collections: readonly Collection[]): Map<string, Map<string, Step>> {
-  const seen = new Set<string>()
+function repeatedKeys(collections: Ordered): Map<string, Map<string, Step>> {
+  const firsts: number[] = []
+  let count = 0
+  for (const { collection } of collections) {
+    firsts.push(count)
+    count += collection.resources.length
+  }
+  const seen = createKeyTable(count, (at) => {
+    const number = firsts.findLastIndex((first) => first <= at)
+    return foldName(collections[number]?.collection.resources.at(at - (firsts[number] ?? 0)).key ?? '')
+  })
   const repeated = new Map<string, Map<string, Step>>()
-  for (const { key: written } of collections.flatMap(({ resources }) => resources)) {
-    const key = foldName(written)
-    if (seen.has(key)) repeated.set(key, new Map())
-    else seen.add(key)
+  let index = 0
+  for (const { collection } of collections) {
+    for (const resource of collection.resources) {
+      const key = foldName(resource.key)
+      if (seen.put(key, index) >= 0 && !repeated.has(key)) repeated.set(key, new Map())
+      index += 1
+    }
   }
   return repeated
 }

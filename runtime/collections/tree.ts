@@ -3,19 +3,8 @@
  * Pure.
  */
 import type { Entry } from './listing.ts'
-
-export type Resource = {
-  /** `<module>/<type>[/<name>...]` with decoded names; a unary resource ends in `/_unary`. */
-  key: string
-  module: string
-  type: string
-  /** Relative to the collections root. */
-  folder: string
-  kind: 'singleton' | 'named' | 'unary'
-  manifest: Entry
-  /** The files beside the manifest and, unless it is unary, below it. */
-  files: Entry[]
-}
+import { entriesIn, entryAt, type PackedFiles, packFiles, pathAt, pathEndOf, rangeBelow, startOf } from './packed-files.ts'
+import { createResources, isPlaceholder, type ResourceList, type Resources, unaryName } from './resources.ts'
 
 /** Files that belong to no resource: `data` stands where a resource's files would, `loose` anywhere else. */
 export type Stray = { folder: string; kind: 'data' | 'loose'; files: Entry[] }
@@ -23,7 +12,7 @@ export type Stray = { folder: string; kind: 'data' | 'loose'; files: Entry[] }
 export type Collection = {
   name: string
   manifest: Entry | undefined
-  resources: Resource[]
+  resources: Resources
   strays: Stray[]
   /** Files in folders that a gateway passes over. */
   skipped: Entry[]
@@ -42,23 +31,29 @@ export type Tree = {
 
 export const modeManifest = 'config-mode.json'
 export const cacheFolder = '.resources'
-const manifestName = 'resource.json'
-const unaryManifestName = 'unary-resource.json'
-const unaryName = '_unary'
+export const manifestName = 'resource.json'
+export const unaryManifestName = 'unary-resource.json'
+
+const slash = 0x2f
 
 /**
- * A folder is a run of the sorted entries: those from `start` to before `end`, whose paths are the same up to `offset`. Nothing is built
- * for it, so that a large repository costs no more than its list of files.
+ * A folder is a run of the sorted files: those from `start` to before `end`, whose paths are the same up to `offset` bytes. Nothing is
+ * built for it, so that a large repository costs no more than its list of files.
  */
-type Folder = { entries: readonly Entry[]; start: number; end: number; offset: number }
+type Folder = { files: PackedFiles; start: number; end: number; offset: number }
 
 /** Builds the tree of the files below `root` (`''` is the top); the order of the entries does not matter. */
 export function buildTree(entries: Iterable<Entry>, root: string): Tree {
-  const prefix = root === '' ? '' : `${root}/`
-  const sorted = inOrder([...entries].filter(({ path }) => path.startsWith(prefix)))
-  const top: Folder = { entries: sorted, start: 0, end: sorted.length, offset: prefix.length }
+  return treeOf(packFiles(entries), root)
+}
+
+/** The same from a list that is packed already; the tree looks into it and is of use only until it changes. */
+export function treeOf(files: PackedFiles, root: string): Tree {
+  const offset = root === '' ? 0 : Buffer.byteLength(root) + 1
+  const top: Folder = { files, ...rangeBelow(files, root), offset }
   const tree: Tree = { collections: [], loose: [], ignored: [], skipped: [] }
-  for (const file of filesOf(top)) {
+  for (const index of filesOf(top)) {
+    const file = entryAt(files, index)
     if (isPlaceholder(file.path) || isLeftover(nameOf(file.path))) tree.ignored.push(file)
     else tree.loose.push(file)
   }
@@ -71,8 +66,10 @@ export function buildTree(entries: Iterable<Entry>, root: string): Tree {
 }
 
 function addCollection(tree: Tree, name: string, folder: Folder): void {
-  const collection: Collection = { name, manifest: undefined, resources: [], strays: [], skipped: [] }
-  const own = filesOf(folder)
+  const offset = folder.offset - Buffer.byteLength(name) - 1
+  const resources = createResources(folder.files, offset)
+  const collection: Collection = { name, manifest: undefined, resources, strays: [], skipped: [] }
+  const own = entriesAt(folder.files, filesOf(folder))
   const manifest = own.find(({ path }) => nameOf(path) === modeManifest)
   if (manifest !== undefined) collection.manifest = manifest
   const others = own.filter((file) => file !== manifest)
@@ -82,51 +79,44 @@ function addCollection(tree: Tree, name: string, folder: Folder): void {
       collect(moduleFolder, collection.skipped)
       continue
     }
-    addStray(collection, tree, `${name}/${module}`, 'loose', filesOf(moduleFolder))
+    addStray(collection, tree, `${name}/${module}`, 'loose', entriesAt(folder.files, filesOf(moduleFolder)))
     for (const [type, typeFolder] of foldersOf(moduleFolder)) {
       if (isSkipped(type)) collect(typeFolder, collection.skipped)
-      else walk({ tree, collection, module, type }, [], [], typeFolder)
+      else walk({ tree, collection, resources, offset, module, type }, 0, typeFolder)
     }
   }
-  const { resources, strays, skipped } = collection
+  const { strays, skipped } = collection
   if (manifest !== undefined || resources.length + strays.length + skipped.length > 0) tree.collections.push(collection)
 }
 
-type Place = { tree: Tree; collection: Collection; module: string; type: string }
+type Place = { tree: Tree; collection: Collection; resources: ResourceList; offset: number; module: string; type: string }
 
-/** One folder of a type or of a name below it; `names` are decoded, `segments` as they stand. */
-function walk(place: Place, names: readonly string[], segments: readonly string[], folder: Folder): void {
-  const { tree, collection, module, type } = place
-  const path = [collection.name, module, type, ...segments].join('/')
-  const key = [module, type, ...names].join('/')
+/** One folder of a type, or of a name `depth` below it. */
+function walk(place: Place, depth: number, folder: Folder): void {
+  const { tree, collection, resources, module, type } = place
+  const { files, start, end } = folder
   const here = filesOf(folder)
-  const own = here.find((file) => nameOf(file.path) === manifestName)
+  const own = here.find((index) => isNamed(folder, index, manifestName))
   if (own !== undefined) {
-    const files: Entry[] = []
-    collect(folder, files)
-    const kind = names.length === 0 ? 'singleton' : 'named'
-    collection.resources.push({ key, module, type, folder: path, kind, manifest: own, files: withoutPlaceholders(tree, files, own) })
+    ignorePlaceholders(tree, files, start, end)
+    resources.add(module, type, { start, end, manifest: own, kind: depth === 0 ? 'singleton' : 'named' })
     return
   }
-  const unary = here.find((file) => nameOf(file.path) === unaryManifestName)
+  const unary = here.find((index) => isNamed(folder, index, unaryManifestName))
   if (unary !== undefined) {
-    const files = withoutPlaceholders(tree, here, unary)
-    collection.resources.push({ key: `${key}/${unaryName}`, module, type, folder: path, kind: 'unary', manifest: unary, files })
-  } else addStray(collection, tree, path, 'data', here)
+    for (const index of here) ignorePlaceholders(tree, files, index, index + 1)
+    resources.add(module, type, { start, end, manifest: unary, kind: 'unary' })
+  } else if (here.length > 0) addStray(collection, tree, folderOf(folder, place.offset), 'data', entriesAt(files, here))
   for (const [name, child] of foldersOf(folder)) {
     if (isSkipped(name) || (unary !== undefined && name === unaryName)) collect(child, collection.skipped)
-    else walk(place, [...names, decodeName(name)], [...segments, name], child)
+    else walk(place, depth + 1, child)
   }
 }
 
-/** Names with `%` are form-encoded; one that cannot be decoded stands for itself. */
-export function decodeName(name: string): string {
-  if (!name.includes('%')) return name
-  try {
-    return decodeURIComponent(name.replaceAll('+', ' '))
-  } catch {
-    return name
-  }
+/** Relative to the root, from the path of a file in it. */
+function folderOf({ files, start, offset }: Folder, rootOffset: number): string {
+  const first = startOf(files, start)
+  return files.bytes.toString('utf8', first + rootOffset, first + offset - 1)
 }
 
 /** Every path of a tree, in no particular order. */
@@ -150,15 +140,15 @@ function addStray({ strays }: Collection, tree: Tree, folder: string, kind: Stra
   if (real.length > 0) strays.push({ folder, kind, files: real })
 }
 
-/** An array that has room for no more than it holds: there is one for each resource. */
-function withoutPlaceholders(tree: Tree, files: readonly Entry[], manifest?: Entry): Entry[] {
+function withoutPlaceholders(tree: Tree, files: readonly Entry[]): Entry[] {
   for (const file of files) if (isPlaceholder(file.path)) tree.ignored.push(file)
-  return files.filter((file) => file !== manifest && !isPlaceholder(file.path)).slice()
+  return files.filter(({ path }) => !isPlaceholder(path))
 }
 
-/** Files of git itself, which keep folders or say how files are treated. */
-function isPlaceholder(path: string): boolean {
-  return /(?:^|\/)\.git(?:keep|ignore|attributes)$/.test(path)
+function ignorePlaceholders(tree: Tree, files: PackedFiles, start: number, end: number): void {
+  for (let index = start; index < end; index += 1) {
+    if (isPlaceholder(pathAt(files, index))) tree.ignored.push(entryAt(files, index))
+  }
 }
 
 /** What a gateway leaves in the root: notes of a migration. */
@@ -171,41 +161,56 @@ function isSkipped(name: string): boolean {
   return name.startsWith('.') || name.includes('.deleted-') || name.endsWith('.tmp')
 }
 
-/** Sorted by path, so that each folder is a run; listings mostly are already. */
-function inOrder(entries: Entry[]): Entry[] {
-  const isSorted = entries.every(({ path }, index) => index === 0 || (entries[index - 1]?.path ?? '') < path)
-  return isSorted ? entries : entries.toSorted((a, b) => (a.path < b.path ? -1 : 1))
-}
-
 /** The files that stand directly in a folder. */
-function filesOf({ entries, start, end, offset }: Folder): Entry[] {
-  const files: Entry[] = []
-  for (let index = start; index < end; index += 1) {
-    const entry = entries[index]
-    if (entry !== undefined && !entry.path.includes('/', offset)) files.push(entry)
-  }
-  return files
+function filesOf({ files, start, end, offset }: Folder): number[] {
+  const found: number[] = []
+  for (let index = start; index < end; index += 1) if (slashIn(files, index, offset) < 0) found.push(index)
+  return found
 }
 
-function* foldersOf({ entries, start, end, offset }: Folder): Generator<[string, Folder]> {
+function* foldersOf({ files, start, end, offset }: Folder): Generator<[string, Folder]> {
   for (let index = start; index < end;) {
-    const path = entries[index]?.path ?? ''
-    const slash = path.indexOf('/', offset)
-    if (slash < 0) {
+    const at = slashIn(files, index, offset)
+    if (at < 0) {
       index += 1
       continue
     }
-    const prefix = path.slice(0, slash + 1)
+    const first = startOf(files, index)
+    const below = at - first + 1
     let next = index + 1
-    while (next < end && entries[next]?.path.startsWith(prefix) === true) next += 1
-    yield [path.slice(offset, slash), { entries, start: index, end: next, offset: slash + 1 }]
+    while (next < end && isSame(files, index, next, offset, below)) next += 1
+    yield [files.bytes.toString('utf8', first + offset, at), { files, start: index, end: next, offset: below }]
     index = next
   }
 }
 
-function collect({ entries, start, end }: Folder, into: Entry[]): void {
-  for (let index = start; index < end; index += 1) {
-    const entry = entries[index]
-    if (entry !== undefined) into.push(entry)
-  }
+/** Where the first slash of a path after `offset` bytes is; -1: nowhere. */
+function slashIn(files: PackedFiles, index: number, offset: number): number {
+  const { bytes } = files
+  const end = pathEndOf(files, index)
+  for (let at = startOf(files, index) + offset; at < end; at += 1) if (bytes[at] === slash) return at
+  return -1
+}
+
+/** Whether two paths are the same from one offset to before the other. */
+function isSame(files: PackedFiles, a: number, b: number, from: number, to: number): boolean {
+  const { bytes } = files
+  const [first, second] = [startOf(files, a), startOf(files, b)]
+  if (second + to > pathEndOf(files, b)) return false
+  for (let at = from; at < to; at += 1) if (bytes[first + at] !== bytes[second + at]) return false
+  return true
+}
+
+/** Whether a file directly in the folder has this name, which is ASCII. */
+function isNamed({ files, offset }: Folder, index: number, name: string): boolean {
+  const start = startOf(files, index) + offset
+  return pathEndOf(files, index) - start === name.length && files.bytes.toString('latin1', start, start + name.length) === name
+}
+
+function entriesAt(files: PackedFiles, indexes: readonly number[]): Entry[] {
+  return indexes.map((index) => entryAt(files, index))
+}
+
+function collect({ files, start, end }: Folder, into: Entry[]): void {
+  for (const entry of entriesIn(files, start, end)) into.push(entry)
 }

@@ -1,0 +1,38 @@
+/**
+ * Finds what has the same name among tens of thousands, without keeping the names: numbers only, and a name is made again where two are
+ * likely to be the same. Pure.
+ */
+
+export type KeyTable = {
+  /** Which number had the same key before, or -1; `at` takes its place. */
+  put(key: string, at: number): number
+}
+
+/** For at most `count` keys; `keyOf` gives the key of a number that was put. */
+export function createKeyTable(count: number, keyOf: (at: number) => string): KeyTable {
+  const size = 2 ** Math.ceil(Math.log2(2 * count + 1))
+  const hashes = new Int32Array(size)
+  /** One more than the number; 0: the slot is free. */
+  const numbers = new Int32Array(size)
+  return {
+    put(key, at) {
+      const hash = hashOf(key)
+      for (let slot = hash & (size - 1); ; slot = (slot + 1) & (size - 1)) {
+        const found = (numbers[slot] ?? 0) - 1
+        if (found >= 0 && (hashes[slot] !== hash || keyOf(found) !== key)) continue
+        hashes[slot] = hash
+        numbers[slot] = at + 1
+        return found
+      }
+    },
+  }
+}
+
+/** FNV-1a over UTF-16 units, mixed so that the lowest bits differ. */
+function hashOf(key: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
+  hash ^= hash >>> 15
+  hash = Math.imul(hash, 0x2c1b3c6d)
+  return hash ^ (hash >>> 13)
+}

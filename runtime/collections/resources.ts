@@ -1,0 +1,177 @@
+/**
+ * The resources of a collection: three numbers each. What a check asks of one is made when it is asked for, and is gone soon after; as
+ * objects, tens of thousands of them would outlive the collector's quick passes and stay until its next long one.
+ */
+import type { Entry } from './listing.ts'
+import { entryAt, type PackedFiles, pathAt, pathEndOf, startOf } from './packed-files.ts'
+
+export type Resource = {
+  /** `<module>/<type>[/<name>...]` with decoded names; a unary resource ends in `/_unary`. */
+  readonly key: string
+  readonly module: string
+  readonly type: string
+  /** Relative to the collections root. */
+  readonly folder: string
+  readonly kind: 'singleton' | 'named' | 'unary'
+  readonly manifest: Entry
+  /** The files beside the manifest and, unless it is unary, below it. */
+  readonly files: readonly Entry[]
+}
+
+export type Resources = Iterable<Resource> & {
+  readonly length: number
+  at(index: number): Resource
+  map<T>(of: (resource: Resource) => T): T[]
+  filter(isWanted: (resource: Resource) => boolean): Resource[]
+  find(isWanted: (resource: Resource) => boolean): Resource | undefined
+  some(isWanted: (resource: Resource) => boolean): boolean
+}
+
+/** Where a resource stands in the list: the files below its folder, and its manifest among them. */
+export type Place = { start: number; end: number; manifest: number; kind: Resource['kind'] }
+
+export type ResourceList = Resources & { add(module: string, type: string, place: Place): void }
+
+const kinds = ['singleton', 'named', 'unary'] as const
+export const unaryName = '_unary'
+const slash = 0x2f
+
+/** Resources in the order in which they are added; `offset` bytes of each path lead to the root. */
+export function createResources(files: PackedFiles, offset: number): ResourceList {
+  let places = new Int32Array(0)
+  let length = 0
+  // Resources of one type follow each other.
+  const types: { module: string; type: string; from: number }[] = []
+  const make = (index: number, { module, type }: { module: string; type: string }): Resource =>
+    new ListedResource(files, offset, module, type, placeAt(places, index))
+  const list: ResourceList = {
+    get length() {
+      return length
+    },
+    add(module, type, { start, end, manifest, kind }) {
+      const last = types.at(-1)
+      if (last === undefined || last.module !== module || last.type !== type) types.push({ module, type, from: length })
+      if (4 * length === places.length) places = new Int32Array(places.buffer.transfer(16 * Math.max(16, 2 * length)))
+      places.set([start, end, manifest, kinds.indexOf(kind)], 4 * length)
+      length += 1
+    },
+    at(index) {
+      const run = types.findLast(({ from }) => from <= index)
+      if (run === undefined || index >= length) throw new RangeError(`there is no resource ${index}`)
+      return make(index, run)
+    },
+    *[Symbol.iterator]() {
+      for (const [number, run] of types.entries()) {
+        const end = types[number + 1]?.from ?? length
+        for (let index = run.from; index < end; index += 1) yield make(index, run)
+      }
+    },
+    map: (of) => Array.from(list, of),
+    filter: (isWanted) => [...list].filter(isWanted),
+    find(isWanted) {
+      for (const resource of list) if (isWanted(resource)) return resource
+      return undefined
+    },
+    some: (isWanted) => list.find(isWanted) !== undefined,
+  }
+  return list
+}
+
+export const noResources: Resources = createResources({ bytes: Buffer.from(new ArrayBuffer(0)), ends: new Int32Array(0), count: 0 }, 0)
+
+function placeAt(places: Int32Array, index: number): Place {
+  const [start = 0, end = 0, manifest = 0, kind = 0] = [
+    places[4 * index],
+    places[4 * index + 1],
+    places[4 * index + 2],
+    places[4 * index + 3],
+  ]
+  return { start, end, manifest, kind: kinds[kind] ?? 'named' }
+}
+
+/** Names with `%` are form-encoded; one that cannot be decoded stands for itself. */
+export function decodeName(name: string): string {
+  if (!name.includes('%')) return name
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '))
+  } catch {
+    return name
+  }
+}
+
+/** Files of git itself, which keep folders or say how files are treated. */
+export function isPlaceholder(path: string): boolean {
+  return /(?:^|\/)\.git(?:keep|ignore|attributes)$/.test(path)
+}
+
+class ListedResource implements Resource {
+  readonly module: string
+  readonly type: string
+  readonly kind: Resource['kind']
+  readonly #list: PackedFiles
+  readonly #offset: number
+  readonly #place: Place
+  #folder: string | undefined
+  #key: string | undefined
+  #manifest: Entry | undefined
+  #files: readonly Entry[] | undefined
+
+  constructor(list: PackedFiles, offset: number, module: string, type: string, place: Place) {
+    this.#list = list
+    this.#offset = offset
+    this.module = module
+    this.type = type
+    this.kind = place.kind
+    this.#place = place
+  }
+
+  get folder(): string {
+    if (this.#folder === undefined) {
+      const { bytes } = this.#list
+      const { manifest } = this.#place
+      const end = bytes.lastIndexOf(slash, pathEndOf(this.#list, manifest) - 1)
+      this.#folder = bytes.toString('utf8', startOf(this.#list, manifest) + this.#offset, end)
+    }
+    return this.#folder
+  }
+
+  get key(): string {
+    this.#key ??= keyOf(this.folder, this.kind)
+    return this.#key
+  }
+
+  get manifest(): Entry {
+    this.#manifest ??= entryAt(this.#list, this.#place.manifest)
+    return this.#manifest
+  }
+
+  get files(): readonly Entry[] {
+    this.#files ??= filesOf(this.#list, this.#place)
+    return this.#files
+  }
+}
+
+/** `folder` is `<collection>/<module>/<type>[/<name>...]`; only names are decoded. */
+function keyOf(folder: string, kind: Resource['kind']): string {
+  const written = folder.slice(folder.indexOf('/') + 1)
+  const key = written.includes('%')
+    ? written
+        .split('/')
+        .map((segment, index) => (index < 2 ? segment : decodeName(segment)))
+        .join('/')
+    : written
+  return kind === 'unary' ? `${key}/${unaryName}` : key
+}
+
+function filesOf(list: PackedFiles, { start, end, manifest, kind }: Place): Entry[] {
+  const files: Entry[] = []
+  const own = pathAt(list, manifest)
+  const folder = own.lastIndexOf('/') + 1
+  for (let index = start; index < end; index += 1) {
+    if (index === manifest) continue
+    const entry = entryAt(list, index)
+    if (isPlaceholder(entry.path) || (kind === 'unary' && entry.path.includes('/', folder))) continue
+    files.push(entry)
+  }
+  return files
+}
