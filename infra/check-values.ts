@@ -62,7 +62,19 @@ function help(parent: readonly string[], key: string): string {
   if (key.includes('.')) return `write ${key.replaceAll('.', ': {')}: …${'}'.repeat(key.split('.').length - 1)}, because keys are nested`
   const known = keysAt(parent)
   const nearest = nearestTo(key, known)
-  return nearest === undefined ? `there are: ${known.join(', ')}` : `did you mean ${[...parent, nearest].join('.')}?`
+  const meant = nearest === undefined ? pathsTo(key, valuesSchema, []) : [[...parent, nearest].join('.')]
+  return meant.length === 0 || meant.length > mostSuggestions ? `there are: ${known.join(', ')}` : `did you mean ${meant.join(' or ')}?`
+}
+
+/** More places than this tell a reader less than the keys of the section do. */
+const mostSuggestions = 3
+
+/** Where else a key of this name is. */
+function pathsTo(key: string, schema: unknown, path: readonly string[]): string[] {
+  return Object.entries(unwrapped(schema).entries ?? {}).flatMap(([name, inner]) => {
+    const here = [...path, name]
+    return [...(name === key ? [here.join('.')] : []), ...pathsTo(key, inner, here)]
+  })
 }
 
 /** The keys that the schema has at a path; an index stands for any element of a list. */

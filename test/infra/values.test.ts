@@ -42,6 +42,14 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     ingress({ hosts: [{ ...host, path: [] }] }),
     'webhookReceiver.ingress.hosts.0.path: unknown key; did you mean webhookReceiver.ingress.hosts.0.paths?',
   ],
+  'a key of another section': [
+    { ingress: {}, agentImage: { pullPolicy: 'Always' } },
+    'agentImage.pullPolicy: unknown key; did you mean image.pullPolicy?\ningress: unknown key; did you mean webhookReceiver.ingress?',
+  ],
+  'a key of several sections': [
+    { secretRef: {} },
+    'secretRef: unknown key; did you mean webhookReceiver.hmac.secretRef or webhookReceiver.token.secretRef?',
+  ],
   'a key like no other': [{ leaderElection: { xyz: 1 } }, 'leaderElection.xyz: unknown key; there are: enabled'],
   'a key with dots': [
     { 'metrics.service.port': 1 },
