@@ -124,7 +124,7 @@ function sameNames({ watchNamespaces, imagePullSecrets, extraEnv }: Live<Values>
 }
 
 /** What the container has in its environment anyway. */
-const ownVariables: readonly string[] = ['POD_NAME', controllerSettingsVariable]
+const ownVariables: readonly string[] = ['POD_NAME', 'NODE_OPTIONS', controllerSettingsVariable]
 
 function impossibleEnvironment({ extraEnv }: Live<Values>): Messages {
   return each('variable', extraEnv, (variable, index) => {

@@ -87,6 +87,9 @@ function imageOf({ repository, tag }: { repository: Value<string>; tag: Value<st
   return text`${repository}:${either(isSet(tag), tag, version)}`
 }
 
+/** The heap stops below the container's limit, of which git and buffers need a part too; the other flags are the image's. */
+const nodeOptions = '--max-old-space-size-percentage=60'
+
 function container(names: Names, values: Live<Values>, version: Value<string>): object {
   const { image, resources, webhook, webhookReceiver: receiver, metrics, delivery } = values
   const port = (name: string, containerPort: Value<number>): object => ({ name, containerPort, protocol: 'TCP' })
@@ -96,6 +99,7 @@ function container(names: Names, values: Live<Values>, version: Value<string>): 
     imagePullPolicy: image.pullPolicy,
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
+      { name: 'NODE_OPTIONS', value: nodeOptions },
       { name: controllerSettingsVariable, value: json('settings', settingsOf(names, values, version)) },
       ...each('variable', values.extraEnv, (variable) => variable),
     ],

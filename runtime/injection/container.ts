@@ -26,6 +26,9 @@ export type AgentContainer = {
 const startup = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1800 }
 const liveness = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
 
+/** The heap stops below the container's limit; the other flags are the image's. */
+const nodeOptions = '--max-old-space-size-percentage=60'
+
 export function agentContainer(pod: Pod, chosen: AgentContainer): Record<string, unknown> {
   const { image, imagePullPolicy, resources, settings, env, mounts, port } = chosen
   return {
@@ -33,7 +36,7 @@ export function agentContainer(pod: Pod, chosen: AgentContainer): Record<string,
     image,
     imagePullPolicy,
     restartPolicy: 'Always',
-    env: [...env, ...agentEnvironment({ ...settings, port: String(port) })],
+    env: [...env, { name: 'NODE_OPTIONS', value: nodeOptions }, ...agentEnvironment({ ...settings, port: String(port) })],
     ports: [{ name: agentPortName, containerPort: port }],
     startupProbe: { httpGet: { path: '/startz', port }, ...startup },
     livenessProbe: { httpGet: { path: '/livez', port }, ...liveness },
