@@ -34,12 +34,14 @@ export type CheckOptions = CollectorOptions & {
   templated?: boolean | undefined
   /** What the listing holds, where that is known. */
   files?: PackedFiles | undefined
+  /** Called when little is in use. */
+  reclaim?: (() => void) | undefined
   /** What is remembered of the same root; this check's takes its place. */
   memory?: Memory | undefined
 }
 
 /** A resource is some 700 bytes while it is read, and a reader costs as much as some 30 of them. */
-const stepsAtOnce = 2000
+const stepsAtOnce = 1_000
 
 /** Checks one root of a listing. Throws what reading throws; no content makes it throw. */
 export async function checkCollections(listing: Listing, options: CheckOptions, signal: AbortSignal): Promise<CheckReport> {
@@ -55,7 +57,7 @@ export async function checkCollections(listing: Listing, options: CheckOptions, 
     }
   }
   const inResources =
-    options.templated === true ? new Map<string, Judged>() : await checkContents(listing, facts, collector, memory, signal)
+    options.templated === true ? new Map<string, Judged>() : await checkContents(listing, facts, collector, options, signal)
   const size = sizeOf(facts.tree)
   if (memory !== undefined) memory.learned = learned(facts, inTree, inResources, size)
   return collector.report(size)
@@ -101,7 +103,7 @@ async function checkContents(
   listing: Listing,
   facts: TreeFacts,
   collector: Collector,
-  memory: Memory | undefined,
+  { memory, reclaim }: CheckOptions,
   signal: AbortSignal,
 ): Promise<Map<string, Judged> | undefined> {
   const learner = createLearner(memory !== undefined)
@@ -119,6 +121,7 @@ async function checkContents(
     if (steps.length < stepsAtOnce) continue
     await judgeAll(steps)
     steps = []
+    reclaim?.()
   }
   await judgeAll(steps)
   return learner.known()

@@ -9,10 +9,10 @@ import type { Difference, Entry, Listing, VersionedListing } from './listing.ts'
 import {
   appendFile,
   emptyFiles,
-  entryAt,
   filesBelow,
   hasFile,
   inOrder,
+  mergeFiles,
   type PackedFiles,
   pathsIn,
   putFile,
@@ -127,14 +127,11 @@ function changedFiles(files: PackedFiles, gone: readonly Difference[], puts: rea
     for (const { path, id } of puts) putFile(files, entryOf(path, id))
     return files
   }
-  const paths = new Set([...gone, ...puts].map(({ path }) => path))
-  const all = emptyFiles()
-  for (let index = 0; index < files.count; index += 1) {
-    const entry = entryAt(files, index)
-    if (!paths.has(entry.path)) appendFile(all, entry)
-  }
-  for (const { path, id } of puts) appendFile(all, entryOf(path, id))
-  return inOrder(all)
+  return mergeFiles(
+    files,
+    gone.map(({ path }) => path),
+    puts.map(({ path, id }) => entryOf(path, id)),
+  )
 }
 
 /** The resource in a folder of a root, where nothing above makes the folder part of another. */

@@ -15,6 +15,7 @@ import { foldName } from './inheritance.ts'
 import { createKeptContents, type KeptContents } from './kept-contents.ts'
 import { type Entry, type Listing, readTexts, type VersionedListing } from './listing.ts'
 import type { Memory } from './recall.ts'
+import { createReclaimer } from './reclaim.ts'
 import { recheckCollections } from './recheck.ts'
 import { isRuleId } from './rules.ts'
 import { gateSeverity, maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from './severities.ts'
@@ -43,8 +44,9 @@ const maxItems = 50
 const maxPathLength = 4096
 const maxMessageLength = 1024
 
-export function createGate(deps: DeliveryDeps): Gate {
+export function createGate(deps: DeliveryDeps, reclaim: () => void = createReclaimer()): Gate {
   const kept = createKeptContents()
+  reclaim()
   const verdicts = new Map<string, Verdict>()
   let queue: Promise<unknown> = Promise.resolve()
   const oneAtATime = async (work: () => Promise<Verdict>): Promise<Verdict> => {
@@ -65,7 +67,8 @@ export function createGate(deps: DeliveryDeps): Gate {
         const known = verdicts.get(key)
         if (known !== undefined) return known
         signal.throwIfAborted()
-        const verdict = await judge(deps, listing, request, kept, signal)
+        const verdict = await judge(deps, listing, request, kept, reclaim, signal)
+        reclaim()
         remember(key, verdict)
         return verdict
       })
@@ -84,6 +87,7 @@ async function judge(
   listing: VersionedListing,
   request: GateRequest,
   kept: KeptContents,
+  reclaim: () => void,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const deliveries = deliveriesOf(deps, request.profiles)
@@ -101,7 +105,7 @@ async function judge(
     if (options === undefined) {
       const { settings, problem } = await readSettings(listing, content.settings, signal)
       const severity = gateSeverity(settings, request.validation.rules)
-      options = { severity, modesInUse: request.modesInUse, decidingOnly: true, maxFindings: 500 }
+      options = { severity, modesInUse: request.modesInUse, decidingOnly: true, maxFindings: 500, reclaim }
       for (const item of settingsProblems(problem, request.validation.rules)) {
         counts.warnings += 1
         add(item)

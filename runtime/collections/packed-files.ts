@@ -42,9 +42,9 @@ export function appendFile(files: PackedFiles, { path, id = '' }: Entry): void {
 export function inOrder(files: PackedFiles): PackedFiles {
   const { count } = files
   let isSorted = true
-  for (let index = 1; index < count && isSorted; index += 1) isSorted = compare(files, index - 1, index) < 0
+  for (let index = 1; index < count && isSorted; index += 1) isSorted = compare(files, index - 1, files, index) < 0
   if (isSorted) return trimmed(files)
-  const order = Uint32Array.from({ length: count }, (_, index) => index).toSorted((a, b) => compare(files, a, b))
+  const order = Uint32Array.from({ length: count }, (_, index) => index).toSorted((a, b) => compare(files, a, files, b))
   const sorted = emptyFiles()
   for (const index of order) appendFile(sorted, entryAt(files, index))
   return trimmed(sorted)
@@ -123,6 +123,36 @@ export function removeFile(files: PackedFiles, path: string): void {
   if (isAt(files, at, bytes)) splice(files, at, 1, undefined, 0)
 }
 
+/** A new list that takes the place of `files`, whose bytes are given back at once: for more changes than are quick one by one. */
+export function mergeFiles(files: PackedFiles, gone: readonly string[], puts: readonly Entry[]): PackedFiles {
+  const removed = new Set(gone)
+  const changes = packFiles([...gone.map((path) => ({ path })), ...puts])
+  const merged = emptyFiles()
+  reserve(merged, startOf(files, files.count) + startOf(changes, changes.count), files.count + changes.count)
+  let next = 0
+  for (let index = 0; index <= files.count; index += 1) {
+    let order = -1
+    while (next < changes.count && order < 0) {
+      order = index === files.count ? -1 : compare(changes, next, files, index)
+      if (order > 0) break
+      if (!removed.has(pathAt(changes, next))) copyFile(merged, changes, next)
+      next += 1
+    }
+    if (index < files.count && order !== 0) copyFile(merged, files, index)
+  }
+  for (const { bytes, ends } of [files, changes]) for (const { buffer } of [bytes, ends]) buffer.transfer(0)
+  return trimmed(merged)
+}
+
+function copyFile(to: PackedFiles, from: PackedFiles, index: number): void {
+  const [start, pathEnd, end] = [startOf(from, index), pathEndOf(from, index), startOf(from, index + 1)]
+  const at = startOf(to, to.count)
+  from.bytes.copy(to.bytes, at, start, end)
+  to.ends[2 * to.count] = at + pathEnd - start
+  to.ends[2 * to.count + 1] = at + end - start
+  to.count += 1
+}
+
 /** Puts one file, or none, in the place of `removed` files. */
 function splice(files: PackedFiles, at: number, removed: 0 | 1, entry: Buffer | undefined, pathLength: number): void {
   const added = entry === undefined ? 0 : 1
@@ -179,9 +209,8 @@ function isAt(files: PackedFiles, index: number, path: Buffer): boolean {
   return files.bytes.compare(path, 0, path.length, startOf(files, index), pathEndOf(files, index)) === 0
 }
 
-function compare(files: PackedFiles, a: number, b: number): number {
-  const { bytes } = files
-  return bytes.compare(bytes, startOf(files, b), pathEndOf(files, b), startOf(files, a), pathEndOf(files, a))
+function compare(some: PackedFiles, a: number, others: PackedFiles, b: number): number {
+  return some.bytes.compare(others.bytes, startOf(others, b), pathEndOf(others, b), startOf(some, a), pathEndOf(some, a))
 }
 
 /** By UTF-16 units. */
