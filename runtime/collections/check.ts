@@ -11,17 +11,7 @@ import { judge } from './judge.ts'
 import { type Listing, readTexts } from './listing.ts'
 import { maxManifestBytes, type ParsedMode, parseMode } from './manifests.ts'
 import { appendFile, emptyFiles, inOrder, type PackedFiles } from './packed-files.ts'
-import {
-  createLearner,
-  type Judged,
-  learned,
-  type Memory,
-  planSteps,
-  rememberedFindings,
-  type Size,
-  type Step,
-  unremarkable,
-} from './recall.ts'
+import { createLearner, type Judged, learned, type Memory, planSteps, rememberedFindings, type Size, type Step } from './recall.ts'
 import type { RuleId } from './rules.ts'
 import { type Tree, treeOf } from './tree.ts'
 
@@ -116,7 +106,6 @@ async function checkContents(
   }
   let steps: Step[] = []
   for (const step of planSteps(facts, memory)) {
-    if (step.judged === unremarkable) continue
     steps.push(step)
     if (steps.length < stepsAtOnce) continue
     await judgeAll(steps)

@@ -72,11 +72,14 @@ export type Step = Placed & {
   judged: Judged | undefined
 }
 
-/** Puts resources in order, those that are overridden first, and says which have to be read. The order can be walked once. */
+/**
+ * Puts resources in order, those that are overridden first, and says which have to be read. Those that are known to be unremarkable are
+ * left out.
+ */
 export function* planSteps(facts: TreeFacts, memory: Memory | undefined): Generator<Step> {
   const collections = inOrderOfJudgement(facts)
   const compared = comparedSteps(facts, collections)
-  for (const step of compared.values()) step.judged = remembered(step, memory)
+  for (const step of compared.values()) step.judged = remembered(step.resource, step.base, step.everywhere, memory)
   // What is read is compared with its base, which must be known or read too; bases come before.
   for (const { judged, base } of [...compared.values()].toReversed()) {
     if (judged === undefined && base?.judged !== undefined && base.judged.digest === undefined) base.judged = undefined
@@ -84,10 +87,12 @@ export function* planSteps(facts: TreeFacts, memory: Memory | undefined): Genera
   let index = 0
   for (const { collection } of collections) {
     for (const resource of collection.resources) {
-      const step = compared.get(index) ?? stepOf(collection, resource)
+      const step = compared.get(index)
       index += 1
-      if (!step.isRepeated) step.judged = remembered(step, memory)
-      yield step
+      const judged = step === undefined ? remembered(resource, undefined, false, memory) : step.judged
+      // Nearly all are like this, and nothing is made for them.
+      if (judged === unremarkable) continue
+      yield step ?? { ...stepOf(collection, resource), judged }
     }
   }
 }
@@ -96,7 +101,7 @@ function stepOf(collection: Collection, resource: Resource): Step {
   return { collection, resource, base: undefined, isRepeated: false, everywhere: false, judged: undefined }
 }
 
-function remembered({ resource: { folder }, base, everywhere }: Step, memory: Memory | undefined): Judged | undefined {
+function remembered({ folder }: Resource, base: Step | undefined, everywhere: boolean, memory: Memory | undefined): Judged | undefined {
   if (memory?.learned === undefined) return undefined
   const { learned: earlier, touched, remade } = memory
   const now = memory.judged?.get(folder)

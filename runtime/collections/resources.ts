@@ -43,7 +43,7 @@ export function createResources(files: PackedFiles, offset: number): ResourceLis
   // Resources of one type follow each other.
   const types: { module: string; type: string; from: number }[] = []
   const make = (index: number, { module, type }: { module: string; type: string }): Resource =>
-    new ListedResource(files, offset, module, type, placeAt(places, index))
+    new ListedResource(files, offset, module, type, places, 4 * index)
   const list: ResourceList = {
     get length() {
       return length
@@ -79,16 +79,6 @@ export function createResources(files: PackedFiles, offset: number): ResourceLis
 
 export const noResources: Resources = createResources({ bytes: Buffer.from(new ArrayBuffer(0)), ends: new Int32Array(0), count: 0 }, 0)
 
-function placeAt(places: Int32Array, index: number): Place {
-  const [start = 0, end = 0, manifest = 0, kind = 0] = [
-    places[4 * index],
-    places[4 * index + 1],
-    places[4 * index + 2],
-    places[4 * index + 3],
-  ]
-  return { start, end, manifest, kind: kinds[kind] ?? 'named' }
-}
-
 /** Names with `%` are form-encoded; one that cannot be decoded stands for itself. */
 export function decodeName(name: string): string {
   if (!name.includes('%')) return name
@@ -104,31 +94,40 @@ export function isPlaceholder(path: string): boolean {
   return /(?:^|\/)\.git(?:keep|ignore|attributes)$/.test(path)
 }
 
+/** Holds no object of its own: there are tens of thousands for each walk through a large tree. */
 class ListedResource implements Resource {
   readonly module: string
   readonly type: string
-  readonly kind: Resource['kind']
   readonly #list: PackedFiles
   readonly #offset: number
-  readonly #place: Place
+  readonly #places: Int32Array
+  readonly #at: number
   #folder: string | undefined
   #key: string | undefined
   #manifest: Entry | undefined
   #files: readonly Entry[] | undefined
 
-  constructor(list: PackedFiles, offset: number, module: string, type: string, place: Place) {
+  constructor(list: PackedFiles, offset: number, module: string, type: string, places: Int32Array, at: number) {
     this.#list = list
     this.#offset = offset
     this.module = module
     this.type = type
-    this.kind = place.kind
-    this.#place = place
+    this.#places = places
+    this.#at = at
+  }
+
+  get kind(): Resource['kind'] {
+    return kinds[this.#places[this.#at + 3] ?? 0] ?? 'named'
+  }
+
+  get #manifestIndex(): number {
+    return this.#places[this.#at + 2] ?? 0
   }
 
   get folder(): string {
     if (this.#folder === undefined) {
       const { bytes } = this.#list
-      const { manifest } = this.#place
+      const manifest = this.#manifestIndex
       const end = bytes.lastIndexOf(slash, pathEndOf(this.#list, manifest) - 1)
       this.#folder = bytes.toString('utf8', startOf(this.#list, manifest) + this.#offset, end)
     }
@@ -141,12 +140,13 @@ class ListedResource implements Resource {
   }
 
   get manifest(): Entry {
-    this.#manifest ??= entryAt(this.#list, this.#place.manifest)
+    this.#manifest ??= entryAt(this.#list, this.#manifestIndex)
     return this.#manifest
   }
 
   get files(): readonly Entry[] {
-    this.#files ??= filesOf(this.#list, this.#place)
+    const [start = 0, end = 0, manifest = 0] = this.#places.subarray(this.#at, this.#at + 3)
+    this.#files ??= filesOf(this.#list, { start, end, manifest, kind: this.kind })
     return this.#files
   }
 }
