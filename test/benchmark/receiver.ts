@@ -22,6 +22,7 @@ import { type Figure, percentile } from './figures.ts'
 /** design: p99 50 ms at 200 deliveries a second. */
 const perSecond = 200
 const concurrency = 32
+const connections = 256
 /** About what the API server takes for a merge patch. */
 const writeMs = 5
 const limitMiB = 128
@@ -46,7 +47,7 @@ async function within(program: string, work: (receiver: Receiver) => Promise<Fig
   const cgroup = memoryCgroup(limitMiB)
   const child = await startProcess(program, [key, String(writeMs)], imageFlags('controller'), cgroup)
   const { url } = await child.ask<{ url: string }>({})
-  const dispatcher = new Agent({ connections: 256 })
+  const dispatcher = new Agent({ connections })
   try {
     const writes = async (): Promise<number> => (await child.ask<{ writes: number }>({})).writes
     return await work({ ...callerOf(url, dispatcher), process: child, cgroup, writes })
@@ -67,7 +68,8 @@ async function speed({ call, writes, cgroup }: Receiver, rounds: number): Promis
     { name: `memory limit${cgroup === undefined ? ', which could not be set here' : ''}`, value: limitMiB, unit: 'MiB' },
     ...(await atRate(rounds, (index) => call(`plant-${index % plants}`, body, right))),
     await throughput('accepted', rounds, 202, (index) => call(`plant-${index % plants}`, body, right)),
-    await throughput('rejected', rounds, 401, () => call('plant', body, wrong)),
+    // Each is held back for 200 ms, so that as many as there are connections are under way.
+    await throughput('rejected', rounds, 401, () => call('plant', body, wrong), connections),
     await burst(writes, 'one delivery repeated', () => call('burst', body, { ...right, 'x-github-delivery': 'one' })),
     await burst(writes, 'deliveries of one ref', (id) => call('burst', body, { ...right, 'x-github-delivery': id })),
   ]
@@ -106,13 +108,19 @@ async function atRate(rounds: number, call: (index: number) => Promise<number>):
   return [50, 99].map((p) => ({ name: `answer at ${perSecond} deliveries a second, p${p}`, value: percentile(times, p), unit: 'ms' }))
 }
 
-async function throughput(name: string, rounds: number, status: number, call: (index: number) => Promise<number>): Promise<Figure> {
+async function throughput(
+  name: string,
+  rounds: number,
+  status: number,
+  call: (index: number) => Promise<number>,
+  atOnce = concurrency,
+): Promise<Figure> {
   const startMs = performance.now()
   let next = 0
   const work = async (): Promise<void> => {
     for (let index = next++; index < rounds; index = next++) expectStatus(await call(index), status)
   }
-  await Promise.all(Array.from({ length: concurrency }, work))
+  await Promise.all(Array.from({ length: atOnce }, work))
   return { name: `${name} calls`, value: Math.round((rounds * 1_000) / (performance.now() - startMs)), unit: '/s' }
 }
 
@@ -154,7 +162,7 @@ async function whole(rounds: number): Promise<Figure[]> {
   const inside = cgroup === undefined ? [] : [cgroup.enter.program, ...cgroup.enter.args]
   const command = [...inside, process.execPath, ...imageFlags('controller'), path.join(root, 'build/controller.js')]
   const teardowns: (() => unknown)[] = []
-  const dispatcher = new Agent({ connections: 256 })
+  const dispatcher = new Agent({ connections })
   try {
     const cluster = await install({ teardown: (handler: () => unknown) => void teardowns.push(handler) }, ['plant'], {}, { command })
     const namespace = cluster.namespace('plant')
