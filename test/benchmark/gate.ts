@@ -7,7 +7,9 @@ import path from 'node:path'
 import * as v from 'valibot'
 import { resolveProfile, type ResolvedProfile } from '../../runtime/gatewaysync/profile.ts'
 import { gatewaySyncSpec } from '../../runtime/gatewaysync/spec.ts'
-import { config, type Files, modeJson, resource, root } from '../support/collection-tree.ts'
+import { config, type Files, resource, root } from '../support/collection-tree.ts'
+import { imageEnvironment, imageFlags } from '../support/image-flags.ts'
+import { addedAndRemoved, largeTree } from '../support/large-tree.ts'
 import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
 import type { GateAnswer, GateMessage } from '../support/programs/gate.ts'
 import { type Changes, makeRepository, temporaryFolder } from '../support/repository.ts'
@@ -29,14 +31,11 @@ const kinds: readonly Kind[] = [
   {
     name: 'collections',
     profile: { collections: { root } },
-    files: collections,
+    files: (count) => largeTree(count / 2),
     change: (round) => ({ [`${root}/core/ignition/schedule/schedule 0/config.json`]: `{"round":${round}}\n` }),
     names: (round) => addedAndRemoved(round, (number) => resource(`core/ignition/schedule/added ${number}`, config({ number }))),
   },
 ]
-
-/** As in the image. */
-const flags = ['--max-semi-space-size=2', '--expose-gc']
 
 /** `rounds`: commits of one changed file, and then as many of other names. */
 export async function run({ rounds = 20 }: { rounds?: number }): Promise<Figure[]> {
@@ -48,7 +47,7 @@ export async function run({ rounds = 20 }: { rounds?: number }): Promise<Figure[
     for (const kind of kinds) {
       const changes: number[] = []
       for (const size of sizes) {
-        const gate = await startProcess(program, [], flags)
+        const gate = await startProcess(program, [], imageFlags('controller'), undefined, imageEnvironment('controller'))
         try {
           const measured = await measure(gate, path.join(folder, `${kind.name}-${size}`), kind, size, rounds)
           changes.push(measured.changeMs)
@@ -104,34 +103,10 @@ async function measure(gate: Process, folder: string, kind: Kind, size: number, 
   }
 }
 
-/** Every commit adds, and every second one also removes what the one before it added. */
-function addedAndRemoved(round: number, added: (number: number) => Files): Changes {
-  if (round % 2 === 0) return added(round)
-  const gone = Object.keys(added(round - 1)).map((file) => [file, null] as const)
-  return { ...added(round), ...Object.fromEntries(gone) }
-}
-
 function profileOf(profile: object): ResolvedProfile {
   const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
     git: { repo: 'https://git.example.com/a.git', ref: 'main' },
     sync: { profiles: { default: profile } },
   })
   return resolveProfile(spec.sync, 'default')
-}
-
-/** Two files a resource; nine of ten in core, the others as overrides in two modes. */
-function collections(count: number): Files {
-  const files: Files = {
-    [`${root}/external/config-mode.json`]: modeJson('External', 'system'),
-    [`${root}/core/config-mode.json`]: modeJson('Core', 'external'),
-    [`${root}/dev/config-mode.json`]: modeJson('Development', 'core'),
-    [`${root}/prod/config-mode.json`]: modeJson('Production', 'core'),
-  }
-  for (let index = 0; index < count / 2; index += 1) {
-    const collection = index % 20 === 18 ? 'dev' : index % 20 === 19 ? 'prod' : 'core'
-    const number = collection === 'core' ? index : index - (index % 20)
-    const settings = { number: index, text: 'x'.repeat(400) }
-    Object.assign(files, resource(`${collection}/ignition/schedule/schedule ${number}`, config({ settings })))
-  }
-  return files
 }

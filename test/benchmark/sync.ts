@@ -10,6 +10,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { type GitHost, startGitHost } from '../support/git-host.ts'
+import { imageEnvironment, imageFlags } from '../support/image-flags.ts'
 import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
 import { memoryCgroup } from '../support/memory-cgroup.ts'
 import { profileOf } from '../support/memory-source.ts'
@@ -26,7 +27,7 @@ const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 /** Budget: a first sync of 20,000 files ends within it. */
 const containerMiB = 128
 /** As the images start them. */
-const flags = { deliver: ['--max-semi-space-size=2'], engine: ['--max-semi-space-size=2', '--heap-growing-percent=20'] }
+const flags = { deliver: imageFlags('controller'), engine: imageFlags('agent') }
 
 type Bench = { folder: string; host: GitHost; deliver: Process; engineProgram: string }
 
@@ -39,7 +40,13 @@ export async function run({ rounds = 5 }: { rounds?: number }): Promise<Figure[]
     teardowns.push(() => host.stop())
     const programs = ['deliver.ts', 'engine.ts'].map((name) => path.join(import.meta.dirname, '../support/programs', name))
     const [deliverProgram = '', engineProgram = ''] = await bundlePrograms(programs, folder)
-    const deliver = await startProcess(deliverProgram, [path.join(folder, 'mirrors'), 'projects'], flags.deliver)
+    const deliver = await startProcess(
+      deliverProgram,
+      [path.join(folder, 'mirrors'), 'projects'],
+      flags.deliver,
+      undefined,
+      imageEnvironment('controller'),
+    )
     teardowns.push(() => deliver.stop())
     const figures: Figure[] = []
     const changes: number[] = []

@@ -1,14 +1,30 @@
 /**
- * The flags of Node that an image starts its program with, so that measurements run like the image.
+ * How an image starts its program: the flags of Node and the environment, so that measurements run like the image.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-export function imageFlags(program: 'controller' | 'agent'): string[] {
+type Program = 'controller' | 'agent'
+
+export function imageFlags(program: Program): string[] {
+  const [, list = '[]'] = /^ENTRYPOINT (\[.*\])$/m.exec(stageOf(program)) ?? []
+  return (JSON.parse(list) as string[]).filter((word) => word.startsWith('--'))
+}
+
+/** What the image's `ENV` sets. */
+export function imageEnvironment(program: Program): Record<string, string> {
+  const lines = [...stageOf(program).matchAll(/^ENV (.*)$/gm)].map(([, settings = '']) => settings)
+  return Object.fromEntries(
+    lines
+      .flatMap((line) => line.split(' '))
+      .map((setting) => [setting.slice(0, setting.indexOf('=')), setting.slice(setting.indexOf('=') + 1)]),
+  )
+}
+
+/** The part of the Dockerfile that ends with the program. */
+function stageOf(program: Program): string {
   const text = readFileSync(path.resolve(import.meta.dirname, '../../Dockerfile'), 'utf8')
-  for (const [, list = ''] of text.matchAll(/^ENTRYPOINT (\[.*\])$/gm)) {
-    const command = JSON.parse(list) as string[]
-    if (command.at(-1) === `/app/${program}.js`) return command.filter((word) => word.startsWith('--'))
-  }
-  throw new Error(`Dockerfile has no ENTRYPOINT that ends with /app/${program}.js`)
+  const stage = text.split(/^FROM /m).find((each) => each.includes(`"/app/${program}.js"]`))
+  if (stage === undefined) throw new Error(`Dockerfile has no ENTRYPOINT that ends with /app/${program}.js`)
+  return stage
 }

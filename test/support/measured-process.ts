@@ -65,10 +65,16 @@ export async function startProcess(
   args: readonly string[],
   flags: readonly string[] = [],
   within?: MemoryCgroup,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Process> {
   const limited = within === undefined ? {} : { execPath: within.enter.program }
   const execArgv = within === undefined ? [...flags] : [...within.enter.args, process.execPath, ...flags]
-  const child = fork(program, args, { ...limited, execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = fork(program, args, {
+    ...limited,
+    execArgv,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   await nextMessage(child)
   return {
     pid: child.pid ?? 0,

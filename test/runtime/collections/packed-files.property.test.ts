@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Entry } from '../../../runtime/collections/listing.ts'
-import { byPath, filesBelow, hasFile, packFiles, putFile, removeFile, unpackFiles } from '../../../runtime/collections/packed-files.ts'
+import {
+  byPath,
+  filesBelow,
+  hasFile,
+  mergeFiles,
+  packFiles,
+  putFile,
+  removeFile,
+  unpackFiles,
+} from '../../../runtime/collections/packed-files.ts'
 
 const name = fc.constantFrom('a', 'ab', 'a b', 'é', '\u{1F600}', 'x\ny', 'b')
 const path = fc.array(name, { minLength: 2, maxLength: 4 }).map((names) => names.join('/'))
@@ -59,4 +68,24 @@ void t.test('the list grows beyond its room', async (t) => {
   const entries = Array.from({ length: 3_000 }, (_, index) => ({ path: `folder ${index % 7}/file ${index}`, id: 'a'.repeat(40) }))
   for (const each of entries) putFile(files, each)
   t.ok(sameAs(unpackFiles(files), entries))
+})
+
+void t.test('many changes at once give the list that one by one they would', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(entry, { selector: ({ path }) => path, maxLength: 12 }),
+      fc.uniqueArray(entry, { selector: ({ path }) => path, maxLength: 12 }),
+      fc.infiniteStream(fc.boolean()),
+      (start, changes, isGone) => {
+        const marked = changes.map((change) => ({ change, gone: isGone.next().value }))
+        const gone = marked.filter((each) => each.gone).map(({ change: { path } }) => path)
+        const puts = marked.filter((each) => !each.gone).map(({ change }) => change)
+        const one = packFiles(start)
+        for (const path of gone) removeFile(one, path)
+        for (const put of puts) putFile(one, put)
+        return JSON.stringify(unpackFiles(mergeFiles(packFiles(start), gone, puts))) === JSON.stringify(unpackFiles(one))
+      },
+    ),
+  )
+  t.pass()
 })

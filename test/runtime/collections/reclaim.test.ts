@@ -1,0 +1,35 @@
+import t from 'tap'
+import { createReclaimer } from '../../../runtime/collections/reclaim.ts'
+
+const mib = 1024 * 1024
+
+void t.test('is collected once four megabytes more are in use than at the least', async (t) => {
+  let used = 20 * mib
+  let collections = 0
+  const reclaim = createReclaimer(
+    () => {
+      collections += 1
+      used = 19 * mib
+    },
+    () => used,
+  )
+  for (const [now, wanted] of [
+    [20, 0],
+    [16, 0],
+    [19.9, 0],
+    [20, 1],
+    [22.9, 1],
+    [23, 2],
+  ] as const) {
+    used = now * mib
+    reclaim()
+    t.equal(collections, wanted, `${now} MiB`)
+  }
+})
+
+void t.test('without a collector nothing is looked at', async () => {
+  const reclaim = createReclaimer(undefined, () => {
+    throw new Error('looked at')
+  })
+  reclaim()
+})
