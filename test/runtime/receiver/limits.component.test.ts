@@ -1,0 +1,137 @@
+/**
+ * Too many calls: who waits, who does not, and what calls share.
+ */
+import t from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import type { ReceiverOutcome } from '../../../runtime/receiver/answers.ts'
+import { serveReceiver } from '../../support/receiver-app.ts'
+
+void t.test('who fails too often waits, and nobody else: not who proves itself, not another peer', async (t) => {
+  const limits = { failuresPerPeer: 3, perSecond: 1_000 }
+  const { post, bearer, outcomes } = await serveReceiver(t, { more: { limits, trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] } })
+  const from = (forwarded: string) => ({ 'x-forwarded-for': forwarded })
+  const statuses = async (forwarded: string): Promise<number[]> => {
+    const seen = []
+    for (let call = 0; call < 5; call += 1) seen.push((await post('{"ref":"main"}', from(forwarded))).status)
+    return seen
+  }
+  t.same(await statuses('203.0.113.7'), [401, 401, 401, 429, 429])
+  t.match(await post('{"ref":"main"}', from('203.0.113.7')), {
+    status: 429,
+    retryAfter: /^(10|[1-9])$/,
+    body: { reason: 'TooManyRequests' },
+  })
+  t.match(
+    await post('{"ref":"main"}', from('198.51.100.1, 203.0.113.7, 10.1.2.3')),
+    { status: 429 },
+    'what it writes before itself says nothing',
+  )
+  t.equal((await post('{"ref":"main"}', { ...bearer, ...from('203.0.113.7') })).status, 202)
+  t.same(await statuses('203.0.113.8'), [401, 401, 401, 429, 429])
+  const count = (wanted: ReceiverOutcome): number => outcomes.filter((outcome) => outcome === wanted).length
+  t.same([count('refused'), count('limited'), count('accepted')], [6, outcomes.length - 7, 1])
+  const untrusting = await serveReceiver(t, { more: { limits } })
+  const seen = []
+  for (let call = 0; call < 5; call += 1) seen.push((await untrusting.post('{"ref":"main"}', from(`203.0.113.${call}`))).status)
+  t.same(seen, [401, 401, 401, 429, 429], 'without a trusted proxy the header counts for nothing')
+})
+
+void t.test('a peer that floods with wrong calls takes nothing from the others', async (t) => {
+  const limits = { failuresPerPeer: 3, perSecond: 10 }
+  const { post, bearer } = await serveReceiver(t, { more: { limits, trustedProxies: ['127.0.0.0/8'] } })
+  const wrong = { 'x-forwarded-for': '203.0.113.7' }
+  for (let call = 0; call < 4; call += 1) await post('{"ref":"main"}', wrong)
+  const flood = await Promise.all(Array.from({ length: 60 }, () => post('{"ref":"main"}', wrong)))
+  t.ok(flood.every(({ status }) => status === 429))
+  t.equal((await post('{"ref":"main"}', { ...bearer, 'x-forwarded-for': '203.0.113.8' })).status, 202)
+})
+
+void t.test('too many calls a second are told when to come again, then let in', async (t) => {
+  const { post, bearer, requests } = await serveReceiver(t, { more: { limits: { perSecond: 5 } } })
+  const startMs = systemClock.monotonicMs()
+  const answers = await Promise.all(Array.from({ length: 40 }, () => post('{"ref":"main"}', bearer)))
+  const seconds = Math.ceil((systemClock.monotonicMs() - startMs) / 1_000)
+  const accepted = answers.filter(({ status }) => status === 202).length
+  t.ok(accepted >= 5 && accepted <= 5 * (seconds + 1), `${accepted} in ${seconds} s`)
+  t.equal(answers.filter(({ status, retryAfter }) => status === 429 && retryAfter === '1').length, 40 - accepted)
+  const before = requests.length
+  const deadlineMs = systemClock.monotonicMs() + 5_000
+  while ((await post('{"ref":"main"}', bearer)).status !== 202 && systemClock.monotonicMs() < deadlineMs) await systemClock.wait(50)
+  t.ok(requests.length > before)
+})
+
+void t.test('the same delivery is one request, a failed one may come again', async (t) => {
+  let fails = true
+  const { post, bearer, requests } = await serveReceiver(t, {
+    async request() {
+      if (fails) throw new Fault('ApiUnavailable', 'the API server is away')
+    },
+  })
+  const headers = { ...bearer, 'x-github-delivery': 'd-1' }
+  const failed = await post('{"ref":"main"}', headers)
+  t.match(failed, { status: 503, body: { reason: 'ApiUnavailable' } })
+  fails = false
+  const first = await post('{"ref":"main"}', headers)
+  const second = await post('{"ref":"main"}', headers)
+  t.match(first, { status: 202, body: { accepted: true } })
+  t.match(second, { status: 202, body: { accepted: true, duplicate: true, requestId: first.body['requestId'] } })
+  t.equal(requests.length, 1)
+  await post('{"ref":"main"}', { ...bearer, 'x-github-delivery': 'd-2' })
+  t.equal(requests.length, 2, 'the ref tells no two requests apart')
+})
+
+void t.test('a burst of calls for one ref is few requests, and each call gets the id of one that began after it', async (t) => {
+  let arrived = 0
+  let all = Promise.withResolvers<void>()
+  const begins: number[] = []
+  const { post, bearer, requests } = await serveReceiver(t, {
+    // Nothing is awaited between this and the place in the line.
+    more: {
+      lookup() {
+        arrived += 1
+        if (arrived === 200) all.resolve()
+        return { specRef: 'main', wantedRef: 'main', allowedRefs: undefined }
+      },
+    },
+    async request() {
+      begins.push(arrived)
+      await all.promise
+    },
+  })
+  const burst = (delivery: (index: number) => string) =>
+    Promise.all(Array.from({ length: 200 }, (_, index) => post('{"ref":"main"}', { ...bearer, 'x-github-delivery': delivery(index) })))
+  const same = await burst(() => 'd-1')
+  t.equal(requests.length, 1)
+  t.equal(new Set(same.map(({ body }) => body['requestId'])).size, 1)
+  arrived = 0
+  all = Promise.withResolvers<void>()
+  const many = await burst((index) => `e-${index}`)
+  // The line looks up too, so the first write may end when the last few calls are still to come.
+  t.ok(requests.length <= 5, `${requests.length} requests`)
+  t.ok((begins.at(-1) ?? 0) >= 200, 'the last began when all were there')
+  const ids = new Set(requests.map((annotations) => annotations[requestAnnotations.id]))
+  t.ok(many.every(({ status, body }) => status === 202 && ids.has(String(body['requestId']))))
+})
+
+void t.test('calls over the budget of a resource share writes and are all accepted, each with an id that is written', async (t) => {
+  const overtaken: string[] = []
+  const requests: string[] = []
+  const { post, bearer } = await serveReceiver(t, {
+    more: {
+      budget: { perSecond: 10, burst: 2 },
+      async request(_namespace, _name, annotations, earlier) {
+        requests.push(annotations[requestAnnotations.id] ?? '')
+        overtaken.push(...earlier.map(({ id }) => id))
+      },
+    },
+  })
+  const startMs = systemClock.monotonicMs()
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => post(`{"ref":"v${index % 4}"}`, bearer)))
+  const mostWrites = 3 + (systemClock.monotonicMs() - startMs) / 100
+  t.ok(answers.every(({ status }) => status === 202))
+  const written = new Set([...requests, ...overtaken])
+  t.ok(answers.every(({ body }) => written.has(String(body['requestId']))))
+  t.ok(requests.length <= mostWrites, `${requests.length} writes`)
+})
