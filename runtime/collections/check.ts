@@ -31,7 +31,7 @@ export type CheckOptions = CollectorOptions & {
 }
 
 /** A resource is some 700 bytes while it is read, and a reader costs as much as some 30 of them. */
-const stepsAtOnce = 1_000
+const stepsAtOnce = 2_000
 
 /** Checks one root of a listing. Throws what reading throws; no content makes it throw. */
 export async function checkCollections(listing: Listing, options: CheckOptions, signal: AbortSignal): Promise<CheckReport> {

@@ -38,7 +38,7 @@ export function appendFile(files: PackedFiles, { path, id = '' }: Entry): void {
   files.count += 1
 }
 
-/** The same files sorted, in no more room than they need; git lists them sorted already. */
+/** The same files sorted, in no more room than they need, in place of the list; git lists them sorted already. */
 export function inOrder(files: PackedFiles): PackedFiles {
   const { count } = files
   let isSorted = true
@@ -46,7 +46,9 @@ export function inOrder(files: PackedFiles): PackedFiles {
   if (isSorted) return trimmed(files)
   const order = Uint32Array.from({ length: count }, (_, index) => index).toSorted((a, b) => compare(files, a, files, b))
   const sorted = emptyFiles()
-  for (const index of order) appendFile(sorted, entryAt(files, index))
+  reserve(sorted, startOf(files, count), count)
+  for (const index of order) copyFile(sorted, files, index)
+  release(files)
   return trimmed(sorted)
 }
 
@@ -140,8 +142,15 @@ export function mergeFiles(files: PackedFiles, gone: readonly string[], puts: re
     }
     if (index < files.count && order !== 0) copyFile(merged, files, index)
   }
-  for (const { bytes, ends } of [files, changes]) for (const { buffer } of [bytes, ends]) buffer.transfer(0)
+  release(files)
+  release(changes)
   return trimmed(merged)
+}
+
+/** Gives the bytes back at once; the list must not be used again. */
+function release({ bytes, ends }: PackedFiles): void {
+  bytes.buffer.transfer(0)
+  ends.buffer.transfer(0)
 }
 
 function copyFile(to: PackedFiles, from: PackedFiles, index: number): void {
