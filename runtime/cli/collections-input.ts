@@ -6,7 +6,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { systemClock } from '../clock.ts'
 import { directoryListing } from '../collections/directory.ts'
-import { type Listing, readTexts, remembered } from '../collections/listing.ts'
+import { type Listing, readTexts } from '../collections/listing.ts'
+import { type PackedFiles, packListing, pathsIn } from '../collections/packed-files.ts'
 import { findRoots } from '../collections/roots.ts'
 import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../collections/severities.ts'
 import { Fault } from '../fault.ts'
@@ -16,6 +17,8 @@ import { silentLog } from '../log.ts'
 export type Input = {
   /** Paths are relative to the repository, or to the directory where there is none. */
   listing: Listing
+  /** All that it lists. */
+  files: PackedFiles
   /** The part of the repository that was asked for; `''` is all of it. */
   below: string
   settings: Settings
@@ -65,11 +68,9 @@ function gitPlace(folder: string): { folder: string; below: string } | undefined
 }
 
 /** The roots below what was asked for, or the one that was named. Throws InvalidConfiguration when there is none. */
-export async function rootsOf({ listing, below }: Input, named: string | undefined, signal: AbortSignal): Promise<string[]> {
+export function rootsOf({ files, below }: Input, named: string | undefined): string[] {
   if (named !== undefined) return [parseRoot([below, named].filter(Boolean).join('/'))]
-  const paths: string[] = []
-  for await (const batch of listing.list(signal)) for (const { path } of batch) paths.push(path)
-  const roots = findRoots(paths).filter((root) => isWithin(root, below) || isWithin(below, root))
+  const roots = findRoots(pathsIn(files)).filter((root) => isWithin(root, below) || isWithin(below, root))
   if (roots.length > 0) return roots
   throw new Fault(
     'InvalidConfiguration',
@@ -87,8 +88,8 @@ export function parseRoot(text: string): RelativePath {
 }
 
 /** Like `rootsOf`, for commands that work on one. */
-export async function oneRoot(input: Input, named: string | undefined, signal: AbortSignal): Promise<string> {
-  const roots = await rootsOf(input, named, signal)
+export function oneRoot(input: Input, named: string | undefined): string {
+  const roots = rootsOf(input, named)
   const [root = ''] = roots
   if (roots.length === 1) return root
   throw new Fault('InvalidConfiguration', `there are several roots, name one with --root: ${roots.join(', ')}`)
@@ -96,8 +97,8 @@ export async function oneRoot(input: Input, named: string | undefined, signal: A
 
 async function openDirectory(folder: string, signal: AbortSignal): Promise<Input> {
   const { top, below } = locate(folder)
-  const listing = await remembered(directoryListing(top, below), signal)
-  return { listing, below, settings: await readSettings(directoryListing(top, settingsFile), signal), close: async () => undefined }
+  const settings = await readSettings(directoryListing(top, settingsFile), signal)
+  return { ...(await listed(directoryListing(top, below), signal)), below, settings, close: async () => undefined }
 }
 
 async function openCommit(folder: string, ref: string, signal: AbortSignal): Promise<Input> {
@@ -113,12 +114,9 @@ async function openCommit(folder: string, ref: string, signal: AbortSignal): Pro
     throw new Fault('InvalidConfiguration', `the repository at ${folder} has no "${ref}"`, { cause: error })
   })
   const hash = parseCommitHash(commit)
-  return {
-    listing: await remembered(mirrorListing({ folder: place.folder, limits }, hash, [below]), signal),
-    below,
-    settings: await readSettings(mirrorListing({ folder: place.folder, limits }, hash, [parseRelativePath(settingsFile)]), signal),
-    close: async () => undefined,
-  }
+  const listingOf = (root: RelativePath): Listing => mirrorListing({ folder: place.folder, limits }, hash, [root])
+  const settings = await readSettings(listingOf(parseRelativePath(settingsFile)), signal)
+  return { ...(await listed(listingOf(below), signal)), below, settings, close: async () => undefined }
 }
 
 async function openRemote(repo: string, ref: string | undefined, signal: AbortSignal): Promise<Input> {
@@ -134,11 +132,15 @@ async function openRemote(repo: string, ref: string | undefined, signal: AbortSi
     const mirror = mirrors.of({ repo })
     const { commit } = await mirror.resolve(ref, { fresh: true }, signal)
     const settings = await readSettings(mirror.listing(commit, [parseRelativePath(settingsFile)]), signal)
-    return { listing: await remembered(mirror.listing(commit, [whole]), signal), below: '', settings, close }
+    return { ...(await listed(mirror.listing(commit, [whole]), signal)), below: '', settings, close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+async function listed(listing: Listing, signal: AbortSignal): Promise<Pick<Input, 'listing' | 'files'>> {
+  return { listing, files: await packListing(listing, '', signal) }
 }
 
 async function readSettings(listing: Listing, signal: AbortSignal): Promise<Settings> {

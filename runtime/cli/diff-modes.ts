@@ -5,16 +5,21 @@ import { readTree } from '../collections/check.ts'
 import { readResources, type ResourceContent } from '../collections/contents.ts'
 import { type Difference, differences } from '../collections/difference.ts'
 import { type Effective, effectiveSet, foldName, isUserMode } from '../collections/inheritance.ts'
-import type { Listing } from '../collections/listing.ts'
 import { Fault } from '../fault.ts'
+import type { Input } from './collections-input.ts'
 import { modesOf } from './explain-mode.ts'
 
 /** `a` and `b` are the collections that the resource comes from; undefined where a mode has no such resource. */
 export type Change = { resource: string; a: string | undefined; b: string | undefined; files: FileChange[] }
 export type FileChange = { file: string; keys: Difference[] }
 
-export async function diffModes(listing: Listing, root: string, [a, b]: readonly [string, string], signal: AbortSignal): Promise<Change[]> {
-  const { facts } = await readTree(listing, { root }, signal)
+export async function diffModes(
+  { listing, files }: Pick<Input, 'listing' | 'files'>,
+  root: string,
+  [a, b]: readonly [string, string],
+  signal: AbortSignal,
+): Promise<Change[]> {
+  const { facts } = await readTree(listing, { root, files }, signal)
   for (const mode of [a, b]) {
     if (!isUserMode(mode) || facts.family.byName.has(foldName(mode))) continue
     throw new Fault('InvalidConfiguration', `there is no mode "${mode}" in ${root || '.'}; ${modesOf(facts.family)}`)

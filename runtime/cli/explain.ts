@@ -27,8 +27,8 @@ export function register(program: Command): void {
       const signal = AbortSignal.timeout(timeoutMs)
       const input = await openInput(where, options.ref, signal)
       try {
-        const root = await oneRoot(input, options.root, signal)
-        const { facts } = await readTree(input.listing, { root }, signal)
+        const root = oneRoot(input, options.root)
+        const { facts } = await readTree(input.listing, { root, files: input.files }, signal)
         const effective = explain(facts.family, options.mode, resource)
         process.stdout.write(`${options.format === 'json' ? asJson(options.mode, facts.family, effective) : asText(effective)}\n`)
         const missing = options.mode !== '' && isUserMode(options.mode) && !facts.family.byName.has(foldName(options.mode))

@@ -47,11 +47,11 @@ export async function lint(input: Input, root: string | undefined, signal: Abort
     import('../collections/check.ts'),
     import('../collections/severities.ts'),
   ])
-  const roots = await rootsOf(input, root, signal)
+  const roots = rootsOf(input, root)
   const findings: Finding[] = []
   const summary = { errors: 0, warnings: 0, resources: 0, collections: 0 }
   for (const each of roots) {
-    const options = { root: each, severity: repositorySeverity(input.settings), maxFindings }
+    const options = { root: each, files: input.files, severity: repositorySeverity(input.settings), maxFindings }
     const report = await checkCollections(input.listing, options, signal)
     findings.push(...report.findings)
     for (const key of ['errors', 'warnings', 'resources', 'collections'] as const) summary[key] += report.summary[key]

@@ -40,8 +40,8 @@ export function register(program: Command): void {
       const signal = AbortSignal.timeout(timeoutMs)
       const input = await openInput(options.path, options.ref, signal)
       try {
-        const root = await oneRoot(input, options.root, signal)
-        const changes = await diffModes(input.listing, root, [a, b], signal)
+        const root = oneRoot(input, options.root)
+        const changes = await diffModes(input, root, [a, b], signal)
         process.stdout.write(`${options.format === 'json' ? JSON.stringify({ a, b, changes }, undefined, 2) : diffText(a, b, changes)}\n`)
       } finally {
         await input.close()

@@ -10,7 +10,7 @@ import { familyOf } from './inheritance.ts'
 import { judge } from './judge.ts'
 import { type Listing, readTexts } from './listing.ts'
 import { maxManifestBytes, type ParsedMode, parseMode } from './manifests.ts'
-import { appendFile, emptyFiles, inOrder, type PackedFiles } from './packed-files.ts'
+import { type PackedFiles, packListing } from './packed-files.ts'
 import { createLearner, type Judged, learned, type Memory, planSteps, rememberedFindings, type Size, type Step } from './recall.ts'
 import type { RuleId } from './rules.ts'
 import { type Tree, treeOf } from './tree.ts'
@@ -66,20 +66,13 @@ export async function readTree(
   { root, modesInUse, coreDelivered, files }: Pick<CheckOptions, 'root' | 'modesInUse' | 'coreDelivered' | 'files'>,
   signal: AbortSignal,
 ): Promise<{ facts: TreeFacts }> {
-  const tree = treeOf(files ?? (await listBelow(listing, root, signal)), root)
+  const tree = treeOf(files ?? (await packListing(listing, root, signal)), root)
   const modes = await readModes(listing, tree, signal)
   const family = familyOf(tree, modes)
   const delivered = coreDelivered ?? family.byName.has('core')
   return {
     facts: { root, tree, family, modes, modesInUse, coreDelivered: delivered, overriddenEverywhere: overriddenEverywhere(family) },
   }
-}
-
-async function listBelow(listing: Listing, root: string, signal: AbortSignal): Promise<PackedFiles> {
-  const prefix = root === '' ? '' : `${root}/`
-  const files = emptyFiles()
-  for await (const batch of listing.list(signal)) for (const entry of batch) if (entry.path.startsWith(prefix)) appendFile(files, entry)
-  return inOrder(files)
 }
 
 async function readModes(listing: Listing, { collections }: Tree, signal: AbortSignal): Promise<Map<string, ParsedMode>> {

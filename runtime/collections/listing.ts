@@ -1,6 +1,6 @@
 /**
- * What the checks read: a list of files and a way to read them, the same for a commit and for a directory. Pure: types, and two listings
- * made of other things.
+ * What the checks read: a list of files and a way to read them, the same for a commit and for a directory. Pure: types, and a listing of
+ * texts.
  */
 
 /** One ordinary file. `path` is relative and uses `/`; `id` is whatever the listing needs to find the content again. */
@@ -30,18 +30,6 @@ export type Difference = { path: string; id?: string; gone: boolean }
 export type VersionedListing = Listing & {
   /** How this commit differs from another. Throws where the other is not there (any more). */
   changesSince(commit: string, signal: AbortSignal): AsyncIterable<readonly Difference[]>
-}
-
-/** The same listing, listed only once. */
-export async function remembered(listing: Listing, signal: AbortSignal): Promise<Listing> {
-  const entries: Entry[] = []
-  for await (const batch of listing.list(signal)) for (const entry of batch) entries.push(entry)
-  return {
-    async *list() {
-      yield entries
-    },
-    read: listing.read,
-  }
 }
 
 /** A listing of texts by path, for trees that are made in memory. */

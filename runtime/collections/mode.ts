@@ -63,14 +63,6 @@ export function modeInIgnitionConf(text: string): string | undefined {
   return values.at(-1)
 }
 
-/** Expands `$(NAME)` as Kubernetes does in arguments: unknown names stay, `$$` is one dollar sign. */
-export function expandArgument(argument: string, environment: Readonly<Record<string, string>>): string {
-  return argument.replace(/\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)/g, (whole, name?: string) => {
-    if (whole === '$$') return '$'
-    return name !== undefined && Object.hasOwn(environment, name) ? (environment[name] ?? whole) : whole
-  })
-}
-
 function unquoted(text: string): string {
   return text.replace(/^"(.*)"$/, '$1')
 }

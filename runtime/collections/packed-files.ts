@@ -3,7 +3,7 @@
  * bytes of the paths, so that every folder is a run. Changed in place, because copies of some megabytes at each commit are more than the
  * list itself.
  */
-import type { Entry } from './listing.ts'
+import type { Entry, Listing } from './listing.ts'
 
 /**
  * Each file is its path and at once its id. `ends` holds two numbers a file: where its path ends, and where its id; the next one begins
@@ -19,6 +19,14 @@ const slackFiles = 256
 export function packFiles(entries: Iterable<Entry>): PackedFiles {
   const files = emptyFiles()
   for (const entry of entries) appendFile(files, entry)
+  return inOrder(files)
+}
+
+/** What a listing holds below a folder; `''` is all of it. */
+export async function packListing(listing: Listing, folder: string, signal: AbortSignal): Promise<PackedFiles> {
+  const prefix = folder === '' ? '' : `${folder}/`
+  const files = emptyFiles()
+  for await (const batch of listing.list(signal)) for (const entry of batch) if (entry.path.startsWith(prefix)) appendFile(files, entry)
   return inOrder(files)
 }
 

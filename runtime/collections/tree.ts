@@ -30,7 +30,6 @@ export type Tree = {
 }
 
 export const modeManifest = 'config-mode.json'
-export const cacheFolder = '.resources'
 export const manifestName = 'resource.json'
 export const unaryManifestName = 'unary-resource.json'
 

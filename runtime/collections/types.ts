@@ -46,14 +46,6 @@ export const localSingletons: ReadonlySet<string> = new Set([
   `${opcua}/uuid`,
 ])
 
-/** Types whose names may contain further names. */
-export const nestedTypes: ReadonlySet<string> = new Set([
-  'ignition/images',
-  'ignition/tag-definition',
-  'ignition/tag-group',
-  'ignition/tag-type-definition',
-])
-
 /** Singletons of `core` that a gateway creates at its first boot and then finds in its way. */
 export const firstBootSingletons: ReadonlySet<string> = new Set([
   'ignition/gateway-network-proxy-rules',

@@ -64,10 +64,3 @@ export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/')
   return slash < 0 ? '' : path.slice(0, slash)
 }
-
-/** Every folder above a path, nearest first, without the data directory itself. */
-export function ancestorsOf(path: string): string[] {
-  const result: string[] = []
-  for (let folder = parentOf(path); folder !== ''; folder = parentOf(folder)) result.push(folder)
-  return result
-}

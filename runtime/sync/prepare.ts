@@ -2,7 +2,6 @@
  * The reading half of a cycle: what is wanted, what is there, hence the plan. Writes nothing anywhere, so dry runs and previews use it
  * as it is.
  */
-import * as fs from 'node:fs'
 import path from 'node:path'
 import type { Source } from '../delivery/protocol.ts'
 import { readBlobs } from './blobs.ts'
@@ -194,9 +193,4 @@ function listAllForeign({ dataDir }: Wanted, manifest: Manifest, intent: Intent)
   const folders = intent.mappings.filter(({ type, prune }) => type === 'dir' && prune === 'all').map(({ destination }) => destination)
   const isOurs = (file: string): boolean => manifest.files.has(file) || intent.puts.has(file)
   return [...new Set(folders.flatMap((folder) => listForeign(dataDir, folder, isOurs)))]
-}
-
-/** Whether the data directory itself is there; a gateway creates it, not we. */
-export function isPresent(dataDir: string): boolean {
-  return fs.lstatSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === true
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { configuredMode, expandArgument, findMode, modeInArgument, modeInIgnitionConf } from '../../../runtime/collections/mode.ts'
+import { configuredMode, findMode, modeInArgument, modeInIgnitionConf } from '../../../runtime/collections/mode.ts'
 
 void t.test('the argument wins over ignition.conf, that over the environment', async (t) => {
   const all = {
@@ -33,10 +33,4 @@ void t.test('the last occurrence of the property counts, quotes are no part of i
 void t.test('a commented line of ignition.conf sets nothing', async (t) => {
   t.equal(modeInIgnitionConf('#wrapper.java.additional.1=-Dignition.config.mode=a\n'), undefined)
   t.equal(modeInIgnitionConf('x=1\r\n wrapper.java.additional.12 = -Dignition.config.mode=a\r\n'), 'a')
-})
-
-void t.test('arguments are expanded as Kubernetes does', async (t) => {
-  const environment = { MODE: 'prod' }
-  t.equal(expandArgument('-Dignition.config.mode=$(MODE)', environment), '-Dignition.config.mode=prod')
-  t.equal(expandArgument('$(OTHER) $$(MODE) $(toString)', environment), '$(OTHER) $(MODE) $(toString)')
 })
