@@ -29,14 +29,16 @@ export async function* listCommit(
   const args = ['ls-tree', '-r', '-z', '--full-tree', ...(sizes ? ['-l'] : []), commit, ...paths]
   let count = 0
   let batch: ListedFile[] = []
-  for await (const record of records(repository, { folder: repository.folder, args, timeoutMs }, signal)) {
-    const file = parseListed(record)
-    if (file === undefined) continue
-    if ((count += 1) > maxListedFiles) throw new Fault('RepositoryTooLarge', `the commit holds more than ${maxListedFiles} files`)
-    batch.push(file)
-    if (batch.length < batchSize) continue
-    yield batch
-    batch = []
+  for await (const several of records(repository, { folder: repository.folder, args, timeoutMs }, signal)) {
+    for (const record of several) {
+      const file = parseListed(record)
+      if (file === undefined) continue
+      if ((count += 1) > maxListedFiles) throw new Fault('RepositoryTooLarge', `the commit holds more than ${maxListedFiles} files`)
+      batch.push(file)
+      if (batch.length < batchSize) continue
+      yield batch
+      batch = []
+    }
   }
   if (batch.length > 0) yield batch
 }
@@ -58,14 +60,16 @@ export async function* compareCommits(
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, commit, ...paths]
   let head: string[] | undefined
   // In turn `:<old mode> <mode> <old id> <id> <status>` and the path.
-  for await (const record of records(repository, { folder: repository.folder, args, timeoutMs }, signal)) {
-    if (head === undefined) {
-      head = record.slice(1).split(' ')
-      continue
+  for await (const several of records(repository, { folder: repository.folder, args, timeoutMs }, signal)) {
+    for (const record of several) {
+      if (head === undefined) {
+        head = record.slice(1).split(' ')
+        continue
+      }
+      const [, mode = '', , id = '', status = ''] = head
+      head = undefined
+      yield { status, mode, id: id as CommitHash, path: record as RelativePath }
     }
-    const [, mode = '', , id = '', status = ''] = head
-    head = undefined
-    yield { status, mode, id: id as CommitHash, path: record as RelativePath }
   }
 }
 
@@ -76,8 +80,8 @@ function parseListed(record: string): ListedFile | undefined {
   return { path: path as RelativePath, mode: mode as FileMode, id: id as CommitHash, size: size === '-' ? 0 : Number(size) }
 }
 
-/** The NUL-terminated records of git's output, one by one. */
-async function* records({ limits }: Pick<Repository, 'limits'>, run: GitRun, signal: AbortSignal): AsyncGenerator<string> {
+/** The NUL-terminated records of git's output, as many at a time as come: a turn of the event loop for each would take longer than git. */
+async function* records({ limits }: Pick<Repository, 'limits'>, run: GitRun, signal: AbortSignal): AsyncGenerator<readonly string[]> {
   const child = startGit(run, limits)
   const own = new AbortController()
   const ended = ending(child, run, AbortSignal.any([signal, own.signal]))
@@ -91,7 +95,7 @@ async function* records({ limits }: Pick<Repository, 'limits'>, run: GitRun, sig
     for await (const chunk of child.stdout as AsyncIterable<string>) {
       const parts = (rest + chunk).split('\0')
       rest = parts.pop() ?? ''
-      yield* parts
+      yield parts
     }
     await ended
     complete = true

@@ -15,10 +15,13 @@ import { prepareFolder, refFolder, repack, sweep } from './mirror-folder.ts'
 import { mirrorListing } from './mirror-listing.ts'
 import { mirrorSource } from './mirror-source.ts'
 import type { Location } from './remote.ts'
-import { candidateRefs, pickRef } from './refs.ts'
+import { candidateRefs, type FoundRef, pickRef } from './refs.ts'
 import type { Offers } from './offers.ts'
 
-export type Resolved = { commit: CommitHash; committedAt: string | undefined; fetchedAt: string }
+/** A commit that the mirror has. */
+type Held = { commit: CommitHash; committedAt: string | undefined }
+
+export type Resolved = Held & { fetchedAt: string }
 
 export type Mirror = {
   /**
@@ -67,6 +70,8 @@ export function openMirror(options: MirrorOptions): Mirror {
   let queue: Promise<unknown> = Promise.resolve()
   let prepared = false
   let fetches = 0
+  /** Names that were found to be tags: a few of them, for each stands in a GatewaySync. */
+  const notBranches = new Set<string>()
 
   const settings = options.caFile === undefined ? [] : [`http.sslCAInfo=${options.caFile}`]
   const git = async (run: Omit<GitRun, 'folder'>, signal: AbortSignal): Promise<Buffer> => {
@@ -101,6 +106,10 @@ export function openMirror(options: MirrorOptions): Mirror {
     if (!prepared) await exclusively(() => prepare(signal))
   }
 
+  /** Throws GitFailed where the mirror has no such commit. */
+  const look = async (name: string, signal: AbortSignal): Promise<Held> =>
+    parseHeld((await local(['log', '-1', '--format=%H %ct', name, '--'], signal)).toString('latin1'))
+
   const has = async (commit: CommitHash, signal: AbortSignal): Promise<boolean> => {
     toldOf.add(commit)
     await ready(signal)
@@ -109,7 +118,7 @@ export function openMirror(options: MirrorOptions): Mirror {
   }
 
   /** Fetches one exact ref or hash, and keeps the commit behind it under a ref of ours. */
-  const fetchOne = (what: string, signal: AbortSignal): Promise<CommitHash> =>
+  const fetchOne = (what: string, signal: AbortSignal): Promise<Held> =>
     exclusively(async () => {
       await prepare(signal)
       const args = [
@@ -127,12 +136,10 @@ export function openMirror(options: MirrorOptions): Mirror {
       try {
         await remote([...args, location.url, `+${what}:${incomingRef}`], fetchTimeoutMs, signal)
         fetches += 1
-        const commit = parseCommitHash(
-          (await local(['rev-parse', '--verify', '-q', `${incomingRef}^{commit}`], signal)).toString('latin1').trim(),
-        )
-        await local(['update-ref', keepRef(commit), commit], signal)
-        toldOf.add(commit)
-        return commit
+        const held = await look(`${incomingRef}^{commit}`, signal)
+        await local(['update-ref', keepRef(held.commit), held.commit], signal)
+        toldOf.add(held.commit)
+        return held
       } catch (error) {
         // A killed fetch leaves lock files that would fail every later one; a mirror that is to be looked at is swept then.
         if (prepared) sweep(folder)
@@ -140,7 +147,7 @@ export function openMirror(options: MirrorOptions): Mirror {
       }
     })
 
-  const askHost = async (ref: string, signal: AbortSignal): Promise<{ name: string; id: CommitHash; commit: CommitHash | undefined }> => {
+  const askHost = async (ref: string, signal: AbortSignal): Promise<FoundRef> => {
     await ready(signal)
     const wanted = candidateRefs(ref)
     const args = ['ls-remote', '-q', '--end-of-options', location.url, ...wanted.flatMap((name) => [name, `${name}^{}`])]
@@ -163,9 +170,9 @@ export function openMirror(options: MirrorOptions): Mirror {
 
   const resolveNow = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<Resolved> => {
     const fetchedAt = clock.now().toString({ smallestUnit: 'second' })
-    const commit = isCommitHash(ref) ? await ensured(ref, signal) : await namedCommit(ref, fresh, signal)
+    const held = isCommitHash(ref) ? await heldCommit(ref, ref, signal) : await namedCommit(ref, fresh, signal)
     tidyUp()
-    return { commit, committedAt: await committedAt(commit, local, signal), fetchedAt }
+    return { ...held, fetchedAt }
   }
 
   /** An answer counts only for a push that came before the question: whoever comes meanwhile shares the next one. */
@@ -181,17 +188,26 @@ export function openMirror(options: MirrorOptions): Mirror {
     return resolving(`${running === undefined ? 'push' : 'next push'} ${ref}`, ask, signal)
   }
 
-  const ensured = async (commit: CommitHash, signal: AbortSignal): Promise<CommitHash> => {
-    if (!(await has(commit, signal))) await fetchOne(commit, signal)
-    return commit
-  }
+  const heldCommit = async (commit: CommitHash, name: string, signal: AbortSignal): Promise<Held> =>
+    (await has(commit, signal)) ? await look(commit, signal) : await fetchOne(name, signal)
 
-  /** After a push the commit is nearly always new, so it is fetched at once where the name is plain; a poll asks first. */
-  const namedCommit = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<CommitHash> => {
-    if (fresh && ref.startsWith('refs/')) return await fetchOne(ref, signal)
-    const found = await askHost(ref, signal)
-    if (found.commit !== undefined && (await has(found.commit, signal))) return found.commit
-    return await fetchOne(found.name, signal)
+  /**
+   * After a push the commit is nearly always new, so it is fetched at once by the name that wins: a branch before a tag. A poll asks
+   * first, and so does whoever names a tag.
+   */
+  const namedCommit = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<Held> => {
+    const [likeliest = ref] = candidateRefs(ref)
+    if (fresh && !notBranches.has(ref)) {
+      try {
+        return await fetchOne(likeliest, signal)
+      } catch (error) {
+        if (!(error instanceof Fault) || error.reason !== 'RefNotFound' || likeliest === ref) throw error
+      }
+    }
+    const { name, commit } = await askHost(ref, signal)
+    if (name === likeliest) notBranches.delete(ref)
+    else notBranches.add(ref)
+    return await heldCommit(commit, name, signal)
   }
 
   const ensure: Mirror['ensure'] = async (commit, signal) => {
@@ -236,13 +252,11 @@ function keepRef(commit: CommitHash): string {
   return `${refFolder}${commit}`
 }
 
-async function committedAt(
-  commit: CommitHash,
-  local: (args: readonly string[], signal: AbortSignal) => Promise<Buffer>,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const seconds = Number((await local(['log', '-1', '--format=%ct', commit, '--'], signal)).toString('latin1').trim())
-  return Number.isSafeInteger(seconds) && seconds > 0 && seconds < 8_640_000_000_000
-    ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toString({ smallestUnit: 'second' })
-    : undefined
+/** `<commit> <seconds since 1970>`; a commit may claim any time. */
+function parseHeld(line: string): Held {
+  const [commit = '', time = ''] = line.trim().split(' ')
+  const seconds = Number(time)
+  const isTime = Number.isSafeInteger(seconds) && seconds > 0 && seconds < 8_640_000_000_000
+  const instant = isTime ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000) : undefined
+  return { commit: parseCommitHash(commit), committedAt: instant?.toString({ smallestUnit: 'second' }) }
 }

@@ -97,6 +97,24 @@ void t.test('an unchanged ref is asked for and not fetched again; equal question
   t.ok(host.requests.length <= 5, `${host.requests.length} requests for 50 questions`)
 })
 
+void t.test('after a push a branch is fetched without a question before; a tag is asked for from its second push on', async (t) => {
+  if (!requires(t, 'git')) return
+  const { host, repository, mirror } = await setUp(t)
+  const tagged = repository.commit({ a: '1' })
+  repository.git('tag', 'release')
+  const requestsFor = async (ref: string, commit: string): Promise<number> => {
+    host.requests.length = 0
+    t.equal(await resolve(mirror, ref, true), commit)
+    return host.requests.length
+  }
+  t.equal(await requestsFor('main', tagged), 3, 'advertisement, exact ref, content')
+  t.equal(await requestsFor('main', repository.commit({ a: '2' })), 3)
+  t.ok((await requestsFor('release', tagged)) > 2, 'taken for a branch first')
+  t.equal(await requestsFor('release', tagged), 2, 'one question: the commit is there')
+  repository.git('branch', 'release')
+  t.equal(await resolve(mirror, 'release', true), repository.git('rev-parse', 'main').toString('utf8').trim(), 'a branch wins from then on')
+})
+
 void t.test('a push that comes while its branch is being fetched is not answered by that fetch', async (t) => {
   if (!requires(t, 'git')) return
   const { repository, mirror } = await setUp(t)
