@@ -2,15 +2,7 @@
  * Tells the API server which authorities to trust when it calls our admission webhook.
  */
 import type { Kube } from '../kube/client.ts'
-import type { KubeObject, ResourceType } from '../kube/types.ts'
-
-const configurationType: ResourceType = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  plural: 'mutatingwebhookconfigurations',
-  kind: 'MutatingWebhookConfiguration',
-  namespaced: false,
-}
+import { type KubeObject, webhookConfigurationType } from '../kube/types.ts'
 
 type Webhook = { clientConfig?: { caBundle?: string } & Record<string, unknown> } & Record<string, unknown>
 
@@ -21,12 +13,12 @@ export async function trustIn(
   caBundle: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(configurationType, { name }, signal)
+  const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(webhookConfigurationType, { name }, signal)
   const webhooks = trusting(found?.webhooks ?? [], Buffer.from(caBundle).toString('base64'))
   if (found === undefined || webhooks === undefined) return false
   // A merge patch replaces lists whole; with the version it replaces only the list that was read.
   const patch = { metadata: { resourceVersion: found.metadata.resourceVersion }, webhooks }
-  await kube.mergePatch(configurationType, { name }, patch, {}, signal)
+  await kube.mergePatch(webhookConfigurationType, { name }, patch, {}, signal)
   return true
 }
 

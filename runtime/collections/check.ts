@@ -4,10 +4,9 @@
  */
 import { treeChecks } from './checks.ts'
 import { type CheckReport, type Collector, type CollectorOptions, createCollector } from './collector.ts'
-import { readResources } from './contents.ts'
 import { type Found, overriddenEverywhere, type TreeFacts } from './facts.ts'
 import { familyOf } from './inheritance.ts'
-import { judge } from './judge.ts'
+import { judgeSteps } from './judge-steps.ts'
 import { type Listing, readTexts } from './listing.ts'
 import { maxManifestBytes, type ParsedMode, parseMode } from './manifests.ts'
 import { type PackedFiles, packListing } from './packed-files.ts'
@@ -91,7 +90,8 @@ async function checkContents(
 ): Promise<Map<string, Judged> | undefined> {
   const learner = createLearner(memory !== undefined)
   const judgeAll = async (steps: readonly Step[]): Promise<void> => {
-    await judgeUnread(listing, steps, facts, signal)
+    const unread = steps.filter(({ judged }) => judged === undefined)
+    if (unread.length > 0) await judgeSteps(listing, unread, facts, signal)
     for (const step of steps) {
       for (const [rule, found] of step.judged?.found ?? []) collector.add(rule, found)
       learner.learn(step)
@@ -107,20 +107,4 @@ async function checkContents(
   }
   await judgeAll(steps)
   return learner.known()
-}
-
-async function judgeUnread(listing: Listing, steps: readonly Step[], facts: TreeFacts, signal: AbortSignal): Promise<void> {
-  const unread = steps.filter(({ judged }) => judged === undefined)
-  if (unread.length === 0) return
-  let read = 0
-  await readResources(
-    listing,
-    unread,
-    (content) => {
-      const step = unread[read]
-      read += 1
-      if (step !== undefined) step.judged = judge(content, step, facts)
-    },
-    signal,
-  )
 }

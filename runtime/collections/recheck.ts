@@ -3,10 +3,10 @@
  * override a changed one.
  */
 import { type CheckReport, type CollectorOptions, createCollector } from './collector.ts'
-import { type Placed, readResources } from './contents.ts'
+import type { Placed } from './contents.ts'
 import { foldName } from './inheritance.ts'
 import type { Listing } from './listing.ts'
-import { judge } from './judge.ts'
+import { judgeSteps } from './judge-steps.ts'
 import { type Judged, type Memory, type Step, unremarkable } from './recall.ts'
 import { noResources, type Resource } from './resources.ts'
 import type { Collection } from './tree.ts'
@@ -24,7 +24,8 @@ export async function recheckCollections(listing: Listing, options: Options, sig
   if (!isSame(shape.modesInUse, options.modesInUse)) return undefined
   const steps = options.templated === true ? [] : stepsOf(known, touched, resourceAt)
   if (steps === undefined) return undefined
-  await judgeAll(listing, steps, options.root, signal)
+  const overriddenEverywhere = new Set(steps.filter(({ everywhere }) => everywhere).map(({ resource }) => foldName(resource.key)))
+  await judgeSteps(listing, steps, { root: options.root, overriddenEverywhere }, signal)
   // What has become remarkable needs its place in the order, which only the whole tree tells.
   if (steps.some(({ resource, judged }) => judged !== unremarkable && !known.has(resource.folder))) {
     options.memory.judged = new Map(steps.flatMap(({ resource, judged }) => (judged === undefined ? [] : [[resource.folder, judged]])))
@@ -35,21 +36,6 @@ export async function recheckCollections(listing: Listing, options: Options, sig
   for (const [rule, found] of shape.found) collector.add(rule, found)
   for (const { found } of known.values()) for (const [rule, each] of found) collector.add(rule, each)
   return collector.report(shape.size)
-}
-
-async function judgeAll(listing: Listing, steps: readonly Step[], root: string, signal: AbortSignal): Promise<void> {
-  const overriddenEverywhere = new Set(steps.filter(({ everywhere }) => everywhere).map(({ resource }) => foldName(resource.key)))
-  let index = 0
-  await readResources(
-    listing,
-    steps,
-    (content) => {
-      const step = steps[index]
-      index += 1
-      if (step !== undefined) step.judged = judge(content, step, { root, overriddenEverywhere })
-    },
-    signal,
-  )
 }
 
 /** The resources to read, those that are overridden first; undefined where one of them cannot be told. */

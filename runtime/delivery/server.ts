@@ -4,6 +4,7 @@
  */
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
+import { readText } from '../body.ts'
 import { asFault, Fault, isAbort, type Reason } from '../fault.ts'
 import type { Log } from '../log.ts'
 import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, encodeProblem } from './frames.ts'
@@ -153,15 +154,10 @@ function requirePublished({ commits, hasProfile }: Omit<Deliverable, 'source'>, 
 }
 
 async function readJson(request: Request): Promise<unknown> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength
-    if (size > maxBodyBytes) throw new Fault('PayloadTooLarge', `the body is larger than ${maxBodyBytes} bytes`)
-    chunks.push(chunk)
-  }
+  const text = await readText(request, maxBodyBytes)
+  if (text === undefined) throw new Fault('PayloadTooLarge', `the body is larger than ${maxBodyBytes} bytes`)
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    return JSON.parse(text)
   } catch (error) {
     throw new Fault('PayloadMalformed', 'the body is not JSON', { cause: error })
   }

@@ -2,7 +2,7 @@
  * Flow D: POST /mutate. The API server asks about each pod that is to get an agent and gets a JSON patch; the answer is always yes.
  */
 import { Hono } from 'hono'
-import type { Context } from 'hono'
+import { problem, readText } from '../body.ts'
 import type { Clock } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
@@ -33,7 +33,7 @@ export function admissionApp(deps: AdmissionDeps): Hono {
   const app = new Hono()
   app.post(mutatePath, async (context) => {
     const startedMs = clock.monotonicMs()
-    const body = await readBounded(context.req.raw, maxBodyBytes)
+    const body = await readText(context.req.raw, maxBodyBytes)
     const asked: Asked = body === undefined ? { kind: 'malformed', why: 'the body is larger than 3 MiB' } : parseReview(parseJson(body))
     const done = (outcome: AdmissionOutcome): void => observe(outcome, clock.monotonicMs() - startedMs)
     if (asked.kind === 'malformed') {
@@ -95,28 +95,10 @@ async function find({ lookup, log, clock }: AdmissionDeps, namespace: string, na
   }
 }
 
-/** The whole body, or undefined once it proves longer than permitted; the rest is not read. */
-async function readBounded(request: Request, maxBytes: number): Promise<string | undefined> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) return undefined
-  if (request.body === null) return ''
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of request.body) {
-    bytes += chunk.byteLength
-    if (bytes > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     return undefined
   }
-}
-
-function problem(context: Context, status: 400 | 404 | 405 | 413 | 500, detail: string): Response {
-  return context.body(JSON.stringify({ status, detail }), status, { 'content-type': 'application/problem+json' })
 }

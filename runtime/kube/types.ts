@@ -49,6 +49,13 @@ export const roleBindingType: ResourceType = {
   kind: 'RoleBinding',
   namespaced: true,
 }
+export const webhookConfigurationType: ResourceType = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'mutatingwebhookconfigurations',
+  kind: 'MutatingWebhookConfiguration',
+  namespaced: false,
+}
 
 /** The path of a collection, or of one object in it. */
 export function pathOf(

@@ -3,6 +3,7 @@
  */
 import { Hono } from 'hono'
 import type { Context } from 'hono'
+import { problem } from '../body.ts'
 import { asFault } from '../fault.ts'
 import type { MetricsAccess } from './authorise.ts'
 
@@ -52,8 +53,4 @@ function answer(context: Context, why: readonly string[]): Response {
 function bearer(header: string | undefined): string | undefined {
   if (header === undefined || header.length > maxTokenBytes) return undefined
   return /^Bearer +([^\s]+)$/i.exec(header)?.[1]
-}
-
-function problem(context: Context, status: 401 | 403 | 404 | 503, detail: string): Response {
-  return context.body(JSON.stringify({ status, detail }), status, { 'content-type': 'application/problem+json' })
 }

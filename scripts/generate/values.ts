@@ -1,22 +1,11 @@
 /**
  * docs/values.md: every value with type, default and meaning, from the schema that checks them.
  */
-import { toJsonSchema } from '@valibot/to-json-schema'
-import { valuesSchema } from '../../infra/values.ts'
+import { inputSchema, type ValueSchema } from '../../infra/helm/live-values.ts'
 import { type GeneratedFile, table } from './table.ts'
 
-type Schema = {
-  type?: string
-  enum?: unknown[]
-  description?: string
-  default?: unknown
-  properties?: Record<string, Schema>
-  anyOf?: Schema[]
-}
-
 export async function values(): Promise<GeneratedFile[]> {
-  const schema = toJsonSchema(valuesSchema, { typeMode: 'input', errorMode: 'ignore' }) as Schema
-  const rows = leaves(schema, [])
+  const rows = leaves(inputSchema(), [])
   const content = [
     '# Installation values',
     '',
@@ -30,7 +19,7 @@ export async function values(): Promise<GeneratedFile[]> {
 }
 
 /** The keys that hold no further fixed keys, in the order of the schema. */
-function leaves(schema: Schema, path: readonly string[]): string[][] {
+function leaves(schema: ValueSchema, path: readonly string[]): string[][] {
   const properties = Object.entries(schema.properties ?? {})
   if (properties.length > 0) return properties.flatMap(([name, inner]) => leaves(inner, [...path, name]))
   const types = schema.anyOf?.flatMap(({ type }) => type ?? []).join(' or ')

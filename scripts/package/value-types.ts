@@ -1,33 +1,19 @@
 /**
  * The values of an installation as plain TypeScript types with their meanings and defaults, for an editor that knows nothing of schemas. Pure.
  */
-import { toJsonSchema } from '@valibot/to-json-schema'
-import { valuesSchema } from '../../infra/values.ts'
-
-type Schema = {
-  type?: string
-  enum?: unknown[]
-  description?: string
-  default?: unknown
-  properties?: Record<string, Schema>
-  required?: string[]
-  additionalProperties?: Schema | boolean
-  items?: Schema
-  anyOf?: Schema[]
-}
+import { inputSchema, type ValueSchema } from '../../infra/helm/live-values.ts'
 
 /** A module's text that declares `ValuesInput`. What the constructs make of it is called `Values`, and none of an app's business. */
 export function valueTypes(): string {
-  const schema = toJsonSchema(valuesSchema, { typeMode: 'input', errorMode: 'ignore' }) as Schema
   return [
     '/** Values as a user writes them; what is left out has its default. */',
-    `export type ValuesInput = ${typeOf(schema, '')};`,
+    `export type ValuesInput = ${typeOf(inputSchema(), '')};`,
     'export type Values = ValuesInput;',
     '',
   ].join('\n')
 }
 
-function typeOf(schema: Schema, indent: string): string {
+function typeOf(schema: ValueSchema, indent: string): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if (schema.anyOf !== undefined) return schema.anyOf.map((inner) => typeOf(inner, indent)).join(' | ')
   if (schema.type === 'array') return `Array<${typeOf(schema.items ?? {}, indent)}>`
@@ -35,7 +21,7 @@ function typeOf(schema: Schema, indent: string): string {
   return schema.type === 'integer' ? 'number' : (schema.type ?? 'unknown')
 }
 
-function objectType({ properties, required = [], additionalProperties }: Schema, indent: string): string {
+function objectType({ properties, required = [], additionalProperties }: ValueSchema, indent: string): string {
   if (properties === undefined) {
     return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown'}>`
   }
@@ -47,7 +33,7 @@ function objectType({ properties, required = [], additionalProperties }: Schema,
   return `{\n${members.join('')}${indent}}`
 }
 
-function comment({ properties, description, default: initial }: Schema, indent: string): string {
+function comment({ properties, description, default: initial }: ValueSchema, indent: string): string {
   if (properties !== undefined || description === undefined) return ''
   const words = initial === undefined ? description : `${description} Default: ${JSON.stringify(initial)}.`
   return `${indent}/** ${words.replaceAll('*/', '* /')} */\n`

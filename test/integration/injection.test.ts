@@ -11,23 +11,14 @@ import { Fault } from '../../runtime/fault.ts'
 import { admissionApp, type AdmissionOutcome, mutatePath } from '../../runtime/injection/app.ts'
 import type { FoundSync } from '../../runtime/injection/inject.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
-import { type KubeObject, podType, type ResourceType, secretType } from '../../runtime/kube/types.ts'
+import { type KubeObject, podType, secretType, webhookConfigurationType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { serve } from '../../runtime/serve.ts'
 import { startControlPlane } from '../cluster/control-plane.ts'
 import { barePod, chartPod, type PodShape } from '../support/pods.ts'
 import { requires } from '../support/requires.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
-
-const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
-const serviceAccountType: ResourceType = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true }
-const webhookType: ResourceType = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  plural: 'mutatingwebhookconfigurations',
-  kind: 'MutatingWebhookConfiguration',
-  namespaced: false,
-}
+import { namespaceType, serviceAccountType } from '../support/world.ts'
 
 const day = 86_400_000
 const testLabel = 'test.clustersync.io/injection'
@@ -128,12 +119,12 @@ async function setup(t: Tap): Promise<Setup> {
   const stop = new AbortController()
   const served = await serve({ app, port: 0, host: '::', tls: keeper.current(), log: silentLog }, stop.signal)
   keeper.onChange(served.exchange)
-  await kube.create(webhookType, webhook(configuration, served.port), signal)
+  await kube.create(webhookConfigurationType, webhook(configuration, served.port), signal)
   const running = keeper.run(stop.signal)
   t.teardown(async () => {
     stop.abort(new Error('the test has ended'))
     await Promise.all([running, served.closed])
-    await kube.delete(webhookType, { name: configuration }, AbortSignal.timeout(5000))
+    await kube.delete(webhookConfigurationType, { name: configuration }, AbortSignal.timeout(5000))
     await kube.close()
   })
   const moveTo = async (now: Temporal.Instant): Promise<void> => {
@@ -225,7 +216,7 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
   const plant = await makeNamespace(kube, 'plant', { ...restricted, ...here })
 
   await t.test('the keeper tells the API server which authorities to trust', async (t) => {
-    const configuration = (await kube.get(webhookType, { name: `${operator}-injection` }, signal)) as KubeObject & {
+    const configuration = (await kube.get(webhookConfigurationType, { name: `${operator}-injection` }, signal)) as KubeObject & {
       webhooks: { clientConfig: { caBundle?: string } }[]
     }
     const [only] = configuration.webhooks
@@ -324,10 +315,11 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
 
   await t.test('a webhook that was applied anew is trusted again', async () => {
     const name = `${operator}-injection`
-    const read = async () => (await kube.get(webhookType, { name }, signal)) as KubeObject & { webhooks: { clientConfig: object }[] }
+    const read = async () =>
+      (await kube.get(webhookConfigurationType, { name }, signal)) as KubeObject & { webhooks: { clientConfig: object }[] }
     const { webhooks } = await read()
     const bare = webhooks.map((hook) => ({ ...hook, clientConfig: { ...hook.clientConfig, caBundle: null } }))
-    await kube.mergePatch(webhookType, { name }, { webhooks: bare }, {}, signal)
+    await kube.mergePatch(webhookConfigurationType, { name }, { webhooks: bare }, {}, signal)
     await moveTo(Temporal.Now.instant())
     await admitSoon(kube, plant)
   })

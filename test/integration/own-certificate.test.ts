@@ -8,20 +8,12 @@ import { keepTrusted } from '../../runtime/certificates/keep-trusted.ts'
 import { openMounted } from '../../runtime/certificates/mounted.ts'
 import { nextCertificates } from '../../runtime/certificates/next.ts'
 import { systemClock } from '../../runtime/clock.ts'
-import type { ResourceType } from '../../runtime/kube/types.ts'
+import { webhookConfigurationType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { synthesise } from '../support/installation.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 import { openWorld, until } from '../support/world.ts'
-
-const configurationType: ResourceType = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  plural: 'mutatingwebhookconfigurations',
-  kind: 'MutatingWebhookConfiguration',
-  namespaced: false,
-}
 
 void t.test('the webhook configuration of the manifests follows the mounted authority', { timeout: 240_000 }, async (t) => {
   if (!requires(t, 'git')) return
@@ -43,12 +35,12 @@ void t.test('the webhook configuration of the manifests follows the mounted auth
   const stop = new AbortController()
   const running = keepTrusted(deps, await openMounted(deps, { folder }), account).run(stop.signal)
   const trusted = await until(async () => {
-    const found = (await world.kube.get(configurationType, { name: account }, world.signal)) as unknown
+    const found = (await world.kube.get(webhookConfigurationType, { name: account }, world.signal)) as unknown
     const [webhook] = (found as { webhooks: { clientConfig: { caBundle?: string } }[] }).webhooks
     return webhook?.clientConfig.caBundle
   }, 'the API server is told an authority')
   t.equal(Buffer.from(trusted, 'base64').toString(), caBundle)
   stop.abort()
   await running
-  await world.kube.delete(configurationType, { name: account }, world.signal)
+  await world.kube.delete(webhookConfigurationType, { name: account }, world.signal)
 })

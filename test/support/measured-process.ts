@@ -19,47 +19,36 @@ export type Process = {
 /** Milliseconds after which an answer is overdue. */
 const answerWithinMs = 300_000
 
+const bundled = {
+  bundle: true,
+  minify: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node26',
+  // Some dependencies are CommonJS and ask for built-in modules by require().
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  logLevel: 'error',
+} as const
+
 /** Bundles the programs into a folder; what a process imports is its memory. Returns the files in the order given. */
 export async function bundlePrograms(sources: readonly string[], folder: string): Promise<string[]> {
   return await Promise.all(
     sources.map(async (source) => {
       const outfile = path.join(folder, `${path.basename(source, '.ts')}.mjs`)
-      await build({
-        entryPoints: [source],
-        outfile,
-        bundle: true,
-        minify: true,
-        platform: 'node',
-        format: 'esm',
-        target: 'node26',
-        banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-        logLevel: 'error',
-      })
+      await build({ ...bundled, entryPoints: [source], outfile })
       return outfile
     }),
   )
 }
 
-/** `within`: a limit on its memory. */
 /** Bundles the command line so that each command loads only what it needs; returns its file. */
 export async function bundleCommand(folder: string): Promise<string> {
   const outdir = path.join(folder, 'program')
-  await build({
-    entryPoints: ['runtime/cli.ts'],
-    outdir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    minify: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node26',
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    logLevel: 'error',
-  })
+  await build({ ...bundled, entryPoints: ['runtime/cli.ts'], outdir, outExtension: { '.js': '.mjs' }, splitting: true })
   return path.join(outdir, 'cli.mjs')
 }
 
+/** `within`: a limit on its memory. */
 export async function startProcess(
   program: string,
   args: readonly string[],

@@ -3,29 +3,12 @@
  */
 import path from 'node:path'
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { receiverApp } from '../../../runtime/receiver/app.ts'
-import { serve } from '../../../runtime/serve.ts'
+import { serveReceiver } from '../../support/receiver-app.ts'
 import { runCli } from '../../support/run-cli.ts'
 
 void t.test('each format asks for its ref, proved by either key; exit codes tell the answers apart', async (t) => {
-  const requests: Record<string, string>[] = []
-  const app = receiverApp({
-    lookup: (_namespace, name) => (name === 'plant' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined } : undefined),
-    keys: async () => ({ hmac: ['first', 'second'], tokens: ['token'] }),
-    request: async (_namespace, _name, annotations) => void requests.push(annotations),
-    observe() {},
-    clock: systemClock,
-    log: silentLog,
-  })
-  const stop = new AbortController()
-  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
-  t.teardown(async () => {
-    stop.abort()
-    await served.closed
-  })
+  const { served, requests } = await serveReceiver(t, { keys: { hmac: ['first', 'second'], tokens: ['token'] } })
   const folder = t.testdir({ hmac: 'second\n', token: 'token\n', wrong: 'wrong', empty: '\n' })
   const file = (name: string): string => path.join(folder, name)
   const url = `${served.url}/webhook/default/plant`

@@ -6,12 +6,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { receiverApp } from '../../../runtime/receiver/app.ts'
+import type { ReceiverDeps } from '../../../runtime/receiver/app.ts'
 import { signatureHeaders, tokenHeaders } from '../../../runtime/receiver/authenticate.ts'
 import { hosts } from '../../../runtime/receiver/payload.ts'
-import { serve } from '../../../runtime/serve.ts'
+import { serveReceiver } from '../../support/receiver-app.ts'
 import { requires } from '../../support/requires.ts'
 
 const folder = path.resolve(import.meta.dirname, '../../../docs/webhooks')
@@ -32,21 +30,9 @@ void t.test('each host of the table has one page and one line, each header that 
 
 void t.test('the test call of each page is accepted', async (t) => {
   if (!requires(t, 'sh', 'curl', 'openssl')) return
-  const app = receiverApp({
-    lookup: (namespace, name) =>
-      namespace === 'plants' && name === 'line-1' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined } : undefined,
-    keys: async () => ({ hmac: ['a secret'], tokens: ['a-token'] }),
-    async request() {},
-    observe() {},
-    clock: systemClock,
-    log: silentLog,
-  })
-  const stop = new AbortController()
-  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
-  t.teardown(async () => {
-    stop.abort()
-    await served.closed
-  })
+  const lookup: ReceiverDeps['lookup'] = (namespace, name) =>
+    namespace === 'plants' && name === 'line-1' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined } : undefined
+  const { served } = await serveReceiver(t, { keys: { hmac: ['a secret'], tokens: ['a-token'] }, more: { lookup } })
   const cwd = t.testdir({ 'webhook-secret': 'a secret\n', 'webhook-token': 'a-token\n' })
   for (const page of pages) {
     const script = /^```sh\n([^]*?)^```$/m.exec(read(page))?.[1] ?? ''

@@ -3,28 +3,11 @@
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import t, { type Test } from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
+import t from 'tap'
 import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../runtime/sync/cycle.ts'
-import { listTree } from '../../../scripts/quickstart/check.ts'
+import type { CycleResult, Wanted } from '../../../runtime/sync/cycle.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
-import { temporaryFolder } from '../../support/repository.ts'
-
-const signal = AbortSignal.timeout(60_000)
-
-function setUp(t: Pick<Test, 'teardown'>) {
-  const dataDir = temporaryFolder(t, 'collections')
-  const source = memorySource()
-  const memory: EngineMemory = { manifest: undefined }
-  const sync = async (tree: Tree, profile: ResolvedProfile, more: Partial<Wanted> = {}): Promise<CycleResult> => {
-    const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-    return await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile, more), signal)
-  }
-  const files = (): string[] => listTree(dataDir).filter((file) => !file.startsWith('.cluster-sync/'))
-  return { dataDir, sync, files, memory }
-}
+import { syncedFolder } from '../../support/synced-folder.ts'
 
 function inMode(dataDir: string, name: string, from: 'argument' | 'none' = 'argument'): Partial<Wanted> {
   const { facts } = wantedOf(dataDir, memorySource().commit({}), profileOf([]))
@@ -56,7 +39,7 @@ const collections = (...names: string[]): string[] =>
     .toSorted()
 
 void t.test('a mode is delivered with its whole chain of parents, backupConfig.json too, another mode and local never', async (t) => {
-  const { sync, files, dataDir } = setUp(t)
+  const { sync, files, dataDir } = syncedFolder(t, 'collections')
   const profile = profileOf([], auto)
   const result = await sync(tree, profile, inMode(dataDir, 'dev'))
   t.match(result, { phase: 'Synced', mode: { name: 'dev', from: 'argument' } })
@@ -73,7 +56,7 @@ void t.test('a mode is delivered with its whole chain of parents, backupConfig.j
 })
 
 void t.test('a mode that is not known, and one without a folder, are findings in every report until they are put right', async (t) => {
-  const { sync, files, dataDir, memory } = setUp(t)
+  const { sync, files, dataDir, memory } = syncedFolder(t, 'collections')
   const profile = profileOf([], auto)
   const rules = ({ findings = [] }: CycleResult): string[] => findings.map(({ rule }) => rule)
   for (let round = 0; round < 2; round += 1) t.same(rules(await sync(tree, profile, inMode(dataDir, '', 'none'))), ['mode-unknown'])
@@ -90,7 +73,7 @@ void t.test('a mode that is not known, and one without a folder, are findings in
 })
 
 void t.test('a gateway that is set to start in another mode than it runs in is a finding, and gets what it runs in', async (t) => {
-  const { sync, files, dataDir } = setUp(t)
+  const { sync, files, dataDir } = syncedFolder(t, 'collections')
   const running = inMode(dataDir, 'prod')
   const facts = running.facts
   if (facts === undefined) return
@@ -102,7 +85,7 @@ void t.test('a gateway that is set to start in another mode than it runs in is a
 })
 
 void t.test('a finding stands while its file does, and what happened once is said until the next commit', async (t) => {
-  const { sync } = setUp(t)
+  const { sync } = syncedFolder(t, 'collections')
   const profile = profileOf([
     {
       source: 'projects',

@@ -7,29 +7,22 @@ import t, { type Test } from 'tap'
 import { listTree } from '../../../scripts/quickstart/check.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import type { Gateway } from '../../../runtime/gateway/gateway.ts'
-import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
 import { silentLog } from '../../../runtime/log.ts'
-import { type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../runtime/sync/cycle.ts'
+import { runCycle } from '../../../runtime/sync/cycle.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
+import { syncedFolder } from '../../support/synced-folder.ts'
 
 const signal = AbortSignal.timeout(60_000)
 const projects = { source: 'projects', destination: 'projects' }
 
 function setUp(t: Pick<Test, 'teardown'>) {
-  const dataDir = temporaryFolder(t, 'engine')
-  const source = memorySource()
-  const memory: EngineMemory = { manifest: undefined }
-  const sync = async (tree: Tree, profile: ResolvedProfile, more: Partial<Wanted> = {}, gateway?: Gateway): Promise<CycleResult> => {
-    const deps = { source, gateway, clock: systemClock, log: silentLog, memory }
-    return await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile, more), signal)
-  }
+  const { dataDir, sync, files: tree, memory } = syncedFolder(t, 'engine')
   const write = (file: string, content: string): void => {
     mkdirSync(path.dirname(path.join(dataDir, file)), { recursive: true })
     writeFileSync(path.join(dataDir, file), content)
   }
   const read = (file: string): string => readFileSync(path.join(dataDir, file), 'utf8')
-  const tree = (): string[] => listTree(dataDir).filter((file) => !file.startsWith('.cluster-sync/'))
   return { dataDir, sync, write, read, tree, memory }
 }
 
@@ -267,7 +260,7 @@ void t.test('a Designer that is open holds a write back, as the policy says', as
     ['proceed', 'Synced'],
   ] as const) {
     const { sync, tree } = setUp(t)
-    const result = await sync({ 'projects/a': '1' }, profileOf([projects], { designerSessionPolicy: policy }), {}, open)
+    const result = await sync({ 'projects/a': '1' }, profileOf([projects], { designerSessionPolicy: policy }), {}, { gateway: open })
     t.equal(result.phase, phase, policy)
     t.same(tree(), policy === 'proceed' ? ['projects/a'] : [])
     if (policy !== 'proceed') t.same(result.designers, ['ann in line'])

@@ -3,29 +3,13 @@
  */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import * as v from 'valibot'
-import { systemClock } from '../../../runtime/clock.ts'
 import { syncReportStatus } from '../../../runtime/gatewaysync/report.ts'
-import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../runtime/sync/cycle.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
-import { temporaryFolder } from '../../support/repository.ts'
+import { profileOf } from '../../support/memory-source.ts'
+import { syncedFolder } from '../../support/synced-folder.ts'
 
 const projects = { source: 'projects', destination: 'projects' }
-const signal = AbortSignal.timeout(120_000)
-
-function setUp(t: Pick<Test, 'teardown'>) {
-  const dataDir = temporaryFolder(t, 'dry-run')
-  const source = memorySource()
-  const memory: EngineMemory = { manifest: undefined }
-  const sync = async (tree: Tree, profile: ResolvedProfile, more: Partial<Wanted> = {}): Promise<CycleResult> => {
-    const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-    return await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile, more), signal)
-  }
-  return { dataDir, sync, memory }
-}
 
 /** Everything that a look at a folder can tell, times of every entry to the nanosecond among it. */
 function everythingBelow(folder: string): string[] {
@@ -42,7 +26,7 @@ function everythingBelow(folder: string): string[] {
 }
 
 void t.test('a dry run tells the difference line by line, and its report is one that the API server takes', async (t) => {
-  const { sync, dataDir, memory } = setUp(t)
+  const { sync, dataDir, memory } = syncedFolder(t, 'dry-run')
   const before = { 'projects/keep': 'k', 'projects/a.json': '{\n  "a": 1,\n  "b": 2\n}\n', 'projects/gone': 'g' }
   const first = await sync(before, profileOf([projects]))
   const state = everythingBelow(dataDir)
@@ -92,7 +76,7 @@ void t.test('a dry run tells the difference line by line, and its report is one 
 })
 
 void t.test('the difference of a large plan is cut, and fits into a report', async (t) => {
-  const { sync, dataDir } = setUp(t)
+  const { sync, dataDir } = syncedFolder(t, 'dry-run')
   const state = everythingBelow(dataDir)
   const tree = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`projects/f${index}`, `${'line\n'.repeat(20)}${index}\n`]))
   const result = await sync(tree, profileOf([projects], { dryRun: true }))
@@ -105,7 +89,7 @@ void t.test('the difference of a large plan is cut, and fits into a report', asy
 })
 
 void t.test('a dry run and a pause leave an interrupted publish, drift and a foreign lock as they are', async (t) => {
-  const { sync, dataDir, memory } = setUp(t)
+  const { sync, dataDir, memory } = syncedFolder(t, 'dry-run')
   await sync({ 'projects/a': '1' }, profileOf([projects]))
   writeFileSync(path.join(dataDir, 'projects/a'), 'local')
   const own = path.join(dataDir, '.cluster-sync')

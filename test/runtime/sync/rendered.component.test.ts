@@ -4,25 +4,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
 import { isRuleId } from '../../../runtime/collections/rules.ts'
 import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../runtime/sync/cycle.ts'
+import type { CycleResult } from '../../../runtime/sync/cycle.ts'
 import { config, resource, root, validTree } from '../../support/collection-tree.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
-import { temporaryFolder } from '../../support/repository.ts'
-
-const signal = AbortSignal.timeout(60_000)
+import { profileOf, type Tree } from '../../support/memory-source.ts'
+import { syncedFolder } from '../../support/synced-folder.ts'
 
 function setUp(t: Pick<Test, 'teardown'>) {
-  const dataDir = temporaryFolder(t, 'rendered')
-  const source = memorySource()
-  const memory: EngineMemory = { manifest: undefined }
-  const sync = async (tree: Tree, profile: ResolvedProfile, more: Partial<Wanted> = {}): Promise<CycleResult> => {
-    const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-    return await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile, more), signal)
-  }
+  const { dataDir, sync } = syncedFolder(t, 'rendered')
   const read = (file: string): string => readFileSync(path.join(dataDir, 'config/resources', file), 'utf8')
   return { dataDir, sync, read }
 }

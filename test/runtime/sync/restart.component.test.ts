@@ -6,32 +6,25 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
-import { silentLog } from '../../../runtime/log.ts'
 import { currentBootId } from '../../../runtime/sync/boot.ts'
-import { type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../runtime/sync/cycle.ts'
-import { listTree } from '../../../scripts/quickstart/check.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
-import { temporaryFolder } from '../../support/repository.ts'
+import type { CycleResult, Wanted } from '../../../runtime/sync/cycle.ts'
+import { memorySource, profileOf, type Tree } from '../../support/memory-source.ts'
+import { syncedFolder } from '../../support/synced-folder.ts'
 
-const signal = AbortSignal.timeout(60_000)
 const projects = { source: 'projects', destination: 'projects' }
 const tree: Tree = { 'projects/a': 'aaaa', 'projects/b': 'bbbb', 'projects/c/d': 'dddd' }
 
 function setUp(t: Pick<Test, 'teardown'>) {
-  const dataDir = temporaryFolder(t, 'restart')
-  const source = memorySource()
-  const memory: EngineMemory = { manifest: undefined }
+  const { dataDir, files, memory, ...folder } = syncedFolder(t, 'restart')
   let shiftMs = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now().add({ milliseconds: shiftMs }) }
-  const sync = async (wanted: Tree, profile: ResolvedProfile = profileOf([projects]), more: Partial<Wanted> = {}): Promise<CycleResult> => {
-    const deps = { source, gateway: undefined, clock, log: silentLog, memory }
-    return await runCycle(deps, wantedOf(dataDir, source.commit(wanted), profile, more), signal)
-  }
+  const sync = async (wanted: Tree, profile: ResolvedProfile = profileOf([projects]), more: Partial<Wanted> = {}): Promise<CycleResult> =>
+    await folder.sync(wanted, profile, more, { clock })
   const at = (file: string): string => path.join(dataDir, file)
   return {
     sync,
     at,
-    files: () => listTree(dataDir).filter((file) => !file.startsWith('.cluster-sync/')),
+    files,
     restart: () => (memory.manifest = undefined),
     later: (ms: number) => (shiftMs += ms),
     /** The state says that it was written before the machine started. */

@@ -1,0 +1,32 @@
+/**
+ * A data directory of its own, and the engine that brings it to trees and profiles of a test's choosing.
+ */
+import type { Test } from 'tap'
+import { systemClock } from '../../runtime/clock.ts'
+import type { ResolvedProfile } from '../../runtime/gatewaysync/profile.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../runtime/sync/cycle.ts'
+import { listTree } from '../../scripts/quickstart/check.ts'
+import { memorySource, type Tree, wantedOf } from './memory-source.ts'
+import { temporaryFolder } from './repository.ts'
+
+export function syncedFolder(t: Pick<Test, 'teardown'>, name: string) {
+  const dataDir = temporaryFolder(t, name)
+  const source = memorySource()
+  const memory: EngineMemory = { manifest: undefined }
+  const signal = AbortSignal.timeout(120_000)
+  const sync = async (
+    tree: Tree,
+    profile: ResolvedProfile,
+    more: Partial<Wanted> = {},
+    deps: Partial<CycleDeps> = {},
+  ): Promise<CycleResult> =>
+    await runCycle(
+      { source, gateway: undefined, clock: systemClock, log: silentLog, memory, ...deps },
+      wantedOf(dataDir, source.commit(tree), profile, more),
+      signal,
+    )
+  /** All files but the engine's own. */
+  const files = (): string[] => listTree(dataDir).filter((file) => !file.startsWith('.cluster-sync/'))
+  return { dataDir, sync, files, memory }
+}
