@@ -20,4 +20,6 @@ ENTRYPOINT ["node", "--max-semi-space-size=2", "--no-incremental-marking", "--ex
 FROM ${BASE} AS agent
 COPY --from=build /src/build/agent.js /app/agent.js
 USER 2003:2003
-ENTRYPOINT ["node", "--max-semi-space-size=2", "--heap-growing-percent=20", "/app/agent.js"]
+# As above.
+ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072
+ENTRYPOINT ["node", "--max-semi-space-size=1", "--no-incremental-marking", "--heap-growing-percent=30", "/app/agent.js"]

@@ -7,7 +7,7 @@ import { Agent, request as httpsRequest } from 'node:https'
 import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { changesReader, decodeProblem, framesReader, maxIdsPerRequest } from './frames.ts'
-import type { BlobId, BlobsRequest, ChangesRequest, Source } from './protocol.ts'
+import type { BlobsRequest, ChangesRequest, Source } from './protocol.ts'
 
 export type DeliveryClientOptions = {
   /** `https://host:port`. */
@@ -74,9 +74,8 @@ export function deliveryClient(options: DeliveryClientOptions): Source {
     },
     async blobs({ commit, profile, ids }: BlobsRequest, sink, signal) {
       const stop = deadline(streamTimeoutMs, signal)
-      const wanted = [...new Set(ids)]
-      for (let start = 0; start < wanted.length; start += maxIdsPerRequest) {
-        const part: BlobId[] = wanted.slice(start, start + maxIdsPerRequest)
+      for (let start = 0; start < ids.length; start += maxIdsPerRequest) {
+        const part = ids.slice(start, start + maxIdsPerRequest)
         const response = await ask('blobs', { commit, profile, ids: part }, stop)
         const reader = framesReader(sink)
         try {

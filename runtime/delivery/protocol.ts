@@ -21,6 +21,7 @@ export type ChangesRequest = {
   profile: string
 }
 
+/** `ids` holds each once. */
 export type BlobsRequest = { commit: CommitHash; profile: string; ids: readonly BlobId[] }
 
 /**
@@ -42,7 +43,6 @@ export type BlobSink = {
 export type Source = {
   /** Differences in batches, complete when the iteration ends without throwing. */
   changes(request: ChangesRequest, signal: AbortSignal): AsyncIterable<readonly Change[]>
-  /** Sends each blob once, however often its id occurs in the request. */
   blobs(request: BlobsRequest, sink: BlobSink, signal: AbortSignal): Promise<void>
 }
 

@@ -3,7 +3,7 @@
  * the journal on it runs through without a pause, or is undone.
  */
 import type { Clock } from '../clock.ts'
-import type { Source } from '../delivery/protocol.ts'
+import type { BlobsRequest, Source } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import { dropClean } from './boot.ts'
@@ -24,7 +24,7 @@ export type StagedRun = {
   id: string
   folder: string
   layout: Layout
-  staged: ReadonlyMap<string, Staged>
+  staged: Staged
   findings: Finding[]
   judged: ReadonlySet<string>
 }
@@ -62,7 +62,7 @@ export async function stageAll(
       runFolder: folder,
       ownership,
       puts: plan.puts,
-      places: layout.staged,
+      placeOf: (index) => layout.placeOf(index),
       needsRender: (put) => recipe(put) !== undefined,
       render(put, content) {
         const wants = recipe(put)
@@ -83,7 +83,7 @@ export async function stageAll(
     })
     boundary('run created')
     if (stage.ids.length > 0) {
-      await deps.source.blobs({ commit: wanted.commit, profile: wanted.profile.name, ids: stage.ids }, stage.sink, signal)
+      await receive(deps.source, { commit: wanted.commit, profile: wanted.profile.name, ids: stage.ids }, stage, signal)
     }
     stage.finish()
     boundary('staged')
@@ -93,6 +93,21 @@ export async function stageAll(
     removeRun(folder)
     throw error
   }
+}
+
+/** An answer of thousands of blobs takes some time to begin, in which the folders for them are made. */
+async function receive(source: Source, request: BlobsRequest, stage: Stage, signal: AbortSignal): Promise<void> {
+  const given = new AbortController()
+  const content = source.blobs(request, stage.sink, AbortSignal.any([signal, given.signal]))
+  content.catch(() => undefined)
+  try {
+    await stage.makeFolders(signal)
+  } catch (error) {
+    given.abort(error)
+    await content.catch(() => undefined)
+    throw error
+  }
+  await content
 }
 
 /** Forgets what was staged. */
@@ -174,10 +189,10 @@ export function manifestChanges(
   for (const { path, id, exec, mapping, stat } of plan.adopts) {
     changes.push({ path, owned: { id, exec, mapping, stat, rendered: undefined, judged: undefined } })
   }
-  for (const { path, id, exec, mapping } of plan.puts) {
-    const staged = run?.staged.get(path)
-    if (staged === undefined) continue
-    changes.push({ path, owned: { id, exec, mapping, stat: staged.stat, rendered: staged.rendered, judged: undefined } })
+  for (const [index, { path, id, exec, mapping }] of plan.puts.entries()) {
+    const stat = run?.staged.stats[index]
+    if (stat === undefined) continue
+    changes.push({ path, owned: { id, exec, mapping, stat, rendered: run?.staged.rendered.get(index), judged: undefined } })
   }
   return changes
 }

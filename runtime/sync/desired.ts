@@ -17,25 +17,32 @@ type Put = Extract<Change, { op: 'put' }>
 
 export type DesiredTree = { files: Map<string, DesiredFile>; absent: number[]; findings: Finding[] }
 
-/** Throws SourcePathMissing for a required mapping without source, InvalidSpec for a folder mapped as a file or the reverse. */
-export function desiredTree(listing: Iterable<Put>, mappings: readonly ResolvedMapping[]): DesiredTree {
+/**
+ * Takes a listing file by file, so that it need not be held. Throws SourcePathMissing for a required mapping without source, InvalidSpec
+ * for a folder mapped as a file or the reverse.
+ */
+export function desiredTree(mappings: readonly ResolvedMapping[]): { add(entry: Put): void; finish(): DesiredTree } {
   const files = new Map<string, DesiredFile>()
   const findings: Finding[] = []
   const seen = Array.from(mappings, () => false)
-  for (const entry of listing) {
-    for (const [index, mapping] of mappings.entries()) {
-      if (!isWithin(entry.path, mapping.source)) continue
-      checkType(mapping, entry.path)
-      seen[index] = true
-      const wanted = wantedFile(entry, mapping, index, findings)
-      if (wanted === undefined) continue
-      const other = files.get(wanted.path)
-      if (other === undefined || other.mapping < index) files.set(wanted.path, wanted)
-    }
+  return {
+    add(entry) {
+      for (const [index, mapping] of mappings.entries()) {
+        if (!isWithin(entry.path, mapping.source)) continue
+        checkType(mapping, entry.path)
+        seen[index] = true
+        const wanted = wantedFile(entry, mapping, index, findings)
+        if (wanted === undefined) continue
+        const other = files.get(wanted.path)
+        if (other === undefined || other.mapping < index) files.set(wanted.path, wanted)
+      }
+    },
+    finish() {
+      const absent = mappings.flatMap((_, index) => (seen[index] === true ? [] : [index]))
+      for (const index of absent) reportAbsent(mappings[index], findings)
+      return { files, absent, findings }
+    },
   }
-  const absent = mappings.flatMap((_, index) => (seen[index] === true ? [] : [index]))
-  for (const index of absent) reportAbsent(mappings[index], findings)
-  return { files, absent, findings }
 }
 
 function checkType(mapping: ResolvedMapping, path: string): void {

@@ -20,19 +20,20 @@ const maxFilesBelow = 20_000
 
 export function futureOf(dataDir: string, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, runFolder: string, layout: Layout): Future {
   const gone = new Set(deletes.map((deletion) => deletion.path))
+  const paths = puts.map((put) => put.path)
   return {
-    puts: puts.map((put) => put.path),
+    puts: paths,
     goes: (file) => gone.has(file),
     place(file) {
-      const staged = layout.staged.get(file)
-      return staged === undefined ? path.join(dataDir, file) : path.join(runFolder, staged)
+      const index = indexOf(paths, file)
+      return index === undefined ? path.join(dataDir, file) : path.join(runFolder, layout.placeOf(index))
     },
     dataDir,
   }
 }
 
 export function holdsFile({ puts, goes, dataDir }: Future, file: string): boolean {
-  if (puts[lowerBound(puts, file)] === file) return true
+  if (indexOf(puts, file) !== undefined) return true
   return !goes(file) && fs.lstatSync(path.join(dataDir, file), { throwIfNoEntry: false })?.isFile() === true
 }
 
@@ -70,6 +71,11 @@ function entriesOf(folder: string): fs.Dirent[] {
     // Not there yet, or no folder: then what is planned is all there will be.
     return []
   }
+}
+
+function indexOf(sorted: readonly string[], text: string): number | undefined {
+  const index = lowerBound(sorted, text)
+  return sorted[index] === text ? index : undefined
 }
 
 /** Index of the first text that is not smaller. */

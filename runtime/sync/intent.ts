@@ -8,7 +8,7 @@ import { parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { readBlobs } from './blobs.ts'
 import { collectionChain, collectionManifests, type Finding } from './chain.ts'
 import { activeMode, renderKey, type TemplateContext, type Wanted } from './context.ts'
-import { desiredDelta, desiredTree, type DesiredFile } from './desired.ts'
+import { desiredDelta, desiredTree, type DesiredFile, type DesiredTree } from './desired.ts'
 import type { Manifest, ManifestChange, Owned, State } from './manifest.ts'
 import { type Prune, recipeOf, type ResolvedMapping, resolveMappings, treeKey } from './mappings.ts'
 
@@ -137,18 +137,19 @@ async function fromListing(
   manifest: Manifest,
   signal: AbortSignal,
 ): Promise<Intent> {
-  const listing: Extract<Change, { op: 'put' }>[] = []
   const request = { commit: wanted.commit, from: null, profile: wanted.profile.name }
-  for await (const batch of source.changes(request, signal)) {
-    for (const change of batch) if (change.op === 'put') listing.push(change)
-  }
-  const { chain, findings } = await findChain(source, wanted, listing, signal)
+  const listing = putsOf(source.changes(request, signal))
+  const root = collectionsRootOf(wanted)
+  // Which collections are delivered follows from the whole listing; without them no more than the wanted files is held.
+  const held = root === undefined ? undefined : await Array.fromAsync(listing)
+  const { chain, findings } = root === undefined || held === undefined ? noChain : await findChain(source, wanted, root, held, signal)
   const mappings = resolveMappings(wanted.profile, chain, renderPath)
-  const tree = desiredTree(listing, mappings)
-  const compared = compare(manifest, tree.files, mappings, tree.absent, wanted, context)
+  const building = desiredTree(mappings)
+  for await (const batch of held ?? listing) for (const file of batch) building.add(file)
+  const tree = building.finish()
   return {
     from: 'listing',
-    ...compared,
+    ...compare(manifest, tree, mappings, wanted, context),
     mappings,
     chain,
     absent: tree.absent,
@@ -158,11 +159,17 @@ async function fromListing(
   }
 }
 
-async function findChain(source: Source, wanted: Wanted, listing: readonly Extract<Change, { op: 'put' }>[], signal: AbortSignal) {
-  const root = collectionsRootOf(wanted)
-  if (root === undefined) return { chain: [], findings: [] }
-  const found = collectionManifests(root, listing)
-  if (!listing.some(({ path }) => root === '' || path.startsWith(`${root}/`))) {
+type Put = Extract<Change, { op: 'put' }>
+
+async function* putsOf(changes: AsyncIterable<readonly Change[]>): AsyncGenerator<readonly Put[]> {
+  for await (const batch of changes) yield batch.filter((change) => change.op === 'put')
+}
+
+const noChain: { chain: string[]; findings: Finding[] } = { chain: [], findings: [] }
+
+async function findChain(source: Source, wanted: Wanted, root: RelativePath, listing: readonly (readonly Put[])[], signal: AbortSignal) {
+  const found = new Map(listing.flatMap((batch) => [...collectionManifests(root, batch)]))
+  if (!listing.some((batch) => batch.some(({ path }) => root === '' || path.startsWith(`${root}/`)))) {
     throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; correct it in the profile`)
   }
   const small = [...found].filter(([, { size }]) => size <= maxCollectionManifestBytes)
@@ -185,31 +192,27 @@ function parseJson(content: Uint8Array | undefined): unknown {
   }
 }
 
+/** What is right already is taken out of the tree, which holds what is to be written then: a second one of its size would count. */
 function compare(
   manifest: Manifest,
-  desired: ReadonlyMap<string, DesiredFile>,
+  { files, absent }: Pick<DesiredTree, 'files' | 'absent'>,
   mappings: readonly ResolvedMapping[],
-  absent: readonly number[],
   wanted: Wanted,
   context: TemplateContext,
 ): Pick<Intent, 'puts' | 'removed' | 'moved'> {
-  const puts = new Map<string, DesiredFile>()
   const removed = new Map<string, Prune>()
   const moved: ManifestChange[] = []
   const indexByKey = new Map(mappings.map(({ key }, index) => [key, index]))
   const present = (owned: Owned): number | undefined => indexByKey.get(manifest.state?.mappings[owned.mapping] ?? '')
-  for (const [path, file] of desired) {
-    const owned = manifest.files.get(path)
-    const mapping = mappings[file.mapping]
-    if (mapping === undefined) continue
-    if (owned === undefined || owned.id !== file.id || owned.exec !== file.exec || !isCurrent(owned, mapping, path, context)) {
-      puts.set(path, file)
-    } else if (owned.mapping !== file.mapping) {
-      moved.push({ path, owned: { ...owned, mapping: file.mapping } })
-    }
-  }
   for (const [path, owned] of manifest.files) {
-    if (desired.has(path)) continue
+    const file = files.get(path)
+    const mapping = file === undefined ? undefined : mappings[file.mapping]
+    if (file !== undefined && mapping !== undefined) {
+      if (owned.id !== file.id || owned.exec !== file.exec || !isCurrent(owned, mapping, path, context)) continue
+      if (owned.mapping !== file.mapping) moved.push({ path, owned: { ...owned, mapping: file.mapping } })
+      files.delete(path)
+      continue
+    }
     const index = present(owned)
     if (index !== undefined && absent.includes(index) && mappings[index]?.whenAbsent === 'keep') {
       if (index !== owned.mapping) moved.push({ path, owned: { ...owned, mapping: index } })
@@ -217,5 +220,5 @@ function compare(
       removed.set(path, (index === undefined ? undefined : mappings[index]?.prune) ?? wanted.profile.prune)
     }
   }
-  return { puts, removed, moved }
+  return { puts: files, removed, moved }
 }

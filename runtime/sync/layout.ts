@@ -15,29 +15,26 @@ export type Step =
 
 export type Layout = {
   steps: Step[]
-  /** Where each put is staged, below the run's folder. */
-  staged: Map<string, string>
+  /** Where the put of an index is staged, below the run's folder. Made for the question: a first sync has thousands. */
+  placeOf(index: number): string
   /** Folders to remove at the end if they are empty then, deepest first. */
   emptied: string[]
 }
 
 /** What is in the way goes first, then new content in the order of paths, last what is to be gone. */
 export function layOut(plan: Pick<Plan, 'puts' | 'deletes'>): Layout {
-  const staged = new Map<string, string>()
   const trees = new Map<string, string>()
   const replaced = plan.puts.filter(({ before }) => before === 'folder').map(({ path }) => path)
   const puts: Step[] = []
   for (const [index, put] of plan.puts.entries()) {
     const tree = treeOf(put)
     if (tree === undefined) {
-      staged.set(put.path, `s${index}`)
       puts.push({ op: 'put', path: put.path, stage: `s${index}`, keep: `k${index}`, had: put.before === 'file' })
-      continue
+    } else if (!trees.has(tree)) {
+      const name = `t${trees.size}`
+      trees.set(tree, name)
+      puts.push({ op: 'tree', path: tree, stage: name })
     }
-    const name = trees.get(tree) ?? `t${trees.size}`
-    if (!trees.has(tree)) puts.push({ op: 'tree', path: tree, stage: name })
-    trees.set(tree, name)
-    staged.set(put.path, `${name}/${put.path.slice(tree.length + 1)}`)
   }
   const obstacles = replaced.map((path, index): Step => ({ op: 'move', path, keep: `o${index}` }))
   const moves = plan.deletes
@@ -50,7 +47,11 @@ export function layOut(plan: Pick<Plan, 'puts' | 'deletes'>): Layout {
       ...puts,
       ...moves.filter(({ inTheWay }) => !inTheWay).map(({ step }) => step),
     ],
-    staged,
+    placeOf(index) {
+      const put = plan.puts[index]
+      const tree = put === undefined ? undefined : treeOf(put)
+      return put === undefined || tree === undefined ? `s${index}` : `${trees.get(tree) ?? ''}${put.path.slice(tree.length)}`
+    },
     emptied: maybeEmptied(plan.deletes),
   }
 }

@@ -50,14 +50,15 @@ export function readManifest(dataDir: string): Manifest {
  * has changed: what is in memory is put back, and what was appended is cut off.
  */
 export function appendManifest(dataDir: string, manifest: Manifest, changes: readonly ManifestChange[], state: State): void {
-  const before = { state: manifest.state, files: changes.map(({ path }) => ({ path, owned: manifest.files.get(path) })) }
+  const before = { state: manifest.state, files: changes.map(({ path }) => manifest.files.get(path)) }
   const whole = manifest.bytes === 0 || wantsCompaction(manifest)
   applyChanges(manifest, changes, state)
   try {
     if (whole) rewrite(dataDir, manifest)
     else append(dataDir, manifest, changes, state)
   } catch (error) {
-    applyChanges(manifest, before.files, before.state)
+    const undone = changes.map(({ path }, index) => ({ path, owned: before.files[index] }))
+    applyChanges(manifest, undone, before.state)
     throw error
   }
 }

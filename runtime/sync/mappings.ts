@@ -159,7 +159,9 @@ export function destinationOf(mapping: ResolvedMapping, path: RelativePath): Rel
   if (!isWithin(path, mapping.source)) return undefined
   if (mapping.type === 'file') return path === mapping.source ? mapping.destination : undefined
   const below = belowSource(mapping, path)
-  return below === '' || mapping.excluded(below) ? undefined : joinPath(mapping.destination, below)
+  if (below === '' || mapping.excluded(below)) return undefined
+  // One text for both names of a file, of which a first sync holds thousands.
+  return mapping.source === mapping.destination ? path : joinPath(mapping.destination, below)
 }
 
 function belowSource(mapping: ResolvedMapping, path: RelativePath): RelativePath {

@@ -136,9 +136,12 @@ export function dryRunResult(
     },
   }
   if (result.dryRun !== undefined && changes.length > 0) result.dryRun.diff = diffText(changes, diffCharacters)
-  const files = new Map<string, { mapping: number }>([...manifest.files, ...intent.puts])
-  for (const path of intent.removed.keys()) files.delete(path)
-  const all = [...modeFindings(activeMode(wanted)), ...patchesWithoutFile(intent.mappings, files), ...findings]
+  const files = new Map<string, { mapping: number }>(manifest.files)
+  for (const file of [...plan.puts, ...plan.adopts]) files.set(file.path, file)
+  for (const path of [...plan.deletes.map((deletion) => deletion.path), ...plan.released]) files.delete(path)
+  // A plan that is refused does not name all of its files.
+  const unused = problem === undefined ? patchesWithoutFile(intent.mappings, files) : []
+  const all = [...modeFindings(activeMode(wanted)), ...unused, ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   return result
 }

@@ -15,8 +15,19 @@ export function fold(path: string): string {
   return path.normalize('NFC').toLowerCase()
 }
 
+/** A folder with what lies below it, in one comparison: each file of a first sync is asked about. */
+type Folder = { path: string; prefix: string }
+
+function isAtOrBelow(path: string, folders: readonly Folder[]): boolean {
+  return folders.some((folder) => path === folder.path || path.startsWith(folder.prefix))
+}
+
+function folderOf(path: string): Folder {
+  return { path, prefix: `${path}/` }
+}
+
 /** Folders that belong to the gateway itself: its identity, its keys and our own state (design.md section 6). */
-const forbiddenFolders = ['config/local', 'config/resources/local', 'config/ignition/keys', engineFolder]
+const forbiddenFolders = ['config/local', 'config/resources/local', 'config/ignition/keys', engineFolder].map(folderOf)
 /** Rebuilt by the gateway wherever it stands; below a folder of this name nothing is ours. */
 const forbiddenSegment = '.resources'
 /** The gateway's internal databases. */
@@ -27,8 +38,8 @@ export function isForbidden(path: string): boolean {
   const folded = fold(path)
   return (
     folded.endsWith(forbiddenExtension) ||
-    `/${folded}/`.includes(`/${forbiddenSegment}/`) ||
-    forbiddenFolders.some((folder) => folded === folder || folded.startsWith(`${folder}/`))
+    (folded.includes(forbiddenSegment) && folded.split('/').includes(forbiddenSegment)) ||
+    isAtOrBelow(folded, forbiddenFolders)
   )
 }
 
@@ -39,11 +50,10 @@ const identityFolders = [
   'identity-provider/default',
   'system-properties',
   'api-token',
-].map((name) => `config/resources/core/ignition/${name}`)
+].map((name) => folderOf(`config/resources/core/ignition/${name}`))
 
 export function isGatewayIdentity(path: string): boolean {
-  const folded = fold(path)
-  return identityFolders.some((folder) => folded === folder || folded.startsWith(`${folder}/`))
+  return isAtOrBelow(fold(path), identityFolders)
 }
 
 /** Folders that stay when they become empty: the gateway expects them. */

@@ -78,12 +78,14 @@ export function plan(input: PlanInput): Plan {
   planDeletes(input, result)
   const going = new Set(result.deletes.map(({ path }) => path))
   for (const path of [...input.puts.keys()].toSorted()) planPut(input, result, input.puts.get(path), going)
-  const topmost = new Set(result.puts.map((put) => put.topmost))
-  for (const deletion of result.deletes) deletion.inTheWay ||= topmost.has(deletion.path)
+  if (result.deletes.length > 0) {
+    const topmost = new Set(result.puts.map((put) => put.topmost))
+    for (const deletion of result.deletes) deletion.inTheWay ||= topmost.has(deletion.path)
+  }
   findCollisions(input, result, going)
   limitDeletions(input, result)
-  const touched = [...result.puts, ...result.deletes].map(({ path }) => scanKind(path))
-  result.scan = (['projects', 'config'] as const).filter((kind) => touched.includes(kind))
+  const touches = (kind: ScanKind): boolean => [result.puts, result.deletes].some((all) => all.some(({ path }) => scanKind(path) === kind))
+  result.scan = (['projects', 'config'] as const).filter(touches)
   result.counts.removed = result.deletes.length
   return result
 }
@@ -166,9 +168,14 @@ function reportLocalChange(input: PlanInput, result: Plan, path: string, id: Blo
 function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<string>): void {
   const isNew = (path: string): boolean => !input.owned.has(path)
   if (![...input.puts.keys()].some(isNew)) return
-  const stays = [...input.owned.keys()].filter((path) => !input.removed.has(path) && !going.has(path))
-  const conflicts = findConflicts(new Set([...stays, ...input.puts.keys()]))
+  const conflicts = findConflicts(pathsAfter(input, going))
   for (const conflict of conflicts) result.problems.push({ reason: 'MappingConflict', message: describeConflict(conflict) })
+}
+
+/** Each path once. */
+function* pathsAfter({ owned, puts, removed }: PlanInput, going: ReadonlySet<string>): Generator<string> {
+  for (const path of owned.keys()) if (!removed.has(path) && !going.has(path) && !puts.has(path)) yield path
+  yield* puts.keys()
 }
 
 /** Below this many deletions a mistake is small, and a percentage of few files says little. */

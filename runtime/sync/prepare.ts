@@ -19,7 +19,8 @@ import type { Renderer } from './render.ts'
 export type Drift = { count: number; paths: string[] }
 
 export type Prepared = {
-  intent: Intent
+  /** Without what the plan is made of, which would be held twice. */
+  intent: Omit<Intent, 'puts' | 'removed' | 'moved'>
   plan: Plan
   /** Local changes that stay as they are; undefined when nobody looked. */
   drift: Drift | undefined
@@ -50,10 +51,13 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
       : await lookForDrift(wanted.dataDir, undecided(manifest, intent), options, signal)
   const judged = looks === undefined ? undefined : await judge(source, wanted, manifest, intent, looks, renderer, signal)
   const repaired = judged === undefined ? [] : repairs(judged, wanted, repair)
-  const puts = new Map([...repaired.map((file) => [file.path, desiredOf(file.path, file.owned)] as const), ...intent.puts])
+  const puts =
+    repaired.length === 0
+      ? intent.puts
+      : new Map([...repaired.map((file) => [file.path, desiredOf(file.path, file.owned)] as const), ...intent.puts])
   const cleans = intent.from === 'listing' || (intent.from === 'same' && wanted.profile.drift === 'restore')
   const foreign = cleans ? listAllForeign(wanted, manifest, intent) : []
-  const observed = await observe(wanted.dataDir, [...intent.puts.keys(), ...intent.removed.keys()], manifest.files, options, signal)
+  const observed = await observe(wanted.dataDir, pathsOf(intent), manifest.files, options, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
   const made = plan({
     puts,
@@ -72,8 +76,9 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     confirmedDeletions: wanted.confirmDeletions,
   })
   const left = judged?.drifted.filter(({ path }) => !puts.has(path)).map(({ path }) => path)
+  const { puts: _puts, removed: _removed, moved: _moved, ...rest } = intent
   return {
-    intent,
+    intent: rest,
     plan: made,
     drift: left === undefined ? undefined : { count: left.length, paths: left.toSorted().slice(0, namedPaths) },
     learned: [...intent.moved, ...(judged?.learned ?? [])].filter(({ path }) => !puts.has(path)),
@@ -81,6 +86,11 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     context,
     renderer,
   }
+}
+
+function* pathsOf({ puts, removed }: Intent): Generator<string> {
+  yield* puts.keys()
+  yield* removed.keys()
 }
 
 async function loadRenderer({ profile }: Wanted, context: TemplateContext): Promise<Renderer | undefined> {

@@ -58,9 +58,11 @@ function isDelivered(name: string): boolean {
 /** The rendered files of a run, and those that change or go beside or below rendered ones: together they are a resource. */
 function changedByRendering({ files }: Manifest, { plan }: Prepared, { staged }: StagedRun): string[] {
   const folders = new Set<string>()
-  for (const all of [files, staged]) {
-    for (const [path, { rendered }] of all) if (rendered !== undefined && isInCollections(path)) folders.add(parentOf(path))
+  const add = (path: string | undefined): void => {
+    if (path !== undefined && isInCollections(path)) folders.add(parentOf(path))
   }
+  for (const [path, { rendered }] of files) if (rendered !== undefined) add(path)
+  for (const index of staged.rendered.keys()) add(plan.puts[index]?.path)
   const hasRendered = (path: string): boolean => {
     for (let folder = parentOf(path); folder.length > collectionsFolder.length; folder = parentOf(folder)) {
       if (folders.has(folder)) return true

@@ -2,23 +2,27 @@
  * Takes blobs as they stream in and writes them, verified, into a run's folder: outside of everything a gateway reads, on the same file
  * system, so that publishing is nothing but renames.
  */
-import { hash as hashOnce, type Hash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { BlobId, BlobSink } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
-import { blobHash, diskFault, errorCode, folderMaker, makeFolder, type Ownership, writeAll } from './disk.ts'
+import { diskFault, errorCode, folderMaker, makeFolder, type Ownership, writeAll } from './disk.ts'
+import { beginBlob, bufferBytes, type Incoming, nameOf, takeChunk, type Target, verify } from './incoming.ts'
 import type { FileStat, Rendered } from './manifest.ts'
 import { parentOf } from './paths.ts'
 import type { PlannedPut } from './plan.ts'
 import { statOf } from './present.ts'
 
-/** Up to this size a blob is held in one reused buffer and hashed at once; beyond, it streams to its file. Measured: git.md section 5. */
-const bufferedBytes = 128 * 1024
-/** A template or patch needs the whole file in memory a few times over. */
-export const maxRenderedBytes = 8 * 1024 * 1024
+/** Files whose folders are made between two moments in which the network is heard; 100 folders take about 1 ms. */
+const slice = 100
 
-export type Staged = { stat: FileStat; rendered: Rendered | undefined }
+/** What was written, by the index of the put. Two lists and no object for each, for a first sync has thousands. */
+export type Staged = {
+  stats: (FileStat | undefined)[]
+  /** Of files that are not their blob. */
+  rendered: Map<number, Rendered>
+}
 
 /** Makes a file's content from its blob; undefined where the blob itself is the content. Throws TemplateFailed. */
 export type Render = (put: PlannedPut, content: Uint8Array) => { content: Uint8Array; rendered: Rendered } | undefined
@@ -26,7 +30,9 @@ export type Render = (put: PlannedPut, content: Uint8Array) => { content: Uint8A
 export type Stage = {
   sink: BlobSink
   ids: BlobId[]
-  staged: Map<string, Staged>
+  staged: Staged
+  /** Makes the folders, some at a time so that whatever else happens is heard. Who does not ask has each made when its first file comes. */
+  makeFolders(signal: AbortSignal): Promise<void>
   /** Throws DeliveryFailed when a blob never came. */
   finish(): void
   /** Lets go of a file that is only half there: an open one keeps its space on the disk though its name is gone. */
@@ -37,8 +43,8 @@ export type StageOptions = {
   runFolder: string
   ownership: Ownership
   puts: readonly PlannedPut[]
-  /** Where each put goes below the run's folder. */
-  places: ReadonlyMap<string, string>
+  /** Where the put of an index goes below the run's folder. */
+  placeOf(index: number): string
   needsRender(put: PlannedPut): boolean
   render: Render
   /** Told of small contents, for findings; may throw. */
@@ -46,23 +52,18 @@ export type StageOptions = {
 }
 
 export function createStage(options: StageOptions): Stage {
-  const { runFolder, ownership, places } = options
-  const waiting = new Map<BlobId, PlannedPut[]>()
-  for (const put of options.puts) {
-    const list = waiting.get(put.id)
-    if (list === undefined) waiting.set(put.id, [put])
-    else list.push(put)
-  }
-  const ids = [...waiting.keys()]
+  const { runFolder, ownership, puts } = options
+  const { ids, targetsOf } = blobsOf(puts)
+  let arrived = 0
   const folders = new Set<string>([''])
-  const staged = new Map<string, Staged>()
-  const buffer = Buffer.allocUnsafe(bufferedBytes + 64)
+  const staged: Staged = { stats: Array.from(puts, () => undefined), rendered: new Map() }
+  const buffer = Buffer.allocUnsafe(bufferBytes)
   let current: Incoming | undefined
 
   const makeOne = folderMaker(ownership)
   // Cut by hand: path.join and path.dirname cost as much here as the calls to the system.
-  const placeOf = (put: PlannedPut): string => {
-    const place = places.get(put.path) ?? ''
+  const placeOf = ({ index }: Target): string => {
+    const place = options.placeOf(index)
     ensureFolder(parentOf(place))
     return `${runFolder}/${place}`
   }
@@ -72,13 +73,15 @@ export function createStage(options: StageOptions): Stage {
     makeOne(`${runFolder}/${folder}`)
     folders.add(folder)
   }
-  const writeWhole = (put: PlannedPut, content: Uint8Array): void => {
+  const writeWhole = (target: Target, content: Uint8Array): void => {
+    const { put, index } = target
     const made = options.needsRender(put) ? options.render(put, content) : undefined
     options.inspect?.(put, content)
-    const fd = openNew(placeOf(put))
+    const fd = openNew(placeOf(target))
     try {
       writeAll(fd, made?.content ?? content)
-      staged.set(put.path, { stat: settle(fd, put.exec, ownership), rendered: made?.rendered })
+      staged.stats[index] = settle(fd, put.exec, ownership)
+      if (made !== undefined) staged.rendered.set(index, made.rendered)
     } finally {
       fs.closeSync(fd)
     }
@@ -96,23 +99,23 @@ export function createStage(options: StageOptions): Stage {
     staged,
     sink: {
       begin(id, size) {
-        const puts = waiting.get(id)
-        const first = puts?.[0]
-        if (puts === undefined || first === undefined) throw new Fault('DeliveryFailed', `an unexpected blob ${id} arrived`)
+        const targets = targetsOf(arrived)
+        const [first] = targets
+        if (first === undefined || id !== ids[arrived]) throw new Fault('DeliveryFailed', `an unexpected blob ${id} arrived`)
         guarded(() => {
           current = beginBlob(
-            { id, size, puts },
+            { id, size, targets },
             buffer,
-            () => puts.some(options.needsRender),
+            () => targets.some(({ put }) => options.needsRender(put)),
             () => openNew(placeOf(first)),
           )
-        }, first.path)
+        }, first.put.path)
       },
       data(chunk) {
         const blob = current
         if (blob === undefined) throw new Fault('DeliveryFailed', 'data arrived outside of a blob')
         if (blob.received + chunk.length > blob.size) throw new Fault('DeliveryFailed', `blob ${blob.id} is longer than announced`)
-        guarded(() => takeChunk(blob, chunk), blob.puts[0]?.path ?? '')
+        guarded(() => takeChunk(blob, chunk), nameOf(blob))
       },
       end() {
         const blob = current
@@ -121,94 +124,72 @@ export function createStage(options: StageOptions): Stage {
         verify(blob)
         guarded(() => {
           if (blob.kind === 'streamed') finishStreamed(blob, staged, ownership, placeOf)
-          else for (const put of blob.puts) writeWhole(put, blob.content.subarray(blob.header, blob.header + blob.size))
-        }, blob.puts[0]?.path ?? '')
-        waiting.delete(blob.id)
+          else for (const target of blob.targets) writeWhole(target, blob.content.subarray(blob.header, blob.header + blob.size))
+        }, nameOf(blob))
+        arrived += 1
       },
+    },
+    async makeFolders(signal) {
+      for (const [index, { path }] of puts.entries()) {
+        guarded(() => ensureFolder(parentOf(options.placeOf(index))), path)
+        if ((index + 1) % slice > 0) continue
+        await breathe()
+        signal.throwIfAborted()
+      }
     },
     abandon() {
       if (current?.kind === 'streamed') fs.closeSync(current.fd)
       current = undefined
     },
     finish() {
-      const [missing] = waiting.keys()
-      if (missing !== undefined) throw new Fault('DeliveryFailed', `${waiting.size} blobs did not arrive, among them ${missing}`)
+      const missing = ids[arrived]
+      if (missing !== undefined) throw new Fault('DeliveryFailed', `${ids.length - arrived} blobs did not arrive, among them ${missing}`)
     },
   }
 }
 
-type Incoming = { id: BlobId; size: number; puts: readonly PlannedPut[]; received: number } & (
-  { kind: 'whole'; content: Buffer; header: number } | { kind: 'streamed'; fd: number; hash: Hash }
-)
-
-/** Small blobs stand behind git's header in the reused buffer, so that one call hashes both; what is rendered stays in memory whole. */
-function beginBlob(
-  blob: { id: BlobId; size: number; puts: readonly PlannedPut[] },
-  buffer: Buffer,
-  rendered: () => boolean,
-  open: () => number,
-): Incoming {
-  const header = `blob ${blob.size}\0`
-  const whole = (target: Buffer): Incoming => ({
-    ...blob,
-    received: 0,
-    kind: 'whole',
-    content: target,
-    header: target.write(header, 'latin1'),
-  })
-  if (blob.size <= bufferedBytes) return whole(buffer)
-  if (!rendered()) return { ...blob, received: 0, kind: 'streamed', fd: open(), hash: blobHash(blob.id, blob.size) }
-  if (blob.size > maxRenderedBytes) {
-    throw new Fault(
-      'TemplateFailed',
-      `"${blob.puts[0]?.path ?? ''}" has ${blob.size} bytes; templates and patches take files up to ${maxRenderedBytes}`,
-    )
+/** The blobs to ask for, each once, and the puts that each is for, by its place among them. */
+function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place: number): Target[] } {
+  const places = new Map<BlobId, number>()
+  const firsts: number[] = []
+  const others = new Map<number, number[]>()
+  for (const [index, { id }] of puts.entries()) {
+    const place = places.get(id)
+    if (place === undefined) {
+      places.set(id, firsts.length)
+      firsts.push(index)
+    } else others.set(place, [...(others.get(place) ?? []), index])
   }
-  return whole(Buffer.allocUnsafe(blob.size + header.length))
-}
-
-function takeChunk(blob: Incoming, chunk: Uint8Array): void {
-  if (blob.kind === 'whole') blob.content.set(chunk, blob.header + blob.received)
-  else {
-    blob.hash.update(chunk)
-    writeAll(blob.fd, chunk)
+  const targetAt = (index: number): Target[] => {
+    const put = puts[index]
+    return put === undefined ? [] : [{ put, index }]
   }
-  blob.received += chunk.length
-}
-
-function verify(blob: Incoming): void {
-  const complete = blob.received === blob.size
-  const algorithm = blob.id.length === 64 ? 'sha256' : 'sha1'
-  const id = !complete
-    ? undefined
-    : blob.kind === 'streamed'
-      ? blob.hash.digest('hex')
-      : hashOnce(algorithm, blob.content.subarray(0, blob.header + blob.size), 'hex')
-  if (id === blob.id) return
-  if (blob.kind === 'streamed') fs.closeSync(blob.fd)
-  throw new Fault('DeliveryFailed', `blob ${blob.id} arrived damaged (${blob.received} of ${blob.size} bytes)`)
+  return {
+    ids: [...places.keys()],
+    targetsOf: (place) => [...targetAt(firsts[place] ?? -1), ...(others.get(place) ?? []).flatMap(targetAt)],
+  }
 }
 
 /** The first target took the stream; further ones are copies of it. */
 function finishStreamed(
   blob: Extract<Incoming, { kind: 'streamed' }>,
-  staged: Map<string, Staged>,
+  { stats }: Staged,
   ownership: Ownership,
-  placeOf: (put: PlannedPut) => string,
+  placeOf: (target: Target) => string,
 ): void {
-  const [first, ...others] = blob.puts
+  const [first, ...others] = blob.targets
   if (first === undefined) return
   try {
-    staged.set(first.path, { stat: settle(blob.fd, first.exec, ownership), rendered: undefined })
+    stats[first.index] = settle(blob.fd, first.put.exec, ownership)
   } finally {
     fs.closeSync(blob.fd)
   }
-  for (const put of others) {
-    const place = placeOf(put)
+  for (const target of others) {
+    const place = placeOf(target)
     fs.copyFileSync(placeOf(first), place, fs.constants.COPYFILE_EXCL | fs.constants.COPYFILE_FICLONE)
     const fd = fs.openSync(place, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
     try {
-      staged.set(put.path, { stat: settle(fd, put.exec, ownership), rendered: undefined })
+      stats[target.index] = settle(fd, target.put.exec, ownership)
     } finally {
       fs.closeSync(fd)
     }

@@ -12,7 +12,7 @@ import { promisify } from 'node:util'
 import { type GitHost, startGitHost } from '../support/git-host.ts'
 import { imageEnvironment, imageFlags } from '../support/image-flags.ts'
 import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
-import { memoryCgroup } from '../support/memory-cgroup.ts'
+import { type MemoryCgroup, memoryCgroup } from '../support/memory-cgroup.ts'
 import { profileOf } from '../support/memory-source.ts'
 import type { DeliverAnswer, DeliverMessage } from '../support/programs/deliver.ts'
 import type { EngineAnswer, EngineMessage } from '../support/programs/engine.ts'
@@ -62,12 +62,17 @@ export async function run({ rounds = 5 }: { rounds?: number }): Promise<Figure[]
   }
 }
 
+/** `within`: a limit on its memory. */
+async function startEngine({ engineProgram }: Bench, within?: MemoryCgroup): Promise<Process> {
+  return await startProcess(engineProgram, [], flags.engine, within, imageEnvironment('agent'))
+}
+
 async function measure(bench: Bench, files: number, rounds: number) {
   const repository = bench.host.repository(`${files}.git`)
   const head = repository.commit(plantFiles({ files, folders: files / 2 }))
   // As a host keeps it.
   repository.git('gc', '-q')
-  const engine = await startProcess(bench.engineProgram, [], flags.engine)
+  const engine = await startEngine(bench)
   try {
     const { firsts, clones, last } = await firstSyncs(bench, engine, files, head, rounds)
     const { change, nothing, drift } = await laterSyncs(last, repository, rounds * changesPerRound)
@@ -158,7 +163,7 @@ async function laterSyncs(place: Place, repository: Repository, rounds: number) 
 
 /** In a process that has done nothing else: started, at its peak in a first sync, and in syncs of one file afterwards. */
 async function agentMemory(bench: Bench, files: number, repository: Repository): Promise<(readonly [string, number])[]> {
-  const engine = await startProcess(bench.engineProgram, [], flags.engine)
+  const engine = await startEngine(bench)
   try {
     const place = newPlace(bench, engine, files, 'memory')
     const head = repository.git('rev-parse', 'HEAD').toString('utf8').trim()
@@ -186,7 +191,7 @@ async function inSmallContainer(bench: Bench, files: number, repository: Reposit
   const within = memoryCgroup(containerMiB)
   if (within === undefined) return undefined
   const parent = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-bench-'))
-  const engine = await startProcess(bench.engineProgram, [], flags.engine, within)
+  const engine = await startEngine(bench, within)
   try {
     const place = { ...newPlace(bench, engine, files, 'container'), dataDir: parent }
     const head = repository.git('rev-parse', 'HEAD').toString('utf8').trim()

@@ -7,6 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { imageEnvironment, imageFlags } from '../../support/image-flags.ts'
 import { memoryCgroup } from '../../support/memory-cgroup.ts'
 
 const program = path.resolve(import.meta.dirname, '../../support/programs/render-many.ts')
@@ -19,10 +20,11 @@ void t.test('sixteen files of eight megabytes are rendered in the memory of one 
   // On a disk: what lies on a file system in memory would count for ever.
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-memory-'))
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
-  const flags = ['--max-semi-space-size=2', '--heap-growing-percent=20']
-  const args = [...cgroup.enter.args, process.execPath, ...flags, program, dataDir, '16', '8000000']
+  const args = [...cgroup.enter.args, process.execPath, ...imageFlags('agent'), program, dataDir, '16', '8000000']
   try {
-    const { stdout } = await promisify(execFile)(cgroup.enter.program, args, { env: { PATH: process.env['PATH'] ?? '' } })
+    const { stdout } = await promisify(execFile)(cgroup.enter.program, args, {
+      env: { PATH: process.env['PATH'] ?? '', ...imageEnvironment('agent') },
+    })
     t.match(JSON.parse(stdout), { phase: 'Synced' })
   } finally {
     await cgroup.remove()
