@@ -27,18 +27,29 @@ export type WatchHandlers<Item> = {
 
 /** The server ends a watch itself; idle connections are cut by others after five minutes. */
 const watchSeconds = 290
+/** The server sends a bookmark each minute: on a connection that is silent for longer than two of them nobody is at the other end. */
+const silenceMs = 150_000
 const firstRetryMs = 500
 const longestRetryMs = 30_000
 /** A watch that lived this long was a good one. */
 const goodWatchMs = 5_000
 
+export type ListWatchDeps = {
+  kube: Kube
+  clock: Clock
+  log: Log
+  /** How long a watch may be silent. Default: what two bookmarks take. */
+  silenceMs?: number
+}
+
 /** Runs until the signal. Any fault is logged and tried again. */
 export async function runListWatch<Item>(
-  { kube, clock, log }: { kube: Kube; clock: Clock; log: Log },
+  deps: ListWatchDeps,
   set: WatchedSet<Item>,
   handlers: WatchHandlers<Item>,
   signal: AbortSignal,
 ): Promise<void> {
+  const { kube, clock, log } = deps
   const known = new Map<string, { key: ObjectKey; version: string }>()
   const teller = createTeller(set, handlers, known)
   let from: string | undefined
@@ -47,7 +58,7 @@ export async function runListWatch<Item>(
     const startedMs = clock.monotonicMs()
     try {
       from ??= await listAll(kube, set, teller, signal)
-      from = await watchOnce(kube, set, teller, from, signal)
+      from = await watchOnce(deps, set, teller, from, signal)
       // A server or proxy that ends each watch at once must not be asked in a loop.
       if (clock.monotonicMs() - startedMs > goodWatchMs) failures = 0
       else await clock.wait(backoffMs((failures += 1), firstRetryMs, longestRetryMs, clock.random()), signal).catch(() => undefined)
@@ -120,10 +131,16 @@ async function listAll<Item>(kube: Kube, set: WatchedSet<Item>, teller: Teller, 
 }
 
 /** Watches until the server ends it; returns the version to go on from. Throws Conflict when that version is gone. */
-async function watchOnce<Item>(kube: Kube, set: WatchedSet<Item>, teller: Teller, from: string, signal: AbortSignal): Promise<string> {
-  const watch = new Watch(kube.config)
+async function watchOnce<Item>(
+  deps: ListWatchDeps,
+  set: WatchedSet<Item>,
+  teller: Teller,
+  from: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const watch = new Watch(deps.kube.config)
   // The client would end a healthy watch on which nothing happens for 30 s.
-  Object.assign(watch, { requestTimeoutMs: (watchSeconds + 10) * 1000 })
+  Object.assign(watch, { requestTimeoutMs: deps.silenceMs ?? silenceMs })
   const query: Record<string, string | number | boolean> = {
     resourceVersion: from,
     allowWatchBookmarks: true,

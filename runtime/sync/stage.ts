@@ -158,7 +158,11 @@ function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place:
     if (place === undefined) {
       places.set(id, firsts.length)
       firsts.push(index)
-    } else others.set(place, [...(others.get(place) ?? []), index])
+      continue
+    }
+    const copies = others.get(place) ?? []
+    copies.push(index)
+    others.set(place, copies)
   }
   const targetAt = (index: number): Target[] => {
     const put = puts[index]

@@ -16,18 +16,24 @@ import { temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 import { openWorld, tinyPod, until, type World } from '../../support/world.ts'
 
-/** Forwards bytes to the API server; can stop to do so, or cut every connection. `held` counts what was sent while it hung. */
+/**
+ * Forwards bytes to the API server; can stop to do so, freeze the newest connection, or cut every one. `held` counts what was sent while
+ * it hung.
+ */
 async function throughProxy(
   t: Test,
   { plane }: World,
-): Promise<{ kube: Kube; hang(hangs: boolean): void; cut(): void; connections(): number; held(): number }> {
+): Promise<{ kube: Kube; hang(hangs: boolean): void; freeze(): void; cut(): void; connections(): number; held(): number }> {
   const target = new URL(plane.url)
   const sockets = new Set<Socket>()
+  const frozen = new WeakSet<Socket>()
+  let newest: Socket | undefined
   let hangs = false
   let count = 0
   let held = 0
   const server = createServer((client) => {
     count += 1
+    newest = client
     const upstream = connect(Number(target.port), target.hostname)
     for (const socket of [client, upstream]) {
       sockets.add(socket)
@@ -39,10 +45,10 @@ async function throughProxy(
       })
     }
     client.on('data', (chunk: Buffer) => {
-      if (hangs) held += 1
+      if (hangs || frozen.has(client)) held += 1
       else upstream.write(chunk)
     })
-    upstream.on('data', (chunk: Buffer) => hangs || client.write(chunk))
+    upstream.on('data', (chunk: Buffer) => hangs || frozen.has(client) || client.write(chunk))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -61,6 +67,9 @@ async function throughProxy(
   return {
     kube,
     cut,
+    freeze() {
+      if (newest !== undefined) frozen.add(newest)
+    },
     hang: (next) => {
       hangs = next
     },
@@ -125,6 +134,29 @@ void t.test('a watch that is cut goes on, tells what happened meanwhile, and doe
   }
   const seconds = (systemClock.monotonicMs() - startedMs) / 1000
   t.ok(connections() - before < 12 + 3 * seconds, `${connections() - before} connections in ${seconds} seconds of cuts`)
+  stop.abort(new Error('stop'))
+  await running
+})
+
+void t.test('a watch whose connection has died without a word is begun anew', { timeout: 240_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const world = await openWorld(t)
+  const namespace = await world.namespace('watch')
+  const { kube, freeze } = await throughProxy(t, world)
+  const names = new Set<string>()
+  const stop = new AbortController()
+  const running = runListWatch(
+    { kube, clock: systemClock, log: silentLog, silenceMs: 1_000 },
+    { type: podType, namespace, project: ({ metadata }) => metadata.name },
+    { upsert: ({ name }) => names.add(name), remove: ({ name }) => names.delete(name), synced() {} },
+    stop.signal,
+  )
+  await world.kube.create(podType, tinyPod(namespace, 'before'), world.signal)
+  await until(() => (names.has('before') ? true : undefined), 'the watch tells')
+  // The list has one that is kept for more requests, the watch the newest.
+  freeze()
+  await world.kube.create(podType, tinyPod(namespace, 'meanwhile'), world.signal)
+  await until(() => (names.has('meanwhile') ? true : undefined), 'what came meanwhile is told')
   stop.abort(new Error('stop'))
   await running
 })
