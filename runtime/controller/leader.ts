@@ -10,12 +10,12 @@ import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import { gatewaySyncType, roleBindingType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
-import { agentRoleBinding } from '../reconcile/agent-rbac.ts'
 import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue, type Queue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
 import { type GatewaySyncRecord, projectGatewaySync, type Store, syncKey, type SyncKey } from '../reconcile/store.ts'
 import { keptCommits, type SyncMirrors } from '../reconcile/sync-mirrors.ts'
+import { createAgentBindings } from './agent-bindings.ts'
 
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'delivery' | 'observed' | 'allowLocal'> & {
   kube: Kube
@@ -72,10 +72,18 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
     },
     gone: ({ namespace, name }) => mirrors.forget(`${namespace}/${name}`),
   }
-  const bindings = createBindings(deps)
+  const bindings = createAgentBindings({
+    role: deps.bindAgentsTo,
+    pods: (namespace) => store.podsIn(namespace).filter((pod) => store.syncOfPod(pod) !== undefined),
+    async apply(binding, own) {
+      await deps.kube.apply(roleBindingType, binding, { fieldManager, force: true }, own)
+    },
+    clock,
+    log,
+  })
   const changed = (key: SyncKey): void => {
     queue.add(key)
-    bindings.changed(key)
+    bindings.changed(key.split('/')[0] ?? '')
   }
   const stop = deps.subscribe(changed)
   try {
@@ -84,33 +92,6 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
     await lookups.settled()
   } finally {
     stop()
-  }
-}
-
-/** Binds the ServiceAccounts of gateway pods to the agents' role, one RoleBinding a namespace, written only when it changes. */
-function createBindings({ kube, store, clock, log, bindAgentsTo }: LeaderDeps): {
-  changed(key: SyncKey): void
-  run(signal: AbortSignal): Promise<void>
-} {
-  const written = new Map<string, string>()
-  const queue = createQueue({
-    clock,
-    workers: 1,
-    async pass(namespace, signal) {
-      const pods = store.podsIn(namespace).filter((pod) => store.syncOfPod(pod) !== undefined)
-      const binding = bindAgentsTo === undefined ? undefined : agentRoleBinding(namespace, bindAgentsTo, pods)
-      const text = JSON.stringify(binding)
-      if (binding === undefined || written.get(namespace) === text) return { wakeAfterMs: undefined }
-      await kube.apply(roleBindingType, binding, { fieldManager, force: true }, signal)
-      written.set(namespace, text)
-      return { wakeAfterMs: undefined }
-    },
-    failed: (namespace, error) =>
-      log.warn({ namespace, reason: asFault(error).reason, message: asFault(error).message }, 'agents are not bound'),
-  })
-  return {
-    changed: (key) => queue.add(key.split('/')[0] ?? ''),
-    run: (signal) => queue.run(signal),
   }
 }
 

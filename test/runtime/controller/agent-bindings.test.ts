@@ -1,0 +1,52 @@
+import t from 'tap'
+import { createAgentBindings } from '../../../runtime/controller/agent-bindings.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import type { RoleBinding } from '../../../runtime/reconcile/agent-rbac.ts'
+import type { PodRecord } from '../../../runtime/reconcile/store.ts'
+import { steppedClock } from '../../support/stepped-clock.ts'
+import { until } from '../../support/world.ts'
+
+const tenMinutesMs = 600_000
+
+const podOf = (serviceAccount: string): PodRecord =>
+  ({ namespace: 'plant', name: `gw-${serviceAccount}`, serviceAccount, terminating: false }) as unknown as PodRecord
+
+void t.test('a namespace is bound when its pods change, and anew every ten minutes, for a binding may have been removed', async (t) => {
+  const { clock, step } = steppedClock()
+  const applied: RoleBinding[] = []
+  let pods = [podOf('a')]
+  let asked = 0
+  const bindings = createAgentBindings({
+    role: 'agents',
+    pods() {
+      asked += 1
+      return pods
+    },
+    apply: async (binding) => void applied.push(binding),
+    clock,
+    log: silentLog,
+  })
+  const stop = new AbortController()
+  const running = bindings.run(stop.signal)
+  const appliedTimes = (count: number) => until(() => (applied.length === count ? true : undefined), `applied ${count} times`)
+  bindings.changed('plant')
+  await appliedTimes(1)
+  bindings.changed('plant')
+  pods = [podOf('a'), podOf('b')]
+  bindings.changed('plant')
+  await appliedTimes(2)
+  t.same(
+    applied.at(-1)?.subjects.map(({ name }) => name),
+    ['a', 'b'],
+  )
+  await step(tenMinutesMs)
+  await appliedTimes(3)
+  t.same(applied[2], applied[1])
+  pods = []
+  const before = asked
+  bindings.changed('plant')
+  await until(() => (asked > before ? true : undefined), 'the pods are looked at')
+  t.equal(applied.length, 3, 'nobody is left to bind')
+  stop.abort(new Error('stop'))
+  await running
+})
