@@ -8,22 +8,31 @@ export type KeyTable = {
   put(key: string, at: number): number
 }
 
-/** For at most `count` keys; `keyOf` gives the key of a number that was put. */
+/** Slots looked at for one key; half of them being free, as many in a row are taken only when somebody chose the names for it. */
+const mostProbes = 64
+
+/** Made for `count` keys; `keyOf` gives the key of a number that was put. */
 export function createKeyTable(count: number, keyOf: (at: number) => string): KeyTable {
   const size = 2 ** Math.ceil(Math.log2(2 * count + 1))
   const hashes = new Int32Array(size)
   /** One more than the number; 0: the slot is free. */
   const numbers = new Int32Array(size)
+  /** Whose slots are taken by others: a hostile repository costs memory then, and no time. */
+  const crowdedOut = new Map<string, number>()
   return {
     put(key, at) {
       const hash = hashOf(key)
-      for (let slot = hash & (size - 1); ; slot = (slot + 1) & (size - 1)) {
+      for (let probe = 0; probe < mostProbes; probe += 1) {
+        const slot = (hash + probe) & (size - 1)
         const found = (numbers[slot] ?? 0) - 1
         if (found >= 0 && (hashes[slot] !== hash || keyOf(found) !== key)) continue
         hashes[slot] = hash
         numbers[slot] = at + 1
         return found
       }
+      const found = crowdedOut.get(key) ?? -1
+      crowdedOut.set(key, at)
+      return found
     },
   }
 }
