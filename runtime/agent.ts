@@ -63,7 +63,7 @@ type Following = AgentSettings & { gatewaySync: string; dataDir: string }
 
 async function follow(deps: Deps, settings: Following, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps
-  const kube = createKube(loadKube({ kubeconfig: settings.kubeconfig }), { clock, log, userAgent: `cluster-sync-agent/${version}` })
+  const kube = createKube(loadKube({ kubeconfig: settings.kubeconfig }), { clock, userAgent: `cluster-sync-agent/${version}` })
   const reporter = createReporter({ kube, clock, log }, { ...reporterIdentity(settings) })
   let last: SyncReportStatus | undefined
   let counters: AgentCounters = noCycles

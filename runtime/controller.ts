@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const log = createLog({ level: config.settings.development ? 'debug' : 'info' })
   const stop = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(new Error(name)))
-  const kube = createKube(loadKube({ kubeconfig: config.kubeconfig }), { clock, log, userAgent: `cluster-sync-controller/${version}` })
+  const kube = createKube(loadKube({ kubeconfig: config.kubeconfig }), { clock, userAgent: `cluster-sync-controller/${version}` })
   log.info({ name: config.identity, message: version }, 'controller started')
   await run({ kube, clock, log }, config, stop)
   await kube.close()

@@ -5,7 +5,6 @@
 import { KubeConfig } from '@kubernetes/client-node'
 import type { Clock } from '../clock.ts'
 import { Fault, type Reason } from '../fault.ts'
-import type { Log } from '../log.ts'
 import { createTransport, type TransportAnswer } from './transport.ts'
 import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
 
@@ -64,7 +63,7 @@ export function loadKube({ kubeconfig }: { kubeconfig: string | undefined }): Ku
   return config
 }
 
-export function createKube(config: KubeConfig, { clock, userAgent }: { clock: Clock; log: Log; userAgent: string }): Kube {
+export function createKube(config: KubeConfig, { clock, userAgent }: { clock: Clock; userAgent: string }): Kube {
   const transport = createTransport(config, { clock, userAgent })
 
   const ask = async (method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string): Promise<unknown> => {

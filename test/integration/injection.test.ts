@@ -89,7 +89,7 @@ type Tap = { teardown(handler: () => unknown): void }
 async function setup(t: Tap): Promise<Setup> {
   const plane = await startControlPlane()
   t.teardown(() => plane.stop())
-  const kube = createKube(loadKube({ kubeconfig: plane.adminKubeconfig }), { clock: systemClock, log: silentLog, userAgent: 'test' })
+  const kube = createKube(loadKube({ kubeconfig: plane.adminKubeconfig }), { clock: systemClock, userAgent: 'test' })
   const operator = await makeNamespace(kube, 'operator')
   const configuration = `${operator}-injection`
   // The first authority was made so long ago that it is announced to be replaced a day ago, and replaced now.

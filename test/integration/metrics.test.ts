@@ -5,7 +5,6 @@ import t from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
 import type { ResourceType } from '../../runtime/kube/types.ts'
-import { silentLog } from '../../runtime/log.ts'
 import { metricsApp } from '../../runtime/metrics/app.ts'
 import { createMetricsAuthoriser } from '../../runtime/metrics/authorise.ts'
 import { startControlPlane } from '../cluster/control-plane.ts'
@@ -31,7 +30,7 @@ void t.test('only who may get /metrics reads them', { timeout: 240_000 }, async 
   if (!requires(t)) return
   const plane = await startControlPlane()
   t.teardown(() => plane.stop())
-  const kube = createKube(loadKube({ kubeconfig: plane.adminKubeconfig }), { clock: systemClock, log: silentLog, userAgent: 'test' })
+  const kube = createKube(loadKube({ kubeconfig: plane.adminKubeconfig }), { clock: systemClock, userAgent: 'test' })
   t.teardown(() => kube.close())
   const name = `metrics-${Math.random().toString(36).slice(2, 8)}`
   await kube.create(namespaceType, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, signal)

@@ -38,7 +38,7 @@ export type ReplicaOptions = { kubeconfig: string; namespace: string; folder: st
 export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOptions): Promise<Replica> {
   const { kubeconfig, namespace, folder, leads = false, open = false, ...settings } = options
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
-  const kube = createKube(loadKube({ kubeconfig }), { clock, log, userAgent: 'test-replica' })
+  const kube = createKube(loadKube({ kubeconfig }), { clock, userAgent: 'test-replica' })
   const subscribers = new Set<(key: SyncKey) => void>()
   const store = createStore((key) => {
     for (const changed of subscribers) changed(key)

@@ -5,7 +5,6 @@ import type { Test } from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
 import type { KubeObject, ResourceType } from '../../runtime/kube/types.ts'
-import { silentLog } from '../../runtime/log.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../cluster/control-plane.ts'
 
 export const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
@@ -36,7 +35,7 @@ export async function openWorld(t: Pick<Test, 'teardown'>, options: ControlPlane
   t.teardown(async () => plane.stop())
   const signal = AbortSignal.timeout(300_000)
   const client = (kubeconfig: string): Kube => {
-    const kube = createKube(loadKube({ kubeconfig }), { clock: systemClock, log: silentLog, userAgent: 'test' })
+    const kube = createKube(loadKube({ kubeconfig }), { clock: systemClock, userAgent: 'test' })
     t.teardown(async () => kube.close())
     return kube
   }

@@ -55,7 +55,7 @@ async function throughProxy(
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const file = path.join(temporaryFolder(t, 'proxy'), 'kubeconfig')
   writeFileSync(file, readFileSync(plane.adminKubeconfig, 'utf8').replace(plane.url, `https://127.0.0.1:${port}`))
-  const kube = createKube(loadKube({ kubeconfig: file }), { clock: systemClock, log: silentLog, userAgent: 'test' })
+  const kube = createKube(loadKube({ kubeconfig: file }), { clock: systemClock, userAgent: 'test' })
   const cut = (): void => {
     for (const socket of sockets) socket.destroy()
   }

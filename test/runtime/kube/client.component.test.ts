@@ -9,7 +9,6 @@ import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { asFault } from '../../../runtime/fault.ts'
 import { createKube } from '../../../runtime/kube/client.ts'
 import { podType } from '../../../runtime/kube/types.ts'
-import { silentLog } from '../../../runtime/log.ts'
 
 type Answer = { status: number; retryAfter?: string }
 
@@ -39,7 +38,7 @@ async function setUp(t: Test, answers: readonly Answer[]) {
       signal?.throwIfAborted()
     },
   }
-  const kube = createKube(config, { clock, log: silentLog, userAgent: 'test' })
+  const kube = createKube(config, { clock, userAgent: 'test' })
   t.teardown(async () => {
     await kube.close()
     server.closeAllConnections()
