@@ -35,7 +35,8 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
   const watcher: StandaloneWatcher = {
     status(status, fault, answered) {
       facts = { status, fault, answered }
-      narrator.status(status)
+      // What an earlier run left is not told as if it were true now.
+      if (answered) narrator.status(status)
       look()
     },
     report(target, status) {

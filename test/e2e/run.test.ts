@@ -56,12 +56,13 @@ void t.test('each further --once carries the difference: added, changed, deleted
   const { folder, dataDir, repository } = setUp(t, 'again')
   const file = writeManifest(folder, repository.folder, projects)
   const placed = [{ source: 'projects', destination: 'projects' }]
-  repository.commit({ 'projects/a.txt': '1', 'projects/deep/er/b.txt': '1' })
+  const first = repository.commit({ 'projects/a.txt': '1', 'projects/deep/er/b.txt': '1' })
   t.equal((await runCli(['run', '-f', file, '--data', dataDir, '--once'])).code, 0)
   const second = repository.commit({ 'projects/a.txt': '2', 'projects/deep/er/b.txt': null, 'projects/deep/c.txt': '1' })
   const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
   t.equal(result.code, 0, result.stderr)
   t.match(result.stdout, '1 added, 1 changed, 1 removed')
+  t.notMatch(result.stdout, `published ${first.slice(0, 8)}`, 'what an earlier run left is not told as if it were true now')
   t.same(differences({ repository: repository.folder, commit: second, dataDir, placed }), [])
   t.same(
     listTree(path.join(dataDir, '.cluster-sync')).filter((name) => name.startsWith('run-') || name === 'journal'),
