@@ -10,7 +10,7 @@ import { podAnnotations } from '../gatewaysync/names.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { keptCommits } from '../reconcile/sync-mirrors.ts'
-import type { Fault } from '../fault.ts'
+import { asFault, type Fault } from '../fault.ts'
 import { connectGateway, type Gateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
 import type { Log } from '../log.ts'
@@ -140,12 +140,22 @@ export function createStandalone(
     return gatewayUrl === undefined ? undefined : connectGateway({ url: gatewayUrl, apiKey: settings.apiKey, clock, log })
   }
 
+  /** The GatewaySync may have named another repository before. */
+  const removeFormerMirrors = async (): Promise<void> => {
+    try {
+      await mirrors.prune([{ repo: sync.spec.git.repo }])
+    } catch (error) {
+      log.warn({ message: asFault(error).message }, 'the mirror of a former repository was not removed')
+    }
+  }
+
   return {
     keeper,
     async run(signal) {
       signal.addEventListener('abort', () => stopping.abort(signal.reason), { once: true })
       mirror.keep(key, keptCommits(keeper.record().status))
       log.info({ namespace: sync.namespace, name: sync.name, count: targets.length }, 'started')
+      await removeFormerMirrors()
       queue.add(key)
       if (following) observeAll()
       await Promise.all([queue.run(signal), ...[...followers.values()].map((follower) => follower.run(signal))])

@@ -1,7 +1,7 @@
 /**
  * `cluster-sync run` as a user calls it: processes, real git, the simulator as gateway.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { stringify } from 'yaml'
@@ -69,6 +69,23 @@ void t.test('each further --once carries the difference: added, changed, deleted
     [],
     'nothing is left of the publish',
   )
+})
+
+void t.test('another repository takes the place of the one before, whose mirror goes', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUp(t, 'moved')
+  repository.commit({ 'projects/a.txt': 'here' })
+  const moved = makeRepository(path.join(folder, 'moved'))
+  moved.commit({ 'projects/a.txt': 'there' })
+  for (const [where, text] of [
+    [repository, 'here'],
+    [moved, 'there'],
+  ] as const) {
+    const result = await runCli(['run', '-f', writeManifest(folder, where.folder, projects), '--data', dataDir, '--once'])
+    t.equal(result.code, 0, `ended without an error: ${result.stderr}`)
+    t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), text)
+    t.equal(readdirSync(path.join(dataDir, '.cluster-sync/state/mirrors')).length, 1)
+  }
 })
 
 void t.test('a push moves the runner to its ref, and neither a stop nor a loss of power forgets it', async (t) => {
