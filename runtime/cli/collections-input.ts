@@ -11,7 +11,7 @@ import { type PackedFiles, packListing, pathsIn } from '../collections/packed-fi
 import { findRoots } from '../collections/roots.ts'
 import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../collections/severities.ts'
 import { Fault } from '../fault.ts'
-import { isWithin, parseCommitHash, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
+import { isWithin, parseCommitHash, parseRefName, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { silentLog } from '../log.ts'
 
 export type Input = {
@@ -130,7 +130,7 @@ async function openRemote(repo: string, ref: string | undefined, signal: AbortSi
   }
   try {
     const mirror = mirrors.of({ repo })
-    const { commit } = await mirror.resolve(ref, { fresh: true }, signal)
+    const { commit } = await mirror.resolve(parseRefName(ref), { fresh: true }, signal)
     const settings = await readSettings(mirror.listing(commit, [parseRelativePath(settingsFile)]), signal)
     return { ...(await listed(mirror.listing(commit, [whole]), signal)), below: '', settings, close }
   } catch (error) {

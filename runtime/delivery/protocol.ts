@@ -35,7 +35,7 @@ export type BlobSink = {
 }
 
 /**
- * Where a sync reads from. Both methods stream and hold no more than a few entries or blobs.
+ * Where a sync reads from. Both methods stream and hold no more than a few entries or blobs; both end soon after their signal.
  *
  * Throws UnknownBase (ask again with `from: null`), CommitGone, CommitNotPublished, UnknownProfile, DeliveryUnreachable,
  * DeliveryUnauthorised, DeliveryFailed (the stream ended early; nothing of it counts).

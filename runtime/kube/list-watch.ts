@@ -27,7 +27,10 @@ export type WatchHandlers<Item> = {
 
 /** The server ends a watch itself; idle connections are cut by others after five minutes. */
 const watchSeconds = 290
-/** The server sends a bookmark each minute: on a connection that is silent for longer than two of them nobody is at the other end. */
+/**
+ * The server sends a bookmark each minute, so when two have failed to come most likely nobody is at the other end; with an old etcd none come
+ * while nothing happens. Either way the watch goes on from where it is, over a new connection.
+ */
 const silenceMs = 150_000
 const firstRetryMs = 500
 const longestRetryMs = 30_000
@@ -38,7 +41,7 @@ export type ListWatchDeps = {
   kube: Kube
   clock: Clock
   log: Log
-  /** How long a watch may be silent. Default: what two bookmarks take. */
+  /** How long a watch may be silent before it is asked for anew. Default: what two bookmarks take. */
   silenceMs?: number
 }
 
@@ -150,6 +153,7 @@ async function watchOnce<Item>(
   if (set.fieldSelector !== undefined) query['fieldSelector'] = set.fieldSelector
   let version = from
   let failure: Fault | undefined
+  let answered = false
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   const taken = (phase: string, object: KubeObject): void => {
@@ -163,7 +167,7 @@ async function watchOnce<Item>(
   }
   const done = (error: unknown): void => {
     if (failure !== undefined) end.reject(failure)
-    else if (error === null || error === undefined) end.resolve()
+    else if (error === null || error === undefined || (answered && isSilence(error))) end.resolve()
     else end.reject(watchFault(error, set))
   }
   // The client hands its controller over only once there is an answer, and a server that hangs gives none.
@@ -174,6 +178,7 @@ async function watchOnce<Item>(
     const starting = watch.watch(path, query, taken, done)
     starting.then(
       (started) => {
+        answered = true
         if (signal.aborted || ending.signal.aborted) started.abort()
         else AbortSignal.any([signal, ending.signal]).addEventListener('abort', () => started.abort(), { once: true })
       },
@@ -186,6 +191,11 @@ async function watchOnce<Item>(
   }
   signal.throwIfAborted()
   return version
+}
+
+/** What the client says when nothing has come for as long as it was told to wait. */
+function isSilence(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError'
 }
 
 /** Returns the version that the event brings. Throws Conflict for an expired version, ApiUnavailable for any other error event. */

@@ -97,13 +97,14 @@ export async function stageAll(
 
 /** An answer of thousands of blobs takes some time to begin, in which the folders for them are made. */
 async function receive(source: Source, request: BlobsRequest, stage: Stage, signal: AbortSignal): Promise<void> {
-  const given = new AbortController()
-  const content = source.blobs(request, stage.sink, AbortSignal.any([signal, given.signal]))
-  content.catch(() => undefined)
+  const failed = new AbortController()
+  const either = AbortSignal.any([signal, failed.signal])
+  const content = source.blobs(request, stage.sink, either)
+  content.catch((error: unknown) => failed.abort(error))
   try {
-    await stage.makeFolders(signal)
+    await stage.makeFolders(either)
   } catch (error) {
-    given.abort(error)
+    failed.abort(error)
     await content.catch(() => undefined)
     throw error
   }

@@ -3,6 +3,7 @@
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
+import { isMissing } from './disk.ts'
 import type { Layout } from './layout.ts'
 import type { Plan } from './plan.ts'
 
@@ -34,7 +35,17 @@ export function futureOf(dataDir: string, { puts, deletes }: Pick<Plan, 'puts' |
 
 export function holdsFile({ puts, goes, dataDir }: Future, file: string): boolean {
   if (indexOf(puts, file) !== undefined) return true
-  return !goes(file) && fs.lstatSync(path.join(dataDir, file), { throwIfNoEntry: false })?.isFile() === true
+  return !goes(file) && isFile(path.join(dataDir, file))
+}
+
+function isFile(file: string): boolean {
+  try {
+    return fs.lstatSync(file).isFile()
+  } catch (error) {
+    // Also below a file that a folder is about to replace.
+    if (isMissing(error)) return false
+    throw error
+  }
 }
 
 /** The files below a folder, also those that are not ours; links are none. */

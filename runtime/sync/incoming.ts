@@ -26,7 +26,7 @@ export type Incoming = { id: BlobId; size: number; targets: readonly Target[]; r
 export function beginBlob(
   blob: { id: BlobId; size: number; targets: readonly Target[] },
   buffer: Buffer,
-  rendered: () => boolean,
+  firstRendered: () => Target | undefined,
   open: () => number,
 ): Incoming {
   const header = `blob ${blob.size}\0`
@@ -38,11 +38,12 @@ export function beginBlob(
     header: target.write(header, 'latin1'),
   })
   if (blob.size <= bufferedBytes) return whole(buffer)
-  if (!rendered()) return { ...blob, received: 0, kind: 'streamed', fd: open(), hash: blobHash(blob.id, blob.size) }
+  const rendered = firstRendered()
+  if (rendered === undefined) return { ...blob, received: 0, kind: 'streamed', fd: open(), hash: blobHash(blob.id, blob.size) }
   if (blob.size > maxRenderedBytes) {
     throw new Fault(
       'TemplateFailed',
-      `"${nameOf(blob)}" has ${blob.size} bytes; templates and patches take files up to ${maxRenderedBytes}`,
+      `"${rendered.put.path}" has ${blob.size} bytes; templates and patches take files up to ${maxRenderedBytes}`,
     )
   }
   return whole(Buffer.allocUnsafe(blob.size + header.length))

@@ -86,6 +86,19 @@ export function createStage(options: StageOptions): Stage {
       fs.closeSync(fd)
     }
   }
+  /** The first target took the stream; further ones are copies of it. */
+  const settleStreamed = ({ put, index }: Target, fd: number): void => {
+    try {
+      staged.stats[index] = settle(fd, put.exec, ownership)
+    } finally {
+      fs.closeSync(fd)
+    }
+  }
+  const copyStreamed = (from: Target, to: Target): void => {
+    const place = placeOf(to)
+    fs.copyFileSync(placeOf(from), place, fs.constants.COPYFILE_EXCL | fs.constants.COPYFILE_FICLONE)
+    settleStreamed(to, fs.openSync(place, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW))
+  }
   const guarded = (work: () => void, where: string): void => {
     try {
       work()
@@ -106,7 +119,7 @@ export function createStage(options: StageOptions): Stage {
           current = beginBlob(
             { id, size, targets },
             buffer,
-            () => targets.some(({ put }) => options.needsRender(put)),
+            () => targets.find(({ put }) => options.needsRender(put)),
             () => openNew(placeOf(first)),
           )
         }, first.put.path)
@@ -122,10 +135,13 @@ export function createStage(options: StageOptions): Stage {
         current = undefined
         if (blob === undefined) throw new Fault('DeliveryFailed', 'a blob ended that had not begun')
         verify(blob)
-        guarded(() => {
-          if (blob.kind === 'streamed') finishStreamed(blob, staged, ownership, placeOf)
-          else for (const target of blob.targets) writeWhole(target, blob.content.subarray(blob.header, blob.header + blob.size))
-        }, nameOf(blob))
+        for (const [index, target] of blob.targets.entries()) {
+          guarded(() => {
+            if (blob.kind === 'whole') writeWhole(target, blob.content.subarray(blob.header, blob.header + blob.size))
+            else if (index === 0) settleStreamed(target, blob.fd)
+            else copyStreamed(blob.targets[0] ?? target, target)
+          }, target.put.path)
+        }
         arrived += 1
       },
     },
@@ -171,32 +187,6 @@ function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place:
   return {
     ids: [...places.keys()],
     targetsOf: (place) => [...targetAt(firsts[place] ?? -1), ...(others.get(place) ?? []).flatMap(targetAt)],
-  }
-}
-
-/** The first target took the stream; further ones are copies of it. */
-function finishStreamed(
-  blob: Extract<Incoming, { kind: 'streamed' }>,
-  { stats }: Staged,
-  ownership: Ownership,
-  placeOf: (target: Target) => string,
-): void {
-  const [first, ...others] = blob.targets
-  if (first === undefined) return
-  try {
-    stats[first.index] = settle(blob.fd, first.put.exec, ownership)
-  } finally {
-    fs.closeSync(blob.fd)
-  }
-  for (const target of others) {
-    const place = placeOf(target)
-    fs.copyFileSync(placeOf(first), place, fs.constants.COPYFILE_EXCL | fs.constants.COPYFILE_FICLONE)
-    const fd = fs.openSync(place, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
-    try {
-      stats[target.index] = settle(fd, target.put.exec, ownership)
-    } finally {
-      fs.closeSync(fd)
-    }
   }
 }
 

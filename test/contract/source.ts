@@ -98,9 +98,10 @@ export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceU
     t.same(await changes(second, second), [])
     t.same(paths(await changes(first, second)), ['put projects/a.txt', 'put projects/deep/b c.txt', 'delete projects/new.txt'])
   })
-  await t.test('blobs arrive whole, in any number and of any size', async (t) => {
-    const listed = (await changes(first, null)).flatMap((change) => (change.op === 'put' ? [change.id] : []))
-    const found = await blobs(first, [...listed, ...listed])
+  await t.test('blobs arrive whole, in the order asked for, in any number and of any size', async (t) => {
+    const listed = (await changes(first, null)).flatMap((change) => (change.op === 'put' ? [change.id] : [])).toReversed()
+    const found = await blobs(first, listed)
+    t.same([...found.keys()], listed)
     t.same(
       [...found.values()].map((text) => text.length).toSorted((a, b) => a - b),
       [0, 1, 1, 2, 3_000_000],

@@ -144,11 +144,12 @@ void t.test('a watch whose connection has died without a word is begun anew', { 
   const namespace = await world.namespace('watch')
   const { kube, freeze } = await throughProxy(t, world)
   const names = new Set<string>()
+  let lists = 0
   const stop = new AbortController()
   const running = runListWatch(
-    { kube, clock: systemClock, log: silentLog, silenceMs: 1_000 },
+    { kube, clock: systemClock, log: silentLog, silenceMs: 3_000 },
     { type: podType, namespace, project: ({ metadata }) => metadata.name },
-    { upsert: ({ name }) => names.add(name), remove: ({ name }) => names.delete(name), synced() {} },
+    { upsert: ({ name }) => names.add(name), remove: ({ name }) => names.delete(name), synced: () => (lists += 1) },
     stop.signal,
   )
   await world.kube.create(podType, tinyPod(namespace, 'before'), world.signal)
@@ -157,6 +158,7 @@ void t.test('a watch whose connection has died without a word is begun anew', { 
   freeze()
   await world.kube.create(podType, tinyPod(namespace, 'meanwhile'), world.signal)
   await until(() => (names.has('meanwhile') ? true : undefined), 'what came meanwhile is told')
+  t.equal(lists, 1, 'it goes on from where it was')
   stop.abort(new Error('stop'))
   await running
 })

@@ -93,6 +93,7 @@ void t.test('lint: a commit, a branch and a repository are checked as they are, 
   t.match(await runCli(['lint', repository.folder, '--ref', first]), { code: 1 })
   t.match(await runCli(['lint', path.join(repository.folder, 'services'), '--ref', 'HEAD~1']), { code: 1 })
   t.match(await runCli(['lint', `file://${repository.folder}`, '--ref', 'main']), { code: 0 })
+  t.match(await runCli(['lint', `file://${repository.folder}`, '--ref', 'ma in']), { code: 2, stderr: /"ma in" is not a valid ref: / })
   const [linked, bare] = [path.join(temporaryFolder(t, 'linked'), 'tree'), path.join(temporaryFolder(t, 'bare'), 'bare.git')]
   repository.git('worktree', 'add', '--detach', linked)
   repository.git('clone', '--bare', '--quiet', repository.folder, bare)

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { isRuleId } from '../../../runtime/collections/rules.ts'
 import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
 import type { CycleResult } from '../../../runtime/sync/cycle.ts'
+import { maxRenderedBytes } from '../../../runtime/sync/incoming.ts'
 import { config, resource, root, validTree } from '../../support/collection-tree.ts'
 import { profileOf, type Tree } from '../../support/memory-source.ts'
 import { syncedFolder } from '../../support/synced-folder.ts'
@@ -53,6 +54,28 @@ void t.test('a first sync with a broken resource writes no file at all', async (
   const { dataDir, sync } = setUp(t)
   t.match(await sync(templated, template('one')), { phase: 'Blocked', reason: 'CollectionsInvalid' })
   t.notOk(existsSync(path.join(dataDir, 'config')))
+})
+
+void t.test('a folder takes the place of a file that a template made', async (t) => {
+  const { sync, read } = setUp(t)
+  const file = `${root}/core/ignition/images/a`
+  t.match(await sync({ ...templated, [file]: 'no folder yet' }, template('1')), { phase: 'Synced' })
+  t.match(await sync({ ...templated, [`${file}/x.png`]: 'not really' }, template('1')), { phase: 'Synced' })
+  t.equal(read('core/ignition/images/a/x.png'), 'not really')
+})
+
+void t.test('a file that is too large for a template is named, not another one with the same content', async (t) => {
+  const { sync } = setUp(t)
+  const large = 'x'.repeat(maxRenderedBytes + 1)
+  const profile = profileOf([
+    { source: 'plain', destination: 'projects/a' },
+    { source: 'made', destination: 'projects/b', template: true },
+  ])
+  t.match(await sync({ 'plain/x': large, 'made/x': large }, profile), {
+    phase: 'Blocked',
+    reason: 'TemplateFailed',
+    message: `"projects/b/x" has ${large.length} bytes`,
+  })
 })
 
 void t.test('the policy Warn publishes and tells, Off says nothing, and the severity of a rule counts', async (t) => {
