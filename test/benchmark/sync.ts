@@ -31,7 +31,7 @@ const flags = { deliver: imageFlags('controller'), engine: imageFlags('agent') }
 
 type Bench = { folder: string; host: GitHost; deliver: Process; engineProgram: string }
 
-export async function run({ rounds = 5 }: { rounds?: number }): Promise<Figure[]> {
+export async function run({ rounds = 9 }: { rounds?: number }): Promise<Figure[]> {
   const teardowns: (() => unknown)[] = []
   const t = { teardown: (handler: () => unknown) => void teardowns.push(handler) }
   try {
