@@ -2,7 +2,7 @@
  * The controller's Deployment, with the settings that its process reads. Pure.
  */
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../runtime/settings.ts'
-import { ports } from '../runtime/gatewaysync/names.ts'
+import { nodeOptions, ports } from '../runtime/gatewaysync/names.ts'
 import { certificateBy, dnsNames } from './certificates.ts'
 import { and, asText, either, equals, greater, isSet, merged, not, or, text } from './helm/combinators.ts'
 import type { Live, Made, Value } from './helm/expression.ts'
@@ -86,9 +86,6 @@ function hasPrivilegedPort({ webhook, webhookReceiver: receiver, metrics, delive
 function imageOf({ repository, tag }: { repository: Value<string>; tag: Value<string> }, version: Value<string>): Value<string> {
   return text`${repository}:${either(isSet(tag), tag, version)}`
 }
-
-/** The heap stops below the container's limit, of which git and buffers need a part too; the other flags are the image's. */
-const nodeOptions = '--max-old-space-size-percentage=60'
 
 function container(names: Names, values: Live<Values>, version: Value<string>): object {
   const { image, resources, webhook, webhookReceiver: receiver, metrics, delivery } = values

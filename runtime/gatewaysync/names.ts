@@ -50,3 +50,9 @@ export const deliveryToken = { audience: `${group}/delivery`, expirySeconds: 360
 export const engineFolder = '.cluster-sync'
 
 export const fieldManager = 'cluster-sync-operator'
+
+/**
+ * What every container of ours gives Node: the heap stops below the container's limit, of which git and buffers need a part too. The other
+ * flags are the image's.
+ */
+export const nodeOptions = '--max-old-space-size-percentage=60'

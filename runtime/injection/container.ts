@@ -3,7 +3,7 @@
  * pod from ending. It passes the Pod Security Standard `restricted`. Pure.
  */
 import { agentEnvironment, agentPortName, type EnvEntry, type WrittenSettings } from '../agent-settings.ts'
-import { agentContainerName, ports } from '../gatewaysync/names.ts'
+import { agentContainerName, nodeOptions, ports } from '../gatewaysync/names.ts'
 import { gatewayContainer } from './data-volume.ts'
 import type { Pod, VolumeMount } from './pod.ts'
 
@@ -25,9 +25,6 @@ export type AgentContainer = {
  */
 const startup = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1800 }
 const liveness = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
-
-/** The heap stops below the container's limit; the other flags are the image's. */
-const nodeOptions = '--max-old-space-size-percentage=60'
 
 export function agentContainer(pod: Pod, chosen: AgentContainer): Record<string, unknown> {
   const { image, imagePullPolicy, resources, settings, env, mounts, port } = chosen

@@ -154,6 +154,8 @@ const redirected = /returned error: 30[1278]/i
 /** What git says, by what it means; git-http.component.test.ts holds the HTTP ones against the real git. */
 const meanings: readonly (readonly [RegExp, Reason])[] = [
   [/couldn't find remote ref|not our ref|no such ref was fetched|did not match any|upload-pack: not our ref/i, 'RefNotFound'],
+  // A tag may point to anything.
+  [/expected commit type/i, 'RefNotFound'],
   [/File too large|invalid index-pack output/i, 'RepositoryTooLarge'],
   [/Out of memory|inflateInit: out of memory|unable to create thread/i, 'RepositoryTooLarge'],
   [

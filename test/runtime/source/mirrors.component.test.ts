@@ -74,6 +74,11 @@ void t.test('a forced push is followed, a branch or commit that is not there has
   t.equal(await resolve(mirror, 'main', true), rewritten)
   t.equal(await reasonOf(mirror.resolve('nope', { fresh: true }, signal)), 'RefNotFound')
   t.equal(await reasonOf(mirror.resolve('refs/heads/nope', { fresh: true }, signal)), 'RefNotFound')
+  for (const [tag, what] of Object.entries({ file: 'HEAD:a', tree: 'HEAD^{tree}' })) {
+    repository.git('tag', tag, what)
+    for (const fresh of [false, true])
+      t.equal(await reasonOf(mirror.resolve(tag, { fresh }, signal)), 'RefNotFound', `a tag of a ${tag} names no commit`)
+  }
   t.equal(await reasonOf(mirror.ensure(parseCommitHash('f'.repeat(40)), signal)), 'CommitGone')
   t.equal(await reasonOf(mirror.ensure(parseCommitHash(old), signal)), 'nothing but undefined', 'a commit that was fetched stays')
   t.equal(
