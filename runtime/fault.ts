@@ -21,6 +21,7 @@ export const reasons = {
   GitTimeout: { retry: 'backoff', help: 'the git host did not answer in time' },
   GitFailed: { retry: 'backoff', help: 'git ended with an error that has no reason of its own' },
   SecretNotFound: { retry: 'on-change', help: 'a referenced Secret or its key is missing or empty' },
+  NotSupported: { retry: 'on-change', help: 'the GatewaySync sets a field that this version does not honour; nothing new is published' },
   NotVerified: { retry: 'on-change', help: 'spec.git.verify asks for a signature that the commit does not have' },
   CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with these resource collections' },
   // delivery

@@ -51,6 +51,22 @@ void t.test('--once brings the commit into the folder, has the gateway read it, 
   t.ok(gateway.requests.some(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')))
 })
 
+void t.test('a spec that asks for signatures, which nothing checks yet, brings nothing into the folder', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUp(t, 'verify')
+  repository.commit({ 'projects/a.txt': 'unsigned' })
+  const file = writeManifest(folder, repository.folder, projects)
+  const verify = 'verify: { mode: Commit, secretRef: { name: keys } }'
+  writeFileSync(file, readFileSync(file, 'utf8').replace('    ref: main\n', `    ref: main\n    ${verify}\n`))
+  const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
+  t.equal(result.code, 1)
+  t.match(result.stderr, 'NotSupported')
+  t.same(
+    readdirSync(dataDir).filter((name) => name !== '.cluster-sync'),
+    [],
+  )
+})
+
 void t.test('each further --once carries the difference: added, changed, deleted', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, dataDir, repository } = setUp(t, 'again')
