@@ -1,7 +1,7 @@
 /**
  * The conditions of a GatewaySync, with their polarity, and how one set follows another. Pure.
  */
-import type { Reason } from '../fault.ts'
+import { type Reason, reasons } from '../fault.ts'
 import type { Condition } from './status.ts'
 
 /** Conditions that are always present, true when all is well. */
@@ -33,6 +33,24 @@ export const conditionReasons = {
 } as const
 
 export type ConditionReason = keyof typeof conditionReasons | Reason
+
+/** Reasons of conditions that no fault stands behind and that somebody should look at all the same. */
+const alarming: ReadonlySet<string> = new Set([
+  'GatewaysFailed',
+  'GatewaysBlocked',
+  'MissingAgent',
+] satisfies (keyof typeof conditionReasons)[])
+
+/** Whether a condition tells of more than work that is under way or of what somebody has chosen: a fault, or gateways in trouble. */
+export function needsSomebody({ status, reason }: Pick<Condition, 'status' | 'reason'>): boolean {
+  return status !== 'True' && (Object.hasOwn(reasons, reason) || alarming.has(reason))
+}
+
+/** What a reason means, in constant words; undefined for a word that is none of ours. */
+export function meaningOf(reason: string): string | undefined {
+  if (Object.hasOwn(conditionReasons, reason)) return conditionReasons[reason as keyof typeof conditionReasons]
+  return Object.hasOwn(reasons, reason) ? reasons[reason as Reason].help : undefined
+}
 
 export type ConditionInput = { type: ConditionType; status: Condition['status']; reason: ConditionReason; message: string }
 

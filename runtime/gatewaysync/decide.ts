@@ -4,10 +4,21 @@
  */
 import { timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
+import { meaningOf, needsSomebody } from './conditions.ts'
 import { describeErrors } from './findings.ts'
 import { summarise } from './summary.ts'
 import { countGateways, type GatewayPod, type GatewayReport, observeGateways } from './gateways.ts'
-import { type Annotations, parseRequest, recordAnswer, recordOutcome, type SyncRequest, type Wanted, wantedRef } from './request.ts'
+import {
+  type Annotations,
+  type Answer,
+  isLook,
+  parseRequest,
+  recordAnswer,
+  recordOutcome,
+  type SyncRequest,
+  type Wanted,
+  wantedRef,
+} from './request.ts'
 import type { GatewaySyncSpec } from './spec.ts'
 import type { Finding, GatewaySyncStatus } from './status.ts'
 import type { CommitHash, RefName } from './values.ts'
@@ -103,9 +114,11 @@ function followSource(observed: Observed, at: string): Step {
   if (source.kind === 'unasked') return { ...step, fault: source.standing }
   if (source.kind === 'fault') return followFault(observed, step, source.fault, at)
   const refusal = refusalOf(observed.spec, source.verdict)
-  if (refusal !== undefined && wanted.request !== undefined && wanted.undecided) return refuse(observed, step, wanted.request, refusal, at)
+  const elsewhere = requestElsewhere(observed)
+  if (refusal !== undefined && elsewhere !== undefined) return refuse(observed, step, elsewhere, refusal, at)
 
-  const requests = wanted.request === undefined ? step.requests : recordAnswer(step.requests, wanted.request, { outcome: 'Handled' }, at)
+  const answer = refusal === undefined ? ({ outcome: 'Handled' } as const) : refusalAnswer(refusal)
+  const requests = wanted.request === undefined ? step.requests : recordAnswer(step.requests, wanted.request, answer, at)
   const next: NonNullable<GatewaySyncStatus['source']> = {
     ref: wanted.ref,
     commit: source.commit,
@@ -150,24 +163,40 @@ function invalidEvent(commit: CommitHash, fate: string, what: string): EventToRe
   return { type: 'Warning', reason: 'CollectionsInvalid', note: `commit ${commit} ${fate}: ${what}` }
 }
 
-/** A request that cannot be met for a lasting cause is refused and changes nothing; every other fault stands in the conditions. */
-function followFault(observed: Observed, step: Step, fault: Fault, at: string): Step {
+/** The request that has no outcome yet, where it asks for another ref than the one that is wanted already. */
+function requestElsewhere({ wanted, spec, status }: Observed): SyncRequest | undefined {
+  const { ref, request, undecided } = wanted
+  return request === undefined || !undecided || isLook(ref, spec.git.ref as RefName, status) ? undefined : request
+}
+
+/**
+ * A request for another ref that cannot be met for a lasting cause is refused and changes nothing; every other fault stands in the
+ * conditions.
+ */
+function followFault(observed: Observed, before: Step, fault: Fault, at: string): Step {
   const { request, undecided } = observed.wanted
-  if (request !== undefined && undecided && fault.retry === 'on-change') return refuse(observed, step, request, fault, at)
+  const lasting = fault.retry === 'on-change'
+  const elsewhere = requestElsewhere(observed)
+  if (elsewhere !== undefined && lasting) return refuse(observed, before, elsewhere, fault, at)
+  const isAnswered = request !== undefined && undecided && lasting
+  const step = isAnswered ? { ...before, requests: recordAnswer(before.requests, request, refusalAnswer(fault), at) } : before
   // While an open request waits for a passing fault, the source keeps telling what was wanted before it.
-  if (undecided || step.source?.ref === observed.wanted.ref) return { ...step, fault }
+  if ((undecided && !isAnswered) || step.source?.ref === observed.wanted.ref) return { ...step, fault }
   const source: NonNullable<GatewaySyncStatus['source']> = { ref: observed.wanted.ref }
   if (request !== undefined) source.requested = requestedOf(request)
   return { ...step, fault, source }
 }
 
 function refuse(observed: Observed, step: Step, request: SyncRequest, fault: Fault, at: string): Step {
-  const answer = { outcome: 'Refused', reason: fault.reason, message: fault.message } as const
   return {
     ...step,
-    requests: recordAnswer(step.requests, request, answer, at),
+    requests: recordAnswer(step.requests, request, refusalAnswer(fault), at),
     events: [{ type: 'Warning', reason: 'RequestRefused', note: `request for ${observed.wanted.ref} refused: ${fault.message}` }],
   }
+}
+
+function refusalAnswer({ reason, message }: Fault): Answer {
+  return { outcome: 'Refused', reason, message }
 }
 
 /** A request that the spec has overtaken, or that cannot be read, is answered too, so that its caller does not wait for ever. */
@@ -218,9 +247,9 @@ function remember(
   return [entry, ...history].slice(0, keptHistory)
 }
 
-/** An event each time Ready changes, so that `kubectl describe` tells the story. */
+/** An event each time Ready changes, so that `kubectl describe` tells the story; which gateway and why stands in the condition. */
 function conditionEvents(before: GatewaySyncStatus, after: GatewaySyncStatus): EventToRecord[] {
   const [was, is] = [before, after].map((status) => status.conditions?.find(({ type }) => type === 'Ready'))
   if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return []
-  return [{ type: is.status === 'True' ? 'Normal' : 'Warning', reason: is.reason, note: is.message }]
+  return [{ type: needsSomebody(is) ? 'Warning' : 'Normal', reason: is.reason, note: meaningOf(is.reason) ?? is.message }]
 }

@@ -5,7 +5,7 @@ import { backoffMs } from '../clock.ts'
 import { Fault, type Reason, reasons } from '../fault.ts'
 import type { SourceObservation } from './decide.ts'
 import { durationMs } from './fields.ts'
-import type { Wanted } from './request.ts'
+import { isSameRef, type Wanted } from './request.ts'
 import type { GatewaySyncSpec } from './spec.ts'
 import type { Condition, GatewaySyncStatus } from './status.ts'
 
@@ -15,6 +15,8 @@ export type LastLookup = {
   subject: string
   /** Which question it was: repository, ref, credentials and checks; another question is always due. */
   question: string
+  /** Which ref it was about. */
+  ref: string
   /** The undecided request that it was asked for, if any: another one is always due. */
   requestId: string | undefined
   /** Monotonic time of the answer. */
@@ -72,8 +74,8 @@ export function standingSource({ generation, status, wanted, subject, last }: St
   if (!wanted.undecided && status.source?.ref !== wanted.ref) return { kind: 'pending' }
   if (last !== undefined) {
     if (last.subject !== subject) return { kind: 'pending' }
-    // A refusal is told in the request's outcome, and what was wanted before it stays.
-    const isRefusal = last.requestId !== undefined && last.fault?.retry === 'on-change'
+    // What a request for another ref met is told in its outcome, and what was wanted before it stays.
+    const isRefusal = last.requestId !== undefined && last.fault?.retry === 'on-change' && !isSameRef(last.ref, wanted.ref)
     return { kind: 'unasked', standing: isRefusal ? undefined : last.fault }
   }
   // This process has not asked yet, so only the status can tell what its predecessor met, and for which spec.

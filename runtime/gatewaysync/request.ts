@@ -5,7 +5,7 @@
 import { type Reason } from '../fault.ts'
 import { requestAnnotations } from './names.ts'
 import type { GatewaySyncStatus, RequestOutcome } from './status.ts'
-import { isRefName, type RefName } from './values.ts'
+import { isRefName, type RefName, shortRef } from './values.ts'
 
 /** A push's request as it stands in the annotations of a GatewaySync. */
 export type SyncRequest = {
@@ -101,20 +101,38 @@ function isCarried(id: string): boolean {
 /** The ref that is wanted, given the spec's, the annotations and what was decided before. */
 export function wantedRef(specRef: RefName, annotations: Annotations, status: GatewaySyncStatus): Wanted {
   const parsed = parseRequest(annotations)
-  const bySpec: Wanted = { ref: specRef, request: undefined, undecided: false }
-  if (parsed.kind === 'none') return bySpec
+  if (parsed.kind === 'none') return { ref: specRef, request: undefined, undecided: false }
   if (parsed.kind === 'request' && isOpen(parsed.request.specRef, specRef) && outcomeOf(status, parsed.request.id) === undefined) {
     return { ref: parsed.request.ref, request: parsed.request, undecided: true }
   }
-  // Decided already: it holds as long as the status follows it. One that was refused, or that a change of the spec has ended, does not
-  // come back when the spec returns to what the request saw; what was wanted before it stays wanted.
+  // One that was refused, or that a change of the spec has ended, does not come back when the spec returns to what the request saw.
+  return standingRef(specRef, status)
+}
+
+/** What is wanted apart from a request that has no outcome yet: the request that the status follows, as long as it lasts, else the spec's. */
+function standingRef(specRef: RefName, status: GatewaySyncStatus): Wanted {
   const before = status.source?.requested
-  if (before === undefined || !isOpen(before.specRef, specRef) || !isRefName(before.ref)) return bySpec
+  if (before === undefined || !isOpen(before.specRef, specRef) || !isRefName(before.ref)) {
+    return { ref: specRef, request: undefined, undecided: false }
+  }
   return {
     ref: before.ref,
     request: { id: before.id, ref: before.ref, specRef: before.specRef, by: before.by, at: before.at },
     undecided: false,
   }
+}
+
+/**
+ * Whether a request asks for what is wanted already. Such a request is a look at it: the source follows what is found, be it good or bad,
+ * whereas a request for another ref that is refused changes nothing.
+ */
+export function isLook(ref: RefName, specRef: RefName, status: GatewaySyncStatus): boolean {
+  return isSameRef(ref, standingRef(specRef, status).ref)
+}
+
+/** `main` may stand for `refs/heads/main`; two full names are the same only when they are equal. */
+export function isSameRef(a: string, b: string): boolean {
+  return a === b || shortRef(a) === b || a === shortRef(b)
 }
 
 export type Answer = { outcome: RequestOutcome['outcome']; reason?: Reason; message?: string }

@@ -89,6 +89,7 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
     entry.last = {
       subject: question.subject,
       question: question.text,
+      ref: question.wanted.ref,
       requestId: question.wanted.undecided ? question.wanted.request?.id : undefined,
       atMs: clock.monotonicMs(),
       failures: fault === undefined ? 0 : (entry.last?.failures ?? 0) + 1,

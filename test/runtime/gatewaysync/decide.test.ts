@@ -143,6 +143,77 @@ void t.test('a request that cannot be resolved is refused and changes nothing', 
   t.match(status.published, { commit: commitA })
 })
 
+void t.test('a push of the wanted ref whose commit is refused is told by the source at once', async (t) => {
+  const first = pass({ source: resolved() }).status
+  for (const ref of ['main', 'refs/heads/main']) {
+    const annotations = { [requestAnnotations.ref]: ref, [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'main' }
+    const { status, events } = pass({ annotations, status: first, source: resolved(commitB, invalid) })
+    t.match(status.requests, [{ id: 'r1', outcome: 'Refused', reason: 'CollectionsInvalid' }], ref)
+    t.match(status.source, { commit: commitB, held: 'CollectionsInvalid' }, ref)
+    t.match(status.findings, { errors: 1 }, ref)
+    t.match(status.published, { commit: commitA }, ref)
+    for (const [type, is] of [
+      ['Ready', 'False'],
+      ['CollectionsValid', 'False'],
+      ['Stalled', 'True'],
+    ] as const)
+      t.match(condition(status, type), { status: is, reason: 'CollectionsInvalid' }, `${ref}: ${type}`)
+    t.match(events, [{ type: 'Warning', reason: 'CollectionsInvalid' }], ref)
+    t.match(wantedRef(parseRefName('main'), annotations, status), { ref, undecided: false }, ref)
+  }
+})
+
+void t.test('a request for another ref whose commit is refused changes nothing but its own outcome', async (t) => {
+  const first = pass({ source: resolved() }).status
+  const annotations = { [requestAnnotations.ref]: 'v2', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'main' }
+  const { status, events } = pass({ annotations, status: first, source: resolved(commitB, invalid) })
+  const { requests, lastHandledRequest: _id, ...others } = status
+  t.match(requests, [{ id: 'r1', ref: 'v2', outcome: 'Refused', reason: 'CollectionsInvalid' }])
+  t.match({ ...others, requests: [] }, first)
+  t.match(events, [{ type: 'Warning', reason: 'RequestRefused' }])
+})
+
+void t.test('a look at the ref that is wanted after a request by release is a look too', async (t) => {
+  const by = (id: string) => ({ [requestAnnotations.ref]: 'v2', [requestAnnotations.id]: id, [requestAnnotations.specRef]: 'main' })
+  const first = pass({ annotations: by('r1'), source: resolved() }).status
+  const { status } = pass({ annotations: by('r2'), status: first, source: resolved(commitB, invalid) })
+  t.match(status.source, { ref: 'v2', commit: commitB, held: 'CollectionsInvalid', requested: { id: 'r2' } })
+})
+
+void t.test('a push of the wanted ref that is gone is told by the source, and keeps what is published', async (t) => {
+  const first = pass({ source: resolved() }).status
+  const annotations = { [requestAnnotations.ref]: 'main', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'main' }
+  const { status } = pass({ annotations, status: first, source: { kind: 'fault', fault: new Fault('RefNotFound', 'no such ref') } })
+  t.match(status.requests, [{ id: 'r1', outcome: 'Refused', reason: 'RefNotFound' }])
+  t.match(condition(status, 'Ready'), { status: 'False', reason: 'RefNotFound' })
+  t.match(status.published, { commit: commitA })
+})
+
+void t.test('neither a new GatewaySync nor a push writes a Warning, and an event says no more than what a reason means', async (t) => {
+  const pods = [pod('gw-0'), pod('gw-1')]
+  const created = pass({ source: { kind: 'pending' }, pods })
+  const published = pass({ source: resolved(), status: created.status, pods })
+  const reports = new Map([report('gw-0', {}), report('gw-1', {})])
+  const synced = pass({ source: { kind: 'unasked', standing: undefined }, status: published.status, pods, reports })
+  const pushed = pass({ source: resolved(commitB), status: synced.status, pods, reports })
+  const events = [created, published, synced, pushed].flatMap((decision) => decision.events)
+  t.strictSame(
+    events.map(({ type, reason }) => `${type} ${reason}`),
+    ['Normal Pending', 'Normal Published', 'Normal GatewaysPending', 'Normal Synced', 'Normal Published', 'Normal GatewaysPending'],
+  )
+  t.notOk(
+    events.some(({ note }) => /gw-|[0-9]+ of/.test(note)),
+    'no pod and no count',
+  )
+  const failing = pass({
+    source: { kind: 'unasked', standing: undefined },
+    status: synced.status,
+    pods,
+    reports: new Map([report('gw-0', {}), report('gw-1', { phase: 'Failed', reason: 'DiskFull', message: 'no space' })]),
+  })
+  t.match(failing.events, [{ type: 'Warning', reason: 'GatewaysFailed', note: 'at least one gateway reports a failure' }])
+})
+
 void t.test('a request that meets a passing fault stays open', async (t) => {
   const first = pass({ source: resolved() }).status
   const annotations = { [requestAnnotations.ref]: 'v2', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'main' }

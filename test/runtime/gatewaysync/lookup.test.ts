@@ -12,7 +12,7 @@ const asked: Wanted = {
   request: { id: 'r1', ref: parseRefName('v1'), specRef: 'main', by: undefined, at: undefined },
   undecided: true,
 }
-const good: LastLookup = { subject: 's', question: 'q', requestId: undefined, atMs: 1_000, failures: 0, fault: undefined }
+const good: LastLookup = { subject: 's', question: 'q', ref: 'main', requestId: undefined, atMs: 1_000, failures: 0, fault: undefined }
 const passing = new Fault('GitTimeout', 'slow')
 const lasting = new Fault('RefNotFound', 'no such ref')
 

@@ -192,6 +192,24 @@ void t.test('a refused request leaves no trace in the conditions', async (t) => 
   )
 })
 
+void t.test('a push of the wanted ref that is gone stays told, with polling off, until the ref is back', async (t) => {
+  const { pass, answer, change, status } = await synced()
+  change({ annotations: requestFor('main') })
+  await pass()
+  await answer(new Fault('RefNotFound', 'no such ref'))
+  for (const when of ['when it is answered', 'at each later pass']) {
+    await pass()
+    t.match(status().requests, [{ id: 'r1', outcome: 'Refused', reason: 'RefNotFound' }], when)
+    t.match(condition(status(), 'Ready'), { status: 'False', reason: 'RefNotFound' }, when)
+  }
+  change({ annotations: requestFor('main', 'r2') })
+  await pass()
+  await answer(commitB)
+  await pass()
+  t.match(condition(status(), 'Ready'), { status: 'True' })
+  t.match(status().published, { commit: commitB })
+})
+
 void t.test('a restart keeps what the last question met until the next one is answered', async (t) => {
   const { pass, answer, restart, status } = setUp()
   await pass()
