@@ -2,6 +2,7 @@
  * What can go wrong, in one table. A reason is the one word that conditions, events, log fields, metric labels, SyncReports and HTTP
  * bodies share; docs/operations.md prints the table. Pure.
  */
+import { redactUrls } from './redact.ts'
 
 /**
  * What to do about a reason: `on-change` waits until the object, the Secret or the commit changes; `backoff` tries again by itself.
@@ -78,13 +79,19 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons
 
-/** A failure with a reason from the table. The message names object and cause and never holds a secret or the user part of a URL. */
+/** Messages may quote what strangers wrote; longer ones help nobody. In characters. */
+const maxMessage = 4096
+
+/**
+ * A failure with a reason from the table. The message names object and cause and never holds a secret; the user part of a URL is redacted
+ * here, so that no place where the message is told has to.
+ */
 export class Fault extends Error {
   override readonly name = 'Fault'
   readonly reason: Reason
 
   constructor(reason: Reason, message: string, options?: { cause?: unknown }) {
-    super(message, options)
+    super(redactUrls(message, maxMessage), options)
     this.reason = reason
   }
 

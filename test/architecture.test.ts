@@ -15,6 +15,7 @@ const layers = [
   ['sync', 'source', 'delivery', 'gateway', 'kube', 'metrics', 'config.ts', 'serve.ts', 'certificates.ts', 'certificates'],
   ['gatewaysync', 'collections', 'delivery/protocol.ts', 'delivery/frames.ts', 'settings.ts', 'agent-settings.ts', 'version.ts'],
   ['fault.ts', 'clock.ts', 'log.ts', 'body.ts'],
+  ['redact.ts'],
 ]
 
 /** The few arrows within a layer, each with its reason. */

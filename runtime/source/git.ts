@@ -6,7 +6,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { Fault, type Reason } from '../fault.ts'
-import { redactUrls } from '../log.ts'
+import { redactUrls } from '../redact.ts'
 
 export type GitLimits = {
   /** RLIMIT_DATA of git: the memory of a delta has no other bound. */

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { Fault } from '../fault.ts'
 import { printable } from '../gatewaysync/values.ts'
-import { redactUrls } from '../log.ts'
+import { redactUrls } from '../redact.ts'
 
 export type Protocol = 'https' | 'http' | 'ssh' | 'file'
 
