@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot'
 import { Fault, type Reason, reasons } from '../fault.ts'
-import { isCommitHash, type RelativePath } from '../gatewaysync/values.ts'
+import { isCommitHash, isRelativePath } from '../gatewaysync/values.ts'
 import type { BlobId, BlobSink, Change, FileMode } from './protocol.ts'
 
 const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
@@ -67,11 +67,12 @@ const maxPathCharacters = 4096
 function decodeChange(value: unknown): Change | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { op, path, mode, id, size } = value as Record<string, unknown>
-  if (typeof path !== 'string' || path === '' || path.length > maxPathCharacters) return undefined
-  if (op === 'delete') return { op, path: path as RelativePath }
+  // A path is joined to the data directory later on: what would lead out of it is damage, whoever sent it.
+  if (typeof path !== 'string' || path.length > maxPathCharacters || !isRelativePath(path)) return undefined
+  if (op === 'delete') return { op, path }
   if (op !== 'put' || typeof id !== 'string' || !isCommitHash(id) || !modes.includes(mode)) return undefined
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) return undefined
-  return { op, path: path as RelativePath, mode: mode as FileMode, id, size }
+  return { op, path, mode: mode as FileMode, id, size }
 }
 
 function isEnd(value: unknown, entries: number): boolean {

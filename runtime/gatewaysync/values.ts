@@ -57,6 +57,14 @@ export function parseRelativePath(text: string): RelativePath {
   return segments.join('/') as RelativePath
 }
 
+/**
+ * Whether a text that another program wrote is a canonical path of a file: not empty, not absolute, without an empty, `.` or `..` segment,
+ * without NUL, well-formed. In linear time, for a listing holds thousands.
+ */
+export function isRelativePath(text: string): text is RelativePath {
+  return !/(?:^|\/)\.{0,2}(?:\/|$)/.test(text) && !text.includes('\0') && text.isWellFormed()
+}
+
 /** Joins two canonical paths; either may be the root `''`. */
 export function joinPath(parent: RelativePath, child: RelativePath): RelativePath {
   return (parent === '' ? child : child === '' ? parent : `${parent}/${child}`) as RelativePath

@@ -4,7 +4,7 @@
  */
 import type { BlobId, Change } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
-import { isWithin, type RelativePath } from '../gatewaysync/values.ts'
+import { isRelativePath, isWithin, printable, type RelativePath } from '../gatewaysync/values.ts'
 import { collectionManifestFolder, type Finding } from './chain.ts'
 import { destinationOf, overlapping, type ResolvedMapping } from './mappings.ts'
 import type { Owned } from './manifest.ts'
@@ -75,6 +75,8 @@ function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, finding
     findings.push({ rule: 'name-not-utf8', path: entry.path, message: 'is not delivered: its name is no text in UTF-8; rename it' })
     return undefined
   }
+  // Whatever a source gives: nothing that leads out of the data directory is a destination.
+  if (!isRelativePath(path)) throw new Fault('DeliveryFailed', `the listing holds "${printable(entry.path)}", which is no path of a file`)
   if (isForbidden(path)) {
     findings.push({ rule: 'forbidden-destination', path: entry.path, message: `is not written: "${path}" belongs to the gateway itself` })
     return undefined

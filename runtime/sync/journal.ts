@@ -8,6 +8,7 @@ import { Fault } from '../fault.ts'
 import { diskFault, enginePaths, errorCode, writeDurably } from './disk.ts'
 import type { Step } from './layout.ts'
 import { decodeLine, encodeChange, encodeState, type ManifestChange, type State } from './manifest.ts'
+import { mayBeOurs, mayHoldOurs } from './paths.ts'
 
 export type Journal = {
   /** Name of the folder with staged and kept content, below our own. */
@@ -19,12 +20,16 @@ export type Journal = {
   state: State
 }
 
+/** Names below the run's folder, as layout.ts makes them: each is one name, so none leads elsewhere. */
+const name = (kinds: string) => v.pipe(v.string(), v.regex(new RegExp(`^[${kinds}]\\d{1,9}$`)))
+const file = v.custom<string>(mayBeOurs)
+const folder = v.custom<string>(mayHoldOurs)
 const step = v.variant('op', [
-  v.object({ op: v.literal('put'), path: v.string(), stage: v.string(), keep: v.string(), had: v.boolean() }),
-  v.object({ op: v.literal('tree'), path: v.string(), stage: v.string() }),
-  v.object({ op: v.literal('move'), path: v.string(), keep: v.string() }),
+  v.object({ op: v.literal('put'), path: file, stage: name('s'), keep: name('k'), had: v.boolean() }),
+  v.object({ op: v.literal('tree'), path: folder, stage: name('t') }),
+  v.object({ op: v.literal('move'), path: file, keep: name('od') }),
 ])
-const head = v.object({ version: v.literal(1), run: v.pipe(v.string(), v.regex(/^run-[0-9a-f-]+$/)), bootId: v.string() })
+const head = v.object({ version: v.literal(1), run: v.pipe(v.string(), v.regex(/^run-[0-9a-f-]{1,64}$/)), bootId: v.string() })
 const tail = v.object({ end: v.number() })
 
 /** Lines of the journal in chunks of some size, so that a large one is never held as one text. */
@@ -74,7 +79,7 @@ export function decodeJournal(text: string): Journal {
     const [kind, value] = Array.isArray(fields) ? (fields as unknown[]) : []
     const entry = decodeLine(fields)
     if (kind === 's' && v.is(step, value)) steps.push(value)
-    else if (kind === 'e' && typeof value === 'string') emptied.push(value)
+    else if (kind === 'e' && mayHoldOurs(value)) emptied.push(value)
     else if (entry?.kind === 'change') changes.push(entry.change)
     else if (entry?.kind === 'state') state = entry.state
     else throw damaged(index + 2)

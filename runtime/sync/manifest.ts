@@ -9,6 +9,7 @@ import * as v from 'valibot'
 import type { BlobId } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
+import { mayBeOurs } from './paths.ts'
 
 /** Size in bytes, modification time in milliseconds and inode: equal means unchanged, without reading the content. */
 export type FileStat = { size: number; mtimeMs: number; ino: number }
@@ -29,6 +30,12 @@ export type Owned = {
   rendered: Rendered | undefined
   judged: Judgement | undefined
 }
+
+const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
+const renderedSchema = v.optional(v.object({ uses: v.array(v.array(v.string())), key: v.string(), id }))
+const judgementSchema = v.optional(
+  v.object({ size: v.number(), mtimeMs: v.number(), ino: v.number(), verdict: v.picklist(['drift', 'harmless']), id: v.nullable(id) }),
+)
 
 const scanKinds = v.array(v.picklist(['projects', 'config']))
 
@@ -148,7 +155,7 @@ export function decodeLine(fields: unknown): Line | undefined {
   if (!Array.isArray(fields)) return undefined
   const [kind, first] = fields as unknown[]
   if (kind === 'm') return first === 1 ? { kind: 'head' } : undefined
-  if (kind === 'd') return typeof first === 'string' ? { kind: 'change', change: { path: first, owned: undefined } } : undefined
+  if (kind === 'd') return mayBeOurs(first) ? { kind: 'change', change: { path: first, owned: undefined } } : undefined
   if (kind === 'p') return decodeFile(fields as unknown[])
   if (kind !== 'c') return undefined
   const state = v.safeParse(stateSchema, first)
@@ -156,16 +163,19 @@ export function decodeLine(fields: unknown): Line | undefined {
 }
 
 function decodeFile(fields: readonly unknown[]): Line | undefined {
-  const [, path, id, exec, mapping, size, mtimeMs, ino, rendered, judged] = fields
-  if (typeof path !== 'string' || typeof id !== 'string' || !isCommitHash(id)) return undefined
+  const [, path, id, exec, mapping, size, mtimeMs, ino] = fields
+  const rendered = fields[8] ?? undefined
+  const judged = fields[9] ?? undefined
+  if (!mayBeOurs(path) || typeof id !== 'string' || !isCommitHash(id)) return undefined
   if (typeof mapping !== 'number' || typeof size !== 'number' || typeof mtimeMs !== 'number' || typeof ino !== 'number') return undefined
+  if (!v.is(renderedSchema, rendered) || !v.is(judgementSchema, judged)) return undefined
   const owned: Owned = {
     id,
     exec: exec === 1,
     mapping,
     stat: { size, mtimeMs, ino },
-    rendered: (rendered ?? undefined) as Rendered | undefined,
-    judged: (judged ?? undefined) as Judgement | undefined,
+    rendered,
+    judged,
   }
   return { kind: 'change', change: { path, owned } }
 }

@@ -3,6 +3,7 @@
  * because a gateway keys its names that way and a volume may be case-insensitive. Pure.
  */
 import { engineFolder } from '../gatewaysync/names.ts'
+import { isRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 
 /** Where a gateway reads resource collections, below its data directory. */
 export const collectionsFolder = 'config/resources'
@@ -41,6 +42,19 @@ export function isForbidden(path: string): boolean {
     (folded.includes(forbiddenSegment) && folded.split('/').includes(forbiddenSegment)) ||
     isAtOrBelow(folded, forbiddenFolders)
   )
+}
+
+/**
+ * Whether our own records may name this path as a file of ours. They lie in a folder that a gateway can write to, so they are read like
+ * any other text from outside: what leads out of the data directory, or to what is never written, was not written by us.
+ */
+export function mayBeOurs(path: unknown): path is RelativePath {
+  return typeof path === 'string' && isRelativePath(path) && !isForbidden(path)
+}
+
+/** The same for a folder, of which only what lies below it counts: a folder may be named like a forbidden file. */
+export function mayHoldOurs(folder: unknown): folder is RelativePath {
+  return typeof folder === 'string' && isRelativePath(folder) && !isForbidden(`${folder}/x`)
 }
 
 /** One gateway's identity and our own way in: kept by `prune: all`, written with a warning (gateway.md section 3). */
