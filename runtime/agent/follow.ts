@@ -46,6 +46,8 @@ const firstRetryMs = 1_000
 const longestRetryMs = 300_000
 /** A gateway that starts, is commissioned or has a Designer open is looked at again after this. */
 const waitingMs = 5_000
+/** How often a gateway that is to tell its mode is asked for it. */
+const askModeMs = 1_000
 /** At most this many entries are kept in the report's history. */
 const keptHistory = 5
 
@@ -59,12 +61,15 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   let desired: Desired | undefined
   let synced = false
   let stopping = false
-  let progressMs = startedMs
+  /** When the step under way began; undefined between two steps. */
+  let steppingSinceMs: number | undefined
   let pod: PodFacts | undefined
   /** Ends what the present cycle has not published yet. */
   let halt: AbortController | undefined
   let failures = 0
   let last: SyncReportStatus | undefined
+  /** The gateway that has not told its mode yet, and the mode that was assumed meanwhile. */
+  let modeless: { gateway: Gateway; assumed: Wanted['facts']['mode'] } | undefined
   const sources = keepLatest(deps.source)
   const gateways = keepLatest(deps.gateway)
 
@@ -75,6 +80,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
 
   /** One look: what should be, what was done about it, and when to look again. */
   const step = async (signal: AbortSignal): Promise<number | undefined> => {
+    modeless = undefined
     pod = await deps.podFacts()
     desired = desiredSync(options.gatewaySync, followed, pod)
     const at = timestamp(clock.now())
@@ -85,6 +91,9 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       return undefined
     }
     const gateway = gateways(desired.gateway)
+    const mode = await deps.mode(gateway, signal)
+    const asks = desired.profile.collections?.mode === 'auto' && mode?.from !== 'gateway' && mode?.from !== 'target'
+    if (asks && gateway !== undefined) modeless = { gateway, assumed: mode }
     halt = new AbortController()
     const wanted: Wanted = {
       commit: desired.commit,
@@ -102,7 +111,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
         namespace: pod.namespace,
         ordinal: podOrdinal(pod),
         podLabels: pod.labels,
-        mode: await deps.mode(gateway, signal),
+        mode,
       },
     }
     const held = last ?? deps.present()
@@ -121,6 +130,19 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     return result.phase === 'Pending' || result.reason === 'DesignerOpen' ? waitingMs : desired.profile.syncPeriod * 1000
   }
 
+  /** Waits for news or until the next look is due. A gateway that has started and tells another mode than was assumed is news too. */
+  const rest = async (ms: number | undefined, signal: AbortSignal): Promise<void> => {
+    const untilMs = clock.monotonicMs() + (ms ?? Number.POSITIVE_INFINITY)
+    while (modeless !== undefined && untilMs - clock.monotonicMs() > askModeMs) {
+      if (await wake.wait(askModeMs, signal)) return
+      if (signal.aborted) return
+      const mode = await deps.mode(modeless.gateway, signal)
+      if (mode?.name !== modeless.assumed?.name || mode?.from === 'gateway') return
+    }
+    const leftMs = untilMs - clock.monotonicMs()
+    await wake.wait(Number.isFinite(leftMs) ? Math.max(0, leftMs) : undefined, signal)
+  }
+
   return {
     observe(next) {
       const text = decisiveText(next)
@@ -134,14 +156,16 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     },
     health() {
       const nowMs = clock.monotonicMs()
-      return agentHealth({ desired, synced, sinceProgressMs: nowMs - progressMs, sinceStartMs: nowMs - startedMs, stopping })
+      const steppingForMs = steppingSinceMs === undefined ? 0 : nowMs - steppingSinceMs
+      return agentHealth({ desired, synced, steppingForMs, sinceStartMs: nowMs - startedMs, stopping })
     },
     async run(signal) {
       let nextMs: number | undefined
       while (!signal.aborted) {
-        await wake.wait(nextMs, signal)
-        progressMs = clock.monotonicMs()
+        steppingSinceMs = undefined
+        await rest(nextMs, signal).catch(() => undefined)
         if (signal.aborted || !read) continue
+        steppingSinceMs = clock.monotonicMs()
         try {
           nextMs = await step(signal)
         } catch (error) {

@@ -22,8 +22,8 @@ type Facts = {
   desired: Desired | undefined
   /** The first sync of this pod ended well, or found everything in place. */
   synced: boolean
-  /** Milliseconds since the loop last moved. */
-  sinceProgressMs: number
+  /** For how long the step under way has been at work; 0 between two steps. */
+  steppingForMs: number
   sinceStartMs: number
   stopping: boolean
 }
@@ -32,8 +32,8 @@ type Facts = {
  * `startPolicy: block` holds the gateway back until its first good sync; whatever makes a sync impossible without a fault of the
  * gateway's (no GatewaySync, nothing published, paused, unknown profile, dry run) never does: no decision of ours keeps a gateway down.
  */
-export function agentHealth({ desired, synced, sinceProgressMs, sinceStartMs, stopping }: Facts): AgentHealth {
-  const live = sinceProgressMs < stuckAfterMs
+export function agentHealth({ desired, synced, steppingForMs, sinceStartMs, stopping }: Facts): AgentHealth {
+  const live = steppingForMs < stuckAfterMs
   if (stopping) return { started: true, live, why: 'shutting down' }
   if (desired === undefined) return { started: sinceStartMs > unreadableForMs, live, why: 'the GatewaySync has not been read yet' }
   if (synced || desired.kind === 'idle') return { started: true, live, why: live ? undefined : 'the last step has not ended' }

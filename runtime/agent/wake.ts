@@ -6,8 +6,11 @@ import type { Clock } from '../clock.ts'
 export type Wake = {
   /** Something changed: look again at once. */
   call(): void
-  /** Waits for a call, for `ms` to pass, or for the signal; a call that came since the last wait ends it at once. */
-  wait(ms: number | undefined, signal: AbortSignal): Promise<void>
+  /**
+   * Waits for a call, for `ms` to pass, or for the signal; a call that came since the last wait ends it at once. Returns whether there was
+   * a call.
+   */
+  wait(ms: number | undefined, signal: AbortSignal): Promise<boolean>
 }
 
 export function createWake(clock: Clock): Wake {
@@ -28,7 +31,9 @@ export function createWake(clock: Clock): Wake {
         timer.abort()
         end = undefined
       }
+      const wasCalled = called
       called = false
+      return wasCalled
     },
   }
 }

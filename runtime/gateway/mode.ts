@@ -4,11 +4,16 @@
  */
 import { type Clock, deadline } from '../clock.ts'
 import { findMode, type Mode } from '../collections/mode.ts'
+import { asFault, type Reason } from '../fault.ts'
 import type { Gateway } from './gateway.ts'
 
-/** The gateway reads its mode only at its start, so its answer holds for a while. */
+/** The gateway reads its mode only at its start, so its answer holds for a while; so does its refusal to tell. */
 const askAgainMs = 60_000
+/** One that is not there yet may be there in a moment. */
+const askAbsentAgainMs = 1_000
 const askTimeoutMs = 2_000
+/** A gateway that does not run, starts or is commissioned. */
+const absent: ReadonlySet<Reason> = new Set<Reason>(['GatewayUnreachable', 'GatewayNotReady', 'Timeout'])
 
 type Deps = {
   clock: Clock
@@ -19,21 +24,26 @@ type Deps = {
 /** What is known of how the gateway is started. */
 type Known = { target?: string | undefined; argument?: string | undefined; environment?: string | undefined }
 
-/** A gateway that does not answer leaves its last answer in force; a missing API key is no failure of the sync. */
+/**
+ * A gateway that does not answer leaves its last answer in force; a missing API key is no failure of the sync. Whoever calls often learns
+ * the mode of a gateway that starts as soon as it runs: it is asked no more often than makes sense.
+ */
 export function createModeFinder(deps: Deps, known: Known): (gateway: Gateway | undefined, signal: AbortSignal) => Promise<Mode> {
   const { clock } = deps
   let answer: string | undefined
-  let askedMs = Number.NEGATIVE_INFINITY
+  let askAgainAtMs = Number.NEGATIVE_INFINITY
 
   const ask = async (gateway: Gateway, signal: AbortSignal): Promise<void> => {
-    if (clock.monotonicMs() - askedMs < askAgainMs) return
-    askedMs = clock.monotonicMs()
+    if (clock.monotonicMs() < askAgainAtMs) return
+    let waitMs = askAgainMs
     try {
       const info = await gateway.info(deadline(askTimeoutMs, signal))
       answer = info.deploymentMode
-    } catch {
+    } catch (error) {
       signal.throwIfAborted()
+      if (absent.has(asFault(error).reason)) waitMs = askAbsentAgainMs
     }
+    askAgainAtMs = clock.monotonicMs() + waitMs
   }
 
   return async (gateway, signal) => {

@@ -258,7 +258,7 @@ async function stopChild(child: ChildProcess): Promise<number | null> {
   return code
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.on('error', reject)

@@ -5,18 +5,26 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import type { FollowedSync } from '../../../runtime/agent/desired.ts'
-import { createFollower } from '../../../runtime/agent/follow.ts'
-import { systemClock } from '../../../runtime/clock.ts'
+import { createFollower, type FollowDeps } from '../../../runtime/agent/follow.ts'
+import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
+import { connectGateway, type Gateway } from '../../../runtime/gateway/gateway.ts'
+import { createModeFinder } from '../../../runtime/gateway/mode.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { type EngineMemory, present, runCycle } from '../../../runtime/sync/cycle.ts'
+import { startSimulator } from '../../../examples/simulator/simulator.ts'
+import { freePort } from '../../support/installation.ts'
 import { memorySource, type Tree } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { until } from '../../support/world.ts'
 
 const pod = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
 
-function setUp(t: Pick<Test, 'teardown'>, dataDir = temporaryFolder(t, 'follow')) {
+type Options = { dataDir?: string; clock?: Clock; gateway?: Gateway; mode?: FollowDeps['mode']; profile?: object }
+
+function setUp(t: Pick<Test, 'teardown'>, options: Options = {}) {
+  const { dataDir = temporaryFolder(t, 'follow'), clock = systemClock, gateway, mode = async () => ({ name: '', from: 'none' }) } = options
+  const profile = options.profile ?? { mappings: [{ source: 'projects', destination: 'projects' }] }
   mkdirSync(path.join(dataDir, 'projects'), { recursive: true })
   const source = memorySource()
   const memory: EngineMemory = { manifest: undefined }
@@ -34,15 +42,15 @@ function setUp(t: Pick<Test, 'teardown'>, dataDir = temporaryFolder(t, 'follow')
   }
   const follower = createFollower(
     {
-      clock: systemClock,
+      clock,
       log: silentLog,
       source: () => slow,
-      gateway: () => undefined,
-      mode: async () => ({ name: '', from: 'none' }),
+      gateway: () => gateway,
+      mode,
       podFacts: async () => pod,
       present: () => present(dataDir),
-      cycle: (from, gateway, wanted, signal) =>
-        runCycle({ source: from, gateway, clock: systemClock, log: silentLog, memory }, wanted, signal),
+      cycle: (from, to, wanted, signal) =>
+        runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),
       report: (status) => void reports.push(status),
     },
     { gatewaySync: 'plant', dataDir, agentVersion: 'test' },
@@ -52,7 +60,7 @@ function setUp(t: Pick<Test, 'teardown'>, dataDir = temporaryFolder(t, 'follow')
     spec: {
       git: { repo: 'https://git.example.com/plant.git', ref: 'main' },
       paused,
-      sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+      sync: { profiles: { default: profile } },
     },
     status: {
       published: { commit: source.commit(tree), ref: 'main' },
@@ -132,7 +140,7 @@ void t.test('an agent that starts again over what it had synced reports no sync'
   await before.reported('Synced')
   t.equal(before.reports[0]?.phase, 'Syncing')
   await before.end()
-  const again = setUp(t, before.dataDir)
+  const again = setUp(t, { dataDir: before.dataDir })
   again.follower.observe(again.followed({ 'projects/a': '1' }, false))
   await again.reported('Synced')
   t.same(
@@ -142,4 +150,46 @@ void t.test('an agent that starts again over what it had synced reports no sync'
   again.follower.observe(again.followed({ 'projects/a': '2' }, false))
   await again.reported('Synced', again.source.commit({ 'projects/a': '2' }))
   t.equal(again.reports[1]?.phase, 'Syncing')
+})
+
+void t.test(
+  'the mode of a gateway that starts after its agent is learned as soon as it runs, not at the next look for drift',
+  async (t) => {
+    const dataDir = temporaryFolder(t, 'mode')
+    mkdirSync(path.join(dataDir, 'config/resources'), { recursive: true })
+    const port = await freePort()
+    const log = silentLog
+    const gateway = connectGateway({ url: `http://127.0.0.1:${port}`, apiKey: async () => undefined, clock: systemClock, log })
+    const mode = createModeFinder({ clock: systemClock, ignitionConf: () => undefined }, {})
+    const manifest = (parent?: string) => JSON.stringify({ title: 'x', enabled: true, inheritable: true, ...(parent && { parent }) })
+    const tree: Tree = {
+      'collections/external/config-mode.json': manifest(),
+      'collections/core/config-mode.json': manifest('external'),
+      'collections/dev/config-mode.json': manifest('core'),
+    }
+    const profile = { collections: { root: 'collections' }, syncPeriod: 3600 }
+    const { follower, followed, reported, reports } = setUp(t, { dataDir, gateway, mode, profile })
+    follower.observe(followed(tree, false))
+    await until(() => (existsSync(path.join(dataDir, 'config/resources/core/config-mode.json')) ? true : undefined), 'core is in place')
+    t.notOk(existsSync(path.join(dataDir, 'config/resources/dev')), 'no mode is known')
+    const simulator = await startSimulator({ dataDir, name: 'gw-0', mode: 'dev', port })
+    t.teardown(async () => simulator.stop())
+    const report = await until(
+      () => reports.findLast(({ mode: known }) => known?.from === 'gateway'),
+      'the report names the mode of the running gateway',
+    )
+    t.match(report.mode, { name: 'dev', from: 'gateway' })
+    await reported('Synced')
+    t.ok(existsSync(path.join(dataDir, 'config/resources/dev/config-mode.json')))
+  },
+)
+
+void t.test('an agent that has nothing to do for hours is alive', async (t) => {
+  let aheadMs = 0
+  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs }
+  const { follower, reported } = setUp(t, { clock })
+  follower.observe(undefined)
+  await reported('Pending')
+  aheadMs = 7_200_000
+  t.match(follower.health(), { live: true })
 })

@@ -17,7 +17,7 @@ const published: FollowedSync['status'] = {
 }
 
 void t.test('a gateway waits for its first good sync and for nothing else', async (t) => {
-  const base = { synced: false, sinceProgressMs: 0, sinceStartMs: 1_000, stopping: false }
+  const base = { synced: false, steppingForMs: 0, sinceStartMs: 1_000, stopping: false }
   t.match(agentHealth({ ...base, desired: undefined }), { started: false }, 'before the GatewaySync was read')
   t.match(agentHealth({ ...base, desired: undefined, sinceStartMs: 180_000 }), { started: true }, 'a GatewaySync that stays unreadable')
   t.match(agentHealth({ ...base, desired: desired({}) }), { started: false }, 'block, not synced')
@@ -32,6 +32,6 @@ void t.test('a gateway waits for its first good sync and for nothing else', asyn
 
 void t.test('an agent whose loop stands still is not live', async (t) => {
   const facts = { desired: desired({}), synced: true, sinceStartMs: 1_000, stopping: false }
-  t.match(agentHealth({ ...facts, sinceProgressMs: 1_000 }), { live: true })
-  t.match(agentHealth({ ...facts, sinceProgressMs: 1_000_000 }), { live: false })
+  t.match(agentHealth({ ...facts, steppingForMs: 1_000 }), { live: true })
+  t.match(agentHealth({ ...facts, steppingForMs: 1_000_000 }), { live: false })
 })
