@@ -137,6 +137,12 @@ export interface GatewaySyncSpecGit {
      */
     readonly caBundle?: GatewaySyncSpecGitCaBundle;
     /**
+     * Proxy on the way to the git host: the key url of a Secret, http://[user:password@]host:port. Default: the value source.proxy.
+     *
+     * @schema GatewaySyncSpecGit#proxy
+     */
+    readonly proxy?: GatewaySyncSpecGitProxy;
+    /**
      * Glob patterns of refs that a request may ask for. Default: any branch or tag, no hash, no other namespace of refs.
      *
      * @schema GatewaySyncSpecGit#allowedRefs
@@ -310,11 +316,23 @@ export declare function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | 
  */
 export interface GatewaySyncSpecGitAuth {
     /**
-     * Access token for https.
+     * Access token for https, of any git host.
      *
      * @schema GatewaySyncSpecGitAuth#token
      */
     readonly token?: GatewaySyncSpecGitAuthToken;
+    /**
+     * User and password for https: the keys username and password of a Secret.
+     *
+     * @schema GatewaySyncSpecGitAuth#basic
+     */
+    readonly basic?: GatewaySyncSpecGitAuthBasic;
+    /**
+     * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+     *
+     * @schema GatewaySyncSpecGitAuth#clientCertificate
+     */
+    readonly clientCertificate?: GatewaySyncSpecGitAuthClientCertificate;
     /**
      * Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.
      *
@@ -347,6 +365,21 @@ export interface GatewaySyncSpecGitCaBundle {
  * Converts an object of type 'GatewaySyncSpecGitCaBundle' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecGitCaBundle(obj: GatewaySyncSpecGitCaBundle | undefined): Record<string, any> | undefined;
+/**
+ * Proxy on the way to the git host: the key url of a Secret, http://[user:password@]host:port. Default: the value source.proxy.
+ *
+ * @schema GatewaySyncSpecGitProxy
+ */
+export interface GatewaySyncSpecGitProxy {
+    /**
+     * @schema GatewaySyncSpecGitProxy#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecGitProxySecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitProxy' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitProxy(obj: GatewaySyncSpecGitProxy | undefined): Record<string, any> | undefined;
 /**
  * Publish only what one of these PGP or SSH keys signed.
  *
@@ -658,7 +691,7 @@ export interface GatewaySyncSpecAgentImagePullSecrets {
  */
 export declare function toJson_GatewaySyncSpecAgentImagePullSecrets(obj: GatewaySyncSpecAgentImagePullSecrets | undefined): Record<string, any> | undefined;
 /**
- * Access token for https.
+ * Access token for https, of any git host.
  *
  * @schema GatewaySyncSpecGitAuthToken
  */
@@ -673,6 +706,36 @@ export interface GatewaySyncSpecGitAuthToken {
  */
 export declare function toJson_GatewaySyncSpecGitAuthToken(obj: GatewaySyncSpecGitAuthToken | undefined): Record<string, any> | undefined;
 /**
+ * User and password for https: the keys username and password of a Secret.
+ *
+ * @schema GatewaySyncSpecGitAuthBasic
+ */
+export interface GatewaySyncSpecGitAuthBasic {
+    /**
+     * @schema GatewaySyncSpecGitAuthBasic#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecGitAuthBasicSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthBasic' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthBasic(obj: GatewaySyncSpecGitAuthBasic | undefined): Record<string, any> | undefined;
+/**
+ * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+ *
+ * @schema GatewaySyncSpecGitAuthClientCertificate
+ */
+export interface GatewaySyncSpecGitAuthClientCertificate {
+    /**
+     * @schema GatewaySyncSpecGitAuthClientCertificate#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecGitAuthClientCertificateSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthClientCertificate' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthClientCertificate(obj: GatewaySyncSpecGitAuthClientCertificate | undefined): Record<string, any> | undefined;
+/**
  * Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.
  *
  * @schema GatewaySyncSpecGitAuthSshKey
@@ -683,10 +746,20 @@ export interface GatewaySyncSpecGitAuthSshKey {
      */
     readonly secretRef: GatewaySyncSpecGitAuthSshKeySecretRef;
     /**
+     * Passphrase of the private key, where it has one.
+     *
+     * @schema GatewaySyncSpecGitAuthSshKey#passphrase
+     */
+    readonly passphrase?: GatewaySyncSpecGitAuthSshKeyPassphrase;
+    /**
+     * Host keys of the git host, as ssh-keyscan prints them.
+     *
      * @schema GatewaySyncSpecGitAuthSshKey#knownHosts
      */
     readonly knownHosts?: GatewaySyncSpecGitAuthSshKeyKnownHosts;
     /**
+     * Takes any host key, so that whoever is in between can pose as the git host.
+     *
      * @schema GatewaySyncSpecGitAuthSshKey#insecureIgnoreHostKey
      */
     readonly insecureIgnoreHostKey?: boolean;
@@ -714,6 +787,8 @@ export interface GatewaySyncSpecGitAuthGithubApp {
      */
     readonly privateKeySecretRef: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef;
     /**
+     * API of GitHub Enterprise Server, https://<host>/api/v3. Default: the API of github.com.
+     *
      * @schema GatewaySyncSpecGitAuthGithubApp#apiBaseURL
      */
     readonly apiBaseUrl?: string;
@@ -743,6 +818,21 @@ export interface GatewaySyncSpecGitCaBundleSecretRef {
  * Converts an object of type 'GatewaySyncSpecGitCaBundleSecretRef' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecGitCaBundleSecretRef(obj: GatewaySyncSpecGitCaBundleSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecGitProxySecretRef
+ */
+export interface GatewaySyncSpecGitProxySecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitProxySecretRef#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitProxySecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitProxySecretRef(obj: GatewaySyncSpecGitProxySecretRef | undefined): Record<string, any> | undefined;
 /**
  * @schema GatewaySyncSpecGitVerifyMode
  */
@@ -1073,6 +1163,36 @@ export interface GatewaySyncSpecGitAuthTokenSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthTokenSecretRef(obj: GatewaySyncSpecGitAuthTokenSecretRef | undefined): Record<string, any> | undefined;
 /**
+ * @schema GatewaySyncSpecGitAuthBasicSecretRef
+ */
+export interface GatewaySyncSpecGitAuthBasicSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitAuthBasicSecretRef#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthBasicSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthBasicSecretRef(obj: GatewaySyncSpecGitAuthBasicSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecGitAuthClientCertificateSecretRef
+ */
+export interface GatewaySyncSpecGitAuthClientCertificateSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitAuthClientCertificateSecretRef#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthClientCertificateSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj: GatewaySyncSpecGitAuthClientCertificateSecretRef | undefined): Record<string, any> | undefined;
+/**
  * @schema GatewaySyncSpecGitAuthSshKeySecretRef
  */
 export interface GatewaySyncSpecGitAuthSshKeySecretRef {
@@ -1094,6 +1214,23 @@ export interface GatewaySyncSpecGitAuthSshKeySecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj: GatewaySyncSpecGitAuthSshKeySecretRef | undefined): Record<string, any> | undefined;
 /**
+ * Passphrase of the private key, where it has one.
+ *
+ * @schema GatewaySyncSpecGitAuthSshKeyPassphrase
+ */
+export interface GatewaySyncSpecGitAuthSshKeyPassphrase {
+    /**
+     * @schema GatewaySyncSpecGitAuthSshKeyPassphrase#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthSshKeyPassphrase' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthSshKeyPassphrase(obj: GatewaySyncSpecGitAuthSshKeyPassphrase | undefined): Record<string, any> | undefined;
+/**
+ * Host keys of the git host, as ssh-keyscan prints them.
+ *
  * @schema GatewaySyncSpecGitAuthSshKeyKnownHosts
  */
 export interface GatewaySyncSpecGitAuthSshKeyKnownHosts {
@@ -1172,6 +1309,27 @@ export interface GatewaySyncSpecSyncProfilesMappingsPatches {
  * Converts an object of type 'GatewaySyncSpecSyncProfilesMappingsPatches' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySyncSpecSyncProfilesMappingsPatches | undefined): Record<string, any> | undefined;
+/**
+ * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef
+ */
+export interface GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef(obj: GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef | undefined): Record<string, any> | undefined;
 /**
  * @schema GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef
  */

@@ -98,6 +98,7 @@ export function toJson_GatewaySyncSpecGit(obj) {
         'ref': obj.ref,
         'auth': toJson_GatewaySyncSpecGitAuth(obj.auth),
         'caBundle': toJson_GatewaySyncSpecGitCaBundle(obj.caBundle),
+        'proxy': toJson_GatewaySyncSpecGitProxy(obj.proxy),
         'allowedRefs': obj.allowedRefs?.map(y => y),
         'verify': toJson_GatewaySyncSpecGitVerify(obj.verify),
     };
@@ -207,6 +208,8 @@ export function toJson_GatewaySyncSpecGitAuth(obj) {
     }
     const result = {
         'token': toJson_GatewaySyncSpecGitAuthToken(obj.token),
+        'basic': toJson_GatewaySyncSpecGitAuthBasic(obj.basic),
+        'clientCertificate': toJson_GatewaySyncSpecGitAuthClientCertificate(obj.clientCertificate),
         'sshKey': toJson_GatewaySyncSpecGitAuthSshKey(obj.sshKey),
         'githubApp': toJson_GatewaySyncSpecGitAuthGithubApp(obj.githubApp),
     };
@@ -223,6 +226,20 @@ export function toJson_GatewaySyncSpecGitCaBundle(obj) {
     }
     const result = {
         'secretRef': toJson_GatewaySyncSpecGitCaBundleSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitProxy' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitProxy(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecGitProxySecretRef(obj.secretRef),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -434,6 +451,34 @@ export function toJson_GatewaySyncSpecGitAuthToken(obj) {
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /**
+ * Converts an object of type 'GatewaySyncSpecGitAuthBasic' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthBasic(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecGitAuthBasicSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthClientCertificate' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthClientCertificate(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
  * Converts an object of type 'GatewaySyncSpecGitAuthSshKey' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
@@ -443,6 +488,7 @@ export function toJson_GatewaySyncSpecGitAuthSshKey(obj) {
     }
     const result = {
         'secretRef': toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj.secretRef),
+        'passphrase': toJson_GatewaySyncSpecGitAuthSshKeyPassphrase(obj.passphrase),
         'knownHosts': toJson_GatewaySyncSpecGitAuthSshKeyKnownHosts(obj.knownHosts),
         'insecureIgnoreHostKey': obj.insecureIgnoreHostKey,
     };
@@ -477,6 +523,20 @@ export function toJson_GatewaySyncSpecGitCaBundleSecretRef(obj) {
     const result = {
         'name': obj.name,
         'key': obj.key,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitProxySecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitProxySecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -787,6 +847,34 @@ export function toJson_GatewaySyncSpecGitAuthTokenSecretRef(obj) {
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /**
+ * Converts an object of type 'GatewaySyncSpecGitAuthBasicSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthBasicSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthClientCertificateSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
  * Converts an object of type 'GatewaySyncSpecGitAuthSshKeySecretRef' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
@@ -797,6 +885,20 @@ export function toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj) {
     const result = {
         'name': obj.name,
         'key': obj.key,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthSshKeyPassphrase' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthSshKeyPassphrase(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef(obj.secretRef),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -866,6 +968,21 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj) {
     const result = {
         'file': obj.file,
         'set': ((obj.set) === undefined) ? undefined : (Object.entries(obj.set).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+        'key': obj.key,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -13,6 +13,7 @@ import { createPushKeys } from './controller/keys.ts'
 import { lead } from './controller/leader.ts'
 import { pruneMirrors } from './controller/prune-mirrors.ts'
 import { warnOpen } from './controller/receiver.ts'
+import { readClusterSecret } from './controller/secrets.ts'
 import { asFault, Fault } from './fault.ts'
 import { fieldManager, group } from './gatewaysync/names.ts'
 import { createKube, type Kube, loadKube } from './kube/client.ts'
@@ -24,6 +25,7 @@ import { createCommitCheck } from './reconcile/commit-check.ts'
 import { createStore, type SyncKey } from './reconcile/store.ts'
 import { createSyncMirrors } from './reconcile/sync-mirrors.ts'
 import { createMirrors } from './source/mirrors.ts'
+import { createRemotes } from './source/remotes.ts'
 import { version } from './version.ts'
 
 /** After the signal everything is given back; then the process ends in any case. */
@@ -61,8 +63,8 @@ async function run(
     for (const changed of subscribers) changed(key)
   })
   const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
-  const gitMirrors = createMirrors({ folder, clock, log, allowLocal, maxPackBytes: Math.floor(sizeLimit / 2) })
-  const mirrors = createSyncMirrors(gitMirrors, allowedHosts)
+  const gitMirrors = createMirrors({ folder, clock, log, maxPackBytes: Math.floor(sizeLimit / 2) })
+  const mirrors = createSyncMirrors(gitMirrors, createRemotes({ allowLocal, allowedHosts, readSecret: readClusterSecret({ kube, clock }) }))
   const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)
   const pulse = startPulse(clock, signal)
@@ -115,7 +117,10 @@ async function run(
           clock,
           log,
           allowLocal,
-          check: createCommitCheck({ store, listing: (spec, commit, roots) => mirrors.of(spec).listing(commit, roots) }),
+          check: createCommitCheck({
+            store,
+            listing: ({ namespace, name }, commit, roots) => mirrors.held(`${namespace}/${name}`).listing(commit, roots),
+          }),
           delivery: () => ({ url: settings.delivery.url, caBundle: certificates.current().caBundle }),
           observed: metrics.observed,
           reconciled: metrics.reconciled,

@@ -206,6 +206,13 @@ export interface GatewaySyncSpecGit {
   readonly caBundle?: GatewaySyncSpecGitCaBundle;
 
   /**
+   * Proxy on the way to the git host: the key url of a Secret, http://[user:password@]host:port. Default: the value source.proxy.
+   *
+   * @schema GatewaySyncSpecGit#proxy
+   */
+  readonly proxy?: GatewaySyncSpecGitProxy;
+
+  /**
    * Glob patterns of refs that a request may ask for. Default: any branch or tag, no hash, no other namespace of refs.
    *
    * @schema GatewaySyncSpecGit#allowedRefs
@@ -231,6 +238,7 @@ export function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): 
     'ref': obj.ref,
     'auth': toJson_GatewaySyncSpecGitAuth(obj.auth),
     'caBundle': toJson_GatewaySyncSpecGitCaBundle(obj.caBundle),
+    'proxy': toJson_GatewaySyncSpecGitProxy(obj.proxy),
     'allowedRefs': obj.allowedRefs?.map(y => y),
     'verify': toJson_GatewaySyncSpecGitVerify(obj.verify),
   };
@@ -476,11 +484,25 @@ export function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | undefine
  */
 export interface GatewaySyncSpecGitAuth {
   /**
-   * Access token for https.
+   * Access token for https, of any git host.
    *
    * @schema GatewaySyncSpecGitAuth#token
    */
   readonly token?: GatewaySyncSpecGitAuthToken;
+
+  /**
+   * User and password for https: the keys username and password of a Secret.
+   *
+   * @schema GatewaySyncSpecGitAuth#basic
+   */
+  readonly basic?: GatewaySyncSpecGitAuthBasic;
+
+  /**
+   * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+   *
+   * @schema GatewaySyncSpecGitAuth#clientCertificate
+   */
+  readonly clientCertificate?: GatewaySyncSpecGitAuthClientCertificate;
 
   /**
    * Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.
@@ -505,6 +527,8 @@ export function toJson_GatewaySyncSpecGitAuth(obj: GatewaySyncSpecGitAuth | unde
   if (obj === undefined) { return undefined; }
   const result = {
     'token': toJson_GatewaySyncSpecGitAuthToken(obj.token),
+    'basic': toJson_GatewaySyncSpecGitAuthBasic(obj.basic),
+    'clientCertificate': toJson_GatewaySyncSpecGitAuthClientCertificate(obj.clientCertificate),
     'sshKey': toJson_GatewaySyncSpecGitAuthSshKey(obj.sshKey),
     'githubApp': toJson_GatewaySyncSpecGitAuthGithubApp(obj.githubApp),
   };
@@ -533,6 +557,32 @@ export function toJson_GatewaySyncSpecGitCaBundle(obj: GatewaySyncSpecGitCaBundl
   if (obj === undefined) { return undefined; }
   const result = {
     'secretRef': toJson_GatewaySyncSpecGitCaBundleSecretRef(obj.secretRef),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Proxy on the way to the git host: the key url of a Secret, http://[user:password@]host:port. Default: the value source.proxy.
+ *
+ * @schema GatewaySyncSpecGitProxy
+ */
+export interface GatewaySyncSpecGitProxy {
+  /**
+   * @schema GatewaySyncSpecGitProxy#secretRef
+   */
+  readonly secretRef: GatewaySyncSpecGitProxySecretRef;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecGitProxy' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitProxy(obj: GatewaySyncSpecGitProxy | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'secretRef': toJson_GatewaySyncSpecGitProxySecretRef(obj.secretRef),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1004,7 +1054,7 @@ export function toJson_GatewaySyncSpecAgentImagePullSecrets(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Access token for https.
+ * Access token for https, of any git host.
  *
  * @schema GatewaySyncSpecGitAuthToken
  */
@@ -1030,6 +1080,58 @@ export function toJson_GatewaySyncSpecGitAuthToken(obj: GatewaySyncSpecGitAuthTo
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * User and password for https: the keys username and password of a Secret.
+ *
+ * @schema GatewaySyncSpecGitAuthBasic
+ */
+export interface GatewaySyncSpecGitAuthBasic {
+  /**
+   * @schema GatewaySyncSpecGitAuthBasic#secretRef
+   */
+  readonly secretRef: GatewaySyncSpecGitAuthBasicSecretRef;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthBasic' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthBasic(obj: GatewaySyncSpecGitAuthBasic | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'secretRef': toJson_GatewaySyncSpecGitAuthBasicSecretRef(obj.secretRef),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+ *
+ * @schema GatewaySyncSpecGitAuthClientCertificate
+ */
+export interface GatewaySyncSpecGitAuthClientCertificate {
+  /**
+   * @schema GatewaySyncSpecGitAuthClientCertificate#secretRef
+   */
+  readonly secretRef: GatewaySyncSpecGitAuthClientCertificateSecretRef;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthClientCertificate' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthClientCertificate(obj: GatewaySyncSpecGitAuthClientCertificate | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'secretRef': toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj.secretRef),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.
  *
  * @schema GatewaySyncSpecGitAuthSshKey
@@ -1041,11 +1143,22 @@ export interface GatewaySyncSpecGitAuthSshKey {
   readonly secretRef: GatewaySyncSpecGitAuthSshKeySecretRef;
 
   /**
+   * Passphrase of the private key, where it has one.
+   *
+   * @schema GatewaySyncSpecGitAuthSshKey#passphrase
+   */
+  readonly passphrase?: GatewaySyncSpecGitAuthSshKeyPassphrase;
+
+  /**
+   * Host keys of the git host, as ssh-keyscan prints them.
+   *
    * @schema GatewaySyncSpecGitAuthSshKey#knownHosts
    */
   readonly knownHosts?: GatewaySyncSpecGitAuthSshKeyKnownHosts;
 
   /**
+   * Takes any host key, so that whoever is in between can pose as the git host.
+   *
    * @schema GatewaySyncSpecGitAuthSshKey#insecureIgnoreHostKey
    */
   readonly insecureIgnoreHostKey?: boolean;
@@ -1059,6 +1172,7 @@ export function toJson_GatewaySyncSpecGitAuthSshKey(obj: GatewaySyncSpecGitAuthS
   if (obj === undefined) { return undefined; }
   const result = {
     'secretRef': toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj.secretRef),
+    'passphrase': toJson_GatewaySyncSpecGitAuthSshKeyPassphrase(obj.passphrase),
     'knownHosts': toJson_GatewaySyncSpecGitAuthSshKeyKnownHosts(obj.knownHosts),
     'insecureIgnoreHostKey': obj.insecureIgnoreHostKey,
   };
@@ -1089,6 +1203,8 @@ export interface GatewaySyncSpecGitAuthGithubApp {
   readonly privateKeySecretRef: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef;
 
   /**
+   * API of GitHub Enterprise Server, https://<host>/api/v3. Default: the API of github.com.
+   *
    * @schema GatewaySyncSpecGitAuthGithubApp#apiBaseURL
    */
   readonly apiBaseUrl?: string;
@@ -1139,6 +1255,32 @@ export function toJson_GatewaySyncSpecGitCaBundleSecretRef(obj: GatewaySyncSpecG
   const result = {
     'name': obj.name,
     'key': obj.key,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema GatewaySyncSpecGitProxySecretRef
+ */
+export interface GatewaySyncSpecGitProxySecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecGitProxySecretRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecGitProxySecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitProxySecretRef(obj: GatewaySyncSpecGitProxySecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1606,6 +1748,58 @@ export function toJson_GatewaySyncSpecGitAuthTokenSecretRef(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * @schema GatewaySyncSpecGitAuthBasicSecretRef
+ */
+export interface GatewaySyncSpecGitAuthBasicSecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecGitAuthBasicSecretRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthBasicSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthBasicSecretRef(obj: GatewaySyncSpecGitAuthBasicSecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema GatewaySyncSpecGitAuthClientCertificateSecretRef
+ */
+export interface GatewaySyncSpecGitAuthClientCertificateSecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecGitAuthClientCertificateSecretRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthClientCertificateSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj: GatewaySyncSpecGitAuthClientCertificateSecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * @schema GatewaySyncSpecGitAuthSshKeySecretRef
  */
 export interface GatewaySyncSpecGitAuthSshKeySecretRef {
@@ -1640,6 +1834,34 @@ export function toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj: GatewaySyncSpe
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Passphrase of the private key, where it has one.
+ *
+ * @schema GatewaySyncSpecGitAuthSshKeyPassphrase
+ */
+export interface GatewaySyncSpecGitAuthSshKeyPassphrase {
+  /**
+   * @schema GatewaySyncSpecGitAuthSshKeyPassphrase#secretRef
+   */
+  readonly secretRef: GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthSshKeyPassphrase' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthSshKeyPassphrase(obj: GatewaySyncSpecGitAuthSshKeyPassphrase | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'secretRef': toJson_GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef(obj.secretRef),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Host keys of the git host, as ssh-keyscan prints them.
+ *
  * @schema GatewaySyncSpecGitAuthSshKeyKnownHosts
  */
 export interface GatewaySyncSpecGitAuthSshKeyKnownHosts {
@@ -1749,6 +1971,40 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySy
   const result = {
     'file': obj.file,
     'set': ((obj.set) === undefined) ? undefined : (Object.entries(obj.set).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef
+ */
+export interface GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef#name
+   */
+  readonly name: string;
+
+  /**
+   * Key inside the Secret.
+   *
+   * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef#key
+   */
+  readonly key: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef(obj: GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+    'key': obj.key,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -122,14 +122,15 @@ async function openCommit(folder: string, ref: string, signal: AbortSignal): Pro
 async function openRemote(repo: string, ref: string | undefined, signal: AbortSignal): Promise<Input> {
   if (ref === undefined) throw new Fault('InvalidConfiguration', 'name the branch, tag or commit of the repository with --ref')
   const { createMirrors } = await import('../source/mirrors.ts')
+  const { anonymousRemote } = await import('../source/remote.ts')
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-lint-'))
-  const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog, allowLocal: true })
+  const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog })
   const close = async (): Promise<void> => {
     await mirrors.close()
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    const mirror = mirrors.of({ repo })
+    const mirror = mirrors.of(anonymousRemote(repo, { allowLocal: true }))
     const { commit } = await mirror.resolve(parseRefName(ref), { fresh: true }, signal)
     const settings = await readSettings(mirror.listing(commit, [parseRelativePath(settingsFile)]), signal)
     return { ...(await listed(mirror.listing(commit, [whole]), signal)), below: '', settings, close }

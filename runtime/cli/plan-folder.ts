@@ -11,6 +11,8 @@ import { resolveProfile, sourceRoots, syncHash } from '../gatewaysync/profile.ts
 import { parseRefName } from '../gatewaysync/values.ts'
 import { silentLog } from '../log.ts'
 import { createMirrors } from '../source/mirrors.ts'
+import { createRemotes } from '../source/remotes.ts'
+import { readSecretFolder } from '../standalone/secrets.ts'
 import { parseStandaloneSync, parseTargets } from '../standalone/settings.ts'
 import type { Wanted } from '../sync/cycle.ts'
 import { readSmallFile } from '../sync/disk.ts'
@@ -25,6 +27,7 @@ export type PlanOptions = {
   profile?: string
   mode?: string
   ref?: string
+  secrets?: string
   format: 'text' | 'json'
 }
 
@@ -42,9 +45,10 @@ export async function planFolder(options: PlanOptions): Promise<{ text: string; 
   requireFolder(target.dataDir, '--data')
   const signal = AbortSignal.timeout(timeoutMs)
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-plan-'))
-  const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog, allowLocal: true })
+  const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog })
   try {
-    const mirror = mirrors.of({ repo: sync.spec.git.repo })
+    const remoteOf = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: readSecretFolder(options.secrets) })
+    const mirror = mirrors.of(await remoteOf(sync.namespace, sync.spec.git, signal))
     const ref = parseRefName(options.ref ?? sync.spec.git.ref)
     const { commit } = await mirror.resolve(ref, { fresh: true }, signal)
     const profile = resolveProfile(sync.spec.sync, target.profile)

@@ -4,7 +4,7 @@
 import type { Command } from 'commander'
 import { Fault } from '../fault.ts'
 
-type Options = { file: string; data: string; profile?: string; mode?: string; ref?: string; format: string }
+type Options = { file: string; data: string; profile?: string; mode?: string; ref?: string; secrets?: string; format: string }
 
 const exitChanges = 1
 const exitFailed = 2
@@ -18,6 +18,7 @@ export function register(program: Command): void {
     .option('--profile <name>', 'profile of spec.sync.profiles (default: "default")')
     .option('--mode <name>', 'deployment mode of the gateway; default: that of its ignition.conf')
     .option('--ref <ref>', 'another ref than spec.git.ref')
+    .option('--secrets <dir>', 'folder that stands for Secrets: <dir>/<name>/<key>')
     .option('--format <format>', 'text or json', 'text')
     .action(async (options: Options) => {
       try {

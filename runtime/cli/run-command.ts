@@ -45,10 +45,14 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
       look()
     },
   }
-  const standalone = createStandalone({ ...settings, version, sourceFirst: settings.once === true, apiKey: apiKeyOf(settings) }, watcher, {
-    clock,
-    log,
-  })
+  const standalone = createStandalone(
+    { ...settings, secretsDir: settings.secrets, version, sourceFirst: settings.once === true, apiKey: apiKeyOf(settings) },
+    watcher,
+    {
+      clock,
+      log,
+    },
+  )
   const served =
     settings.receiverPort === undefined
       ? undefined

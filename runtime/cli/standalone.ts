@@ -5,11 +5,10 @@
 import path from 'node:path'
 import { createFollower, type Follower } from '../agent/follow.ts'
 import { type Clock, timestamp } from '../clock.ts'
-import { resolveProfile, sourceRoots } from '../gatewaysync/profile.ts'
 import { podAnnotations } from '../gatewaysync/names.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
-import { keptCommits } from '../reconcile/sync-mirrors.ts'
+import { createSyncMirrors, keptCommits } from '../reconcile/sync-mirrors.ts'
 import { asFault, type Fault } from '../fault.ts'
 import { connectGateway, type Gateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
@@ -20,6 +19,8 @@ import { createQueue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
 import { createStore, syncKey } from '../reconcile/store.ts'
 import { createMirrors } from '../source/mirrors.ts'
+import { createRemotes } from '../source/remotes.ts'
+import { readSecretFolder } from '../standalone/secrets.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
 import { createKeeper, type Keeper } from '../standalone/keeper.ts'
 import { readSmallFile } from '../sync/disk.ts'
@@ -29,6 +30,8 @@ export type StandaloneSettings = {
   sync: StandaloneSync
   targets: readonly Target[]
   stateDir: string
+  /** Stands for the Secrets of a cluster: `<dir>/<name>/<key>`. */
+  secretsDir: string | undefined
   version: string
   /** Write nothing before the git host answered, so that the first report is about its answer. */
   sourceFirst: boolean
@@ -67,8 +70,9 @@ export function createStandalone(
   const store = createStore((changed) => queue.add(changed))
   const keeper = createKeeper({ store, clock }, settings)
   const lookups = createLookups({ clock, concurrency: 1, answered: (key) => queue.add(key), signal: stopping.signal })
-  const mirrors = createMirrors({ folder: path.join(settings.stateDir, 'mirrors'), clock, log, allowLocal: true })
-  const mirror = mirrors.of({ repo: sync.spec.git.repo })
+  const mirrors = createMirrors({ folder: path.join(settings.stateDir, 'mirrors'), clock, log })
+  const remoteOf = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: readSecretFolder(settings.secretsDir) })
+  const syncMirrors = createSyncMirrors(mirrors, remoteOf)
   const followers = new Map<string, Follower>()
   let following = !settings.sourceFirst
 
@@ -78,11 +82,17 @@ export function createStandalone(
     clock,
     log,
     allowLocal: true,
-    resolve: (_record, _spec, wanted, fresh, signal) => mirror.resolve(wanted.ref, { fresh }, signal),
-    check: createCommitCheck({ store, listing: (_spec, commit, roots) => mirror.listing(commit, roots) }),
+    async resolve(_record, _spec, wanted, fresh, signal) {
+      const mirror = await syncMirrors.of(sync, signal)
+      const resolved = await mirror.resolve(wanted.ref, { fresh }, signal)
+      syncMirrors.answered(key, mirror)
+      syncMirrors.keep(key, [resolved.commit, ...keptCommits(keeper.record().status)])
+      return resolved
+    },
+    check: createCommitCheck({ store, listing: (_record, commit, roots) => syncMirrors.held(key).listing(commit, roots) }),
     delivery: () => ({ url: 'in-process', caBundle: '' }),
     async writeStatus(_record, status) {
-      mirror.keep(key, keptCommits(status))
+      syncMirrors.keep(key, keptCommits(status))
       const written = keeper.setStatus(status)
       if (following) observeAll()
       return written
@@ -121,7 +131,7 @@ export function createStandalone(
       {
         clock,
         log: log.child({ gateway: target.name }),
-        source: () => mirror.source((profile) => sourceRoots(resolveProfile(sync.spec.sync, profile))),
+        source: () => syncMirrors.source(sync),
         gateway: () => gatewayOf(target),
         mode: createModeFinder({ clock, ignitionConf: () => readSmallFile(conf, 1024 * 1024)?.toString('utf8') }, { target: target.mode }),
         podFacts: async () => podFacts,
@@ -141,9 +151,9 @@ export function createStandalone(
   }
 
   /** The GatewaySync may have named another repository before. */
-  const removeFormerMirrors = async (): Promise<void> => {
+  const removeFormerMirrors = async (signal: AbortSignal): Promise<void> => {
     try {
-      await mirrors.prune([{ repo: sync.spec.git.repo }])
+      await syncMirrors.prune([{ namespace: sync.namespace, repo: sync.spec.git.repo, git: sync.spec.git }], signal)
     } catch (error) {
       log.warn({ message: asFault(error).message }, 'the mirror of a former repository was not removed')
     }
@@ -153,9 +163,8 @@ export function createStandalone(
     keeper,
     async run(signal) {
       signal.addEventListener('abort', () => stopping.abort(signal.reason), { once: true })
-      mirror.keep(key, keptCommits(keeper.record().status))
       log.info({ namespace: sync.namespace, name: sync.name, count: targets.length }, 'started')
-      await removeFormerMirrors()
+      await removeFormerMirrors(signal)
       queue.add(key)
       if (following) observeAll()
       await Promise.all([queue.run(signal), ...[...followers.values()].map((follower) => follower.run(signal))])

@@ -69,7 +69,7 @@ function delivery({ kube, store, mirrors, metrics, log }: EndpointDeps, { watchN
       if (record === undefined || spec === undefined) return undefined
       return {
         commits: new Set<string>(publishedCommits(record.status)),
-        source: mirrors.source(spec),
+        source: mirrors.source({ namespace, name, spec }),
         hasProfile: (profile) => Object.hasOwn(spec.sync.profiles, profile),
       }
     },

@@ -4,7 +4,6 @@
 import type { Clock } from '../clock.ts'
 import { asFault, type Reason } from '../fault.ts'
 import { apiVersion, fieldManager, gatewaySyncKind } from '../gatewaysync/names.ts'
-import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
@@ -54,8 +53,13 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
     ...deps,
     lookups,
     async resolve(record, spec, wanted, fresh, own) {
-      const resolved = await measured(clock, deps.fetched, own, () => mirrors.of(spec).resolve(wanted.ref, { fresh }, own))
-      keepCommits(store, mirrors, spec, record, resolved.commit)
+      const { namespace, name } = record
+      const { mirror, resolved } = await measured(clock, deps.fetched, own, async () => {
+        const mirror = await mirrors.of({ namespace, name, spec }, own)
+        return { mirror, resolved: await mirror.resolve(wanted.ref, { fresh }, own) }
+      })
+      mirrors.answered(`${namespace}/${name}`, mirror)
+      keepCommits(store, mirrors, record, resolved.commit)
       return resolved
     },
     async writeStatus(record, _status, patch, own) {
@@ -96,12 +100,12 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
 }
 
 /** Tells the mirror which commits of a GatewaySync must stay: published ones, whatever a gateway reports, and the one just found. */
-function keepCommits(store: Store, mirrors: SyncMirrors, spec: GatewaySyncSpec, record: GatewaySyncRecord, found: CommitHash): void {
+function keepCommits(store: Store, mirrors: SyncMirrors, record: GatewaySyncRecord, found: CommitHash): void {
   const reported = [...store.reportsIn(record.namespace).values()]
     .filter(({ gatewaySync }) => gatewaySync === record.name)
     .flatMap(({ status }) => status?.commit ?? [])
     .filter(isCommitHash)
-  mirrors.keep(syncKey(record.namespace, record.name), spec, [...new Set([found, ...keptCommits(record.status), ...reported])])
+  mirrors.keep(syncKey(record.namespace, record.name), [...new Set([found, ...keptCommits(record.status), ...reported])])
 }
 
 /** Does something and tells how long it took and how it ended; an end that was asked for is no figure. */

@@ -5,7 +5,8 @@ import type { Clock } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { GatewaySyncRecord, Store } from '../reconcile/store.ts'
-import type { SyncMirrors } from '../reconcile/sync-mirrors.ts'
+import type { NamedSync, SyncMirrors } from '../reconcile/sync-mirrors.ts'
+import { specOf } from './spec-of.ts'
 
 /** A GatewaySync that is replaced, as some tools do, is soon back. */
 const everyMs = 600_000
@@ -16,7 +17,7 @@ type Deps = { store: Pick<Store, 'syncs'>; mirrors: Pick<SyncMirrors, 'prune'>; 
 export async function pruneMirrors({ store, mirrors, clock, log }: Deps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      await mirrors.prune(store.syncs().flatMap(repoOf))
+      await mirrors.prune(store.syncs().flatMap(namedBy), signal)
     } catch (error) {
       const { reason, message } = asFault(error)
       log.warn({ reason, message }, 'mirrors that nobody names were not removed')
@@ -26,7 +27,7 @@ export async function pruneMirrors({ store, mirrors, clock, log }: Deps, signal:
 }
 
 /** Also of a spec that is invalid now: what it published before stays in force. */
-function repoOf({ spec }: GatewaySyncRecord): string[] {
-  const repo = (spec as { git?: { repo?: unknown } } | undefined)?.git?.repo
-  return typeof repo === 'string' ? [repo] : []
+function namedBy(record: GatewaySyncRecord): NamedSync[] {
+  const repo = (record.spec as { git?: { repo?: unknown } } | undefined)?.git?.repo
+  return typeof repo === 'string' ? [{ namespace: record.namespace, repo, git: specOf(record)?.git }] : []
 }

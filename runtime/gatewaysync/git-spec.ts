@@ -2,6 +2,14 @@
  * Where the configuration comes from: `spec.git`. Pure.
  */
 import * as v from 'valibot'
+import {
+  ambiguousPathPattern,
+  hasAmbiguousPath,
+  ipv4HostPattern,
+  numericHostPattern,
+  parseRepositoryUrl,
+  repositoryUrlPattern,
+} from './repository-url.ts'
 import { ref, secretKeyRef, secretName, secretRefHolder, text } from './fields.ts'
 import { rule } from './rule.ts'
 
@@ -11,58 +19,91 @@ export type SpecOptions = {
   allowLocal: boolean
 }
 
-const remoteRepositoryPattern = /^(https?:\/\/[^\s]+|ssh:\/\/[^\s]+|[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^\s]+)$/
-const remoteRepositoryCel =
-  "self.matches('^(https?://[^\\\\s]+|ssh://[^\\\\s]+|[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^\\\\s]+)$')"
-
 function repository({ allowLocal }: SpecOptions) {
   const base = v.pipe(
     text(2048),
     rule(
-      'must not hold a password or token; use spec.git.auth',
-      "!self.matches('^https?://[^/@]*@')",
-      (value) => !/^https?:\/\/[^/@]*@/i.test(value),
+      'must not hold a user, password or token; use spec.git.auth',
+      "!self.matches('^https?://[^/]*@')",
+      (value) => !/^https?:\/\/[^/]*@/.test(value),
     ),
     v.description('https://…, ssh://…, git@host:path, or http://… without credentials.'),
   )
   if (allowLocal) return base
   return v.pipe(
     base,
-    rule('must be an https, http or ssh URL, or git@host:path', remoteRepositoryCel, (value) => remoteRepositoryPattern.test(value)),
+    rule(
+      'must be an https, http or ssh URL without query and fragment, or git@host:path',
+      `self.matches(${celText(repositoryUrlPattern)}) && (!self.matches(${celText(numericHostPattern)}) || self.matches(${celText(ipv4HostPattern)}))`,
+      (value) => hasAmbiguousPath(value) || parseRepositoryUrl(value) !== undefined,
+    ),
+    rule(
+      'must hold no . or .. segment and no percent-encoded . / or \\',
+      `!self.matches(${celText(ambiguousPathPattern)})`,
+      (value) => !hasAmbiguousPath(value),
+    ),
   )
 }
 
-const auth = v.pipe(
+const celText = (pattern: string): string => `'${pattern.replaceAll('\\', '\\\\')}'`
+
+const secretHolder = v.object({ secretRef: v.object({ name: secretName }) })
+
+const sshKey = v.pipe(
   v.object({
-    token: v.optional(v.pipe(secretRefHolder, v.description('Access token for https.'))),
-    sshKey: v.optional(
-      v.pipe(
-        v.object({
-          secretRef: secretKeyRef,
-          knownHosts: v.optional(secretRefHolder),
-          insecureIgnoreHostKey: v.optional(v.boolean(), false),
-        }),
-        v.description('Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.'),
-      ),
-    ),
-    githubApp: v.optional(
-      v.pipe(
-        v.object({
-          appId: v.pipe(v.number(), v.integer(), v.minValue(1)),
-          installationId: v.pipe(v.number(), v.integer(), v.minValue(1)),
-          privateKeySecretRef: secretKeyRef,
-          apiBaseURL: v.optional(v.pipe(v.string(), v.maxLength(2048), v.regex(/^https:\/\/[^\s]+$/, 'must be an https URL'))),
-        }),
-        v.description('GitHub App installation.'),
-      ),
+    secretRef: secretKeyRef,
+    passphrase: v.optional(v.pipe(secretRefHolder, v.description('Passphrase of the private key, where it has one.'))),
+    knownHosts: v.optional(v.pipe(secretRefHolder, v.description('Host keys of the git host, as ssh-keyscan prints them.'))),
+    insecureIgnoreHostKey: v.optional(
+      v.pipe(v.boolean(), v.description('Takes any host key, so that whoever is in between can pose as the git host.')),
+      false,
     ),
   }),
   rule(
-    'at most one of token, sshKey and githubApp',
-    '[has(self.token), has(self.sshKey), has(self.githubApp)].filter(x, x).size() <= 1',
-    (value) => [value.token, value.sshKey, value.githubApp].filter((kind) => kind !== undefined).length <= 1,
+    'needs knownHosts; insecureIgnoreHostKey: true goes without',
+    'has(self.knownHosts) || (has(self.insecureIgnoreHostKey) && self.insecureIgnoreHostKey)',
+    (value) => value.knownHosts !== undefined || value.insecureIgnoreHostKey,
+  ),
+  v.description('Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.'),
+)
+
+const githubApp = v.pipe(
+  v.object({
+    appId: v.pipe(v.number(), v.integer(), v.minValue(1)),
+    installationId: v.pipe(v.number(), v.integer(), v.minValue(1)),
+    privateKeySecretRef: secretKeyRef,
+    apiBaseURL: v.optional(
+      v.pipe(
+        v.string(),
+        v.maxLength(2048),
+        v.regex(/^https:\/\/[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(\/[A-Za-z0-9._~/-]*)?$/, 'must be an https URL'),
+        v.description('API of GitHub Enterprise Server, https://<host>/api/v3. Default: the API of github.com.'),
+      ),
+    ),
+  }),
+  v.description('GitHub App installation.'),
+)
+
+const kinds = ['token', 'basic', 'clientCertificate', 'sshKey', 'githubApp'] as const
+
+const auth = v.pipe(
+  v.object({
+    token: v.optional(v.pipe(secretRefHolder, v.description('Access token for https, of any git host.'))),
+    basic: v.optional(v.pipe(secretHolder, v.description('User and password for https: the keys username and password of a Secret.'))),
+    clientCertificate: v.optional(
+      v.pipe(secretHolder, v.description('Client certificate for https: the keys tls.crt and tls.key of a Secret.')),
+    ),
+    sshKey: v.optional(sshKey),
+    githubApp: v.optional(githubApp),
+  }),
+  rule(
+    'at most one of token, basic, clientCertificate, sshKey and githubApp',
+    `[${kinds.map((kind) => `has(self.${kind})`).join(', ')}].filter(x, x).size() <= 1`,
+    (value) => kinds.filter((kind) => value[kind] !== undefined).length <= 1,
   ),
 )
+
+const celHas = (kinds: readonly string[]): string => `has(self.auth) && (${kinds.map((kind) => `has(self.auth.${kind})`).join(' || ')})`
 
 /** The schema of `spec.git`. */
 export function gitSpec(options: SpecOptions) {
@@ -72,6 +113,14 @@ export function gitSpec(options: SpecOptions) {
       ref,
       auth: v.optional(v.pipe(auth, v.description('At most one kind of credentials.'))),
       caBundle: v.optional(v.pipe(secretRefHolder, v.description('Private certificate authority of the git host, PEM.'))),
+      proxy: v.optional(
+        v.pipe(
+          secretHolder,
+          v.description(
+            'Proxy on the way to the git host: the key url of a Secret, http://[user:password@]host:port. Default: the value source.proxy.',
+          ),
+        ),
+      ),
       allowedRefs: v.optional(
         v.pipe(
           v.array(text(255)),
@@ -93,8 +142,26 @@ export function gitSpec(options: SpecOptions) {
     }),
     rule(
       'credentials are not sent over http; use https or ssh',
-      "!self.repo.lowerAscii().startsWith('http://') || !has(self.auth) || !(has(self.auth.token) || has(self.auth.sshKey) || has(self.auth.githubApp))",
-      (value) => !value.repo.toLowerCase().startsWith('http://') || value.auth === undefined || Object.keys(value.auth).length === 0,
+      `!self.repo.startsWith('http://') || !(${celHas(kinds)})`,
+      (value) => !value.repo.startsWith('http://') || kindsOf(value.auth).length === 0,
+    ),
+    rule(
+      'an https repository takes no sshKey; write the ssh URL of the repository',
+      `!self.repo.startsWith('https://') || !(${celHas(['sshKey'])})`,
+      (value) => !value.repo.startsWith('https://') || !kindsOf(value.auth).includes('sshKey'),
+    ),
+    rule(
+      'an ssh repository needs auth.sshKey',
+      `self.repo.matches('^https?://') || (${celHas(['sshKey'])})`,
+      (value) => !isSshRepository(value.repo) || kindsOf(value.auth).includes('sshKey'),
     ),
   )
+}
+
+function kindsOf(given: v.InferOutput<typeof auth> | undefined): (typeof kinds)[number][] {
+  return kinds.filter((kind) => given?.[kind] !== undefined)
+}
+
+function isSshRepository(repo: string): boolean {
+  return parseRepositoryUrl(repo)?.protocol === 'ssh'
 }

@@ -5,9 +5,10 @@
 import type { GatewaySyncSpec } from './spec.ts'
 
 /** The first field that is set and not honoured, as a path from `spec`; undefined when the whole of `spec.git` is honoured. */
-export function unsupportedField({ auth, caBundle, verify }: GatewaySyncSpec['git']): string | undefined {
+export function unsupportedField({ auth, caBundle, proxy, verify }: GatewaySyncSpec['git']): string | undefined {
   if (verify !== undefined) return 'spec.git.verify'
   if (auth !== undefined) return 'spec.git.auth'
   if (caBundle !== undefined) return 'spec.git.caBundle'
+  if (proxy !== undefined) return 'spec.git.proxy'
   return undefined
 }

@@ -6,7 +6,6 @@ import { createGate } from '../collections/gate.ts'
 import type { VersionedListing } from '../collections/listing.ts'
 import { hasLongName } from '../gatewaysync/glob.ts'
 import { resolveProfile } from '../gatewaysync/profile.ts'
-import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import { type CommitHash, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { createMatcher, defaultExcludes, parseGlob } from '../sync/globs.ts'
 import type { ReconcileDeps } from './reconcile.ts'
@@ -15,7 +14,7 @@ import type { GatewaySyncRecord, Store } from './store.ts'
 type Deps = {
   store: Store
   /** Content of a commit that the mirror holds. */
-  listing(spec: GatewaySyncSpec, commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
+  listing(record: GatewaySyncRecord, commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
 }
 
 export function createCommitCheck({ store, listing }: Deps): ReconcileDeps['check'] {
@@ -27,7 +26,7 @@ export function createCommitCheck({ store, listing }: Deps): ReconcileDeps['chec
   })
   return async (record, spec, commit, signal) => {
     const profiles = Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name))
-    const content = listing(spec, commit, gateRoots(profiles).map(parseRelativePath))
+    const content = listing(record, commit, gateRoots(profiles).map(parseRelativePath))
     const request = {
       profiles,
       validation: spec.validation,

@@ -20,7 +20,7 @@ import type { Log } from '../log.ts'
 import type { Answer, Lookups, Question } from './lookups.ts'
 import type { PassResult } from './queue.ts'
 import { type GatewaySyncRecord, type Store, type SyncKey } from './store.ts'
-import { hostOf } from './sync-mirrors.ts'
+import { readRepository } from '../source/remote.ts'
 
 /** A commit that is in the mirror. Times are RFC 3339. */
 export type ResolvedCommit = { commit: CommitHash; committedAt: string | undefined; fetchedAt: string }
@@ -115,7 +115,7 @@ function ask(deps: ReconcileDeps, key: SyncKey, record: GatewaySyncRecord, spec:
   if (!lookups.isAsking(key, { text, wanted }))
     lookups.ask(key, {
       subject,
-      host: hostOf(spec.git.repo) ?? '',
+      host: readRepository(spec.git.repo, { allowLocal: true })?.host ?? '',
       text,
       wanted,
       ask: question(deps, record, spec, wanted, due.why !== 'poll'),

@@ -7,43 +7,101 @@ import { resolveProfile, sourceRoots } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
-import type { Mirror, Mirrors } from '../source/mirrors.ts'
+import type { Mirror, Mirrors, NamedRemote } from '../source/mirrors.ts'
+import { readRepository } from '../source/remote.ts'
+import type { RemoteOf } from '../source/remotes.ts'
+import { syncKey } from './store.ts'
+
+/** The GatewaySync that a mirror is for. */
+export type SyncOfMirror = { namespace: string; name: string; spec: GatewaySyncSpec }
+
+/** A GatewaySync that names a repository; `git` is undefined while its spec is invalid, and what it published before stays in force. */
+export type NamedSync = { namespace: string; repo: string; git: GatewaySyncSpec['git'] | undefined }
 
 export type SyncMirrors = {
-  /** Throws RepositoryNotAllowed. */
-  of(spec: GatewaySyncSpec): Mirror
-  /** Keeps these commits for a GatewaySync and gives up what another repository kept for it. */
-  keep(key: string, spec: GatewaySyncSpec, commits: readonly CommitHash[]): void
+  /** The mirror for the credentials of now. Throws RepositoryNotAllowed, SecretNotFound. */
+  of(sync: SyncOfMirror, signal: AbortSignal): Promise<Mirror>
+  /** The mirror that answered last for a GatewaySync. Throws Unexpected where none has. */
+  held(key: string): Mirror
+  /** A mirror has answered for a GatewaySync: it serves from now on, and what another one kept for it is given up. */
+  answered(key: string, mirror: Mirror): void
+  /** Keeps these commits in the mirror that answered last, if any has. */
+  keep(key: string, commits: readonly CommitHash[]): void
   forget(key: string): void
-  /** Removes the mirrors of all repositories but these. */
-  prune(repos: readonly string[]): Promise<void>
-  /** Content of the GatewaySync's repository; a commit that this replica does not have yet is fetched when it is asked for. */
-  source(spec: GatewaySyncSpec): Origin
+  /**
+   * Removes the mirrors of all repositories but those of these GatewaySyncs, and but those that have answered for one. Where the
+   * credentials of a GatewaySync cannot be told now, no mirror of its repository is removed.
+   */
+  prune(syncs: readonly NamedSync[], signal: AbortSignal): Promise<void>
+  /**
+   * Content of the GatewaySync's repository; a commit that this replica does not have yet is fetched when it is asked for. What was
+   * fetched with earlier credentials of the same GatewaySync is served on while the present ones have fetched nothing.
+   */
+  source(sync: SyncOfMirror): Origin
 }
 
-export function createSyncMirrors(mirrors: Mirrors, allowedHosts: readonly string[]): SyncMirrors {
-  const keepers = new Map<string, { repo: string; mirror: Mirror }>()
+export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMirrors {
+  const keepers = new Map<string, Mirror>()
 
-  const of = (spec: GatewaySyncSpec): Mirror => {
-    requireAllowedHost(spec.git.repo, allowedHosts)
-    return mirrors.of({ repo: spec.git.repo })
-  }
+  const of = async ({ namespace, spec }: SyncOfMirror, signal: AbortSignal): Promise<Mirror> =>
+    mirrors.of(await remoteOf(namespace, spec.git, signal))
   const forget = (key: string): void => {
-    keepers.get(key)?.mirror.keep(key, [])
+    keepers.get(key)?.keep(key, [])
     keepers.delete(key)
+  }
+  /** The mirror that answered last, while the GatewaySync still names its repository. */
+  const served = ({ namespace, name, spec }: SyncOfMirror): Mirror | undefined => {
+    const mirror = keepers.get(syncKey(namespace, name))
+    return mirror?.remote.url.text === readRepository(spec.git.repo, { allowLocal: true })?.text ? mirror : undefined
+  }
+  const nameRemote = async ({ namespace, repo, git }: NamedSync, signal: AbortSignal): Promise<NamedRemote | undefined> => {
+    const url = readRepository(repo, { allowLocal: true })
+    if (url === undefined || git === undefined) return url === undefined ? undefined : { url, access: undefined }
+    return await remoteOf(namespace, git, signal).catch(() => ({ url, access: undefined }))
   }
 
   return {
     of,
     forget,
-    keep(key, spec, commits) {
-      if (keepers.get(key)?.repo !== spec.git.repo) forget(key)
-      const mirror = of(spec)
-      keepers.set(key, { repo: spec.git.repo, mirror })
-      mirror.keep(key, commits)
+    held(key) {
+      const mirror = keepers.get(key)
+      if (mirror === undefined) throw new Fault('Unexpected', `no mirror has answered for ${key} yet`)
+      return mirror
     },
-    prune: (repos) => mirrors.prune(repos.map((repo) => ({ repo }))),
-    source: (spec) => of(spec).source((profile) => sourceRoots(resolveProfile(spec.sync, profile))),
+    answered(key, mirror) {
+      if (keepers.get(key) === mirror) return
+      forget(key)
+      keepers.set(key, mirror)
+    },
+    keep: (key, commits) => keepers.get(key)?.keep(key, commits),
+    async prune(syncs, signal) {
+      const named: NamedRemote[] = [...keepers.values()].map(({ remote }) => remote)
+      for (const sync of syncs) {
+        const remote = await nameRemote(sync, signal)
+        if (remote !== undefined) named.push(remote)
+      }
+      signal.throwIfAborted()
+      await mirrors.prune(named)
+    },
+    source(sync) {
+      const roots = (profile: string) => sourceRoots(resolveProfile(sync.spec.sync, profile))
+      return originOf(async (signal) => (served(sync) ?? (await of(sync, signal))).source(roots))
+    },
+  }
+}
+
+/** An origin that is opened when it is asked. */
+function originOf(open: (signal: AbortSignal) => Promise<Origin>): Origin {
+  return {
+    async *changes(request, signal) {
+      yield* (await open(signal)).changes(request, signal)
+    },
+    async blobs(request, sink, signal) {
+      await (await open(signal)).blobs(request, sink, signal)
+    },
+    async *frames(request, signal) {
+      yield* (await open(signal)).frames(request, signal)
+    },
   }
 }
 
@@ -60,20 +118,4 @@ export function publishedCommits(status: GatewaySyncStatus): CommitHash[] {
 
 function distinctHashes(commits: readonly (string | undefined)[]): CommitHash[] {
   return [...new Set(commits)].filter((commit) => commit !== undefined).filter(isCommitHash)
-}
-
-function requireAllowedHost(repo: string, allowedHosts: readonly string[]): void {
-  if (allowedHosts.length === 0) return
-  const host = hostOf(repo)
-  if (host !== undefined && allowedHosts.includes(host)) return
-  throw new Fault(
-    'RepositoryNotAllowed',
-    `the installation permits repositories of ${allowedHosts.join(', ')}, not of ${host ?? 'this machine'}`,
-  )
-}
-
-/** Undefined for a repository on this machine. */
-export function hostOf(repo: string): string | undefined {
-  const scp = /^[^@/]+@([^:/]+):/.exec(repo)?.[1]
-  return (scp ?? URL.parse(repo)?.hostname)?.toLowerCase()
 }

@@ -21,8 +21,10 @@ export type GitRun = {
   args: readonly string[]
   /** The protocols that this run may speak. */
   protocols?: readonly ('https' | 'http' | 'ssh' | 'file')[]
-  /** More settings of git, `name=value`; never a secret. */
+  /** More settings of git, `name=value`; never a secret, for they become arguments that every process of the machine may read. */
   settings?: readonly string[]
+  /** More of git's environment, where secrets may stand. */
+  environment?: Readonly<Record<string, string>>
   input?: string
   timeoutMs: number
 }
@@ -88,6 +90,7 @@ export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Wr
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_TERMINAL_PROMPT: '0',
       GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
+      ...run.environment,
     },
   })
 }

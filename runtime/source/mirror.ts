@@ -14,7 +14,8 @@ import { type GitLimits, type GitRun, runGit } from './git.ts'
 import { prepareFolder, refFolder, repack, sweep } from './mirror-folder.ts'
 import { mirrorListing } from './mirror-listing.ts'
 import { mirrorSource } from './mirror-source.ts'
-import type { Location } from './remote.ts'
+import { connect } from './connect.ts'
+import type { Remote } from './remote.ts'
 import { candidateRefs, type FoundRef, pickRef } from './refs.ts'
 import type { Offers } from './offers.ts'
 
@@ -24,6 +25,8 @@ type Held = { commit: CommitHash; committedAt: string | undefined }
 export type Resolved = Held & { fetchedAt: string }
 
 export type Mirror = {
+  /** What it is a mirror of. */
+  readonly remote: Remote
   /**
    * What a branch, tag, `refs/…` name or full hash stands for at the git host; the commit is in the mirror then. `fresh` fetches at once,
    * else the host is only asked. Throws RefNotFound and the faults of git.
@@ -45,8 +48,7 @@ export type Mirror = {
 
 export type MirrorOptions = {
   folder: string
-  location: Location
-  caFile: string | undefined
+  remote: Remote
   limits: GitLimits
   offers: Offers
   clock: Clock
@@ -61,7 +63,8 @@ const localTimeoutMs = 60_000
 const fetchesBetweenRepacks = 30
 
 export function openMirror(options: MirrorOptions): Mirror {
-  const { folder, location, limits, clock, log } = options
+  const { folder, limits, clock, log } = options
+  const { url } = options.remote
   const resolving = createCoalesce<Resolved>(options.signal)
   const fetching = createCoalesce<void>(options.signal)
   const owners = new Map<string, readonly CommitHash[]>()
@@ -73,7 +76,6 @@ export function openMirror(options: MirrorOptions): Mirror {
   /** Names that were found to be tags: a few of them, for each stands in a GatewaySync. */
   const notBranches = new Set<string>()
 
-  const settings = options.caFile === undefined ? [] : [`http.sslCAInfo=${options.caFile}`]
   const git = async (run: Omit<GitRun, 'folder'>, signal: AbortSignal): Promise<Buffer> => {
     try {
       return await runGit({ folder, ...run }, { limits, signal })
@@ -85,8 +87,10 @@ export function openMirror(options: MirrorOptions): Mirror {
   }
   const local = (args: readonly string[], signal: AbortSignal, input = ''): Promise<Buffer> =>
     git({ args, input, timeoutMs: localTimeoutMs }, signal)
-  const remote = (args: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<Buffer> =>
-    git({ args, settings, protocols: [location.protocol], timeoutMs }, signal)
+  const remote = async (args: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<Buffer> => {
+    await using connection = await connect(options.remote, signal)
+    return await git({ args, ...connection.forGit, protocols: [url.protocol], timeoutMs }, signal)
+  }
 
   /** One writer at a time; a failed one holds nobody up. */
   const exclusively = <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -134,7 +138,7 @@ export function openMirror(options: MirrorOptions): Mirror {
         '--end-of-options',
       ]
       try {
-        await remote([...args, location.url, `+${what}:${incomingRef}`], fetchTimeoutMs, signal)
+        await remote([...args, url.text, `+${what}:${incomingRef}`], fetchTimeoutMs, signal)
         fetches += 1
         const held = await look(`${incomingRef}^{commit}`, signal)
         await local(['update-ref', keepRef(held.commit), held.commit], signal)
@@ -150,7 +154,7 @@ export function openMirror(options: MirrorOptions): Mirror {
   const askHost = async (ref: string, signal: AbortSignal): Promise<FoundRef> => {
     await ready(signal)
     const wanted = candidateRefs(ref)
-    const args = ['ls-remote', '-q', '--end-of-options', location.url, ...wanted.flatMap((name) => [name, `${name}^{}`])]
+    const args = ['ls-remote', '-q', '--end-of-options', url.text, ...wanted.flatMap((name) => [name, `${name}^{}`])]
     return pickRef((await remote(args, askTimeoutMs, signal)).toString('utf8'), wanted, ref)
   }
 
@@ -224,6 +228,7 @@ export function openMirror(options: MirrorOptions): Mirror {
   }
 
   return {
+    remote: options.remote,
     resolve: (ref, { fresh }, signal) =>
       fresh ? resolveFresh(ref, signal) : resolving(`poll ${ref}`, (own) => resolveNow(ref, false, own), signal),
     ensure,

@@ -8,16 +8,18 @@ import type { Log } from '../log.ts'
 import type { GitLimits } from './git.ts'
 import { type Mirror, openMirror } from './mirror.ts'
 import { rememberOffers } from './offers.ts'
-import { locate, mirrorKey, type Remote } from './remote.ts'
+import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote.ts'
 
 export type { Mirror } from './mirror.ts'
-export type { Remote } from './remote.ts'
+export type { NamedRemote, Remote } from './remote.ts'
 
 export type Mirrors = {
-  /** Throws RepositoryNotAllowed. */
   of(remote: Remote): Mirror
-  /** Removes all mirrors but those of these repositories, also what an earlier process has left. */
-  prune(named: readonly Remote[]): Promise<void>
+  /**
+   * Removes all mirrors but those of these repositories, also what an earlier process has left. Where the credentials of one are not
+   * known now, every mirror of its repository stays.
+   */
+  prune(named: readonly NamedRemote[]): Promise<void>
   /** Ends what is under way. */
   close(): Promise<void>
 }
@@ -27,8 +29,6 @@ type Options = {
   folder: string
   clock: Clock
   log: Log
-  /** Accept a path or a `file:` URL: only in the standalone runner and in tests. */
-  allowLocal: boolean
   maxPackBytes?: number
 }
 
@@ -36,22 +36,20 @@ type Options = {
 const maxMemoryBytes = 96 * 1024 * 1024
 const usualMaxPackBytes = 1024 * 1024 * 1024
 
-export function createMirrors({ folder, clock, log, allowLocal, maxPackBytes = usualMaxPackBytes }: Options): Mirrors {
+export function createMirrors({ folder, clock, log, maxPackBytes = usualMaxPackBytes }: Options): Mirrors {
   const mirrors = new Map<string, Mirror>()
   const stopping = new AbortController()
   const offers = rememberOffers()
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   return {
     of(remote) {
-      const location = locate(remote.repo, allowLocal)
       const key = mirrorKey(remote)
       const known = mirrors.get(key)
       if (known !== undefined) return known
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const mirror = openMirror({
         folder: path.join(folder, key),
-        location,
-        caFile: remote.caFile,
+        remote,
         limits,
         offers,
         clock,
@@ -62,10 +60,10 @@ export function createMirrors({ folder, clock, log, allowLocal, maxPackBytes = u
       return mirror
     },
     async prune(named) {
-      const kept = new Set(named.map(mirrorKey))
+      const kept = new Set(named.map(({ url, access }) => (access === undefined ? repositoryKey(url) : mirrorKey({ url, access }))))
       for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-        const [, key] = /^([0-9a-f]{32})(?:\.new)?$/.exec(name) ?? []
-        if (key === undefined || kept.has(key)) continue
+        const [, key, repository = ''] = /^(([0-9a-f]{32})(?:-[0-9a-f]{32})?)(?:\.new)?$/.exec(name) ?? []
+        if (key === undefined || kept.has(key) || kept.has(repository)) continue
         // The entry stays: whoever still has a question under way and whoever asks anew must have one writer.
         await mirrors.get(key)?.drop()
         rmSync(path.join(folder, name), { recursive: true, force: true })

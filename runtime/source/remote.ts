@@ -1,64 +1,71 @@
 /**
- * What a repository URL means: where it is, by which protocol, and which mirror serves it. Pure.
+ * What a mirror is opened for: a repository, and how its host is reached. Pure.
  */
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { Fault } from '../fault.ts'
+import { parseRepositoryUrl, type RepositoryUrl } from '../gatewaysync/repository-url.ts'
 import { printable } from '../gatewaysync/values.ts'
 import { redactUrls } from '../redact.ts'
+import { type Access, anonymousAccess } from './access.ts'
 
-export type Protocol = 'https' | 'http' | 'ssh' | 'file'
+export type Remote = { url: RepositoryUrl; access: Access }
 
-export type Remote = {
-  /** The repository as the user wrote it. */
-  repo: string
-  /** A file with the certificate authority of the git host, PEM. */
-  caFile?: string | undefined
-  /** Whose credentials fetch it; mirrors of different identities are never shared. */
-  identity?: string | undefined
+/** A repository that needs no credentials. Throws RepositoryNotAllowed. */
+export function anonymousRemote(repo: string, options: { allowLocal: boolean }): Remote {
+  return { url: requireRepository(repo, options), access: anonymousAccess }
 }
 
-export type Location = { url: string; protocol: Protocol }
+/** What a user wrote as a repository; undefined for what is none. `allowLocal` also takes a path or a `file:` URL. */
+export function readRepository(repo: string, { allowLocal }: { allowLocal: boolean }): RepositoryUrl | undefined {
+  return parseRepositoryUrl(repo) ?? (allowLocal ? localRepository(repo) : undefined)
+}
 
-/** Throws RepositoryNotAllowed. */
-export function locate(repo: string, allowLocal: boolean): Location {
-  const location = locationOf(repo)
-  if (location !== undefined && (location.protocol !== 'file' || allowLocal)) return location
+/** The same. Throws RepositoryNotAllowed. */
+export function requireRepository(repo: string, { allowLocal }: { allowLocal: boolean }): RepositoryUrl {
+  const url = readRepository(repo, { allowLocal })
+  if (url !== undefined) return url
   const kinds = allowLocal ? 'https, http, ssh, git@host:path, a path or file:' : 'https, http, ssh or git@host:path'
   throw new Fault('RepositoryNotAllowed', `"${redactUrls(printable(repo))}" is not a repository URL of a permitted kind: ${kinds}`)
 }
 
-function locationOf(repo: string): Location | undefined {
-  if (repo.startsWith('-')) return undefined
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(repo)?.[1]?.toLowerCase()
-  if (scheme === 'https' || scheme === 'http' || scheme === 'ssh') return { url: repo, protocol: scheme }
-  if (scheme === 'file') return { url: pathOf(repo), protocol: 'file' }
-  if (scheme !== undefined) return undefined
-  // `ext::command` and the like run programs.
-  if (repo.includes('::')) return undefined
-  if (/^[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^\s]+$/.test(repo)) return { url: repo, protocol: 'ssh' }
-  return { url: repo, protocol: 'file' }
+/** A path or a `file:` URL; nothing that git could take for an option, a host or a program. */
+function localRepository(repo: string): RepositoryUrl | undefined {
+  if (repo.startsWith('file://')) {
+    const path = pathOf(repo)
+    return path === undefined ? undefined : local(path)
+  }
+  if (repo === '' || repo.startsWith('-') || repo.includes('://') || repo.includes('::') || /^[^/]*@[^/]*:/.test(repo)) return undefined
+  return local(repo)
 }
 
-function pathOf(repo: string): string {
+function local(text: string): RepositoryUrl {
+  return { text, protocol: 'file', user: undefined, host: '', port: undefined }
+}
+
+function pathOf(url: string): string | undefined {
   try {
-    return fileURLToPath(repo)
-  } catch (error) {
-    throw new Fault('RepositoryNotAllowed', `"${printable(repo)}" names no path on this machine`, { cause: error })
+    return fileURLToPath(url)
+  } catch {
+    return undefined
   }
 }
 
-/** Names the folder of a mirror: equal for spellings of one URL, different for different credentials or authorities. */
-export function mirrorKey({ repo, caFile, identity }: Remote): string {
-  const text = JSON.stringify([normalUrl(repo), caFile ?? '', identity ?? ''])
-  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+/** A repository whose credentials may be unknown at the moment. */
+export type NamedRemote = { url: RepositoryUrl; access: Access | undefined }
+
+/**
+ * Names the folder of a mirror: equal only where git gets the same text with the same credentials, so that no spelling of one tenant
+ * leads to what another one fetched. Its first half names the repository alone.
+ */
+export function mirrorKey({ url, access }: Remote): string {
+  return `${repositoryKey(url)}-${digest(access.identity)}`
 }
 
-/** One spelling for one repository: host in lower case, no default port, no `.git` and no slash at the end. */
-function normalUrl(repo: string): string {
-  const trimmed = repo.replace(/\/+$/, '').replace(/\.git$/, '')
-  const url = URL.parse(trimmed)
-  if (url === null || !/^(?:https?|ssh):$/.test(url.protocol)) return trimmed
-  if (url.protocol === 'ssh:' && url.port === '22') url.port = ''
-  return url.href.replace(/\/+$/, '')
+export function repositoryKey({ text }: RepositoryUrl): string {
+  return digest(text)
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }

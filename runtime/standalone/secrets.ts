@@ -1,10 +1,12 @@
 /**
  * Secrets of the standalone runner: files, read anew at each use so that a rotation needs no restart.
  */
-import { open } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { open, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { Fault } from '../fault.ts'
 import { printable } from '../gatewaysync/values.ts'
+import type { ReadSecret } from '../source/secrets.ts'
 
 /** No key or token is larger. */
 const maxSecretBytes = 64 * 1024
@@ -25,16 +27,63 @@ export async function readSecret(folder: string | undefined, ref: { name: string
   if (folder === undefined)
     throw new Fault('SecretNotFound', `${label} names Secret "${printable(ref.name)}"; give --secrets <dir> with <dir>/<name>/<key>`)
   for (const part of [ref.name, ref.key]) {
-    if (part === '' || part === '.' || part === '..' || /[/\\\0]/.test(part)) {
+    if (!isFileName(part)) {
       throw new Fault('SecretNotFound', `${label}: "${printable(part)}" is no name of a Secret or key`)
     }
   }
   return await readSecretFile(path.join(folder, ref.name, ref.key), label)
 }
 
+function isFileName(part: string): boolean {
+  return part !== '' && part !== '.' && part !== '..' && !/[/\\\0]/.test(part)
+}
+
 async function readBounded(file: string): Promise<string | undefined> {
+  return (await readUpTo(file, maxSecretBytes))?.toString('utf8')
+}
+
+/** Undefined for a file that is larger. */
+async function readUpTo(file: string, maxBytes: number): Promise<Buffer | undefined> {
   await using handle = await open(file, 'r')
-  const buffer = Buffer.alloc(maxSecretBytes + 1)
+  const { size } = await handle.stat()
+  if (size > maxBytes) return undefined
+  const buffer = Buffer.alloc(Math.min(size, maxBytes) + 1)
   const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
-  return bytesRead > maxSecretBytes ? undefined : buffer.toString('utf8', 0, bytesRead)
+  return bytesRead > size ? undefined : buffer.subarray(0, bytesRead)
+}
+
+/** No Secret of a cluster is larger, nor does anyone need more keys; a larger file is no key. */
+const maxKeyBytes = 1024 * 1024
+const maxKeys = 256
+
+/** Secrets as folders: `<folder>/<name>/<key>`, read anew at each use. Throws SecretNotFound for what cannot be read. */
+export function readSecretFolder(folder: string | undefined): ReadSecret {
+  return async (_namespace, name, signal) => {
+    if (folder === undefined)
+      throw new Fault('SecretNotFound', `spec names Secret "${printable(name)}"; give --secrets <dir> with <dir>/${printable(name)}/<key>`)
+    if (!isFileName(name)) return undefined
+    const below = path.join(folder, name)
+    const data = new Map<string, Buffer>()
+    const hash = createHash('sha256')
+    for (const key of await keysIn(below)) {
+      signal.throwIfAborted()
+      const content = await readUpTo(path.join(below, key), maxKeyBytes).catch((error: unknown) => {
+        throw new Fault('SecretNotFound', `"${path.join(below, key)}" cannot be read`, { cause: error })
+      })
+      if (content === undefined) continue
+      data.set(key, content)
+      hash.update(JSON.stringify([key, content.length])).update(content)
+    }
+    return data.size === 0 ? undefined : { version: hash.digest('hex').slice(0, 32), data }
+  }
+}
+
+/** Files, and links to files, which is how a cluster mounts a Secret; empty where there is no such folder. */
+async function keysIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const named = entries.filter((entry) => !entry.name.startsWith('..') && !entry.isDirectory())
+  return named
+    .map(({ name }) => name)
+    .toSorted()
+    .slice(0, maxKeys)
 }

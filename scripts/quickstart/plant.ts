@@ -40,7 +40,15 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
   const narrator = createNarrator((line) => say(line.startsWith('not ') ? 'yellow' : 'green', `  ${line}`))
   const reports = new Map<string, SyncReportStatus>()
   const standalone = createStandalone(
-    { sync, targets, stateDir: path.join(folder, 'state'), version, sourceFirst: false, apiKey: async () => undefined },
+    {
+      sync,
+      targets,
+      stateDir: path.join(folder, 'state'),
+      secretsDir: undefined,
+      version,
+      sourceFirst: false,
+      apiKey: async () => undefined,
+    },
     {
       status: (status) => narrator.status(status),
       report(name, status) {

@@ -9,6 +9,7 @@ import { watchCluster } from '../../runtime/controller/cluster.ts'
 import { createPushKeys } from '../../runtime/controller/keys.ts'
 import { lead } from '../../runtime/controller/leader.ts'
 import { controllerReceiver } from '../../runtime/controller/receiver.ts'
+import { readClusterSecret } from '../../runtime/controller/secrets.ts'
 import { createKube, loadKube } from '../../runtime/kube/client.ts'
 import { eventRecorder } from '../../runtime/kube/events.ts'
 import { silentLog } from '../../runtime/log.ts'
@@ -19,6 +20,7 @@ import { createStore, type SyncKey } from '../../runtime/reconcile/store.ts'
 import { createSyncMirrors } from '../../runtime/reconcile/sync-mirrors.ts'
 import { serve } from '../../runtime/serve.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
+import { createRemotes } from '../../runtime/source/remotes.ts'
 
 export type Replica = {
   /** Base URL of its push receiver, which takes the bearer token `token`. */
@@ -65,8 +67,11 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
     settings,
   )
   const served = await serve({ app, port: 0, host: '127.0.0.1', bounds: connectionBounds, log }, stop.signal)
-  const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock, log, allowLocal: true })
-  const mirrors = createSyncMirrors(gitMirrors, [])
+  const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock, log })
+  const mirrors = createSyncMirrors(
+    gitMirrors,
+    createRemotes({ allowLocal: true, allowedHosts: [], readSecret: readClusterSecret({ kube, clock }) }),
+  )
   let syncs = 0
   const leading = !leads
     ? Promise.resolve()
@@ -79,7 +84,10 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           clock,
           log,
           allowLocal: true,
-          check: createCommitCheck({ store, listing: (spec, commit, roots) => mirrors.of(spec).listing(commit, roots) }),
+          check: createCommitCheck({
+            store,
+            listing: ({ namespace, name }, commit, roots) => mirrors.held(`${namespace}/${name}`).listing(commit, roots),
+          }),
           delivery: () => undefined,
           observed() {},
           reconciled() {},

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { pruneMirrors } from '../../../runtime/controller/prune-mirrors.ts'
 import { silentLog } from '../../../runtime/log.ts'
+import type { NamedSync } from '../../../runtime/reconcile/sync-mirrors.ts'
 import { createStore } from '../../../runtime/reconcile/store.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 
@@ -15,8 +16,8 @@ void t.test('mirrors of the repositories that a GatewaySync names are kept, what
   const stop = new AbortController()
   const { clock, step } = steppedClock()
   const mirrors = {
-    async prune(repos: readonly string[]) {
-      kept.push([...repos])
+    async prune(syncs: readonly NamedSync[]) {
+      kept.push(syncs.map(({ repo }) => repo))
       if (kept.length === 1) throw new Error('the disk is away')
     },
   }

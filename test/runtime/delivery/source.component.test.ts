@@ -10,6 +10,7 @@ import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { serve } from '../../../runtime/serve.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/source/remote.ts'
 import { contractRoots, sourceContract, type SourceUnderTest } from '../../contract/source.ts'
 import { makeRepository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
@@ -21,9 +22,9 @@ function overMirror(t: Test): SourceUnderTest & { source: Origin } {
   const folder = temporaryFolder(t, 'source')
   const repository = makeRepository(path.join(folder, 'repository'))
   repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
-  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, allowLocal: true })
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   t.teardown(async () => mirrors.close())
-  const mirror = mirrors.of({ repo: repository.folder })
+  const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
   return {
     repository,
     source: mirror.source((profile) => (profile === 'default' ? contractRoots : undefined)),

@@ -8,6 +8,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/source/remote.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 
@@ -37,11 +38,11 @@ void t.test('a refusal of the git host has the reason of its status, and a redir
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
-  const mirrors = createMirrors({ folder: temporaryFolder(t, 'http'), clock: systemClock, log: silentLog, allowLocal: false })
+  const mirrors = createMirrors({ folder: temporaryFolder(t, 'http'), clock: systemClock, log: silentLog })
   t.teardown(async () => mirrors.close())
   for (const [status, reason] of Object.entries(reasonByStatus)) {
     for (const fresh of [true, false]) {
-      const mirror = mirrors.of({ repo: `http://127.0.0.1:${port}/${status}/plant.git` })
+      const mirror = mirrors.of(anonymousRemote(`http://127.0.0.1:${port}/${status}/plant.git`, { allowLocal: false }))
       const fault: unknown = await mirror.resolve('refs/heads/main', { fresh }, signal).catch((error: unknown) => error)
       if (!(fault instanceof Fault)) throw new Error(`${status}: ${String(fault)}`)
       t.equal(fault.reason, reason, status)

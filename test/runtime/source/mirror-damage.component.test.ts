@@ -8,6 +8,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/source/remote.ts'
 import { startGitHost } from '../../support/git-host.ts'
 import { makeRepository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
@@ -43,9 +44,9 @@ for (const [name, damage] of Object.entries(damages)) {
       around.commit({ own: '1' })
       const state = path.join(folder, 'around', 'mirrors')
       const open = () => {
-        const mirrors = createMirrors({ folder: state, clock: systemClock, log: silentLog, allowLocal: false })
+        const mirrors = createMirrors({ folder: state, clock: systemClock, log: silentLog })
         t.teardown(async () => mirrors.close())
-        return mirrors.of({ repo: host.url('plant.git/.git') })
+        return mirrors.of(anonymousRemote(host.url('plant.git/.git'), { allowLocal: false }))
       }
       const first = repository.commit({ a: '1' })
       let mirror = open()

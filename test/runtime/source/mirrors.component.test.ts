@@ -9,6 +9,7 @@ import { Fault } from '../../../runtime/fault.ts'
 import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createMirrors, type Mirror, type Mirrors } from '../../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/source/remote.ts'
 import { type GitHost, startGitHost } from '../../support/git-host.ts'
 import { type Repository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
@@ -22,9 +23,9 @@ async function setUp(t: Test): Promise<SetUp> {
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())
   const repository = host.repository('plant.git')
-  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, allowLocal: false })
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   t.teardown(async () => mirrors.close())
-  return { host, repository, mirrors, mirror: mirrors.of({ repo: host.url('plant.git/.git') }), folder }
+  return { host, repository, mirrors, mirror: mirrors.of(anonymousRemote(host.url('plant.git/.git'), { allowLocal: false })), folder }
 }
 
 const resolve = async (mirror: Mirror, ref: string, fresh = false): Promise<string> => (await mirror.resolve(ref, { fresh }, signal)).commit
@@ -82,7 +83,9 @@ void t.test('a forced push is followed, a branch or commit that is not there has
   t.equal(await reasonOf(mirror.ensure(parseCommitHash('f'.repeat(40)), signal)), 'CommitGone')
   t.equal(await reasonOf(mirror.ensure(parseCommitHash(old), signal)), 'nothing but undefined', 'a commit that was fetched stays')
   t.equal(
-    await reasonOf(mirrors.of({ repo: (await setUp(t)).host.url('other.git') }).resolve('main', { fresh: false }, signal)),
+    await reasonOf(
+      mirrors.of(anonymousRemote((await setUp(t)).host.url('other.git'), { allowLocal: false })).resolve('main', { fresh: false }, signal),
+    ),
     'RepositoryNotFound',
   )
 })
@@ -174,7 +177,7 @@ void t.test(
   async (t) => {
     if (!requires(t, 'git')) return
     const { host, repository, mirrors, mirror, folder } = await setUp(t)
-    const named = { repo: host.url('plant.git/.git') }
+    const named = anonymousRemote(host.url('plant.git/.git'), { allowLocal: false })
     const commit = repository.commit({ a: '1' })
     const state = path.join(folder, 'mirrors')
     await resolve(mirror, 'main', true)
@@ -184,7 +187,7 @@ void t.test(
     writeFileSync(path.join(state, 'not-ours'), '')
     await mirrors.prune([named])
     t.strictSame(readdirSync(state).toSorted(), [own, 'not-ours'].toSorted())
-    await mirrors.prune([{ repo: 'https://git.example/other.git' }])
+    await mirrors.prune([anonymousRemote('https://git.example/other.git', { allowLocal: false })])
     t.strictSame(readdirSync(state), ['not-ours'])
     t.equal(await resolve(mirrors.of(named), 'main', true), commit)
   },
@@ -211,16 +214,16 @@ void t.test('what a killed process left in a mirror holds up no later fetch', as
   writeFileSync(path.join(inside, 'shallow.lock'), '')
   mkdirSync(path.join(inside, 'objects/pack'), { recursive: true })
   writeFileSync(path.join(inside, 'objects/pack/tmp_pack_x'), 'half')
-  const next = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, allowLocal: false })
+  const next = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   const second = repository.commit({ a: '2' })
-  t.equal(await resolve(next.of({ repo: host.url('plant.git/.git') }), 'main', true), second)
+  t.equal(await resolve(next.of(anonymousRemote(host.url('plant.git/.git'), { allowLocal: false })), 'main', true), second)
   t.notOk(existsSync(path.join(inside, 'objects/pack/tmp_pack_x')))
   await next.close()
 })
 
 void t.test('neither a repository nor a ref can become an option, a program or a file of this machine', async (t) => {
   if (!requires(t, 'git')) return
-  const { mirrors, mirror, repository, folder } = await setUp(t)
+  const { mirror, repository, folder } = await setUp(t)
   repository.commit({ a: '1' })
   const repos = [
     '--upload-pack=touch /tmp/x',
@@ -230,7 +233,8 @@ void t.test('neither a repository nor a ref can become an option, a program or a
     `${folder}/git/plant.git`,
     'ftp://x/y',
   ]
-  for (const repo of repos) t.equal(await reasonOf((async () => mirrors.of({ repo }))()), 'RepositoryNotAllowed', repo)
+  for (const repo of repos)
+    t.equal(await reasonOf((async () => anonymousRemote(repo, { allowLocal: false }))()), 'RepositoryNotAllowed', repo)
   const canary = path.join(folder, 'canary')
   for (const ref of [`--upload-pack=touch ${canary}`, `-c core.hooksPath=${folder}`]) {
     t.match(await reasonOf(mirror.resolve(ref, { fresh: true }, signal)), /^(?:RefNotFound|GitFailed)$/, ref)

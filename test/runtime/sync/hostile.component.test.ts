@@ -10,6 +10,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/source/remote.ts'
 import { type CycleResult, type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
 import { listTree } from '../../../scripts/quickstart/check.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
@@ -25,9 +26,9 @@ function setUp(t: Test) {
   const repository = makeRepository(path.join(folder, 'repository'))
   repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
   repository.git('config', 'core.protectNTFS', 'false')
-  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, allowLocal: true })
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   t.teardown(async () => mirrors.close())
-  const mirror = mirrors.of({ repo: repository.folder })
+  const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
   const source = mirror.source(() => [parseRelativePath('projects')])
   const dataDir = path.join(folder, 'data')
   mkdirSync(dataDir)

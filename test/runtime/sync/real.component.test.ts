@@ -9,6 +9,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/source/remote.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
 import { differences } from '../../../scripts/quickstart/check.ts'
 import { profileOf, wantedOf } from '../../support/memory-source.ts'
@@ -26,9 +27,9 @@ function setUp(t: Test) {
   const folder = temporaryFolder(t, 'real')
   const repository = cloneBundle(bundle, path.join(folder, 'repository'))
   repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
-  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, allowLocal: true })
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   t.teardown(async () => mirrors.close())
-  const mirror = mirrors.of({ repo: repository.folder })
+  const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
   const inner = mirror.source(() => [parseRelativePath('services')])
   const fetched = new Set<string>()
   const source: typeof inner = {

@@ -10,6 +10,7 @@ import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync
 import { silentLog } from '../../../runtime/log.ts'
 import { serve } from '../../../runtime/serve.ts'
 import { createMirrors, type Mirrors } from '../../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/source/remote.ts'
 import { answerMessages, cpuMs } from '../measured-process.ts'
 
 export type DeliverMessage = { fetch?: string; repo?: string; mirrors?: string }
@@ -28,7 +29,13 @@ const certificates = await nextCertificates(undefined, { dnsNames: ['localhost']
 const app = deliveryApp({
   authorise: async () => ({ kind: 'allowed' }),
   lookup: () =>
-    mirrors === undefined ? undefined : { commits, source: mirrors.all.of({ repo }).source(() => profileRoots), hasProfile: () => true },
+    mirrors === undefined
+      ? undefined
+      : {
+          commits,
+          source: mirrors.all.of(anonymousRemote(repo, { allowLocal: false })).source(() => profileRoots),
+          hasProfile: () => true,
+        },
   observe() {},
   log: silentLog,
 })
@@ -39,13 +46,13 @@ void served.closed.then(() => process.exit(0))
 answerMessages(async (message: DeliverMessage): Promise<DeliverAnswer> => {
   if (message.mirrors !== undefined && message.mirrors !== mirrors?.name) {
     await mirrors?.all.close()
-    const all = createMirrors({ folder: path.join(folder, message.mirrors), clock: systemClock, log: silentLog, allowLocal: false })
+    const all = createMirrors({ folder: path.join(folder, message.mirrors), clock: systemClock, log: silentLog })
     mirrors = { name: message.mirrors, all }
   }
   repo = message.repo ?? repo
   if (message.fetch !== undefined && mirrors !== undefined) {
     // As the controller does: the ref is asked for, and what it names comes with it.
-    const { commit } = await mirrors.all.of({ repo }).resolve('main', { fresh: true }, stop.signal)
+    const { commit } = await mirrors.all.of(anonymousRemote(repo, { allowLocal: false })).resolve('main', { fresh: true }, stop.signal)
     if (commit !== parseCommitHash(message.fetch)) throw new Error(`main is ${commit}, not ${message.fetch}`)
     commits.add(commit)
   }

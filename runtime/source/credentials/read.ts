@@ -1,0 +1,81 @@
+/**
+ * Reads what a GatewaySync names for its git host: credentials, authorities, proxy.
+ */
+import type { RepositoryUrl } from '../../gatewaysync/repository-url.ts'
+import type { GatewaySyncSpec } from '../../gatewaysync/spec.ts'
+import { type Access, anonymousAccess, type Credentials } from '../access.ts'
+import { type ReadSecret, type Secret, secretText } from '../secrets.ts'
+import { tokenUser } from './token-users.ts'
+
+type Git = GatewaySyncSpec['git']
+type KeyRef = { name: string; key: string }
+
+/** Throws SecretNotFound naming Secret and key, and what reading throws. */
+export async function readAccess(
+  namespace: string,
+  git: Git,
+  url: RepositoryUrl,
+  readSecret: ReadSecret,
+  signal: AbortSignal,
+): Promise<Access> {
+  const reader = secretReader(namespace, readSecret, signal)
+  const credentials = await readCredentials(git.auth ?? {}, url, reader)
+  const caBundle = git.caBundle === undefined ? undefined : await reader.text(git.caBundle.secretRef, 'spec.git.caBundle')
+  const proxy = git.proxy === undefined ? undefined : await reader.text({ ...git.proxy.secretRef, key: 'url' }, 'spec.git.proxy')
+  return reader.used.length === 0
+    ? anonymousAccess
+    : { identity: JSON.stringify([namespace, ...reader.used]), credentials, caBundle, proxy }
+}
+
+async function readCredentials(auth: NonNullable<Git['auth']>, url: RepositoryUrl, { text }: Reader): Promise<Credentials> {
+  const { token, basic, clientCertificate, sshKey } = auth
+  if (token !== undefined) {
+    return { kind: 'basic', username: tokenUser(url.host), password: await text(token.secretRef, 'spec.git.auth.token') }
+  }
+  if (basic !== undefined) {
+    const { name } = basic.secretRef
+    const username = await text({ name, key: 'username' }, 'spec.git.auth.basic')
+    return { kind: 'basic', username, password: await text({ name, key: 'password' }, 'spec.git.auth.basic') }
+  }
+  if (clientCertificate !== undefined) {
+    const { name } = clientCertificate.secretRef
+    const certificate = await text({ name, key: 'tls.crt' }, 'spec.git.auth.clientCertificate')
+    return { kind: 'clientCertificate', certificate, key: await text({ name, key: 'tls.key' }, 'spec.git.auth.clientCertificate') }
+  }
+  if (sshKey !== undefined) return await readSshKey(sshKey, text)
+  return { kind: 'none' }
+}
+
+async function readSshKey(sshKey: NonNullable<NonNullable<Git['auth']>['sshKey']>, text: Reader['text']): Promise<Credentials> {
+  const { secretRef, passphrase, knownHosts, insecureIgnoreHostKey } = sshKey
+  return {
+    kind: 'ssh',
+    privateKey: await text(secretRef, 'spec.git.auth.sshKey'),
+    passphrase: passphrase === undefined ? undefined : await text(passphrase.secretRef, 'spec.git.auth.sshKey.passphrase'),
+    knownHosts:
+      knownHosts === undefined || insecureIgnoreHostKey ? undefined : await text(knownHosts.secretRef, 'spec.git.auth.sshKey.knownHosts'),
+  }
+}
+
+type Reader = {
+  text(ref: KeyRef, field: string): Promise<string>
+  /** Name, version and key of whatever was read. */
+  used: readonly (readonly [name: string, version: string, key: string])[]
+}
+
+/** Each Secret is read once, so that two keys of one are of the same version. */
+function secretReader(namespace: string, readSecret: ReadSecret, signal: AbortSignal): Reader {
+  const secrets = new Map<string, Promise<Secret | undefined>>()
+  const used: [string, string, string][] = []
+  return {
+    used,
+    async text(ref, field) {
+      const reading = secrets.get(ref.name) ?? readSecret(namespace, ref.name, signal)
+      secrets.set(ref.name, reading)
+      const secret = await reading
+      const text = secretText(secret, ref, field)
+      used.push([ref.name, secret?.version ?? '', ref.key])
+      return text
+    },
+  }
+}
