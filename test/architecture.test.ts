@@ -14,7 +14,7 @@ const layers = [
   ['reconcile', 'receiver', 'injection', 'agent', 'standalone'],
   ['sync', 'source', 'delivery', 'gateway', 'kube', 'metrics', 'config.ts', 'serve.ts', 'certificates.ts', 'certificates'],
   ['gatewaysync', 'collections', 'delivery/protocol.ts', 'delivery/frames.ts', 'settings.ts', 'agent-settings.ts', 'version.ts'],
-  ['fault.ts', 'clock.ts', 'log.ts', 'body.ts'],
+  ['fault.ts', 'clock.ts', 'log.ts', 'http'],
   ['redact.ts'],
 ]
 
@@ -35,6 +35,8 @@ const sideways = new Map([
   ['agent-settings.ts -> gatewaysync', 'one vocabulary'],
   ['agent-settings.ts -> collections', 'one vocabulary'],
   ['clock.ts -> fault.ts', 'the foundation'],
+  ['http -> clock.ts', 'the foundation'],
+  ['http -> fault.ts', 'the foundation'],
   ['log.ts -> fault.ts', 'the foundation'],
 ])
 
@@ -123,7 +125,7 @@ const effects: Effect[] = [
     name: 'network',
     found: (module) =>
       usesModule(/^(?:node:(?:http|https|net|tls|dgram|dns)|undici|ws|@hono\/node-server)$/)(module) || usesWord(/\bfetch\(/)(module),
-    allowed: /^runtime\/(?:serve\.ts|kube\/|gateway\/|delivery\/client\.ts|source\/|cli\/trigger|agent\/probes\.ts|receiver\/peer\.ts)/,
+    allowed: /^runtime\/(?:serve\.ts|kube\/|gateway\/|delivery\/client\.ts|source\/|cli\/trigger|agent\/probes\.ts|http\/)/,
   },
   {
     name: 'disk',

@@ -34,12 +34,14 @@ export function receiverOf(
       const wanted = wantedRef(parseRefName(git.ref), annotations, status)
       return { specRef: git.ref, wantedRef: wanted.ref, allowedRefs: git.allowedRefs, room: roomForRequests(annotations, status) }
     },
-    keys: () =>
-      gatherKeys(
+    async keys() {
+      const keys = await gatherKeys(
         async () => (hmac === undefined ? undefined : keysIn(await hmac())),
         async () => (token === undefined ? undefined : keysIn(await token())),
         asFault,
-      ),
+      )
+      return { ...keys, installationFault: keys.fault }
+    },
     async request(_namespace, _name, annotations, overtaken) {
       const { annotations: present, status } = keeper.record()
       keeper.annotate({ ...annotations, [requestAnnotations.earlier]: carriedOver(present, status, overtaken) })

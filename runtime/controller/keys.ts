@@ -45,13 +45,21 @@ export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, fi
     ref === undefined ? undefined : await read(`Secret ${namespace}/${ref.name}, key ${ref.key}`, () => readSecret(kube, namespace, ref))
 
   return {
-    of(namespace, webhook) {
-      const own = webhook?.hmac !== undefined || webhook?.token !== undefined
-      return gatherKeys(
-        () => (own ? fromSecret(namespace, webhook.hmac?.secretRef) : fromFile(files.hmacFile)),
-        () => (own ? fromSecret(namespace, webhook.token?.secretRef) : fromFile(files.tokenFile)),
+    async of(namespace, webhook) {
+      const shared = await gatherKeys(
+        () => fromFile(files.hmacFile),
+        () => fromFile(files.tokenFile),
         asFault,
       )
+      const own = webhook?.hmac !== undefined || webhook?.token !== undefined
+      const keys = own
+        ? await gatherKeys(
+            () => fromSecret(namespace, webhook.hmac?.secretRef),
+            () => fromSecret(namespace, webhook.token?.secretRef),
+            asFault,
+          )
+        : shared
+      return { ...keys, installationFault: shared.fault }
     },
   }
 }

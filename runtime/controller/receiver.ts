@@ -43,6 +43,12 @@ export const receiverEvents = {
     when: 'a proved call asks for a ref that `spec.git.allowedRefs` does not permit',
     note: 'a push asked for a ref that spec.git.allowedRefs does not permit',
   },
+  AuthNotReady: {
+    type: 'Warning',
+    on: 'GatewaySync',
+    when: 'a call was refused while a key that `spec.webhook` or the installation names is missing, empty or unreadable',
+    note: 'a push was refused: a key that proves pushes (spec.webhook, or webhookReceiver.hmac and .token) is missing, empty or unreadable',
+  },
   ReceiverOpen: {
     type: 'Warning',
     on: "GatewaySync; the controller's pod at its start",
@@ -51,7 +57,11 @@ export const receiverEvents = {
   },
 } as const
 
-const reasonOf: Record<ReceiverNotice, keyof typeof receiverEvents> = { RefNotAllowed: 'RefNotAllowed', Unproved: 'ReceiverOpen' }
+const reasonOf: Record<ReceiverNotice, keyof typeof receiverEvents> = {
+  RefNotAllowed: 'RefNotAllowed',
+  Unproved: 'ReceiverOpen',
+  AuthNotReady: 'AuthNotReady',
+}
 
 export function controllerReceiver(parts: ReceiverParts, settings: Pick<ReceiverDeps, 'trustedProxies' | 'limits' | 'budget'>): Hono {
   const { store, events, keys, metrics, clock, log } = parts

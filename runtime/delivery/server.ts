@@ -4,10 +4,11 @@
  */
 import { type Context, Hono } from 'hono'
 import * as v from 'valibot'
-import { readText } from '../body.ts'
 import { asFault, Fault, isAbort, type Reason } from '../fault.ts'
+import { type BodyLimits, type JsonBody, readJson } from '../http/body.ts'
+import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
 import type { Log } from '../log.ts'
-import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, encodeProblem } from './frames.ts'
+import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, encodeProblem, maxIdsPerRequest } from './frames.ts'
 import type { Change, Origin } from './protocol.ts'
 
 /** What of a GatewaySync may be delivered. */
@@ -28,8 +29,11 @@ type DeliveryRoute = 'changes' | 'blobs'
 
 /** Each stream holds a git child process and some blobs. */
 const maxStreams = 32
-/** 25,000 ids of 64 digits. */
-const maxBodyBytes = 2 * 1024 * 1024
+/** Ids of 64 digits: nothing else in a request is long, and nothing in it is nested. */
+const bodyLimits = {
+  maxBytes: 2 * 1024 * 1024,
+  complexity: { depth: 2, keys: 8, containers: 2, entries: maxIdsPerRequest + 8 },
+} as const satisfies BodyLimits
 /** What may wait for a slow reader before git is made to wait too. */
 const highWaterBytes = 256 * 1024
 
@@ -38,6 +42,7 @@ type Answer = { type: string; chunks: AsyncGenerator<Uint8Array> }
 
 export function deliveryApp(deps: DeliveryDeps): Hono {
   const app = new Hono()
+  const bodies = createBodyBudget()
   let streams = 0
   /** Counts a stream from its first chunk to its end, whichever way it ends. */
   const counted = async function* (path: DeliveryRoute, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -63,7 +68,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
         const token = /^Bearer +(\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? ''
         const authorisation = await deps.authorise({ namespace, name, token }, signal)
         if (authorisation.kind === 'refused') return problem(context, authorisation.status, 'DeliveryUnauthorised', authorisation.message)
-        const body = await readJson(context.req.raw)
+        const body = await readRequest(context.req.raw, bodies, namespace)
         const deliverable = deps.lookup(namespace, name)
         if (deliverable === undefined)
           return problem(context, 404, 'NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
@@ -153,14 +158,20 @@ function requirePublished({ commits, hasProfile }: Omit<Deliverable, 'source'>, 
   if (!hasProfile(profile)) throw new Fault('UnknownProfile', `the GatewaySync has no profile "${profile}"`)
 }
 
-async function readJson(request: Request): Promise<unknown> {
-  const text = await readText(request, maxBodyBytes)
-  if (text === undefined) throw new Fault('PayloadTooLarge', `the body is larger than ${maxBodyBytes} bytes`)
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Fault('PayloadMalformed', 'the body is not JSON', { cause: error })
-  }
+async function readRequest(request: Request, bodies: BodyBudget, namespace: string): Promise<unknown> {
+  const body = await readJson(request, bodyLimits, bodies, namespace)
+  if (body.kind === 'json') return body.value
+  const [reason, message] = unreadable[body.kind]
+  throw new Fault(reason, message)
+}
+
+/** What a body that holds no request is answered. */
+const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [Reason, string]> = {
+  malformed: ['PayloadMalformed', 'the body is not JSON in UTF-8'],
+  tooComplex: ['PayloadMalformed', 'the body is no request of delivery'],
+  tooLarge: ['PayloadTooLarge', `the body is larger than ${bodyLimits.maxBytes} bytes`],
+  cutOff: ['PayloadMalformed', 'the body ended early'],
+  busy: ['TooManyRequests', 'too many large requests are being read; try again'],
 }
 
 function parsed<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {

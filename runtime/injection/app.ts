@@ -1,18 +1,37 @@
 /**
  * Flow D: POST /mutate. The API server asks about each pod that is to get an agent and gets a JSON patch; the answer is always yes.
  */
-import { Hono } from 'hono'
-import { problem, readText } from '../body.ts'
+import { type Context, Hono } from 'hono'
 import type { Clock } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
+import { type BodyLimits, type JsonBody, readJson } from '../http/body.ts'
+import { createBodyBudget } from '../http/body-budget.ts'
+import { createLimits, type LimitSettings } from '../http/limits.ts'
+import { peerOf, remoteOf } from '../http/peer.ts'
+import { problem } from '../http/problem.ts'
 import type { Log } from '../log.ts'
 import { type FoundSync, injectAgent, type InjectionSettings, namedSync, whyUnchanged } from './inject.ts'
 import { type Asked, answer, parseReview } from './review.ts'
 
 export const mutatePath = '/mutate'
 
-/** etcd keeps objects up to 1.5 MiB; a review holds the pod once on CREATE, and some room for the rest. */
-const maxBodyBytes = 3 * 1024 * 1024
+/**
+ * etcd keeps objects up to 1.5 MiB, in a form that is shorter than JSON; a review holds the pod once on CREATE. A pod of 1,000 variables, each
+ * of which its managed fields tell again, has 6,000 keys and 5,000 objects.
+ */
+export const admissionBodies = {
+  maxBytes: 2 * 1024 * 1024,
+  complexity: { depth: 64, keys: 40_000, containers: 40_000, entries: 100_000 },
+} as const satisfies BodyLimits
+
+/** Two of the largest, and one of somebody else. Pods of the usual size, a few KiB, do not count. */
+const maxHeldBytes = 6 * 1024 * 1024
+
+/** API servers send no call that fails; a thousand pods a second are more than any cluster starts. */
+export const admissionLimits: LimitSettings = { perSecond: 1_000, failuresPerPeer: 20 }
+
+/** An API server keeps a few connections open; a pod that waits for its turn holds one piece of 64 KiB. */
+export const admissionConnections = { maxConnections: 128, readAheadBytes: 16 * 1024 } as const
 
 /** The API server waits a few seconds in all; an agent without its GatewaySync is better than no answer. */
 const lookupTimeoutMs = 2_000
@@ -31,15 +50,35 @@ export type AdmissionDeps = {
 export function admissionApp(deps: AdmissionDeps): Hono {
   const { clock, log, observe } = deps
   const app = new Hono()
+  const limits = createLimits(admissionLimits)
+  const bodies = createBodyBudget(maxHeldBytes)
+  /** What the call fails with; counted for its peer, who is told no more when there were too many. */
+  const refuse = async (context: Context, status: 400 | 404 | 405 | 413 | 429, why: string): Promise<Response> => {
+    const { kind } = status === 429 ? { kind: 'within' } : await limits.failure(peerOf(remoteOf(context)))
+    // What is not read would be taken for the next call of the connection.
+    context.header('connection', 'close')
+    if (status === 429 || kind === 'over') context.header('retry-after', '1')
+    return problem(context, kind === 'over' ? 429 : status, why)
+  }
+  app.use(async (context, next) => {
+    const { kind } = await limits.call(peerOf(remoteOf(context)))
+    return kind === 'within' ? await next() : await refuse(context, 429, 'more calls than are answered; try again later')
+  })
   app.post(mutatePath, async (context) => {
     const startedMs = clock.monotonicMs()
-    const body = await readText(context.req.raw, maxBodyBytes)
-    const asked: Asked = body === undefined ? { kind: 'malformed', why: 'the body is larger than 3 MiB' } : parseReview(parseJson(body))
     const done = (outcome: AdmissionOutcome): void => observe(outcome, clock.monotonicMs() - startedMs)
+    const body = await readJson(context.req.raw, admissionBodies, bodies, peerOf(remoteOf(context)))
+    if (body.kind !== 'json') {
+      done('malformed')
+      const [status, why] = unreadable[body.kind]
+      log.warn({ message: why }, 'admission review cannot be understood')
+      return await refuse(context, status, why)
+    }
+    const asked: Asked = parseReview(body.value)
     if (asked.kind === 'malformed') {
       done('malformed')
       log.warn({ message: asked.why }, 'admission review cannot be understood')
-      return problem(context, body === undefined ? 413 : 400, asked.why)
+      return await refuse(context, 400, asked.why)
     }
     if (asked.kind === 'other') {
       done('malformed')
@@ -50,11 +89,11 @@ export function admissionApp(deps: AdmissionDeps): Hono {
     done(operations.length === 0 ? 'unchanged' : 'injected')
     return context.json(answer(asked.uid, operations, warnings))
   })
-  app.all(mutatePath, (context) => {
+  app.all(mutatePath, async (context) => {
     context.header('allow', 'POST')
-    return problem(context, 405, 'this route takes POST')
+    return await refuse(context, 405, 'this route takes POST')
   })
-  app.notFound((context) => problem(context, 404, 'there is no such route'))
+  app.notFound(async (context) => await refuse(context, 404, 'there is no such route'))
   app.onError((error, context) => {
     log.error({ reason: 'Unexpected', err: error }, 'admission failed')
     return problem(context, 500, 'admission failed')
@@ -95,10 +134,11 @@ async function find({ lookup, log, clock }: AdmissionDeps, namespace: string, na
   }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+/** What a body that holds no review is answered. */
+const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [400 | 413 | 429, string]> = {
+  malformed: [400, 'the body is not JSON in UTF-8'],
+  tooComplex: [413, 'the body is nested too deeply or has too many keys or entries'],
+  tooLarge: [413, `the body is larger than ${admissionBodies.maxBytes / 1024 / 1024} MiB`],
+  cutOff: [400, 'the body ended early'],
+  busy: [429, 'too many large pods are being looked at; try again'],
 }

@@ -3,7 +3,7 @@
  */
 import { Hono } from 'hono'
 import type { Context } from 'hono'
-import { problem } from '../body.ts'
+import { problem } from '../http/problem.ts'
 import { asFault } from '../fault.ts'
 import type { MetricsAccess } from './authorise.ts'
 

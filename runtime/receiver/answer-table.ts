@@ -32,14 +32,17 @@ type Problem = { status: 400 | 401 | 404 | 405 | 413 | 415 | 422 | 429 | 503; wh
 export const problems = {
   PayloadMalformed: { status: 400, when: 'no JSON in UTF-8, or the body ended early' },
   InvalidRef: { status: 400, when: 'a body of no host names a ref that git does not accept' },
-  NotAuthenticated: { status: 401, when: 'neither method validates, whether the GatewaySync exists or not' },
+  NotAuthenticated: { status: 401, when: 'neither method validates, or nothing is proved and there is no such GatewaySync' },
   NotFound: { status: 404, when: 'proved, and there is no such GatewaySync; or another path' },
   MethodNotAllowed: { status: 405, when: 'another method than POST' },
   PayloadTooLarge: { status: 413, when: 'above 1 MiB; the connection is closed' },
   UnsupportedMediaType: { status: 415, when: "neither JSON nor GitHub's form" },
   PayloadUnrecognised: { status: 422, when: 'no format fits, or more levels, keys or entries than the limits below' },
   TooManyRequests: { status: 429, when: 'a limit; see `Retry-After`' },
-  AuthNotReady: { status: 503, when: 'a configured key is missing, empty or unreadable, and no other validates; see `Retry-After`' },
+  AuthNotReady: {
+    status: 503,
+    when: 'a key of the installation is missing, empty or unreadable, and no other validates; see `Retry-After`',
+  },
   ApiUnavailable: { status: 503, when: 'the API server cannot be reached or does not take the request; see `Retry-After`' },
   Unexpected: { status: 503, when: 'a bug of ours: the log holds the stack; see `Retry-After`' },
 } as const satisfies Partial<Record<Reason, Problem>>

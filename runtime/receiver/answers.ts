@@ -3,10 +3,10 @@
  */
 import type { Context } from 'hono'
 import { asFault } from '../fault.ts'
+import type { Verdict } from '../http/limits.ts'
 import type { Log } from '../log.ts'
 import { type IgnoredReason, ignoredReasons, type ProblemReason, problems } from './answer-table.ts'
 import type { Event } from './event.ts'
-import type { Verdict } from './limits.ts'
 
 /** What a call came to, as it is counted. */
 export type ReceiverOutcome = 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'limited' | 'malformed' | 'failed'
@@ -25,8 +25,7 @@ export function tooLarge(context: Context): Response {
 }
 
 /** Mostly nobody is there to read it. */
-export function cutOff({ observe }: Observer, context: Context): Response {
-  observe('malformed')
+export function cutOff(context: Context): Response {
   context.header('connection', 'close')
   return problem(context, 'PayloadMalformed', 'the body ended early')
 }

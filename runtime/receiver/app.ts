@@ -8,19 +8,20 @@ import { Fault } from '../fault.ts'
 import { isRefAllowed } from '../gatewaysync/allowed-refs.ts'
 import { requestAnnotations } from '../gatewaysync/names.ts'
 import { shortRef } from '../gatewaysync/values.ts'
+import { type Body, createScan, discard, expectedBytes, parseBody, readBody } from '../http/body.ts'
+import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
+import { createLimits, type LimitSettings } from '../http/limits.ts'
+import { createPeers, remoteOf } from '../http/peer.ts'
 import type { Log } from '../log.ts'
 import type { IgnoredReason } from './answer-table.ts'
 import { cutOff, failed, ignored, problem, type ReceiverOutcome, tooLarge, tooMany } from './answers.ts'
 import { beginProving, type Keys } from './authenticate.ts'
-import { type Body, createScan, discard, expectedBytes, parseBody, readBody } from './body.ts'
-import { type BodyBudget, createBodyBudget } from './body-budget.ts'
 import { deliveryId } from './call.ts'
 import { createDeliveries, type Deliveries } from './deliveries.ts'
-import { createLimits, defaultLimits, type LimitSettings } from './limits.ts'
+import { bodyLimits, defaultLimits } from './limits.ts'
 import { type Budget, createLines, type Lines, type Turn } from './line.ts'
 import type { Asked, Event, Payload } from './event.ts'
 import { readPayload } from './payload.ts'
-import { createPeers } from './peer.ts'
 
 /** What the receiver must know of a GatewaySync. */
 export type ReceiverTarget = {
@@ -33,8 +34,11 @@ export type ReceiverTarget = {
   room?: number
 }
 
-/** `RefNotAllowed`: a proved call asks for what `allowedRefs` does not permit. `Unproved`: nobody asks this call for a proof. */
-export type ReceiverNotice = 'RefNotAllowed' | 'Unproved'
+/**
+ * `RefNotAllowed`: a proved call asks for what `allowedRefs` does not permit. `Unproved`: nobody asks this call for a proof. `AuthNotReady`: a
+ * call was refused while a configured key cannot be had.
+ */
+export type ReceiverNotice = 'RefNotAllowed' | 'Unproved' | 'AuthNotReady'
 
 export type ReceiverDeps = {
   /** Undefined: there is no such GatewaySync. Throws ApiUnavailable while that cannot be known. */
@@ -76,29 +80,50 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   const receiver = { ...deps, deliveries: createDeliveries(), lines, bodies: createBodyBudget() }
   const limits = createLimits({ ...defaultLimits, ...deps.limits })
   const peers = createPeers(deps.trustedProxies ?? [])
+  const callerOf = (context: Context): string => peers.of(remoteOf(context), context.req.header('x-forwarded-for'))
+  /** Counts a call that proved nothing; over its limit a peer is told that and no more. */
+  const countFailure = async (context: Context, peer: string, answer: Response): Promise<Response> => {
+    const own = await limits.failure(peer)
+    if (own.kind === 'over') return tooMany(deps, context, own)
+    deps.observe(answer.status === 401 ? 'refused' : answer.status === 503 ? 'failed' : 'malformed')
+    return answer
+  }
+  const refuseUnread = async (context: Context, answer: Response): Promise<Response> => {
+    const peer = callerOf(context)
+    const all = await limits.call(peer)
+    return all.kind === 'over' ? tooMany(deps, context, all) : await countFailure(context, peer, answer)
+  }
+  app.use(async (context, next) => (isPlainPath(context) ? await next() : await refuseUnread(context, noSuchRoute(context))))
   app.post('/webhook/:namespace/:name', async (context) => {
     const { namespace, name } = context.req.param()
     const startedMs = deps.clock.monotonicMs()
-    const peer = peers.of(remoteOf(context), context.req.header('x-forwarded-for'))
+    const peer = callerOf(context)
     const all = await limits.call(peer)
     if (all.kind === 'over') return tooMany(deps, context, all)
-    const answer = await receive(receiver, context, namespace, name).catch((error: unknown) =>
-      failed(deps, context, error, namespace, name),
-    )
-    if (!provesNothing.has(answer.status)) return answer
+    const { answer, proved } = await receive(receiver, context, peer).catch((error: unknown) => ({
+      answer: failed(deps, context, error, namespace, name),
+      proved: true,
+    }))
+    if (proved) return answer
     if (answer.status === 401) await outlast(deps.clock, startedMs, context.req.raw.signal)
-    const own = await limits.failure(peer)
-    if (own.kind === 'over') return tooMany(deps, context, own)
-    deps.observe(answer.status === 401 ? 'refused' : 'malformed')
-    return answer
+    return await countFailure(context, peer, answer)
   })
-  app.all('/webhook/:namespace/:name', (context) => {
-    deps.observe('malformed')
+  app.all('/webhook/:namespace/:name', async (context) => {
     context.header('allow', 'POST')
-    return problem(context, 'MethodNotAllowed', 'this route takes POST')
+    return await refuseUnread(context, problem(context, 'MethodNotAllowed', 'this route takes POST'))
   })
-  app.notFound((context) => problem(context, 'NotFound', 'there is only POST /webhook/{namespace}/{name}'))
+  app.notFound(async (context) => await refuseUnread(context, noSuchRoute(context)))
   return app
+}
+
+function noSuchRoute(context: Context): Response {
+  return problem(context, 'NotFound', 'there is only POST /webhook/{namespace}/{name}')
+}
+
+/** Whether the path stands in the call as it is routed: what is in front of a receiver judges it as it stands there. */
+function isPlainPath(context: Context): boolean {
+  const { incoming } = (context.env ?? {}) as { incoming?: { url?: string } }
+  return incoming?.url === undefined || incoming.url.split('?')[0] === new URL(context.req.url).pathname
 }
 
 /** Ends early with a caller that left: nobody hears the answer then. */
@@ -120,14 +145,30 @@ function roomOf({ lookup }: ReceiverDeps, resource: string): number {
 /** What an app keeps between calls. */
 type Receiver = ReceiverDeps & { deliveries: Deliveries; lines: Lines; bodies: BodyBudget }
 
-async function receive(receiver: Receiver, context: Context, namespace: string, name: string): Promise<Response> {
+/** An answer, and whether its call proved that it may ask. */
+type Answered = { answer: Response; proved: boolean }
+
+async function receive(receiver: Receiver, context: Context<object, '/:namespace/:name'>, peer: string): Promise<Answered> {
+  const { namespace, name } = context.req.param()
   const { bodies, ...deps } = receiver
   const keys = await deps.keys(namespace, name)
-  const read = await bodies.hold(expectedBytes(context.req.raw), () => readCall(deps, context, keys))
-  if (read === undefined) return tooMany(deps, context, { kind: 'over', retryAfterSeconds: 1 })
-  if (read instanceof Response) return read
+  const body = { bytes: expectedBytes(context.req.raw, bodyLimits.maxBytes), peer }
+  const read = await bodies.hold(body, () => readCall(deps, context, keys))
+  if (read === undefined) return { answer: tooMany(deps, context, { kind: 'over', retryAfterSeconds: 1 }), proved: true }
+  if ('answer' in read) return read
   const target = deps.lookup(namespace, name)
+  // Without a key of the installation nothing is proved here, and who proves nothing must not learn what there is.
+  if (target === undefined && read.method === 'open') return { answer: notAuthenticated(context), proved: false }
   if (target === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
+  return { answer: await answerProved(receiver, context, read, { namespace, name, target }), proved: true }
+}
+
+async function answerProved(
+  deps: Receiver,
+  context: Context,
+  read: Read,
+  { namespace, name, target }: { namespace: string; name: string; target: ReceiverTarget },
+): Promise<Response> {
   const { payload } = read
   if (payload.kind === 'ping') return ignored(deps, context, 'Ping')
   if (payload.kind === 'ignored') return ignored(deps, context, payload.reason)
@@ -137,7 +178,7 @@ async function receive(receiver: Receiver, context: Context, namespace: string, 
     return ignored(deps, context, asked.why, payload.event)
   }
   const { ref, event } = asked
-  const { requestId, duplicate } = await ask(receiver, context, { namespace, name, ref, event, specRef: target.specRef })
+  const { requestId, duplicate } = await ask(deps, context, { namespace, name, ref, event, specRef: target.specRef })
   if (read.method === 'open') deps.notify?.(namespace, name, 'Unproved')
   deps.observe(duplicate ? 'duplicate' : 'accepted', event)
   deps.log.info({ namespace, name, ref, requestId }, duplicate ? 'push repeated' : 'push accepted')
@@ -165,28 +206,31 @@ async function ask(
 }
 
 /** The payload of a call that proves itself, or the answer to every other. The body is proved, and judged for size, while it comes. */
-async function readCall(deps: ReceiverDeps, context: Context, keys: Keys): Promise<Read | Response> {
+async function readCall(deps: ReceiverDeps, context: Context<object, '/:namespace/:name'>, keys: Keys): Promise<Read | Answered> {
   const headers = context.req.header()
   const proving = beginProving(headers, keys)
   const media = mediaOf(headers)
-  const isUseless = media === 'json' ? createScan() : () => media === 'other'
-  const body = await readBody(context.req.raw, (piece) => {
+  const isUseless = media === 'json' ? createScan(bodyLimits.complexity) : () => media === 'other'
+  const body = await readBody(context.req.raw, bodyLimits.maxBytes, (piece) => {
     proving.update(piece)
     return !isUseless(piece)
   })
-  if (body.kind === 'tooLarge') return tooLarge(context)
-  if (body.kind === 'cutOff') return cutOff(deps, context)
+  if (body.kind === 'tooLarge') return { answer: tooLarge(context), proved: false }
+  if (body.kind === 'cutOff') return { answer: cutOff(context), proved: false }
   try {
     const proof = proving.end(deps.clock.now())
     if (proof.kind === 'refused') {
-      // It may be right by the key that cannot be had: nobody knows.
-      if (keys.fault !== undefined) throw keys.fault
-      return problem(context, 'NotAuthenticated', 'neither a signature nor a token of this call is valid')
+      const { namespace, name } = context.req.param()
+      if (keys.fault !== undefined) deps.notify?.(namespace, name, 'AuthNotReady')
+      // It may be right by the key that cannot be had. Only a key of the whole installation is told of: its absence says nothing of what there is.
+      if (keys.installationFault === undefined) return { answer: notAuthenticated(context), proved: false }
+      return { answer: failed(deps, context, keys.installationFault, namespace, name), proved: false }
     }
+    const method = proof.kind === 'open' ? 'open' : proof.method
     const payload = understand(context, headers, media, body)
-    if (!(payload instanceof Response)) return { payload, method: proof.kind === 'open' ? 'open' : proof.method }
-    deps.observe('malformed')
-    return payload
+    if (!(payload instanceof Response)) return { payload, method }
+    if (method !== 'open') deps.observe('malformed')
+    return { answer: payload, proved: method !== 'open' }
   } finally {
     if (body.kind === 'whole') discard(body.bytes)
   }
@@ -205,13 +249,8 @@ function tooComplex(context: Context): Response {
   return problem(context, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys or entries')
 }
 
-/** What is answered before, or instead of, a proof. */
-const provesNothing: ReadonlySet<number> = new Set([401, 413])
-
-/** Undefined where there is no socket, as in a test that calls the app itself. */
-function remoteOf(context: Context): string | undefined {
-  const { incoming } = (context.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
-  return incoming?.socket?.remoteAddress
+function notAuthenticated(context: Context): Response {
+  return problem(context, 'NotAuthenticated', 'neither a signature nor a token of this call is valid for a GatewaySync of that name')
 }
 
 /** A call that may ask, by which method it proved that, and what it asks for. */
@@ -228,15 +267,26 @@ function understand(
 ): Understood | Response {
   if (media === 'other') return problem(context, 'UnsupportedMediaType', 'the content type must be application/json')
   if (body.kind === 'dropped') return tooComplex(context)
-  const bytes =
-    media === 'form' ? Buffer.from(new URLSearchParams(Buffer.from(body.bytes).toString('utf8')).get('payload') ?? '') : body.bytes
-  const parsed = parseBody(bytes)
+  const bytes = media === 'form' ? payloadOf(body.bytes) : body.bytes
+  const parsed = bytes === undefined ? notOnlyPayload : parseBody(bytes, bodyLimits.complexity)
   if (parsed.kind === 'malformed') return problem(context, 'PayloadMalformed', parsed.why)
   if (parsed.kind === 'tooComplex') return tooComplex(context)
   const payload = readPayload(headers, parsed.value)
   if (payload.kind === 'invalidRef') return problem(context, 'InvalidRef', 'the ref is not a name that git accepts')
   if (payload.kind === 'unrecognised') return problem(context, 'PayloadUnrecognised', 'no known payload format matches the body')
   return payload
+}
+
+const notOnlyPayload = { kind: 'malformed', why: 'a form must consist of the field payload alone' } as const
+
+/**
+ * The field `payload` of a form that holds nothing else. A content type is not signed: JSON that was signed and holds `&payload=` in some
+ * text must not become another call when it is sent again as a form.
+ */
+function payloadOf(bytes: Uint8Array): Uint8Array | undefined {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  if (!text.startsWith('payload=') || text.includes('&')) return undefined
+  return Buffer.from(new URLSearchParams(text).get('payload') ?? '')
 }
 
 /** Of all that one delivery moved: the wanted ref, else the first that may be asked for, else why the first may not. */

@@ -12,6 +12,8 @@ export type Keys = {
   tokens: readonly string[] | undefined
   /** Why a configured key cannot be had; the method then has no key, and is never open. */
   fault?: Fault | undefined
+  /** Why a key of the whole installation cannot be had, which callers are told; of a single resource's key nobody outside learns. */
+  installationFault?: Fault | undefined
 }
 
 export type Proof =

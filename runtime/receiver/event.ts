@@ -34,9 +34,10 @@ export type Host = {
 export const otherEvent: Payload = { kind: 'ignored', reason: 'OtherEvent' }
 
 /** Reads what GitHub has sent first and most hosts have copied: `ref`, `before`, `after`. */
-export function pushed({ ref, after, deleted }: Members): Payload {
+export function pushed(body: Members): Payload {
+  const { ref } = body
   if (typeof ref !== 'string' || ref === '') return { kind: 'unrecognised' }
-  if (deleted === true || isZero(after)) return { kind: 'ignored', reason: 'Deletion' }
+  if (isDeletion(body)) return { kind: 'ignored', reason: 'Deletion' }
   return refOf(ref, pushOf(ref))
 }
 
@@ -54,17 +55,28 @@ export type Move = { ref: string; event: 'push' | 'tag-push'; deleted: boolean }
 /** What a list of moves asks for: each ref that is not deleted. Hosts send empty lists too. */
 export function movesOf(moves: readonly (Move | undefined)[]): Payload {
   const known = moves.filter((move) => move !== undefined)
-  const kept = known.filter(({ deleted }) => !deleted)
+  const kept = known.filter(({ deleted, ref }) => !deleted && !isHead(ref))
   const asked = kept.flatMap(({ ref, event }) => askedFor(ref, event) ?? [])
   const [first, ...others] = asked
   if (first !== undefined) return { kind: 'ref', ...first, ...(others.length > 0 ? { others } : {}) }
   if (kept[0] !== undefined) return { kind: 'invalidRef', ref: kept[0].ref }
-  return known.length > 0 ? { kind: 'ignored', reason: 'Deletion' } : otherEvent
+  return known.some(({ deleted }) => deleted) ? { kind: 'ignored', reason: 'Deletion' } : otherEvent
 }
 
 export function refOf(text: string, event: Event): Payload {
+  if (isHead(text)) return { kind: 'ignored', reason: 'UnusableRef' }
   const asked = askedFor(text, event)
   return asked === undefined ? { kind: 'invalidRef', ref: text } : { kind: 'ref', ...asked }
+}
+
+/** What every host moves with its default branch: it names none. */
+function isHead(ref: string): boolean {
+  return shortRef(ref) === 'HEAD'
+}
+
+/** Whether a body says that its ref is gone, with hashes or without. */
+export function isDeletion({ after, deleted }: Members): boolean {
+  return deleted === true || isZero(after)
 }
 
 export function pushOf(ref: string): 'push' | 'tag-push' {

@@ -1,61 +1,20 @@
 /**
- * How many calls are answered: all together, and those that prove nothing by whom they come from. A call that proves itself is bounded by
- * the first only.
+ * How much is received: calls, failures, bodies, connections.
  */
-import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
-import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
-
-export type LimitSettings = {
-  /** All calls, a second. */
-  perSecond: number
-  /** Calls of one peer that prove nothing and fail, in ten seconds. */
-  failuresPerPeer: number
-}
+import type { BodyLimits } from '../http/body.ts'
+import type { LimitSettings } from '../http/limits.ts'
 
 /** 500/s is ten times what the largest installation sends; twenty wrong calls in ten seconds are no slip of a hand. */
 export const defaultLimits: LimitSettings = { perSecond: 500, failuresPerPeer: 20 }
 
-export const failureWindowSeconds = 10
-/** Of the limit on all calls: what all peers that are over their own limit get together; a right call may be among theirs. */
-export const suspectShare = 0.2
+/** Real deliveries stay far below: a megabyte of paths is 30,000 entries. */
+export const bodyLimits = {
+  maxBytes: 1024 * 1024,
+  complexity: { depth: 64, keys: 20_000, containers: 20_000, entries: 100_000 },
+} as const satisfies BodyLimits
 
 /**
  * What bounds the memory that callers hold before they have proved anything: a connection that waits for its turn holds one piece of 64 KiB.
  * A receiver answers 500 calls a second over far fewer.
  */
 export const connectionBounds = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const
-
-/** `over`: the limit is passed, and for how many whole seconds it is. */
-export type Verdict = { kind: 'within' } | { kind: 'over'; retryAfterSeconds: number }
-
-export type Limits = {
-  /** Counts a call: of a peer that has failed too often to a share of its own, so that it takes nobody else's. */
-  call(peer: string): Promise<Verdict>
-  /** Counts a call that failed and proved nothing. */
-  failure(peer: string): Promise<Verdict>
-}
-
-export function createLimits({ perSecond, failuresPerPeer }: LimitSettings): Limits {
-  const calls = new RateLimiterMemory({ keyPrefix: '', points: perSecond, duration: 1 })
-  // No more peers than calls can be new in a window: memory is bounded by the limit on all.
-  const failures = new RateLimiterMemory({ keyPrefix: '', points: failuresPerPeer, duration: failureWindowSeconds })
-  const suspects = new RateLimiterMemory({ keyPrefix: '', points: Math.max(1, Math.floor(perSecond * suspectShare)), duration: 1 })
-  return {
-    async call(peer) {
-      const failed = await failures.get(peer)
-      const isSuspect = failed !== null && failed.consumedPoints > failuresPerPeer
-      return await consume(isSuspect ? suspects : calls, 'all')
-    },
-    failure: (peer) => consume(failures, peer),
-  }
-}
-
-async function consume(limiter: RateLimiterMemory, key: string): Promise<Verdict> {
-  try {
-    await limiter.consume(key)
-    return { kind: 'within' }
-  } catch (passed) {
-    if (!(passed instanceof RateLimiterRes)) throw passed
-    return { kind: 'over', retryAfterSeconds: Math.max(1, Math.ceil(passed.msBeforeNext / 1000)) }
-  }
-}

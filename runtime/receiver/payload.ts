@@ -3,7 +3,19 @@
  * second; the order of the shapes is written in docs/webhooks/README.md. Takes headers and any JSON value; never throws. Pure.
  */
 import type { Headers } from './call.ts'
-import { type Host, isMembers, listAt, type Members, otherEvent, type Payload, pushed, refOf, released, textAt } from './event.ts'
+import {
+  type Host,
+  isDeletion,
+  isMembers,
+  listAt,
+  type Members,
+  otherEvent,
+  type Payload,
+  pushed,
+  refOf,
+  released,
+  textAt,
+} from './event.ts'
 import { azureDevops } from './hosts/azure-devops.ts'
 import { bitbucket } from './hosts/bitbucket.ts'
 import { forgejo, gitea, github, gogs } from './hosts/github.ts'
@@ -76,7 +88,10 @@ export const shapes: readonly Shape[] = [
   {
     name: 'generic',
     ref: '`ref`',
-    read: (body) => (hasRef(body) ? refOf(body.ref, 'generic') : undefined),
+    read(body) {
+      if (!hasRef(body)) return undefined
+      return isDeletion(body) ? { kind: 'ignored', reason: 'Deletion' } : refOf(body.ref, 'generic')
+    },
   },
 ]
 

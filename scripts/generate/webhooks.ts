@@ -6,11 +6,11 @@ import { Command } from 'commander'
 import { register } from '../../runtime/cli/trigger.ts'
 import { receiverEvents } from '../../runtime/controller/receiver.ts'
 import { keptRequests } from '../../runtime/gatewaysync/request.ts'
+import { maxHeldBytes, patienceMs, peerShare, smallBytes } from '../../runtime/http/body-budget.ts'
+import { failureWindowSeconds, suspectShare } from '../../runtime/http/limits.ts'
 import { accepted, ignoredReasons, problems } from '../../runtime/receiver/answer-table.ts'
-import { complexity, maxBodyBytes } from '../../runtime/receiver/body.ts'
-import { maxHeldBytes, patienceMs, smallBytes } from '../../runtime/receiver/body-budget.ts'
 import { keptDeliveries } from '../../runtime/receiver/deliveries.ts'
-import { connectionBounds, defaultLimits, failureWindowSeconds, suspectShare } from '../../runtime/receiver/limits.ts'
+import { bodyLimits, connectionBounds, defaultLimits } from '../../runtime/receiver/limits.ts'
 import { defaultBudget } from '../../runtime/receiver/line.ts'
 import { hosts, shapes } from '../../runtime/receiver/payload.ts'
 import { defaultBounds, serverLimits } from '../../runtime/serve.ts'
@@ -68,6 +68,7 @@ function answerTable(): string {
 }
 
 function limitTable(): string {
+  const { maxBytes, complexity } = bodyLimits
   const rows = [
     ['calls, all together', `${defaultLimits.perSecond} a second and replica, then 429`],
     ['calls of one peer that prove nothing', `${defaultLimits.failuresPerPeer} in ${failureWindowSeconds} seconds, then 429`],
@@ -77,10 +78,10 @@ function limitTable(): string {
       `${defaultBudget.perSecond} a second and replica, ${defaultBudget.burst} at once; then calls share writes and are answered 202 all the same`,
     ],
     ['requests without an outcome', `about ${keptRequests}; then a write waits up to a second until the controller has answered some`],
-    ['body', `${mib(maxBodyBytes)} MiB`],
+    ['body', `${mib(maxBytes)} MiB`],
     [
       `bodies above ${kib(smallBytes)} KiB held at once`,
-      `${mib(maxHeldBytes)} MiB; others wait ${patienceMs / 1000} seconds for their turn, then 429`,
+      `${mib(maxHeldBytes)} MiB, of one peer ${mib(maxHeldBytes * peerShare)} MiB; others wait ${patienceMs / 1000} seconds for their turn, then 429`,
     ],
     ['nesting of a body', `${complexity.depth} levels`],
     ['keys of a body', count(complexity.keys)],

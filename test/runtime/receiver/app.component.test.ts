@@ -64,7 +64,7 @@ void t.test('with nothing configured it is open; with a key that cannot be had i
   t.equal((await open.post('{"ref":"main"}')).status, 202)
   t.same(open.notices, ['Unproved'])
   const fault = new Fault('AuthNotReady', 'the Secret is empty')
-  const broken = await serveReceiver(t, { keys: { hmac: undefined, tokens: ['token'], fault } })
+  const broken = await serveReceiver(t, { keys: { hmac: undefined, tokens: ['token'], fault, installationFault: fault } })
   t.match(await broken.post('{"ref":"main"}'), { status: 503, body: { reason: 'AuthNotReady' } })
   t.equal(broken.requests.length, 0)
   t.equal((await broken.post('{"ref":"main"}', broken.bearer)).status, 202, 'the other method still counts')

@@ -3,7 +3,8 @@ import path from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { shortRef } from '../../../runtime/gatewaysync/values.ts'
-import { parseBody } from '../../../runtime/receiver/body.ts'
+import { parseBody } from '../../../runtime/http/body.ts'
+import { bodyLimits } from '../../../runtime/receiver/limits.ts'
 import { readPayload } from '../../../runtime/receiver/payload.ts'
 import { sharedData } from '../../support/requires.ts'
 
@@ -42,7 +43,9 @@ void t.test('no body and no header makes the parser throw, and a ref is always o
     { numRuns: 5_000 },
   )
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => ['json', 'malformed', 'tooComplex'].includes(parseBody(bytes).kind)),
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) =>
+      ['json', 'malformed', 'tooComplex'].includes(parseBody(bytes, bodyLimits.complexity).kind),
+    ),
     { numRuns: 2_000 },
   )
 })
@@ -67,7 +70,7 @@ void t.test('every real delivery of a supported host is read as it is meant', as
   let exact = 0
   for (const { file, host, headers, expectedRef, alternatives = [], allRefs = [] } of deliveries) {
     const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-    const parsed = parseBody(readFileSync(path.join(path.dirname(index), file)))
+    const parsed = parseBody(readFileSync(path.join(path.dirname(index), file)), bodyLimits.complexity)
     const payload = parsed.kind === 'json' ? readPayload(lower, parsed.value) : undefined
     const understood = payload?.kind === 'ref' || payload?.kind === 'ping' || payload?.kind === 'ignored'
     t.equal(understood, !unsupported.includes(host), `${file} is ${understood ? '' : 'not '}understood`)

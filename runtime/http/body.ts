@@ -1,12 +1,17 @@
 /**
  * Reads a body as bytes, bounded, and parses it only after a scan has shown that parsing is cheap. Nothing is kept that is not needed.
  */
+import type { BodyBudget } from './body-budget.ts'
 
-export const maxBodyBytes = 1024 * 1024
+/** What of a body is read and parsed. Each entry costs 16 bytes of memory or more, a list or an object 60. */
+export type BodyLimits = {
+  maxBytes: number
+  /** Levels of nesting, keys, lists and objects, entries of all lists and objects. */
+  complexity: { depth: number; keys: number; containers: number; entries: number }
+}
+
 /** What a body without a length begins with. */
 const firstBytes = 16 * 1024
-/** Real deliveries stay far below: a megabyte of paths is 30,000 entries. Each entry costs 16 bytes or more, a list or an object 60. */
-export const complexity = { depth: 64, keys: 20_000, containers: 20_000, entries: 100_000 } as const
 
 export type Body =
   | { kind: 'whole'; bytes: Uint8Array<ArrayBuffer> }
@@ -21,21 +26,21 @@ export type Body =
  * Reads a body to its end, or until it proves longer than the limit. `look` sees each piece as it comes, which is gone afterwards; once it
  * says false nothing is kept. Never rejects.
  */
-export async function readBody(request: Request, look: (piece: Uint8Array) => boolean = () => true): Promise<Body> {
+export async function readBody(request: Request, maxBytes: number, look: (piece: Uint8Array) => boolean = () => true): Promise<Body> {
   const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > maxBodyBytes) return { kind: 'tooLarge' }
+  if (declared > maxBytes) return { kind: 'tooLarge' }
   // Copied at once into one buffer, each piece is given back as soon as it is read.
   let kept: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(declared > 0 ? declared : firstBytes)
   let size = 0
   for await (const piece of readPieces(request)) {
     if (piece === 'cutOff') return { kind: 'cutOff' }
-    if (size + piece.byteLength > maxBodyBytes) return { kind: 'tooLarge' }
+    if (size + piece.byteLength > maxBytes) return { kind: 'tooLarge' }
     if (!look(piece) && kept !== undefined) {
       discard(kept)
       kept = undefined
     }
     if (kept !== undefined) {
-      kept = withRoomFor(kept, size, piece.byteLength)
+      kept = withRoomFor(kept, size, piece.byteLength, maxBytes)
       kept.set(piece, size)
     }
     size += piece.byteLength
@@ -53,9 +58,9 @@ async function* readPieces(request: Request): AsyncGenerator<Uint8Array | 'cutOf
   }
 }
 
-function withRoomFor(body: Buffer<ArrayBuffer>, size: number, more: number): Buffer<ArrayBuffer> {
+function withRoomFor(body: Buffer<ArrayBuffer>, size: number, more: number, maxBytes: number): Buffer<ArrayBuffer> {
   if (size + more <= body.length) return body
-  const larger = Buffer.allocUnsafeSlow(Math.min(maxBodyBytes, Math.max(size + more, body.length * 2)))
+  const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(size + more, body.length * 2)))
   larger.set(body.subarray(0, size))
   discard(body)
   return larger
@@ -75,16 +80,16 @@ function giveBack({ buffer, byteLength }: Uint8Array): void {
  * How much memory a body may need: what it says of itself, or the limit when it says nothing. None is read that says too much. The body
  * itself is not looked at: who asks for it makes it flow.
  */
-export function expectedBytes({ headers }: Request): number {
+export function expectedBytes({ headers }: Request, maxBytes: number): number {
   const declared = headers.get('content-length')
-  if (declared === null) return headers.has('transfer-encoding') ? maxBodyBytes : 0
-  return Number(declared) > maxBodyBytes ? 0 : Number(declared)
+  if (declared === null) return headers.has('transfer-encoding') ? maxBytes : 0
+  return Number(declared) > maxBytes ? 0 : Number(declared)
 }
 
 export type Parsed = { kind: 'json'; value: unknown } | { kind: 'malformed'; why: string } | { kind: 'tooComplex' }
 
-export function parseBody(bytes: Uint8Array): Parsed {
-  if (createScan()(bytes)) return { kind: 'tooComplex' }
+export function parseBody(bytes: Uint8Array, complexity: BodyLimits['complexity']): Parsed {
+  if (createScan(complexity)(bytes)) return { kind: 'tooComplex' }
   try {
     return { kind: 'json', value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
   } catch (error) {
@@ -98,7 +103,7 @@ const [quote, backslash, colon, openBrace, closeBrace, openBracket, closeBracket
  * Looks at JSON piece by piece; true, and true from then on, as soon as it would cost many times its size once it is parsed: deep nesting,
  * many keys, many lists or objects, many entries.
  */
-export function createScan(): (piece: Uint8Array) => boolean {
+export function createScan(complexity: BodyLimits['complexity']): (piece: Uint8Array) => boolean {
   let [depth, keys, containers, commas] = [0, 0, 0, 0]
   let [inText, escaped, tooComplex] = [false, false, false]
   return (piece) => {
@@ -124,4 +129,23 @@ export function createScan(): (piece: Uint8Array) => boolean {
     }
     return tooComplex
   }
+}
+
+/** `busy`: too many other large bodies are being read. */
+export type JsonBody = Parsed | { kind: 'tooLarge' } | { kind: 'cutOff' } | { kind: 'busy' }
+
+/** Reads and parses a body whose sender has proved nothing by it; what would cost more than its limits is read to its end and not kept. */
+export async function readJson(request: Request, limits: BodyLimits, { hold }: BodyBudget, peer: string): Promise<JsonBody> {
+  const read = async (): Promise<JsonBody> => {
+    const isTooComplex = createScan(limits.complexity)
+    const body = await readBody(request, limits.maxBytes, (piece) => !isTooComplex(piece))
+    if (body.kind === 'dropped') return { kind: 'tooComplex' }
+    if (body.kind !== 'whole') return body
+    try {
+      return parseBody(body.bytes, limits.complexity)
+    } finally {
+      discard(body.bytes)
+    }
+  }
+  return (await hold({ bytes: expectedBytes(request, limits.maxBytes), peer }, read)) ?? { kind: 'busy' }
 }

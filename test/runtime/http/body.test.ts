@@ -3,7 +3,10 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { createScan, discard, expectedBytes, maxBodyBytes, parseBody, readBody } from '../../../runtime/receiver/body.ts'
+import { createScan, discard, expectedBytes, parseBody, readBody } from '../../../runtime/http/body.ts'
+import { bodyLimits } from '../../../runtime/receiver/limits.ts'
+
+const { maxBytes, complexity } = bodyLimits
 
 /** A request whose body comes in pieces, with a length or without. */
 function requestOf(pieces: readonly Uint8Array[], length?: number): Request {
@@ -18,27 +21,27 @@ void t.test('a body is read as it was sent, however it is cut and whatever lengt
       fc.option(fc.nat(100_000)),
       async (pieces, claim) => {
         const sent = Buffer.concat(pieces)
-        const body = await readBody(requestOf(pieces, claim ?? undefined))
+        const body = await readBody(requestOf(pieces, claim ?? undefined), maxBytes)
         return body.kind === 'whole' && sent.equals(body.bytes)
       },
     ),
     { numRuns: 40 },
   )
-  const full = () => new Uint8Array(maxBodyBytes).fill(7)
+  const full = () => new Uint8Array(maxBytes).fill(7)
   const lengthOf = async (request: Request): Promise<number | string> => {
-    const body = await readBody(request)
+    const body = await readBody(request, maxBytes)
     return body.kind === 'whole' ? body.bytes.length : body.kind
   }
-  t.equal(await lengthOf(requestOf([full()])), maxBodyBytes)
+  t.equal(await lengthOf(requestOf([full()])), maxBytes)
   t.equal(await lengthOf(requestOf([full(), Uint8Array.of(1)])), 'tooLarge')
-  t.equal(await lengthOf(requestOf([], maxBodyBytes + 1)), 'tooLarge')
+  t.equal(await lengthOf(requestOf([], maxBytes + 1)), 'tooLarge')
   t.equal(await lengthOf(new Request('http://localhost/', { method: 'POST' })), 0)
 })
 
 void t.test('whoever looks on sees every byte once and in order, also of a body that is not kept, and no piece stays', async (t) => {
   const pieces = ['{"a":', '1', '}'].map((text) => Uint8Array.from(Buffer.from(text)))
   let seen = ''
-  const body = await readBody(requestOf(pieces), (piece) => {
+  const body = await readBody(requestOf(pieces), maxBytes, (piece) => {
     seen += Buffer.from(piece).toString('utf8')
     return seen.length < 6
   })
@@ -61,9 +64,9 @@ void t.test('what costs many times its size is found wherever the pieces are cut
   ]
   for (const [name, text, found] of rows) {
     const bytes = Buffer.from(text)
-    t.equal(parseBody(bytes).kind === 'tooComplex', found, name)
+    t.equal(parseBody(bytes, complexity).kind === 'tooComplex', found, name)
     for (const size of [1, 7, 4_096]) {
-      const scan = createScan()
+      const scan = createScan(complexity)
       let last = false
       for (let at = 0; at < bytes.length; at += size) last = scan(bytes.subarray(at, at + size))
       t.equal(last, found, `${name} in pieces of ${size}`)
@@ -72,20 +75,20 @@ void t.test('what costs many times its size is found wherever the pieces are cut
 })
 
 void t.test('what is expected is never more than is read, and what is discarded is gone', async (t) => {
-  t.equal(expectedBytes(requestOf([], 10)), 10)
+  t.equal(expectedBytes(requestOf([], 10), maxBytes), 10)
   const chunked = new Request('http://localhost/', { method: 'POST', headers: { 'transfer-encoding': 'chunked' } })
-  t.equal(expectedBytes(chunked), maxBodyBytes)
-  t.equal(expectedBytes(new Request('http://localhost/', { method: 'POST' })), 0)
-  t.equal(expectedBytes(requestOf([], maxBodyBytes + 1)), 0, 'none of it is read')
-  const body = await readBody(requestOf([Buffer.from('secret')]))
+  t.equal(expectedBytes(chunked, maxBytes), maxBytes)
+  t.equal(expectedBytes(new Request('http://localhost/', { method: 'POST' }), maxBytes), 0)
+  t.equal(expectedBytes(requestOf([], maxBytes + 1), maxBytes), 0, 'none of it is read')
+  const body = await readBody(requestOf([Buffer.from('secret')]), maxBytes)
   if (body.kind !== 'whole') throw new Error('it is read')
   discard(body.bytes)
   t.equal(body.bytes.length, 0)
 })
 
 void t.test('what is no JSON or no UTF-8 is told apart, and neither is read', async (t) => {
-  t.same(parseBody(Buffer.from('{"ref":')), { kind: 'malformed', why: 'the body is not JSON' })
-  t.same(parseBody(Buffer.from('')), { kind: 'malformed', why: 'the body is not JSON' })
-  t.same(parseBody(Buffer.from([0x22, 0xc3, 0x28, 0x22])), { kind: 'malformed', why: 'the body is not UTF-8' })
-  t.same(parseBody(Buffer.from('{"ref":"größe"}')), { kind: 'json', value: { ref: 'größe' } })
+  t.same(parseBody(Buffer.from('{"ref":'), complexity), { kind: 'malformed', why: 'the body is not JSON' })
+  t.same(parseBody(Buffer.from(''), complexity), { kind: 'malformed', why: 'the body is not JSON' })
+  t.same(parseBody(Buffer.from([0x22, 0xc3, 0x28, 0x22]), complexity), { kind: 'malformed', why: 'the body is not UTF-8' })
+  t.same(parseBody(Buffer.from('{"ref":"größe"}'), complexity), { kind: 'json', value: { ref: 'größe' } })
 })

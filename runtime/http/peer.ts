@@ -1,6 +1,7 @@
 /**
- * Who calls, for the limits on failing calls: the remote address, or what proxies that are trusted say of it. Pure.
+ * Who calls, for limits and shares: the remote address, or what proxies that are trusted say of it. Pure.
  */
+import type { Context } from 'hono'
 import { BlockList, isIP } from 'node:net'
 import { Fault } from '../fault.ts'
 
@@ -26,6 +27,18 @@ export function createPeers(trustedProxies: readonly string[]): Peers {
       return bucketOf(caller !== undefined && isIP(caller) > 0 ? caller : address)
     },
   }
+}
+
+/** The address at the other end of a call's connection; undefined where there is none, as in a test that calls the app itself. */
+export function remoteOf(context: Context): string | undefined {
+  const { incoming } = (context.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
+  return incoming?.socket?.remoteAddress
+}
+
+/** The peer behind an address, where there are no proxies. */
+export function peerOf(remote: string | undefined): string {
+  const address = plain(remote ?? '')
+  return isIP(address) === 0 ? 'unknown' : bucketOf(address)
 }
 
 function trust(list: BlockList, proxy: string): void {

@@ -2,7 +2,7 @@
  * Who counts as the caller.
  */
 import t from 'tap'
-import { createPeers } from '../../../runtime/receiver/peer.ts'
+import { createPeers } from '../../../runtime/http/peer.ts'
 
 void t.test('the caller is the last that no trusted proxy is; a /64 of IPv6 is one', async (t) => {
   const peers = createPeers(['10.0.0.0/8', 'fd00::/8', '192.0.2.1'])

@@ -1,5 +1,5 @@
 /**
- * How many bytes of large bodies are held at once. Who comes when all are taken waits in line.
+ * How many bytes of large bodies are held at once, in all and of one peer. Who comes when all are taken waits in line.
  */
 import { deadline } from '../clock.ts'
 
@@ -10,12 +10,15 @@ export const maxHeldBytes = 8 * 1024 * 1024
 /** Shorter than a request may take in all, so that the answer still arrives. */
 export const patienceMs = 5_000
 
+/** Of all that is held: what one peer may hold, so that slow bodies of one leave room for everybody else's. */
+export const peerShare = 0.75
+
 export type BodyBudget = {
   /** Runs the work while `bytes` are taken; undefined: no room came free in time. Rejects with what the work rejects with. */
-  hold<Result>(bytes: number, work: () => Promise<Result>): Promise<Result | undefined>
+  hold<Result>(body: { bytes: number; peer: string }, work: () => Promise<Result>): Promise<Result | undefined>
 }
 
-type Waiting = { bytes: number; begin(): void }
+type Waiting = { bytes: number; peer: string; begin(): void }
 
 /**
  * `collect` gives back what parsed bodies have left behind; V8 by itself lets a hundred megabytes gather, which is all that a small container
@@ -27,17 +30,33 @@ export function createBodyBudget(
   collect: (() => unknown) | undefined = globalThis.gc,
 ): BodyBudget {
   const line: Waiting[] = []
+  /** Peers that hold something, and how much. */
+  const held = new Map<string, number>()
   let free = maxBytes
   let left = 0
 
+  const change = (peer: string, bytes: number): void => {
+    free -= bytes
+    const now = (held.get(peer) ?? 0) + bytes
+    if (now > 0) held.set(peer, now)
+    else held.delete(peer)
+  }
+  /** A single body may be larger than a share. */
+  const isOverShare = ({ peer, bytes }: Waiting): boolean => {
+    const own = held.get(peer) ?? 0
+    return own > 0 && own + bytes > maxBytes * peerShare
+  }
   const advance = (): void => {
-    for (let [first] = line; first !== undefined && first.bytes <= free; [first] = line) {
-      line.shift()
-      free -= first.bytes
-      first.begin()
+    for (;;) {
+      const at = line.findIndex((waiting) => !isOverShare(waiting))
+      const next = line[at]
+      if (next === undefined || next.bytes > free) return
+      line.splice(at, 1)
+      change(next.peer, next.bytes)
+      next.begin()
     }
   }
-  const take = (bytes: number): Promise<boolean> =>
+  const take = (bytes: number, peer: string): Promise<boolean> =>
     new Promise((resolve) => {
       const patience = deadline(waitMs)
       const giveUp = (): void => {
@@ -48,6 +67,7 @@ export function createBodyBudget(
       }
       const waiting: Waiting = {
         bytes,
+        peer,
         begin() {
           patience.removeEventListener('abort', giveUp)
           resolve(true)
@@ -59,14 +79,14 @@ export function createBodyBudget(
     })
 
   return {
-    async hold(bytes, work) {
+    async hold({ bytes, peer }, work) {
       const counted = Math.min(bytes, maxBytes)
       if (counted <= smallBytes) return await work()
-      if (!(await take(counted))) return undefined
+      if (!(await take(counted, peer))) return undefined
       try {
         return await work()
       } finally {
-        free += counted
+        change(peer, -counted)
         left += counted
         if (left >= maxBytes / 2) {
           left = 0

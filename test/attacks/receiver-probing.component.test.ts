@@ -1,0 +1,174 @@
+/**
+ * Who proves nothing learns nothing from the push receiver, and is slowed down whatever it asks for.
+ */
+import { createHmac } from 'node:crypto'
+import * as http from 'node:http'
+import { connect } from 'node:net'
+import t from 'tap'
+import { Fault } from '../../runtime/fault.ts'
+import { serveReceiver } from '../support/receiver-app.ts'
+
+const fault = new Fault('AuthNotReady', 'Secret plant/keys has no key token')
+
+void t.test('a GatewaySync whose own key is missing answers as one that does not exist, and tells its owner', async (t) => {
+  const notices: string[] = []
+  const { post } = await serveReceiver(t, {
+    more: {
+      notify: (namespace, name, notice) => notices.push(`${namespace}/${name} ${notice}`),
+      keys: async (_namespace, name) =>
+        name === 'plant' ? { hmac: undefined, tokens: undefined, fault } : { hmac: ['key'], tokens: undefined },
+    },
+  })
+  const answer = await post('{"ref":"main"}')
+  t.equal(answer.status, 401)
+  t.same(answer, await post('{"ref":"main"}', {}, '/webhook/default/none'))
+  t.same(notices, ['default/plant AuthNotReady'])
+})
+
+void t.test('a missing key of the installation is told, for every GatewaySync alike', async (t) => {
+  const { post } = await serveReceiver(t, {
+    more: {
+      keys: async (_namespace, name) =>
+        name === 'plant'
+          ? { hmac: ['key'], tokens: undefined, installationFault: fault }
+          : { hmac: undefined, tokens: undefined, fault, installationFault: fault },
+    },
+  })
+  const answer = await post('{"ref":"main"}')
+  t.match(answer, { status: 503, body: { reason: 'AuthNotReady' } })
+  t.same(answer, await post('{"ref":"main"}', {}, '/webhook/default/none'))
+})
+
+void t.test('where only some GatewaySyncs have keys, one of them answers as one that does not exist', async (t) => {
+  const { post } = await serveReceiver(t, {
+    more: { keys: async (_namespace, name) => ({ hmac: name === 'plant' ? ['key'] : undefined, tokens: undefined }) },
+  })
+  const answer = await post('{"ref":"main"}')
+  t.equal(answer.status, 401)
+  t.same(answer, await post('{"ref":"main"}', {}, '/webhook/default/none'))
+})
+
+void t.test('a signed body that is sent again as a form asks for nothing', async (t) => {
+  const { post, requests } = await serveReceiver(t)
+  const payload = encodeURIComponent('{"ref":"v0.0.1-evil"}')
+  const body = JSON.stringify({ ref: 'refs/heads/other', before: 'a', after: 'b', message: `fix &payload=${payload}&` })
+  const signature = `sha256=${createHmac('sha256', 'key').update(body).digest('hex')}`
+  const headers = { 'x-hub-signature-256': signature, 'content-type': 'application/x-www-form-urlencoded' }
+  t.match(await post(body, headers), { status: 400, body: { reason: 'PayloadMalformed' } })
+  for (const form of [`payload=${payload}&x=1`, `x=1&payload=${payload}`, `Payload=${payload}`]) {
+    const mac = createHmac('sha256', 'key').update(form).digest('hex')
+    t.equal((await post(form, { ...headers, 'x-hub-signature-256': `sha256=${mac}` })).status, 400, form)
+  }
+  const form = `payload=${encodeURIComponent('{"ref":"main"}')}`
+  const mac = createHmac('sha256', 'key').update(form).digest('hex')
+  t.equal((await post(form, { 'x-hub-signature-256': `sha256=${mac}` })).status, 400, 'nor a form as JSON')
+  t.equal(requests.length, 0)
+  t.equal((await post(form, { ...headers, 'x-hub-signature-256': `sha256=${mac}` })).status, 202)
+})
+
+void t.test('a path counts as it is written: what is in front of a receiver judges that', async (t) => {
+  const { served, requests } = await serveReceiver(t)
+  for (const path of [
+    '/webhook/x/%2e%2e/default/plant',
+    '/webhook/x/../default/plant',
+    '/other/..%2fwebhook/default/plant',
+    '/webhook\\default\\plant',
+  ]) {
+    t.ok([400, 404].includes(await statusOf(served.port, path)), path)
+  }
+  t.equal(requests.length, 0)
+  t.equal(await statusOf(served.port, '/webhook/default/plant?from=host'), 202)
+})
+
+void t.test('HEAD and a deletion without hashes ask for nothing', async (t) => {
+  const { post, requests, bearer } = await serveReceiver(t, { target: { wantedRef: 'HEAD' } })
+  const rows: [object, string][] = [
+    [{ ref: 'HEAD' }, 'UnusableRef'],
+    [{ ref: 'refs/heads/HEAD', before: 'a'.repeat(40), after: 'b'.repeat(40) }, 'UnusableRef'],
+    [{ ref: 'main', deleted: true }, 'Deletion'],
+    [{ ref: 'main', after: '0'.repeat(40) }, 'Deletion'],
+  ]
+  for (const [body, reason] of rows) t.match(await post(JSON.stringify(body), bearer), { body: { accepted: false, reason } }, reason)
+  t.equal(requests.length, 0)
+})
+
+void t.test('whatever a peer gets wrong counts against it, and against nobody else', async (t) => {
+  const { served, post, bearer, requests } = await serveReceiver(t, { more: { limits: { failuresPerPeer: 3 } } })
+  const wrong: Record<string, (localAddress: string) => Promise<number>> = {
+    'another path': async (localAddress) => await callFrom(served.port, localAddress, { path: '/wp-login.php' }),
+    'another method': async (localAddress) => await callFrom(served.port, localAddress, { method: 'GET' }),
+    'no proof': async (localAddress) => await callFrom(served.port, localAddress, { body: '{"ref":"main"}' }),
+    'too long': async (localAddress) => await callFrom(served.port, localAddress, { headers: { 'content-length': '2000000' } }),
+  }
+  let last = 1
+  for (const [name, call] of Object.entries(wrong)) {
+    last += 1
+    const statuses = []
+    for (let index = 0; index < 5; index += 1) statuses.push(await call(`127.0.0.${last}`))
+    t.ok(
+      statuses.slice(0, 3).every((status) => status !== 429) && statuses.slice(3).every((status) => status === 429),
+      `${name}: ${statuses.join(' ')}`,
+    )
+  }
+  for (let index = 0; index < 4; index += 1) await cutOff(served.port, '127.0.0.90')
+  await t.resolves(
+    (async () => {
+      while ((await callFrom(served.port, '127.0.0.90', { path: '/other' })) !== 429);
+    })(),
+    'a body that ends early',
+  )
+  t.equal((await post('{"ref":"main"}', bearer)).status, 202)
+  t.equal(requests.length, 1)
+})
+
+function statusOf(port: number, path: string): Promise<number> {
+  return new Promise((resolve) => {
+    let text = ''
+    const body = '{"ref":"main"}'
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\nauthorization: Bearer token\r\n`
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`))
+    socket.on('data', (data: Buffer) => (text += data.toString('latin1')))
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve(Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)))
+  })
+}
+
+type Call = { path?: string; method?: string; body?: string; headers?: Record<string, string> }
+
+function callFrom(
+  port: number,
+  localAddress: string,
+  { path = '/webhook/default/plant', method = 'POST', body = '', headers = {} }: Call,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      host: '127.0.0.1',
+      port,
+      path,
+      method,
+      localAddress,
+      agent: false,
+      headers: { 'content-type': 'application/json', ...headers },
+    }
+    const request = http.request(options, (answer) => {
+      answer.resume()
+      answer.on('error', () => undefined)
+      resolve(answer.statusCode ?? 0)
+      request.destroy()
+    })
+    request.on('error', reject)
+    if (headers['content-length'] === undefined) request.end(body)
+    else request.flushHeaders()
+  })
+}
+
+/** Begins a body and goes away. */
+function cutOff(port: number, localAddress: string): Promise<void> {
+  return new Promise((resolve) => {
+    const head = 'POST /webhook/default/plant HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{'
+    const socket = connect({ port, host: '127.0.0.1', localAddress }, () => socket.write(head, () => socket.end()))
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve())
+    socket.resume()
+  })
+}

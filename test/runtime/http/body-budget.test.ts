@@ -1,0 +1,80 @@
+/**
+ * Large bodies wait for each other.
+ */
+import t from 'tap'
+import { createBodyBudget } from '../../../runtime/http/body-budget.ts'
+
+const mebibyte = 1024 * 1024
+let peers = 0
+/** A body of a peer of its own. */
+const of = (bytes: number) => ({ bytes, peer: `peer ${(peers += 1)}` })
+
+void t.test('no more is held than there is room for, everyone gets a turn, the small do not wait', async (t) => {
+  const { hold } = createBodyBudget(4 * mebibyte)
+  let [held, most, done] = [0, 0, 0]
+  const work = (bytes: number) => async () => {
+    held += bytes
+    most = Math.max(most, held)
+    await new Promise(setImmediate)
+    held -= bytes
+    done += 1
+    return done
+  }
+  const sizes = Array.from({ length: 50 }, (_, index) => (1 + (index % 3)) * mebibyte)
+  const results = await Promise.all(sizes.map((bytes) => hold(of(bytes), work(bytes))))
+  t.equal(done, 50)
+  t.notOk(results.includes(undefined))
+  t.ok(most <= 4 * mebibyte, `${most} bytes at once`)
+  t.equal(await hold(of(9 * mebibyte), work(0)), 51, 'more than there is takes all')
+  const full = Promise.withResolvers<void>()
+  const first = hold(of(4 * mebibyte), () => full.promise)
+  t.equal(await hold(of(1_000), async () => 'small'), 'small')
+  full.resolve()
+  await first
+})
+
+void t.test('a failure gives its room back; who waits too long is told so and takes none', async (t) => {
+  const { hold } = createBodyBudget(mebibyte, 20)
+  await t.rejects(
+    hold(of(mebibyte), async () => {
+      throw new Error('went away')
+    }),
+    /went away/,
+  )
+  const full = Promise.withResolvers<void>()
+  const first = hold(of(mebibyte), () => full.promise)
+  // Nothing else keeps the process up: the deadline does not.
+  const up = setInterval(() => undefined, 1_000)
+  t.equal(await hold(of(mebibyte), async () => 'never'), undefined)
+  clearInterval(up)
+  full.resolve()
+  await first
+  t.equal(await hold(of(mebibyte), async () => 'again'), 'again')
+})
+
+void t.test('after half of what may be held is given back, what it left behind is collected', async (t) => {
+  let collected = 0
+  const { hold } = createBodyBudget(4 * mebibyte, 1_000, () => (collected += 1))
+  for (let index = 0; index < 6; index += 1) await hold(of(mebibyte), async () => undefined)
+  t.equal(collected, 3)
+  for (let index = 0; index < 100; index += 1) await hold(of(10_000), async () => undefined)
+  t.equal(collected, 3, 'small bodies are left to the collector')
+})
+
+void t.test('one peer holds no more than its share, and whoever comes behind it passes', async (t) => {
+  const { hold } = createBodyBudget(4 * mebibyte)
+  const full = Promise.withResolvers<void>()
+  let begun = 0
+  const slow = async (): Promise<string> => {
+    begun += 1
+    await full.promise
+    return 'slow'
+  }
+  const all = Array.from({ length: 6 }, () => hold({ bytes: mebibyte, peer: 'slow' }, slow))
+  await new Promise(setImmediate)
+  t.equal(begun, 3)
+  t.equal(await hold({ bytes: mebibyte, peer: 'other' }, async () => 'other'), 'other')
+  full.resolve()
+  t.same(new Set(await Promise.all(all)), new Set(['slow']))
+  t.equal(begun, 6)
+})
