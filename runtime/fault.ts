@@ -33,6 +33,7 @@ export const reasons = {
   DeliveryUnauthorised: { retry: 'backoff', help: 'the token is missing, expired, or not of a pod that may read this GatewaySync' },
   DeliveryFailed: { retry: 'backoff', help: 'the answer of the controller ended early or was damaged' },
   // sync engine
+  ModeUnknown: { retry: 'backoff', help: 'the deployment mode was known and is not known now; the files of the last known mode stay' },
   UnknownProfile: { retry: 'on-change', help: 'the GatewaySync has no profile of that name' },
   InvalidSpec: { retry: 'on-change', help: 'the GatewaySync holds a value that is not accepted' },
   SourcePathMissing: { retry: 'on-change', help: 'a required mapping names a path that the commit does not hold' },

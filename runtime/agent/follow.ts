@@ -127,7 +127,9 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     }
     if (failures > 0 || moves) log.info({ commit: desired.commit, reason: result.phase }, 'sync ended')
     failures = 0
-    return result.phase === 'Pending' || result.reason === 'DesignerOpen' ? waitingMs : desired.profile.syncPeriod * 1000
+    // Without a gateway nobody can say the mode before someone changes something.
+    const waits = result.reason === 'ModeUnknown' ? gateway !== undefined : result.phase === 'Pending' || result.reason === 'DesignerOpen'
+    return waits ? waitingMs : desired.profile.syncPeriod * 1000
   }
 
   /** Waits for news or until the next look is due. A gateway that has started and tells another mode than was assumed is news too. */

@@ -4,7 +4,8 @@
  */
 
 /** Where the deployment mode was found. */
-export type ModeOrigin = 'spec' | 'target' | 'argument' | 'ignition.conf' | 'environment' | 'gateway' | 'none'
+export const modeOrigins = ['spec', 'target', 'argument', 'ignition.conf', 'environment', 'gateway', 'none'] as const
+export type ModeOrigin = (typeof modeOrigins)[number]
 
 /** `name` is `''` where the gateway runs without a mode. */
 export type Mode = {

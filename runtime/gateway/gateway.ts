@@ -14,7 +14,8 @@ export type ScanKind = 'projects' | 'config'
 /** `commissioning` answers requests and is not ready all the same; `faulted` is every other state that is none of these. */
 export type GatewayStatus = 'running' | 'commissioning' | 'starting' | 'stopping' | 'faulted' | 'unreachable'
 
-export type GatewayInfo = { name: string; version: string; deploymentMode: string; redundancyRole: string }
+/** `deploymentMode` is `''` where the gateway says that it has none, undefined where it says nothing of it. */
+export type GatewayInfo = { name: string; version: string; deploymentMode: string | undefined; redundancyRole: string }
 export type Designer = { user: string; project: string }
 export type Scanned = { projects?: Temporal.Instant; config?: Temporal.Instant; problems: string[] }
 
@@ -145,10 +146,14 @@ const infoSchema = v.pipe(
   v.object({
     name: v.optional(v.string(), ''),
     ignitionVersion: v.optional(v.string(), ''),
-    deploymentMode: v.nullish(v.string(), ''),
+    deploymentMode: v.optional(v.nullable(v.string())),
     redundancyRole: v.optional(v.string(), ''),
   }),
-  v.transform(({ ignitionVersion, ...others }) => ({ ...others, version: ignitionVersion })),
+  v.transform(({ ignitionVersion, deploymentMode, ...others }) => ({
+    ...others,
+    version: ignitionVersion,
+    deploymentMode: deploymentMode === null ? '' : deploymentMode,
+  })),
 )
 const designersSchema = v.object({
   items: v.array(v.object({ user: v.optional(v.string(), 'someone'), project: v.nullish(v.string(), '') })),

@@ -38,7 +38,7 @@ export function createModeFinder(deps: Deps, known: Known): (gateway: Gateway | 
     let waitMs = askAgainMs
     try {
       const info = await gateway.info(deadline(askTimeoutMs, signal))
-      answer = info.deploymentMode
+      answer = info.deploymentMode ?? answer
     } catch (error) {
       signal.throwIfAborted()
       if (absent.has(asFault(error).reason)) waitMs = askAbsentAgainMs

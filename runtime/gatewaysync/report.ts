@@ -2,6 +2,7 @@
  * What one gateway runs: the one source of the SyncReport's TypeScript types, run-time validation and CRD schema. Pure.
  */
 import * as v from 'valibot'
+import { modeOrigins } from '../collections/mode.ts'
 import { crd } from './rule.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
@@ -27,9 +28,7 @@ export const syncReportStatus = v.object({
   syncHash: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description('Which sync configuration was applied.'))),
   gateway: v.optional(text(253)),
   profile: v.optional(text(63)),
-  mode: v.optional(
-    v.object({ name: text(255), from: v.picklist(['spec', 'target', 'argument', 'ignition.conf', 'environment', 'gateway', 'none']) }),
-  ),
+  mode: v.optional(v.object({ name: text(255), from: v.picklist(modeOrigins) })),
   files: v.optional(counts),
   drift: v.optional(v.object({ count, paths: v.pipe(v.array(path), v.maxLength(20)) })),
   scan: v.optional(

@@ -20,8 +20,8 @@ type Facts = {
 /** Phases in which a target stays until someone changes something. */
 const failing: ReadonlySet<string> = new Set(['Failed', 'Blocked', 'DryRun', 'Paused'])
 
-/** A gateway that starts is waited for; one that is not there is named at once. */
-const unreachable: Reason = 'GatewayUnreachable'
+/** A gateway that starts is waited for; one that is not there, or of which nobody knows the mode any more, is named at once. */
+const unanswered: ReadonlySet<string> = new Set<Reason>(['GatewayUnreachable', 'ModeUnknown'])
 
 /** In place means what `Ready` means, proved by each target in this very run. */
 export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome {
@@ -34,7 +34,7 @@ export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome 
       message: status.findings === undefined ? conditionMessage(status) : describeErrors(status.findings),
     }
   for (const [name, report] of reports) {
-    if (report === undefined || !(failing.has(report.phase) || report.reason === unreachable)) continue
+    if (report === undefined || !(failing.has(report.phase) || unanswered.has(report.reason ?? ''))) continue
     return {
       kind: 'failed',
       reason: report.reason ?? report.phase,

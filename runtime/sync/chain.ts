@@ -10,6 +10,11 @@ export type Finding = { rule: string; path: string; message: string }
 const manifestName = 'config-mode.json'
 /** Base collections, in the order in which later ones override earlier ones. */
 const base = ['external', 'core']
+/** Whether a collection is delivered to every gateway, whatever its mode. */
+export function isBaseCollection(name: string): boolean {
+  return base.includes(name)
+}
+
 /** Never delivered as a mode: built in, base, or one machine's own. */
 const reserved = new Set(['system', 'external', 'core', 'local'])
 
@@ -32,11 +37,14 @@ export function collectionManifests(root: RelativePath, files: Iterable<{ path: 
 
 /**
  * The folders to deliver, least specific first. `mode` undefined or `''` means none is active; `manifests` holds the parsed
- * `config-mode.json` by folder. A mode without a folder still stands in the chain: it delivers as soon as the tree holds it.
+ * `config-mode.json` by folder, undefined for one that cannot be read. A mode without a folder still stands in the chain: it delivers as
+ * soon as the tree holds it. `before` is the chain that is in place: a manifest that cannot be read names no parents, and those that are
+ * in place stay.
  */
 export function collectionChain(
   mode: string | undefined,
   manifests: ReadonlyMap<string, unknown>,
+  before: readonly string[],
 ): { chain: string[]; findings: Finding[] } {
   const findings: Finding[] = []
   const folderByFold = new Map([...manifests.keys()].map((folder) => [fold(folder), folder]))
@@ -53,12 +61,20 @@ export function collectionChain(
       findings.push({ rule: 'mode-without-folder', path: next, message: 'the commit holds no such collection: nothing is overridden' })
       break
     }
-    next = parentOfMode(manifests.get(folder))
+    const manifest = manifests.get(folder)
+    if (manifest === undefined) {
+      const kept = parentsIn(before, next)
+      modes.unshift(...kept)
+      const stays = kept.length === 0 ? '' : `; the parents that are in place stay: ${kept.join(', ')}`
+      findings.push({ rule: 'parents-unknown', path: `${folder}/${manifestName}`, message: `cannot be read and names no parents${stays}` })
+      break
+    }
+    next = parentOfMode(manifest)
   }
   return { chain: [...base, ...modes], findings }
 }
 
-type KnownMode = { name: string; from: string; configured?: { name: string; from: string } }
+type KnownMode = { name: string; from: string; configured?: { name: string; from: string }; lastKnown?: true }
 
 /** What is to be said of the mode that collections are delivered for: nobody knows it, or the next start of the gateway changes it. */
 export function modeFindings(mode: KnownMode | undefined): Finding[] {
@@ -68,10 +84,26 @@ export function modeFindings(mode: KnownMode | undefined): Finding[] {
     const message = `the gateway runs in ${inWords(mode.name)} and is set to start in ${inWords(name)} (${from}); what it runs in is delivered`
     return [{ rule: 'mode-differs', path: '', message }]
   }
+  if (mode?.lastKnown === true) {
+    const origin = mode.from === 'none' ? '' : ` (${mode.from})`
+    return [
+      {
+        rule: 'mode-unknown',
+        path: '',
+        message: `the deployment mode is not known now: ${inWords(mode.name)}${origin}, the last one known, stays in force`,
+      },
+    ]
+  }
   if (mode?.from !== 'none') return []
   const message =
     'no deployment mode was found in the arguments of the gateway, ignition.conf, DEPLOYMENT_MODE or at the gateway: only external and core are delivered'
   return [{ rule: 'mode-unknown', path: '', message }]
+}
+
+/** The modes above `mode` in a chain. */
+function parentsIn(chain: readonly string[], mode: string): string[] {
+  const at = chain.findIndex((name) => fold(name) === mode)
+  return chain.slice(0, Math.max(at, 0)).filter((name) => !isBaseCollection(name))
 }
 
 function parentOfMode(manifest: unknown): string {

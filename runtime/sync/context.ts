@@ -6,6 +6,8 @@ import type { Mode } from '../collections/mode.ts'
 import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
+import { isBaseCollection } from './chain.ts'
+import type { State } from './manifest.ts'
 import type { Recipe } from './mappings.ts'
 
 /** What is known of one gateway. `mode.name` is `''` where the gateway runs without one. */
@@ -55,11 +57,26 @@ export function templateContext({ commit, ref, profile, facts }: Wanted): Templa
   }
 }
 
-/** The mode that the collections of a profile are delivered for; undefined without collections. */
-export function activeMode({ profile, facts }: Pick<Wanted, 'profile' | 'facts'>): Mode | undefined {
+/** `lastKnown`: nobody can tell the mode now, and the one that the folder was last synced for stays in force. */
+export type ActiveMode = Mode & { lastKnown?: true }
+
+/**
+ * The mode that the collections of a profile are delivered for; undefined without collections. A gateway that is down cannot say its
+ * mode, and its files must not be deleted for that: `state` is the manifest's, which remembers the last mode that was known.
+ */
+export function activeMode({ profile, facts }: Pick<Wanted, 'profile' | 'facts'>, state: State | undefined): ActiveMode | undefined {
   if (profile.collections === undefined) return undefined
   if (profile.collections.mode !== 'auto') return { name: profile.collections.mode, from: 'spec' }
-  return facts.mode ?? { name: '', from: 'none' }
+  if (facts.mode !== undefined && facts.mode.from !== 'none') return facts.mode
+  const last = lastKnownMode(state)
+  return last === undefined || last.name === '' ? { name: '', from: 'none' } : { ...last, lastKnown: true }
+}
+
+/** A state that an earlier version wrote names no mode; its chain of collections ends with it. */
+function lastKnownMode(state: State | undefined): Mode | undefined {
+  if (state?.mode !== undefined) return state.mode
+  const name = state?.chain.at(-1)
+  return name === undefined || isBaseCollection(name) ? undefined : { name, from: 'none' }
 }
 
 /** Equal keys mean equal output for equal input: recipe and the values of the variables that it reads. */

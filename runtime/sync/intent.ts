@@ -57,7 +57,7 @@ async function fromKnownBase(
   signal: AbortSignal,
 ): Promise<Intent | undefined> {
   const mappings = resolveMappings(wanted.profile, state.chain, renderPath)
-  const key = treeKey(wanted.profile, activeMode(wanted)?.name, mappings)
+  const key = treeKey(wanted.profile, activeMode(wanted, state)?.name, mappings)
   if (state.commit === null || state.treeKey !== key) return undefined
   const base = { mappings, chain: state.chain, absent: state.absent, treeKey: key, moved: [] }
   const outdated = outdatedRenders(manifest.files, mappings, state.absent, context)
@@ -142,7 +142,8 @@ async function fromListing(
   const root = collectionsRootOf(wanted)
   // Which collections are delivered follows from the whole listing; without them no more than the wanted files is held.
   const held = root === undefined ? undefined : await Array.fromAsync(listing)
-  const { chain, findings } = root === undefined || held === undefined ? noChain : await findChain(source, wanted, root, held, signal)
+  const { chain, findings } =
+    root === undefined || held === undefined ? noChain : await findChain(source, wanted, root, held, manifest.state, signal)
   const mappings = resolveMappings(wanted.profile, chain, renderPath)
   const building = desiredTree(mappings)
   for await (const batch of held ?? listing) for (const file of batch) building.add(file)
@@ -153,7 +154,7 @@ async function fromListing(
     mappings,
     chain,
     absent: tree.absent,
-    treeKey: treeKey(wanted.profile, activeMode(wanted)?.name, mappings),
+    treeKey: treeKey(wanted.profile, activeMode(wanted, manifest.state)?.name, mappings),
     findings: [...findings, ...tree.findings],
     touched: new Set(),
   }
@@ -167,7 +168,14 @@ async function* putsOf(changes: AsyncIterable<readonly Change[]>): AsyncGenerato
 
 const noChain: { chain: string[]; findings: Finding[] } = { chain: [], findings: [] }
 
-async function findChain(source: Source, wanted: Wanted, root: RelativePath, listing: readonly (readonly Put[])[], signal: AbortSignal) {
+async function findChain(
+  source: Source,
+  wanted: Wanted,
+  root: RelativePath,
+  listing: readonly (readonly Put[])[],
+  state: State | undefined,
+  signal: AbortSignal,
+) {
   const found = new Map(listing.flatMap((batch) => [...collectionManifests(root, batch)]))
   if (!listing.some((batch) => batch.some(({ path }) => root === '' || path.startsWith(`${root}/`)))) {
     throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; correct it in the profile`)
@@ -180,8 +188,8 @@ async function findChain(source: Source, wanted: Wanted, root: RelativePath, lis
     maxCollectionManifestBytes,
     signal,
   )
-  const manifests = new Map(small.map(([folder, { id }]) => [folder, parseJson(contents.get(id))]))
-  return collectionChain(activeMode(wanted)?.name, manifests)
+  const manifests = new Map([...found].map(([folder, { id }]) => [folder, parseJson(contents.get(id))]))
+  return collectionChain(activeMode(wanted, state)?.name, manifests, state?.chain ?? [])
 }
 
 function parseJson(content: Uint8Array | undefined): unknown {

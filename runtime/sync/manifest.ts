@@ -6,6 +6,7 @@
  * Lines after the last `c` are the beginning of a write that did not finish and are ignored.
  */
 import * as v from 'valibot'
+import { modeOrigins } from '../collections/mode.ts'
 import type { BlobId } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
@@ -50,6 +51,8 @@ const stateSchema = v.object({
   mappings: v.array(v.string()),
   /** The collections that are delivered, first to last; empty without the shorthand. */
   chain: v.array(v.string()),
+  /** The deployment mode that the collections were last delivered for while it was known, and who said so. */
+  mode: v.optional(v.object({ name: v.string(), from: v.picklist(modeOrigins) })),
   /** Mappings whose optional source the commit does not hold. */
   absent: v.array(v.number()),
   /** The publish that wrote this state. */

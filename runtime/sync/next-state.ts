@@ -4,7 +4,7 @@
 import type { GatewayStatus } from '../gateway/gateway.ts'
 import type { StagedRun } from './apply.ts'
 import { currentBootId } from './boot.ts'
-import type { Wanted } from './context.ts'
+import { activeMode, type Wanted } from './context.ts'
 import { standingFindings } from './findings.ts'
 import type { Manifest, State } from './manifest.ts'
 import { parentOf, type ScanKind } from './paths.ts'
@@ -29,6 +29,7 @@ export function nextState(
     treeKey: intent.treeKey,
     mappings: intent.mappings.map(({ key }) => key),
     chain: intent.chain,
+    ...rememberedMode(wanted, state),
     absent: intent.absent,
     publish: run?.id ?? state?.publish ?? '',
     bootId: currentBootId(),
@@ -39,6 +40,13 @@ export function nextState(
     findings: standingFindings(before, intent, [...findings, ...(run?.findings ?? [])]),
     problems: state?.problems ?? [],
   }
+}
+
+/** The mode as far as it is known; without collections it is nobody's question, and what was known of it stays. */
+function rememberedMode(wanted: Wanted, state: State | undefined): Pick<State, 'mode'> {
+  const active = activeMode(wanted, state)
+  if (active === undefined || active.from === 'none') return state?.mode === undefined ? {} : { mode: state.mode }
+  return { mode: { name: active.name, from: active.from } }
 }
 
 /** What a commissioning gateway was given, it reads again afterwards. */

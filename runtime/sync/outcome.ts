@@ -4,7 +4,7 @@
 import { asFault, type Reason } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import { modeFindings } from './chain.ts'
-import { activeMode, type Wanted } from './context.ts'
+import { activeMode, type ActiveMode, type Wanted } from './context.ts'
 import { reportable, standingFindings } from './findings.ts'
 import type { Manifest, State } from './manifest.ts'
 import { patchesWithoutFile, type ResolvedMapping } from './mappings.ts'
@@ -40,7 +40,7 @@ const pathCharacters = 4_200
 
 /** What is in place whatever the cycle came to: `state` is the manifest's. */
 export function standing(state: State | undefined, wanted: Wanted): Omit<CycleResult, 'phase'> {
-  const mode = activeMode(wanted)
+  const mode = activeMode(wanted, state)
   const result: Omit<CycleResult, 'phase'> = {}
   if (mode !== undefined) result.mode = { name: mode.name, from: mode.from }
   if (state === undefined) return result
@@ -88,16 +88,26 @@ export function ended(
   const result: CycleResult = { ...standing(manifest.state, wanted), phase: 'Synced', files: counts, projects: projectsOf(manifest) }
   if (drift !== undefined) result.drift = { count: drift.count, paths: [...drift.paths] }
   const { findings = [], problems = [] } = manifest.state ?? {}
-  const all = [...modeFindings(activeMode(wanted)), ...patchesWithoutFile(mappings, manifest.files), ...findings]
+  const mode = activeMode(wanted, manifest.state)
+  const all = [...modeFindings(mode), ...patchesWithoutFile(mappings, manifest.files), ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   if (problems.length > 0) result.scan = { ...result.scan, problems: [...problems] }
   if (waiting !== undefined) return { ...result, phase: 'Pending', ...waiting }
+  if (mode?.lastKnown === true) return { ...result, phase: 'Pending', ...unknownMode(mode) }
   if (drift === undefined || drift.count === 0) return result
   return {
     ...result,
     phase: 'Drifted',
     reason: 'Drifted',
     message: `${drift.count} of our files were changed locally: ${drift.paths.slice(0, 3).join(', ')}`,
+  }
+}
+
+/** What was delivered stays in force; it is not "in place", because nobody knows whether it is what the gateway reads. */
+function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } {
+  return {
+    reason: 'ModeUnknown',
+    message: `nobody can tell the deployment mode now, so the files of mode "${name}", the last one known, stay; name the mode or let the gateway answer`,
   }
 }
 
@@ -141,7 +151,7 @@ export function dryRunResult(
   for (const path of [...plan.deletes.map((deletion) => deletion.path), ...plan.released]) files.delete(path)
   // A plan that is refused does not name all of its files.
   const unused = problem === undefined ? patchesWithoutFile(intent.mappings, files) : []
-  const all = [...modeFindings(activeMode(wanted)), ...unused, ...findings]
+  const all = [...modeFindings(activeMode(wanted, manifest.state)), ...unused, ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   return result
 }

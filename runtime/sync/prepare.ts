@@ -147,7 +147,7 @@ async function judge(
     else if (verdict === 'drift') result.drifted.push({ ...look, owned, known: true })
     else unknown.push({ ...look, owned, known: false })
   }
-  const mode = activeMode(wanted)?.name
+  const mode = activeMode(wanted, manifest.state)?.name
   const saved = await savedByGateway(source, wanted, intent, unknown, renderer, signal)
   for (const look of unknown) {
     const harmless = look.seen.kind === 'file' && (isFirstBootRewrite(look.path, mode) || saved.has(look.path))

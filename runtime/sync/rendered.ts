@@ -41,7 +41,7 @@ export async function judgeRun(
   const { judgeRendered } = await import('./judge-rendered.ts')
   const future = futureOf(dataDir, plan, run.folder, run.layout)
   const chain = intent.chain.length > 0 ? intent.chain : listFutureFolders(future, collectionsFolder).filter(isDelivered)
-  const content = { rendered, future, chain, mode: activeMode(wanted)?.name, rules: validation.rules }
+  const content = { rendered, future, chain, mode: activeMode(wanted, manifest.state)?.name, rules: validation.rules }
   const { findings, errors, folders } = await judgeRendered(content, signal)
   const told = findings.map(({ rule, path, message }) => ({ rule, path, message }))
   const [first] = told

@@ -11,34 +11,16 @@ import { cloneBundle, commitsOf, makeRepository, temporaryFolder } from '../supp
 import { isNeverWritten } from '../support/never-written.ts'
 import { requires, sharedData } from '../support/requires.ts'
 import { runCli, startCli } from '../support/run-cli.ts'
+import { type Profile, projects, setUpRun, writeGatewaySync } from '../support/standalone-run.ts'
 import { until } from '../support/world.ts'
 
-type Profile = Record<string, unknown>
-
 function writeManifest(folder: string, repo: string, profile: Profile, ref = 'main', policy = 'Enforce'): string {
-  const file = path.join(folder, 'gatewaysync.yaml')
-  const document = {
-    apiVersion: 'clustersync.io/v1alpha1',
-    kind: 'GatewaySync',
-    metadata: { name: 'plant' },
-    spec: { git: { repo, ref }, validation: { policy }, sync: { profiles: { default: profile } } },
-  }
-  writeFileSync(file, stringify(document))
-  return file
-}
-
-const projects: Profile = { mappings: [{ source: 'projects', destination: 'projects' }] }
-
-function setUp(test: Parameters<typeof temporaryFolder>[0], name: string) {
-  const folder = temporaryFolder(test, name)
-  const dataDir = path.join(folder, 'data')
-  mkdirSync(dataDir)
-  return { folder, dataDir, repository: makeRepository(path.join(folder, 'repository')) }
+  return writeGatewaySync(folder, { repo, ref, profile, spec: { validation: { policy } } })
 }
 
 void t.test('--once brings the commit into the folder, has the gateway read it, and exits 0', async (t) => {
   if (!requires(t, 'git')) return
-  const { folder, dataDir, repository } = setUp(t, 'once')
+  const { folder, dataDir, repository } = setUpRun(t, 'once')
   const commit = repository.commit({ 'projects/line/project.json': '{}', 'projects/line/a.txt': 'one', 'other/b.txt': 'not mapped' })
   const gateway = await startSimulator({ dataDir, name: 'gw' })
   t.teardown(async () => gateway.stop())
@@ -53,7 +35,7 @@ void t.test('--once brings the commit into the folder, has the gateway read it, 
 
 void t.test('a spec that asks for signatures, which nothing checks yet, brings nothing into the folder', async (t) => {
   if (!requires(t, 'git')) return
-  const { folder, dataDir, repository } = setUp(t, 'verify')
+  const { folder, dataDir, repository } = setUpRun(t, 'verify')
   repository.commit({ 'projects/a.txt': 'unsigned' })
   const file = writeManifest(folder, repository.folder, projects)
   const verify = 'verify: { mode: Commit, secretRef: { name: keys } }'
@@ -69,7 +51,7 @@ void t.test('a spec that asks for signatures, which nothing checks yet, brings n
 
 void t.test('each further --once carries the difference: added, changed, deleted', async (t) => {
   if (!requires(t, 'git')) return
-  const { folder, dataDir, repository } = setUp(t, 'again')
+  const { folder, dataDir, repository } = setUpRun(t, 'again')
   const file = writeManifest(folder, repository.folder, projects)
   const placed = [{ source: 'projects', destination: 'projects' }]
   const first = repository.commit({ 'projects/a.txt': '1', 'projects/deep/er/b.txt': '1' })
@@ -89,7 +71,7 @@ void t.test('each further --once carries the difference: added, changed, deleted
 
 void t.test('another repository takes the place of the one before, whose mirror goes', async (t) => {
   if (!requires(t, 'git')) return
-  const { folder, dataDir, repository } = setUp(t, 'moved')
+  const { folder, dataDir, repository } = setUpRun(t, 'moved')
   repository.commit({ 'projects/a.txt': 'here' })
   const moved = makeRepository(path.join(folder, 'moved'))
   moved.commit({ 'projects/a.txt': 'there' })
@@ -106,7 +88,7 @@ void t.test('another repository takes the place of the one before, whose mirror 
 
 void t.test('a push moves the runner to its ref, and neither a stop nor a loss of power forgets it', async (t) => {
   if (!requires(t, 'git')) return
-  const { folder, dataDir, repository } = setUp(t, 'push')
+  const { folder, dataDir, repository } = setUpRun(t, 'push')
   const tagged = repository.commit({ 'projects/a.txt': 'one' })
   repository.git('tag', 'v1')
   const head = repository.commit({ 'projects/a.txt': 'two' })
@@ -143,7 +125,7 @@ void t.test('a push moves the runner to its ref, and neither a stop nor a loss o
 
 void t.test('plan shows what a sync would do, file by file, and does none of it', async (t) => {
   if (!requires(t, 'git')) return
-  const { folder, dataDir, repository } = setUp(t, 'plan')
+  const { folder, dataDir, repository } = setUpRun(t, 'plan')
   const file = writeManifest(folder, repository.folder, projects)
   const first = repository.commit({ 'projects/a.txt': 'one\nsame\n', 'projects/gone.txt': 'x' })
   const plan = ['plan', '-f', file, '--data', dataDir]
@@ -166,7 +148,7 @@ void t.test('plan shows what a sync would do, file by file, and does none of it'
 
 void t.test('two targets take their own profiles', async (t) => {
   if (!requires(t, 'git')) return
-  const { folder, repository } = setUp(t, 'targets')
+  const { folder, repository } = setUpRun(t, 'targets')
   repository.commit({ 'projects/a.txt': 'a', 'edge/b.txt': 'b' })
   const file = path.join(folder, 'gs.yaml')
   const profiles = { default: projects, edge: { mappings: [{ source: 'edge/', destination: './projects/' }] } }
@@ -182,7 +164,7 @@ void t.test('two targets take their own profiles', async (t) => {
 
 void t.test('a commit with which no gateway would start is not published, and the one before it stays', async (t) => {
   if (!requires(t, 'git')) return
-  const { folder, dataDir, repository } = setUp(t, 'gate')
+  const { folder, dataDir, repository } = setUpRun(t, 'gate')
   const mode = (parent: string): string => JSON.stringify({ title: 'x', description: '', enabled: true, inheritable: true, parent })
   const good = repository.commit({ 'resources/core/config-mode.json': mode('external'), 'resources/dev/config-mode.json': mode('core') })
   const profile: Profile = { collections: { root: 'resources' } }
@@ -230,7 +212,7 @@ void t.test('what cannot work ends with exit 1, one line and its reason, and wri
     },
   ]
   for (const { name, repo, ref, profile = projects, args = [], expected, files = [] } of rows) {
-    const { folder, dataDir, repository } = setUp(t, 'faults')
+    const { folder, dataDir, repository } = setUpRun(t, 'faults')
     repository.commit({ 'projects/a.txt': 'a' })
     const file = writeManifest(folder, repo ?? repository.folder, profile, ref)
     const { code, stderr } = await runCli(['run', '-f', file, '--data', dataDir, '--once', ...args])
@@ -247,7 +229,7 @@ void t.test('what cannot work ends with exit 1, one line and its reason, and wri
 
 void t.test('a disk that is full ends with its reason, and the folder is the old commit', async (t) => {
   if (!requires(t, 'git', 'prlimit', 'env')) return
-  const { folder, dataDir, repository } = setUp(t, 'full')
+  const { folder, dataDir, repository } = setUpRun(t, 'full')
   const first = repository.commit({ 'projects/a.txt': 'one' })
   const file = writeManifest(folder, repository.folder, projects)
   const args = ['run', '-f', file, '--data', dataDir, '--once']

@@ -72,6 +72,55 @@ void t.test('a mode that is not known, and one without a folder, are findings in
   t.same(rules(await sync(withTest, profile, inMode(dataDir, 'test'))), [])
 })
 
+void t.test('a mode that was known and is not known now takes no file away, until somebody names a mode again', async (t) => {
+  const { sync, files, dataDir, memory } = syncedFolder(t, 'collections')
+  const profile = profileOf([], auto)
+  const unknown = inMode(dataDir, '', 'none')
+  t.equal((await sync(tree, profile, inMode(dataDir, 'prod'))).phase, 'Synced')
+  const prod = collections('external', 'core', 'prod')
+  for (const restarted of [false, true]) {
+    if (restarted) memory.manifest = undefined
+    const result = await sync(tree, profile, unknown)
+    t.match(result, { phase: 'Pending', reason: 'ModeUnknown', message: /"prod"/, mode: { name: 'prod', from: 'argument' } })
+    t.same(
+      result.findings?.map(({ rule }) => rule),
+      ['mode-unknown'],
+    )
+    t.same(files(), prod, restarted ? 'after a restart' : 'in the same process')
+  }
+  const changed = { ...tree, [`${root}/prod/ignition/schedule/p/resource.json`]: '{"new":1}' }
+  t.match(await sync(changed, profile, unknown), { reason: 'ModeUnknown', files: { changed: 1, removed: 0 } }, 'a commit goes on')
+  t.same(files(), prod)
+  const fixed = profileOf([], { collections: { root, mode: 'dev' } })
+  t.match(await sync(changed, fixed, unknown), { phase: 'Synced', mode: { name: 'dev', from: 'spec' } }, 'the spec names one')
+  t.same(files(), collections('external', 'core', 'site', 'Dev'))
+  t.match(await sync(changed, profile, unknown), { reason: 'ModeUnknown', mode: { name: 'dev', from: 'spec' } }, 'and names it no more')
+  t.match(await sync(changed, profile, inMode(dataDir, '')), { phase: 'Synced', files: { removed: 4 } }, 'known to have none')
+  t.same(files(), collections('external', 'core'))
+  t.match(await sync(changed, profile, unknown), { phase: 'Synced' }, 'there is nothing of a mode to keep')
+})
+
+void t.test('the state of a version that remembered no mode still tells it by its chain of collections', async (t) => {
+  const { sync, files, dataDir, memory } = syncedFolder(t, 'collections')
+  const profile = profileOf([], auto)
+  await sync(tree, profile, inMode(dataDir, 'dev'))
+  delete memory.manifest?.state?.mode
+  t.match(await sync(tree, profile, inMode(dataDir, '', 'none')), { phase: 'Pending', reason: 'ModeUnknown', mode: { name: 'Dev' } })
+  t.same(files(), collections('external', 'core', 'site', 'Dev'))
+})
+
+void t.test('a config-mode.json that cannot be read takes away no parent of its mode', async (t) => {
+  const { sync, files, dataDir } = syncedFolder(t, 'collections')
+  const profile = profileOf([], auto)
+  const delivered = collections('external', 'core', 'site', 'Dev')
+  await sync(tree, profile, inMode(dataDir, 'dev'))
+  for (const unreadable of ['{"parent": "si', ' '.repeat(65 * 1024)]) {
+    const result = await sync({ ...tree, [`${root}/Dev/config-mode.json`]: unreadable }, profile, inMode(dataDir, 'dev'))
+    t.match(result.findings, [{ rule: 'parents-unknown', path: 'Dev/config-mode.json', message: /site/ }])
+    t.same(files(), delivered)
+  }
+})
+
 void t.test('a gateway that is set to start in another mode than it runs in is a finding, and gets what it runs in', async (t) => {
   const { sync, files, dataDir } = syncedFolder(t, 'collections')
   const running = inMode(dataDir, 'prod')
