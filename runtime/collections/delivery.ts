@@ -1,6 +1,7 @@
 /**
  * Which files of a commit the profiles of a GatewaySync deliver: what the gate judges. Pure.
  */
+import { createExcluder, defaultExcludes, requireGlob } from '../gatewaysync/glob.ts'
 import { canonicalJson, type ResolvedProfile, sourceRoots } from '../gatewaysync/profile.ts'
 import { isWithin, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { foldName } from './inheritance.ts'
@@ -21,17 +22,16 @@ export type Delivery = {
   templated(root: string): boolean
 }
 
-export type DeliveryDeps = {
-  /** Whether a path relative to its source is left out, given exclude patterns. Throws InvalidSpec. */
-  excluder(patterns: readonly string[]): (path: string) => boolean
+/** One of each kind: most profiles differ in what does not concern the checks. Throws InvalidSpec for a broken exclude pattern. */
+export function deliveriesOf(profiles: readonly ResolvedProfile[]): Delivery[] {
+  return [...new Map(profiles.map((profile) => [deliveryKey(profile), profile])).values()].map(delivery)
 }
 
-/** One of each kind: most profiles differ in what does not concern the checks. */
-export function deliveriesOf(deps: DeliveryDeps, profiles: readonly ResolvedProfile[]): Delivery[] {
-  return [...new Map(profiles.map((profile) => [deliveryKey(profile), profile])).values()].map((profile) => delivery(deps, profile))
+function excluder(patterns: readonly string[]): (path: string) => boolean {
+  return createExcluder([...defaultExcludes, ...patterns.map((pattern) => requireGlob(pattern, 'excludePatterns'))])
 }
 
-function delivery({ excluder }: DeliveryDeps, profile: ResolvedProfile): Delivery {
+function delivery(profile: ResolvedProfile): Delivery {
   const covers: ((path: string) => boolean)[] = []
   const rendered: string[] = []
   const { collections, excludePatterns } = profile

@@ -9,7 +9,7 @@ import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import { checkCollections, type CheckOptions } from './check.ts'
 import type { Finding } from './collector.ts'
-import { deliveriesOf, type DeliveryDeps, deliveryKey } from './delivery.ts'
+import { deliveriesOf, deliveryKey } from './delivery.ts'
 import { contentReader } from './gate-content.ts'
 import { foldName } from './inheritance.ts'
 import { createKeptContents, type KeptContents } from './kept-contents.ts'
@@ -44,7 +44,7 @@ const maxItems = 50
 const maxPathLength = 4096
 const maxMessageLength = 1024
 
-export function createGate(deps: DeliveryDeps, reclaim: () => void = createReclaimer()): Gate {
+export function createGate(reclaim: () => void = createReclaimer()): Gate {
   const kept = createKeptContents()
   reclaim()
   const verdicts = new Map<string, Verdict>()
@@ -67,7 +67,7 @@ export function createGate(deps: DeliveryDeps, reclaim: () => void = createRecla
         const known = verdicts.get(key)
         if (known !== undefined) return known
         signal.throwIfAborted()
-        const verdict = await judge(deps, listing, request, kept, reclaim, signal)
+        const verdict = await judge(listing, request, kept, reclaim, signal)
         reclaim()
         remember(key, verdict)
         return verdict
@@ -83,14 +83,13 @@ function keyOf({ profiles, validation, modesInUse, commit }: GateRequest): strin
 }
 
 async function judge(
-  deps: DeliveryDeps,
   listing: VersionedListing,
   request: GateRequest,
   kept: KeptContents,
   reclaim: () => void,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const deliveries = deliveriesOf(deps, request.profiles)
+  const deliveries = deliveriesOf(request.profiles)
   const contentOf = contentReader(listing, deliveries)
   const counts = { errors: 0, warnings: 0 }
   const items = new Map<string, VerdictItem>()

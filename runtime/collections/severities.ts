@@ -2,10 +2,9 @@
  * How severe a violation is: the defaults of the rules' table, what a repository says in its `.clustersync.yaml`, and what a GatewaySync
  * says in `spec.validation.rules`. Pure.
  */
-import picomatch from 'picomatch'
 import { parse, YAMLParseError } from 'yaml'
 import { Fault } from '../fault.ts'
-import { costlyGlobRule, hasLongName } from '../gatewaysync/glob.ts'
+import { brokenGlobRule, canonicalGlob, createMatcher } from '../gatewaysync/glob.ts'
 import { isObject } from './manifests.ts'
 import { isRuleId, type RuleId, ruleIds, type Severity } from './rules.ts'
 
@@ -74,12 +73,15 @@ function parsePaths(rule: string, paths: unknown): (path: string) => boolean {
   if (!patterns.every((pattern) => typeof pattern === 'string' && pattern !== '' && pattern.length <= 512)) {
     throw broken(`rules.${rule}: "paths" must be a list of globs`)
   }
-  for (const pattern of patterns as string[]) {
-    const costly = costlyGlobRule(pattern)
-    if (costly !== undefined) throw broken(`rules.${rule}: the glob "${pattern}" ${costly}`)
-  }
-  const matches = picomatch(patterns as string[], { dot: true })
-  return (path) => !hasLongName(path) && matches(path)
+  return createMatcher(
+    (patterns as string[]).flatMap((pattern) => {
+      const why = brokenGlobRule(pattern)
+      if (why !== undefined) throw broken(`rules.${rule}: the glob "${pattern}" ${why}`)
+      const glob = canonicalGlob(pattern)
+      // What is said of everything in a folder is said of the folder too: findings name the folder of a resource.
+      return glob.endsWith('/**') ? [glob, glob.slice(0, -'/**'.length)] : [glob]
+    }),
+  )
 }
 
 function broken(problem: string, cause?: unknown): Fault {

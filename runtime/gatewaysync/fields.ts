@@ -2,7 +2,7 @@
  * Fields that several parts of a GatewaySync share, each with its rule for the API server and for run time. Pure.
  */
 import * as v from 'valibot'
-import { brokenGlobRule } from './glob.ts'
+import { brokenGlobRule, brokenRefGlobRule } from './glob.ts'
 import { rule } from './rule.ts'
 import { isRefName } from './values.ts'
 
@@ -74,5 +74,13 @@ const globPattern = v.pipe(
   }),
 )
 export const glob = v.pipe(globPattern, v.description('Glob relative to the mapping source; ** crosses folders.'))
+/** Which refs a request may ask for. */
+export const refPattern = v.pipe(
+  text(255),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const broken = dataset.typed ? brokenRefGlobRule(dataset.value) : undefined
+    if (broken !== undefined) addIssue({ message: broken })
+  }),
+)
 /** Which files a patch is for. */
 export const patchedFiles = v.pipe(globPattern, v.description('Glob of the files to patch, relative to the mapping destination.'))

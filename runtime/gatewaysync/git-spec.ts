@@ -10,7 +10,7 @@ import {
   parseRepositoryUrl,
   repositoryUrlPattern,
 } from './repository-url.ts'
-import { ref, secretKeyRef, secretName, secretRefHolder, text } from './fields.ts'
+import { ref, refPattern, secretKeyRef, secretName, secretRefHolder, text } from './fields.ts'
 import { rule } from './rule.ts'
 
 /** Options that differ between a cluster and one machine. */
@@ -123,7 +123,7 @@ export function gitSpec(options: SpecOptions) {
       ),
       allowedRefs: v.optional(
         v.pipe(
-          v.array(text(255)),
+          v.array(refPattern),
           v.maxLength(64),
           v.description(
             'Glob patterns of refs that a request may ask for. Default: any branch or tag, no hash, no other namespace of refs.',

@@ -1,51 +1,82 @@
 /**
- * What a glob of exclude patterns and patches may look like: checked where it is written and again where it is used. Pure.
+ * The globs of exclude patterns, patches, allowed refs and a repository's own settings: checked where they are written, and matched in
+ * time that grows with pattern times text and no faster, because whoever writes either may be a stranger to whoever runs it. Pure.
  */
+import { Fault } from '../fault.ts'
+import { createAutomaton, type State } from './glob/automaton.ts'
+import { type Dialect, literalGlob, parseGlob } from './glob/grammar.ts'
+
+/** What is never delivered: placeholders that keep folders in git, and the cache that a gateway rebuilds. */
+export const defaultExcludes = ['**/.gitkeep', '**/.resources/**'] as const
 
 /** One form for a pattern that a user wrote: `./a` is `a`, and `a/` is everything below `a`. */
 export function canonicalGlob(pattern: string): string {
-  return pattern.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '/**')
+  let start = 0
+  while (pattern.startsWith('./', start)) start += 2
+  let end = pattern.length
+  while (end > start && pattern[end - 1] === '/') end -= 1
+  return pattern.slice(start, end) + (end < pattern.length ? '/**' : '')
 }
 
-/** Why a pattern could not match what its writer meant; undefined for a good one. */
+/** Why a pattern for paths could not match what its writer meant, as the end of a sentence about it; undefined for a good one. */
 export function brokenGlobRule(pattern: string): string | undefined {
   const canonical = canonicalGlob(pattern)
   if (canonical === '') return 'is empty'
   if (canonical.startsWith('/')) return 'must be relative'
-  if (canonical.includes('\\')) return 'must use / and not \\'
   if (`/${canonical}/`.includes('/../')) return 'must not hold a .. segment'
   if (canonical.startsWith('!')) return 'must not begin with !; a negated pattern would match nearly everything'
-  for (const [open, close] of ['[]', '{}', '()']) {
-    if (count(canonical, open) !== count(canonical, close)) return `has an unbalanced ${open} or ${close}`
+  return brokenGrammar(canonical, 'path')
+}
+
+/** The same for a pattern of refs. */
+export function brokenRefGlobRule(pattern: string): string | undefined {
+  return pattern === '' ? 'is empty' : brokenGrammar(pattern, 'ref')
+}
+
+function brokenGrammar(pattern: string, dialect: Dialect): string | undefined {
+  const parsed = parseGlob(pattern, dialect)
+  return parsed.kind === 'broken' ? parsed.why : undefined
+}
+
+/** The canonical form of a pattern for paths. Throws InvalidSpec naming `where` for one that could not match anything. */
+export function requireGlob(pattern: string, where: string): string {
+  const broken = brokenGlobRule(pattern)
+  if (broken === undefined) return canonicalGlob(pattern)
+  throw new Fault('InvalidSpec', `${where}: pattern "${pattern}" ${broken}`)
+}
+
+/** Whether a text matches one of the patterns, which must be good ones. A text that is spelt like a pattern matches it. */
+export function createMatcher(patterns: readonly string[], dialect: Dialect = 'path'): (text: string) => boolean {
+  const run = createRun(patterns, dialect)
+  return (text) => run(text, false)
+}
+
+/** Whether a path, or a folder above it, matches one of the patterns, which must be good ones; dots in front of names are ordinary. */
+export function createExcluder(patterns: readonly string[]): (path: string) => boolean {
+  const run = createRun(patterns, 'path')
+  return (path) => run(path, true)
+}
+
+const slash = 0x2f
+
+/** All patterns in one pass; `folders` says whether what matches a folder stands for everything below it. */
+function createRun(patterns: readonly string[], dialect: Dialect): (text: string, folders: boolean) => boolean {
+  if (patterns.length === 0) return () => false
+  const globs = patterns.flatMap((pattern) => {
+    const parsed = parseGlob(pattern, dialect)
+    if (parsed.kind === 'broken') throw new Fault('InvalidSpec', `pattern "${pattern}" ${parsed.why}`)
+    return /[[{]/.test(pattern) ? [parsed.glob, literalGlob(pattern)] : [parsed.glob]
+  })
+  const automaton = createAutomaton(globs)
+  return (text, folders) => {
+    let state: State = automaton.start()
+    for (let at = 0; at < text.length;) {
+      const letter = text.codePointAt(at) ?? 0
+      if (folders && letter === slash && state.isEnd && at > 0) return true
+      if (state.places.length === 0) return false
+      state = automaton.after(state, letter)
+      at += letter > 0xffff ? 2 : 1
+    }
+    return state.isEnd
   }
-  return costlyGlobRule(canonical)
-}
-
-/**
- * Why matching a pattern could take for ever: whoever writes it and the files may be another than who runs the matching, and each further
- * wildcard multiplies the ways in which a long name can be tried.
- */
-export function costlyGlobRule(pattern: string): string | undefined {
-  if (/[*+]\(/.test(pattern)) return 'must not repeat a group with *( or +('
-  const names = pattern.split('/')
-  if (names.slice(0, -1).filter((name) => name === '**').length > 2) return 'must not hold more than two **/'
-  for (const name of names.filter((each) => each !== '**')) {
-    // A star at the end takes the rest at once.
-    const stars = count(name.replace(/\*+$/, ''), '*')
-    const groups = count(name, '{') + count(name, '(')
-    if (stars > 2) return 'must not hold more than two * before the end of a name'
-    if (stars + groups > 3) return 'must not hold more than three of *, {} and () in one name'
-  }
-  return undefined
-}
-
-/** No disk takes such a name, and globs would try it in too many ways. */
-export function hasLongName(path: string): boolean {
-  return path.length > longestName && /[^/]{256}/.test(path)
-}
-
-const longestName = 255
-
-function count(text: string, character: string | undefined): number {
-  return character === undefined ? 0 : text.split(character).length - 1
 }

@@ -4,10 +4,8 @@
 import { gateRoots } from '../collections/delivery.ts'
 import { createGate } from '../collections/gate.ts'
 import type { VersionedListing } from '../collections/listing.ts'
-import { hasLongName } from '../gatewaysync/glob.ts'
 import { resolveProfile } from '../gatewaysync/profile.ts'
 import { type CommitHash, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
-import { createMatcher, defaultExcludes, parseGlob } from '../sync/globs.ts'
 import type { ReconcileDeps } from './reconcile.ts'
 import type { GatewaySyncRecord, Store } from './store.ts'
 
@@ -18,12 +16,7 @@ type Deps = {
 }
 
 export function createCommitCheck({ store, listing }: Deps): ReconcileDeps['check'] {
-  const gate = createGate({
-    excluder(patterns) {
-      const matches = createMatcher([...defaultExcludes, ...patterns.map((pattern) => parseGlob(pattern, 'excludePatterns'))])
-      return (path) => !hasLongName(path) && matches(path)
-    },
-  })
+  const gate = createGate()
   return async (record, spec, commit, signal) => {
     const profiles = Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name))
     const content = listing(record, commit, gateRoots(profiles).map(parseRelativePath))

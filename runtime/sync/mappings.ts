@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { Fault } from '../fault.ts'
+import { createExcluder, defaultExcludes, requireGlob } from '../gatewaysync/glob.ts'
 import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
 import { isWithin, joinPath, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
-import { createMatcher, defaultExcludes, parseGlob } from './globs.ts'
 import { isForbidden } from './paths.ts'
 
 export type Prune = 'owned' | 'all' | 'none'
@@ -46,17 +46,17 @@ export function resolveMappings(
   chain: readonly string[],
   renderPath: (text: string, label: string) => string,
 ): ResolvedMapping[] {
-  const excludes = profile.excludePatterns.map((pattern) => parseGlob(pattern, 'excludePatterns'))
+  const excludes = profile.excludePatterns.map((pattern) => requireGlob(pattern, 'excludePatterns'))
   const fromCollections = chain.map((name) => collectionMapping(profile, name, excludes))
   const written = profile.mappings.map((mapping, index): ResolvedMapping => {
     const label = `mappings[${index}]`
     const source = parseRelativePath(renderPath(mapping.source, `${label}.source`))
     const destination = parseRelativePath(renderPath(mapping.destination, `${label}.destination`))
-    const own = (mapping.excludePatterns ?? []).map((pattern) => parseGlob(pattern, `${label}.excludePatterns`))
+    const own = (mapping.excludePatterns ?? []).map((pattern) => requireGlob(pattern, `${label}.excludePatterns`))
     const patches = (mapping.patches ?? []).map(({ file, set }, at) => ({
-      file: parseGlob(file, `${label}.patches[${at}].file`),
+      file: requireGlob(file, `${label}.patches[${at}].file`),
       set,
-      matches: createMatcher([parseGlob(file, `${label}.patches[${at}].file`)]),
+      matches: createExcluder([requireGlob(file, `${label}.patches[${at}].file`)]),
     }))
     return {
       key: `${source} -> ${destination}`,
@@ -67,7 +67,7 @@ export function resolveMappings(
       required: mapping.required,
       whenAbsent: 'keep',
       prune: mapping.prune ?? profile.prune,
-      excluded: createMatcher([...defaultExcludes, ...excludes, ...own]),
+      excluded: createExcluder([...defaultExcludes, ...excludes, ...own]),
       patched: patches,
       recipe(path) {
         const matching = patches.filter((patch) => patch.matches(path)).map(({ file, set }) => ({ file, set }))
@@ -94,7 +94,7 @@ function collectionMapping(profile: ResolvedProfile, name: string, excludes: rea
     required: false,
     whenAbsent: 'remove',
     prune: profile.prune,
-    excluded: createMatcher([...defaultExcludes, ...excludes]),
+    excluded: createExcluder([...defaultExcludes, ...excludes]),
     recipe: () => undefined,
     patched: [],
   }

@@ -11,11 +11,9 @@ import type { Verdict } from '../../../runtime/gatewaysync/decide.ts'
 import { resolveProfile } from '../../../runtime/gatewaysync/profile.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
-import { createMatcher, defaultExcludes } from '../../../runtime/sync/globs.ts'
 import { commitListing, config, type Files, modeJson, resource, root, validTree } from '../../support/collection-tree.ts'
 
 const signal = new AbortController().signal
-const excluder = (patterns: readonly string[]) => createMatcher([...defaultExcludes, ...patterns])
 
 const profiles = {
   collections: { collections: { root } },
@@ -124,14 +122,14 @@ void t.test('judging what changed gives the verdict of judging everything', asyn
       fc.infiniteStream(fc.nat({ max: 2 })),
       async (steps, names, inUse, base) => {
         const commits = commitsOf(validTree(), steps)
-        const gate = createGate({ excluder })
+        const gate = createGate()
         const hashes = [...commits.keys()]
         for (const [index, hash] of hashes.entries()) {
           // Now and then an older commit comes again, as after a rollback.
           const wanted = base.next().value === 0 ? (hashes[Math.floor(index / 2)] ?? hash) : hash
           const asked = request(names, inUse.next().value, wanted)
           const listing = commitListing(commits, wanted)
-          const [now, alone] = [await gate.check(listing, asked, signal), await createGate({ excluder }).check(listing, asked, signal)]
+          const [now, alone] = [await gate.check(listing, asked, signal), await createGate().check(listing, asked, signal)]
           for (const rule of rulesOf(alone)) kinds.add(rule)
           if (JSON.stringify(now) !== JSON.stringify(alone)) return false
         }
@@ -176,7 +174,7 @@ async function second(gate: Gate, commits: ReadonlyMap<string, Files>, names: re
 
 void t.test('of a changed resource only its own files are read, and nothing is listed', async (t) => {
   const change: Change = (files) => ({ ...files, [`${root}/core/ignition/tag-provider/line/config.json`]: '{"host":"db.example.com"}' })
-  const { lists, read, verdict } = await second(createGate({ excluder }), commitsOf(validTree(), [[change]]), ['collections'])
+  const { lists, read, verdict } = await second(createGate(), commitsOf(validTree(), [[change]]), ['collections'])
   t.equal(lists(), 0)
   t.same(read.filter((path) => !path.endsWith('config-mode.json')).toSorted(), [
     'core/ignition/tag-provider/line/config.json',
@@ -187,14 +185,14 @@ void t.test('of a changed resource only its own files are read, and nothing is l
 
 void t.test('with a changed resource those that override it are read', async (t) => {
   const change: Change = (files) => ({ ...files, ...resource('core/ignition/system-properties', config({ systemName: 'plant-dev' })) })
-  const { read, verdict } = await second(createGate({ excluder }), commitsOf(validTree(), [[change]]), ['collections'])
+  const { read, verdict } = await second(createGate(), commitsOf(validTree(), [[change]]), ['collections'])
   t.ok(read.includes('dev/ignition/system-properties/config.json'))
   t.same(rulesOf(verdict), ['override-identical'])
 })
 
 void t.test('with the first override of a resource that resource is read', async (t) => {
   const change: Change = (files) => ({ ...files, ...resource('dev/ignition/security-levels', config({ levels: [] })) })
-  const { read, verdict } = await second(createGate({ excluder }), commitsOf(validTree(), [[change]]), ['collections'])
+  const { read, verdict } = await second(createGate(), commitsOf(validTree(), [[change]]), ['collections'])
   t.ok(read.includes('core/ignition/security-levels/config.json'))
   t.same(rulesOf(verdict), ['override-identical'])
 })
@@ -202,14 +200,14 @@ void t.test('with the first override of a resource that resource is read', async
 void t.test('a commit without collections is neither listed nor read again', async (t) => {
   const files = { 'services/projects/a/project.json': '{}' }
   const change: Change = (before) => ({ ...before, 'services/projects/a/project.json': '{"title":"A"}' })
-  const { lists, read, verdict } = await second(createGate({ excluder }), commitsOf(files, [[change]]), ['projects'])
+  const { lists, read, verdict } = await second(createGate(), commitsOf(files, [[change]]), ['projects'])
   t.same([lists(), read, verdict], [0, [], { kind: 'notChecked' }])
 })
 
 void t.test('where the earlier commit is gone everything is judged', async (t) => {
   const commits = commitsOf(validTree(), [[(files) => ({ ...files, ...resource('dev/ignition/cobranding', config({})) })]])
   const [before = '', after = ''] = [...commits.keys()]
-  const gate = createGate({ excluder })
+  const gate = createGate()
   await gate.check(commitListing(commits, before), request(['collections'], undefined, before), signal)
   commits.delete(before)
   t.same(rulesOf(await gate.check(commitListing(commits, after), request(['collections'], undefined, after), signal)), [

@@ -6,13 +6,11 @@ import type { Verdict } from '../../../runtime/gatewaysync/decide.ts'
 import { resolveProfile } from '../../../runtime/gatewaysync/profile.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
-import { createMatcher, defaultExcludes } from '../../../runtime/sync/globs.ts'
 import * as v from 'valibot'
 import { commitListing, config, type Files, modeJson, resource, root, validTree } from '../../support/collection-tree.ts'
 
 const signal = new AbortController().signal
 const commit = parseCommitHash('a'.repeat(40))
-const excluder = (patterns: readonly string[]) => createMatcher([...defaultExcludes, ...patterns])
 const collections = { collections: { root } }
 
 function request(profiles: Record<string, object>, validation: object = {}, modesInUse?: string[]): GateRequest {
@@ -26,7 +24,7 @@ function request(profiles: Record<string, object>, validation: object = {}, mode
 }
 
 async function judge(files: Files, asked: GateRequest): Promise<Verdict> {
-  return await createGate({ excluder }).check(listingAt(files), asked, signal)
+  return await createGate().check(listingAt(files), asked, signal)
 }
 
 /** The only commit there is. */
@@ -170,7 +168,7 @@ void t.test('one check at a time, and none twice', async (t) => {
       running -= 1
     },
   }
-  const gate = createGate({ excluder })
+  const gate = createGate()
   const asked = request({ default: collections })
   const other = { ...asked, commit: parseCommitHash('b'.repeat(40)), line: 'other' }
   const verdicts = await Promise.all([asked, asked, other, asked].map((each) => gate.check(listing, each, signal)))
@@ -181,7 +179,7 @@ void t.test('one check at a time, and none twice', async (t) => {
 })
 
 void t.test('a check that fails holds nobody up and is tried again', async (t) => {
-  const gate = createGate({ excluder })
+  const gate = createGate()
   const failing: VersionedListing = {
     ...listingAt(broken),
     // oxlint-disable-next-line require-yield -- it fails before

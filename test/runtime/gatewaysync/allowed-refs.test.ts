@@ -25,6 +25,8 @@ const rows: [string, readonly string[] | undefined, boolean][] = [
   ['refs/heads/v1', ['refs/tags/v*'], false],
   ['v1x2', ['v1.2'], false],
   ['main', [], false],
+  ['release/2', ['release/{1,2}'], true],
+  ['main', ['main[', 'x'], false],
 ]
 
 void t.test('a request may ask for a ref only as allowedRefs says', async (t) => {

@@ -11,7 +11,6 @@ import { resolveProfile } from '../../../runtime/gatewaysync/profile.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
 import { type CommitHash, parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
 import { mirrorListing } from '../../../runtime/source/mirror-listing.ts'
-import { createMatcher, defaultExcludes } from '../../../runtime/sync/globs.ts'
 import { config, resource, root, validTree } from '../../support/collection-tree.ts'
 import { makeRepository, type Repository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
@@ -68,7 +67,7 @@ void t.test('a commit that is not there cannot be compared with', async (t) => {
 void t.test('the gate says of a line of commits what it says of each alone', async (t) => {
   if (!requires(t, 'git', 'prlimit')) return
   const { repository, listing } = setUp(t)
-  const gateOf = () => createGate({ excluder: (patterns) => createMatcher([...defaultExcludes, ...patterns]) })
+  const gateOf = () => createGate()
   const gate = gateOf()
   const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
     git: { repo: 'https://git.example.com/a.git', ref: 'main' },

@@ -8,13 +8,12 @@ import type { Verdict } from '../../../runtime/gatewaysync/decide.ts'
 import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { mirrorListing } from '../../../runtime/source/mirror-listing.ts'
-import { createMatcher, defaultExcludes } from '../../../runtime/sync/globs.ts'
 import { answerMessages, cpuMs } from '../measured-process.ts'
 
 export type GateMessage = { folder: string; commit: string; profile: ResolvedProfile }
 export type GateAnswer = { verdict: Verdict | undefined; tookMs: number; cpuMs: number }
 
-const gate = createGate({ excluder: (patterns) => createMatcher([...defaultExcludes, ...patterns]) })
+const gate = createGate()
 const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
 
 process.on('disconnect', () => process.exit(0))
