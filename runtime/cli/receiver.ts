@@ -44,7 +44,7 @@ export function receiverOf(
     },
     async request(_namespace, _name, annotations, overtaken) {
       const { annotations: present, status } = keeper.record()
-      keeper.annotate({ ...annotations, [requestAnnotations.earlier]: carriedOver(present, status, overtaken) })
+      keeper.annotate({ ...annotations, [requestAnnotations.earlier]: carriedOver(present, status, overtaken, annotations) })
     },
     notify: (namespace, name, notice) => log.warn({ namespace, name, reason: notice }, 'a push needs attention'),
     observe() {},

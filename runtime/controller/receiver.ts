@@ -109,7 +109,7 @@ async function writeRequest(
   for (let attempt = 1; ; attempt += 1) {
     try {
       record ??= await readAnew(kube, key, signal)
-      const earlier = carriedOver(record.annotations, record.status, overtaken)
+      const earlier = carriedOver(record.annotations, record.status, overtaken, annotations)
       const metadata = { resourceVersion: record.resourceVersion, annotations: { ...annotations, [requestAnnotations.earlier]: earlier } }
       const written = projectGatewaySync(await kube.mergePatch(gatewaySyncType, key, { metadata }, {}, signal))
       store.updateSync(written)

@@ -11,10 +11,12 @@ import { countGateways, type GatewayPod, type GatewayReport, observeGateways } f
 import {
   type Annotations,
   type Answer,
+  digestAfter,
   isLook,
   parseRequest,
   recordAnswer,
   recordOutcome,
+  standingRef,
   type SyncRequest,
   type Wanted,
   wantedRef,
@@ -75,6 +77,8 @@ export function decide(observed: Observed): Decision {
   }
   const handled = requests.at(-1)?.id
   if (handled !== undefined) status.lastHandledRequest = handled
+  const digest = digestAfter(observed.annotations, observed.status, requests)
+  if (digest !== undefined) status.requestDigest = digest
   if (step.source !== undefined) status.source = step.source
   if (step.published !== undefined) status.published = step.published
   if (step.findings !== undefined) status.findings = step.findings
@@ -126,7 +130,10 @@ function followSource(observed: Observed, at: string): Step {
     fetchedAt: source.fetchedAt,
   }
   if (source.committedAt !== undefined) next.committedAt = source.committedAt
-  if (wanted.request !== undefined) next.requested = requestedOf(wanted.request)
+  // A look that was refused is not what is followed: what was wanted before it stays wanted for as long as it would have been.
+  const isRefusedLook = refusal !== undefined && wanted.undecided
+  const followed = isRefusedLook ? standingRef(observed.spec.git.ref as RefName, status).request : wanted.request
+  if (followed !== undefined) next.requested = requestedOf(followed)
   const findings = findingsOf(source.verdict)
   const isNewCommit = source.commit !== status.published?.commit
   if (refusal !== undefined) {
@@ -165,8 +172,8 @@ function invalidEvent(commit: CommitHash, fate: string, what: string): EventToRe
 
 /** The request that has no outcome yet, where it asks for another ref than the one that is wanted already. */
 function requestElsewhere({ wanted, spec, status }: Observed): SyncRequest | undefined {
-  const { ref, request, undecided } = wanted
-  return request === undefined || !undecided || isLook(ref, spec.git.ref as RefName, status) ? undefined : request
+  const { request, undecided } = wanted
+  return request === undefined || !undecided || isLook(wanted, standingRef(spec.git.ref as RefName, status)) ? undefined : request
 }
 
 /**
@@ -183,7 +190,7 @@ function followFault(observed: Observed, before: Step, fault: Fault, at: string)
   // While an open request waits for a passing fault, the source keeps telling what was wanted before it.
   if ((undecided && !isAnswered) || step.source?.ref === observed.wanted.ref) return { ...step, fault }
   const source: NonNullable<GatewaySyncStatus['source']> = { ref: observed.wanted.ref }
-  if (request !== undefined) source.requested = requestedOf(request)
+  if (request !== undefined && !isAnswered) source.requested = requestedOf(request)
   return { ...step, fault, source }
 }
 
@@ -201,14 +208,17 @@ function refusalAnswer({ reason, message }: Fault): Answer {
 
 /** A request that the spec has overtaken, or that cannot be read, is answered too, so that its caller does not wait for ever. */
 function supersede(requests: Step['requests'], observed: Observed, at: string): Step['requests'] {
-  const parsed = parseRequest(observed.annotations)
-  if (parsed.kind === 'none') return requests
+  const parsed = parseRequest(observed.annotations, observed.status)
+  if (parsed.kind === 'none') {
+    const answer = { outcome: 'Superseded', message: 'the annotation was removed before the request was looked at' } as const
+    return parsed.withdrawn.reduce((known, request) => recordOutcome(known, request, answer, at), requests)
+  }
+  if (parsed.isDecided) return requests
   if (parsed.kind === 'malformed') {
-    if (parsed.id === undefined) return requests
     return recordOutcome(requests, { id: parsed.id, ref: '' }, { outcome: 'Refused', reason: 'InvalidRef', message: parsed.message }, at)
   }
-  const current = wantedRef(observed.spec.git.ref as RefName, observed.annotations, { ...observed.status, requests })
-  if (current.request?.id === parsed.request.id) return requests
+  const isOpen = wantedRef(observed.spec.git.ref as RefName, observed.annotations, observed.status).undecided
+  if (isOpen || requests.some(({ id }) => id === parsed.request.id)) return requests
   const answer = { outcome: 'Superseded', message: 'spec.git.ref has changed since the request' } as const
   return recordAnswer(requests, parsed.request, answer, at)
 }

@@ -2,6 +2,7 @@
  * Which ref is wanted: the spec's, or the one that a push asked for. The rules of design section 3, "Wanted ref": a request wins until
  * spec.git.ref differs from the one it saw or its annotations are removed; a refused request changes nothing. No clocks are compared. Pure.
  */
+import { createHash } from 'node:crypto'
 import { type Reason } from '../fault.ts'
 import { requestAnnotations } from './names.ts'
 import type { GatewaySyncStatus, RequestOutcome } from './status.ts'
@@ -21,10 +22,14 @@ export type SyncRequest = {
 export type EarlierRequest = { id: string; ref: string }
 
 export type ParsedRequest =
-  | { kind: 'none' }
-  | { kind: 'request'; request: SyncRequest }
-  /** Annotations that nobody could act on; `id` is given where there is one to acknowledge. */
-  | { kind: 'malformed'; id: string | undefined; message: string }
+  /** Nothing is asked for. `withdrawn`: somebody took the ref away before these were answered, and their callers wait. */
+  | { kind: 'none'; withdrawn: readonly EarlierRequest[] }
+  | ({ kind: 'request'; request: SyncRequest } & Seen)
+  /** Annotations that nobody could act on; they are answered all the same. */
+  | ({ kind: 'malformed'; id: string; message: string } & Seen)
+
+/** `digest` tells these request annotations from any others; `isDecided`: they are those that were acted on last. */
+type Seen = { digest: string; isDecided: boolean }
 
 export type Annotations = Readonly<Record<string, string>>
 
@@ -35,38 +40,65 @@ export type Wanted = { ref: RefName; request: SyncRequest | undefined; undecided
 export const keptRequests = 20
 /** Fewer, so that all of them and the request itself find room among the outcomes. */
 const keptEarlier = 16
+const maxIdLength = 128
 
-/** Reads the request annotations; a request without id or with an impossible ref is malformed. */
-export function parseRequest(annotations: Annotations): ParsedRequest {
+/**
+ * Reads the request annotations. Any change of them is a new request, whoever made it: `status.requestDigest` remembers which ones were
+ * acted on last. The receiver writes an id of its own and binds it to the ref by an entry among the earlier requests, so that an id that
+ * was left behind when somebody annotated another ref by hand is told from one that belongs to the request.
+ */
+export function parseRequest(annotations: Annotations, status: GatewaySyncStatus): ParsedRequest {
   const ref = annotations[requestAnnotations.ref]
-  const id = annotations[requestAnnotations.id]
-  if (ref === undefined) return { kind: 'none' }
-  // People annotate by hand too: without an id the ref itself tells two requests apart.
-  const known = id === undefined || id === '' ? `ref:${ref}`.slice(0, 128) : id.slice(0, 128)
-  if (!isRefName(ref))
-    return { kind: 'malformed', id: known, message: `annotation ${requestAnnotations.ref} is not a ref that git accepts` }
-  const specRef = annotations[requestAnnotations.specRef]
-  const earlier = parseEarlier(annotations[requestAnnotations.earlier] ?? '')
-  return {
-    kind: 'request',
-    request: {
-      id: known,
-      ref,
-      specRef: specRef ?? '',
-      by: annotations[requestAnnotations.by],
-      at: annotations[requestAnnotations.at],
-      ...(earlier.length > 0 ? { earlier } : {}),
-    },
+  const entries = parseEarlier(annotations[requestAnnotations.earlier] ?? '')
+  if (ref === undefined) return { kind: 'none', withdrawn: entries.filter((entry) => outcomeOf(status, entry.id) === undefined) }
+  const digest = digestOf(annotations)
+  const isDecided = status.requestDigest === digest
+  const id = (annotations[requestAnnotations.id] ?? '').slice(0, maxIdLength)
+  const bound = entries.find((entry) => entry.id === id)
+  const isBound = id !== '' && (bound === undefined || bound.ref === ref)
+  const isOwn = isBound && (isDecided || outcomeOf(status, id) === undefined)
+  const known = isOwn ? id : idByHand(ref, status)
+  if (!isRefName(ref)) {
+    const message = `annotation ${requestAnnotations.ref} is not a ref that git accepts`
+    return { kind: 'malformed', id: known, message, digest, isDecided }
+  }
+  const earlier = entries.filter((entry) => entry.id !== id || !isBound)
+  // What else a former request has left behind says nothing about one by hand.
+  const [specRef = '', by, at] = isOwn
+    ? [annotations[requestAnnotations.specRef], annotations[requestAnnotations.by], annotations[requestAnnotations.at]]
+    : []
+  return { kind: 'request', request: { id: known, ref, specRef, by, at, ...(earlier.length > 0 ? { earlier } : {}) }, digest, isDecided }
+}
+
+function digestOf(annotations: Annotations): string {
+  const { ref, id, at, by, specRef } = requestAnnotations
+  const told = [ref, id, at, by, specRef].map((name) => annotations[name] ?? null)
+  return createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 32)
+}
+
+/** A name for a request that brings none of its own: the first of `hand:<ref>`, `hand:<ref>.2`, … that has no outcome yet. */
+function idByHand(ref: string, status: GatewaySyncStatus): string {
+  const base = `hand:${ref.replace(/[^\w.-]/g, '-')}`.slice(0, maxIdLength - 4)
+  for (let count = 1; ; count += 1) {
+    const id = count === 1 ? base : `${base}.${count}`
+    if (outcomeOf(status, id) === undefined) return id
   }
 }
 
 /**
- * What a new request writes into the annotation of earlier ones: each that was asked for and has no outcome yet, `more` last. The new one
- * replaces the annotations of the one before it, whose caller waits all the same. Null: there is none.
+ * What a new request writes into the annotation of earlier ones: each that was asked for and has no outcome yet, `more` after them, because
+ * the new one replaces the annotations of the one before it, whose caller waits all the same; and last the new one itself, which binds its
+ * id to its ref.
  */
-export function carriedOver(annotations: Annotations, status: GatewaySyncStatus, more: readonly EarlierRequest[]): string | null {
+export function carriedOver(
+  annotations: Annotations,
+  status: GatewaySyncStatus,
+  more: readonly EarlierRequest[],
+  written: Annotations,
+): string {
   const open = [...openRequests(annotations, status), ...more].filter(({ id }) => isCarried(id))
-  return open.length === 0 ? null : open.slice(-keptEarlier).map(entryOf).join(' ')
+  const own = { id: written[requestAnnotations.id] ?? '', ref: written[requestAnnotations.ref] ?? '' }
+  return [...open.slice(-keptEarlier), own].map(entryOf).join(' ')
 }
 
 /** How many requests can be carried on besides those that have no outcome yet; with more, the oldest would never get one. */
@@ -76,8 +108,9 @@ export function roomForRequests(annotations: Annotations, status: GatewaySyncSta
 
 /** Those without an outcome, oldest first. */
 function openRequests(annotations: Annotations, status: GatewaySyncStatus): EarlierRequest[] {
-  const parsed = parseRequest(annotations)
-  if (parsed.kind !== 'request') return []
+  const parsed = parseRequest(annotations, status)
+  if (parsed.kind === 'none') return [...parsed.withdrawn]
+  if (parsed.kind !== 'request' || parsed.isDecided) return []
   return [...(parsed.request.earlier ?? []), parsed.request].filter(({ id }) => outcomeOf(status, id) === undefined)
 }
 
@@ -90,7 +123,7 @@ function parseEarlier(text: string): EarlierRequest[] {
     .split(' ')
     .map((entry) => ({ id: entry.slice(0, Math.max(0, entry.indexOf('='))), ref: entry.slice(entry.indexOf('=') + 1) }))
     .filter(({ id, ref }) => isCarried(id) && isRefName(ref))
-    .slice(-keptEarlier)
+    .slice(-keptEarlier - 1)
 }
 
 /** Ids of ours are UUIDs; one that was made up by hand is its maker's to look after. */
@@ -100,9 +133,9 @@ function isCarried(id: string): boolean {
 
 /** The ref that is wanted, given the spec's, the annotations and what was decided before. */
 export function wantedRef(specRef: RefName, annotations: Annotations, status: GatewaySyncStatus): Wanted {
-  const parsed = parseRequest(annotations)
+  const parsed = parseRequest(annotations, status)
   if (parsed.kind === 'none') return { ref: specRef, request: undefined, undecided: false }
-  if (parsed.kind === 'request' && isOpen(parsed.request.specRef, specRef) && outcomeOf(status, parsed.request.id) === undefined) {
+  if (parsed.kind === 'request' && !parsed.isDecided && isOpen(parsed.request.specRef, specRef)) {
     return { ref: parsed.request.ref, request: parsed.request, undecided: true }
   }
   // One that was refused, or that a change of the spec has ended, does not come back when the spec returns to what the request saw.
@@ -110,7 +143,7 @@ export function wantedRef(specRef: RefName, annotations: Annotations, status: Ga
 }
 
 /** What is wanted apart from a request that has no outcome yet: the request that the status follows, as long as it lasts, else the spec's. */
-function standingRef(specRef: RefName, status: GatewaySyncStatus): Wanted {
+export function standingRef(specRef: RefName, status: GatewaySyncStatus): Wanted {
   const before = status.source?.requested
   if (before === undefined || !isOpen(before.specRef, specRef) || !isRefName(before.ref)) {
     return { ref: specRef, request: undefined, undecided: false }
@@ -126,13 +159,21 @@ function standingRef(specRef: RefName, status: GatewaySyncStatus): Wanted {
  * Whether a request asks for what is wanted already. Such a request is a look at it: the source follows what is found, be it good or bad,
  * whereas a request for another ref that is refused changes nothing.
  */
-export function isLook(ref: RefName, specRef: RefName, status: GatewaySyncStatus): boolean {
-  return isSameRef(ref, standingRef(specRef, status).ref)
+export function isLook({ ref }: Wanted, standing: Wanted): boolean {
+  return isSameRef(ref, standing.ref)
 }
 
 /** `main` may stand for `refs/heads/main`; two full names are the same only when they are equal. */
 export function isSameRef(a: string, b: string): boolean {
   return a === b || shortRef(a) === b || a === shortRef(b)
+}
+
+/** The digest to remember: of the present request annotations once they have an outcome. */
+export function digestAfter(annotations: Annotations, before: GatewaySyncStatus, requests: readonly RequestOutcome[]): string | undefined {
+  const parsed = parseRequest(annotations, before)
+  if (parsed.kind === 'none') return undefined
+  const id = parsed.kind === 'request' ? parsed.request.id : parsed.id
+  return requests.some((outcome) => outcome.id === id) ? parsed.digest : before.requestDigest
 }
 
 export type Answer = { outcome: RequestOutcome['outcome']; reason?: Reason; message?: string }

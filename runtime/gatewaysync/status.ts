@@ -36,6 +36,7 @@ export const finding = v.object({
 export const gatewaySyncStatus = v.object({
   observedGeneration: v.optional(count),
   lastHandledRequest: v.optional(v.pipe(text(128), v.description('Id of the newest request that was acted on.'))),
+  requestDigest: v.optional(v.pipe(text(64), v.description('Tells the request annotations that were acted on last from any others.'))),
   requests: v.optional(
     v.pipe(
       v.array(
