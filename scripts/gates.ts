@@ -3,10 +3,13 @@
  */
 import { spawn } from 'node:child_process'
 
+/** What a gate remembers of files that have not changed since; with it a check of one change takes a third of the time. */
+const caches = 'node_modules/.cache/gates'
+
 const gates: readonly (readonly [string, readonly string[]])[] = [
-  ['tsc', ['-p', '.']],
+  ['tsc', ['-p', '.', '--incremental', '--tsBuildInfoFile', `${caches}/tsc.tsbuildinfo`]],
   ['oxlint', []],
-  ['prettier', ['--check', '--log-level=warn', '.']],
+  ['prettier', ['--check', '--log-level=warn', '--cache', '--cache-strategy=content', `--cache-location=${caches}/prettier`, '.']],
   ['node', ['scripts/generate/main.ts', '--check']],
 ]
 
