@@ -6,6 +6,7 @@ import { Fault } from '../fault.ts'
 import { confirmDeletionsAnnotation, podAnnotations } from '../gatewaysync/names.ts'
 import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../gatewaysync/profile.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { answersSpec } from '../gatewaysync/request.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
 
@@ -43,7 +44,11 @@ export type Desired =
 // Which repositories are permitted is for whoever fetches to judge, not for an agent.
 const specSchema = gatewaySyncSpec({ allowLocal: true })
 
-export function desiredSync(gatewaySync: string, followed: FollowedSync | undefined, pod: PodFacts): Desired {
+/**
+ * `inPlace` is the commit that the data directory holds. A published commit that answers an earlier spec (another ref or repository) is
+ * brought nowhere: where it is in place already the gateway keeps it, everywhere else the answer to the present spec is waited for.
+ */
+export function desiredSync(gatewaySync: string, followed: FollowedSync | undefined, pod: PodFacts, inPlace: string | undefined): Desired {
   if (followed === undefined) {
     return idle('Pending', 'NotFound', `GatewaySync "${gatewaySync}" does not exist in namespace "${pod.namespace}"`)
   }
@@ -64,6 +69,11 @@ export function desiredSync(gatewaySync: string, followed: FollowedSync | undefi
   }
   if (delivery === undefined) return idle('Pending', 'DeliveryUnreachable', 'the controller has not announced its delivery address yet')
   const profile = resolveProfile(spec.sync, name)
+  const paused = spec.paused || profile.paused
+  if (!paused && published.commit !== inPlace && !answersSpec(spec.git, followed.annotations, followed.status)) {
+    const message = `the published commit is of ${published.ref}${ofRepository(published.repo, spec.git.repo)}; what the present spec asks for is not published yet`
+    return idle('Pending', 'CommitNotPublished', message)
+  }
   const confirmed = followed.annotations[confirmDeletionsAnnotation]
   return {
     kind: 'sync',
@@ -72,11 +82,15 @@ export function desiredSync(gatewaySync: string, followed: FollowedSync | undefi
     profile,
     syncHash: syncHash(profile, spec.gateway),
     gateway: spec.gateway,
-    paused: spec.paused || profile.paused,
+    paused,
     validation: spec.validation,
     confirmDeletions: confirmed !== undefined && isCommitHash(confirmed) ? confirmed : undefined,
     delivery,
   }
+}
+
+function ofRepository(published: string | undefined, wanted: string): string {
+  return published === undefined || published === wanted ? '' : ' of another repository'
 }
 
 /** The gateway's name for reports and templates: annotation, the pod's own name. */

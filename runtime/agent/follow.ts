@@ -78,16 +78,20 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     deps.report(last)
   }
 
+  /** The commit and configuration that the data directory holds, as far as the last report or the directory itself tells. */
+  const inPlace = (): Partial<SyncReportStatus> | undefined => (last?.commit === undefined ? deps.present() : last)
+
   /** One look: what should be, what was done about it, and when to look again. */
   const step = async (signal: AbortSignal): Promise<number | undefined> => {
     modeless = undefined
     pod = await deps.podFacts()
-    desired = desiredSync(options.gatewaySync, followed, pod)
+    const held = inPlace()
+    desired = desiredSync(options.gatewaySync, followed, pod, held?.commit)
     const at = timestamp(clock.now())
     const base = { gateway: gatewayName(pod), startedAt: at }
     if (desired.kind === 'idle') {
       const { fault } = desired
-      report({ ...kept(last), ...base, phase: desired.phase, reason: fault.reason, message: fault.message, finishedAt: at })
+      report({ ...kept(held), ...kept(last), ...base, phase: desired.phase, reason: fault.reason, message: fault.message, finishedAt: at })
       return undefined
     }
     const gateway = gateways(desired.gateway)
@@ -114,7 +118,6 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
         mode,
       },
     }
-    const held = last ?? deps.present()
     const moves = held?.commit !== desired.commit || held.syncHash !== desired.syncHash
     if (moves && !desired.paused) report({ ...kept(last), ...base, profile: desired.profile.name, phase: 'Syncing' })
     const result = await deps.cycle(sources(desired.delivery), gateway, wanted, signal)
@@ -153,7 +156,8 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       followedText = text
       read = true
       if (!isNews) return
-      if (pod !== undefined && mayWriteNoMore(desiredSync(options.gatewaySync, next, pod))) halt?.abort(new Error('paused'))
+      if (pod !== undefined && mayWriteNoMore(desiredSync(options.gatewaySync, next, pod, inPlace()?.commit)))
+        halt?.abort(new Error('paused'))
       wake.call()
     },
     health() {
@@ -196,7 +200,7 @@ function decisiveText(followed: FollowedSync | undefined): string {
 }
 
 /** What stays true of an earlier report when a new step has not got as far: what is in place. */
-function kept(last: SyncReportStatus | undefined): Partial<SyncReportStatus> {
+function kept(last: Partial<SyncReportStatus> | undefined): Partial<SyncReportStatus> {
   if (last === undefined) return {}
   const { commit, ref, syncHash, mode, scan, projects } = last
   return Object.fromEntries(Object.entries({ commit, ref, syncHash, mode, scan, projects }).filter(([, value]) => value !== undefined))

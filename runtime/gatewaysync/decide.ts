@@ -153,10 +153,17 @@ function followSource(observed: Observed, at: string): Step {
     source: next,
     findings,
     requests,
-    published: isNewCommit || status.published?.ref !== wanted.ref ? { commit: source.commit, ref: wanted.ref, at } : status.published,
+    published: publishedNow(observed, source.commit, at),
     history: isNewCommit ? remember(step.history, observed, source, 'Published', at) : step.history,
     events: isNewCommit ? publishedEvents(source, wanted.ref) : [],
   }
+}
+
+/** What is published names the question that it answers, so that nobody takes it for the answer to another spec. */
+function publishedNow({ spec, status, wanted }: Observed, commit: CommitHash, at: string): NonNullable<GatewaySyncStatus['published']> {
+  const { published: before } = status
+  const same = before?.commit === commit && before.ref === wanted.ref
+  return { commit, ref: wanted.ref, repo: spec.git.repo, at: same ? before.at : at }
 }
 
 /** Errors are told once per commit, also where the policy Warn publishes it. */

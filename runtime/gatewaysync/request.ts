@@ -163,6 +163,18 @@ export function isLook({ ref }: Wanted, standing: Wanted): boolean {
   return isSameRef(ref, standing.ref)
 }
 
+/**
+ * Whether the published commit answers what is asked for now: it is of the spec's repository, and of its ref or of the request that the
+ * status follows. A spec that has just changed has no answer yet, and a request without an outcome changes nothing.
+ */
+export function answersSpec(git: { repo: string; ref: string }, annotations: Annotations, status: GatewaySyncStatus): boolean {
+  const { published } = status
+  if (published === undefined || (published.repo !== undefined && published.repo !== git.repo)) return false
+  const specRef = git.ref as RefName
+  const wanted = wantedRef(specRef, annotations, status)
+  return isSameRef(published.ref, (wanted.undecided ? standingRef(specRef, status) : wanted).ref)
+}
+
 /** `main` may stand for `refs/heads/main`; two full names are the same only when they are equal. */
 export function isSameRef(a: string, b: string): boolean {
   return a === b || shortRef(a) === b || a === shortRef(b)

@@ -69,7 +69,15 @@ export const gatewaySyncStatus = v.object({
     ),
   ),
   published: v.optional(
-    v.pipe(v.object({ commit: hash, ref: text(255), at: time }), v.description('What agents follow: verified and checked.')),
+    v.pipe(
+      v.object({
+        commit: hash,
+        ref: text(255),
+        repo: v.optional(v.pipe(text(2048), v.description('The spec.git.repo that the commit was published from.'))),
+        at: time,
+      }),
+      v.description('What agents follow: verified and checked.'),
+    ),
   ),
   delivery: v.optional(
     v.pipe(v.object({ url: text(2048), caBundle: text(65536) }), v.description('Where agents fetch content; caBundle is PEM.')),

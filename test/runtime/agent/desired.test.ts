@@ -7,7 +7,7 @@ import {
   type FollowedSync,
   type PodFacts,
 } from '../../../runtime/agent/desired.ts'
-import { confirmDeletionsAnnotation, podAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { confirmDeletionsAnnotation, podAnnotations, requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 
 const commit = 'a'.repeat(40)
 const pod: PodFacts = { podName: 'gw-3', namespace: 'plant', annotations: {}, labels: {} }
@@ -21,13 +21,19 @@ const followed: FollowedSync = {
 }
 
 void t.test('an agent writes only what is published for its profile', async (t) => {
-  t.match(desiredSync('plant', followed, pod), { kind: 'sync', commit, ref: 'main', paused: false, profile: { name: 'default' } })
+  t.match(desiredSync('plant', followed, pod, undefined), {
+    kind: 'sync',
+    commit,
+    ref: 'main',
+    paused: false,
+    profile: { name: 'default' },
+  })
   const line2 = { ...pod, annotations: { [podAnnotations.profile]: 'line2' } }
-  t.match(desiredSync('plant', followed, line2), { kind: 'sync', paused: true, profile: { name: 'line2' } })
+  t.match(desiredSync('plant', followed, line2, undefined), { kind: 'sync', paused: true, profile: { name: 'line2' } })
   const pausedAll = { ...followed, spec: { ...(followed.spec as object), paused: true } }
-  t.match(desiredSync('plant', pausedAll, pod), { kind: 'sync', paused: true })
+  t.match(desiredSync('plant', pausedAll, pod, undefined), { kind: 'sync', paused: true })
   const confirmed = { ...followed, annotations: { [confirmDeletionsAnnotation]: commit } }
-  t.match(desiredSync('plant', confirmed, pod), { confirmDeletions: commit })
+  t.match(desiredSync('plant', confirmed, pod, undefined), { confirmDeletions: commit })
 })
 
 void t.test('whatever is missing leaves the gateway as it is and says what is missing', async (t) => {
@@ -41,7 +47,52 @@ void t.test('whatever is missing leaves the gateway as it is and says what is mi
     ['an invalid spec', { ...followed, spec: { git: {} } }, pod, 'Blocked', 'InvalidSpec'],
   ]
   for (const [name, sync, facts, phase, reason] of rows)
-    t.match(desiredSync('plant', sync, facts), { kind: 'idle', phase, fault: { reason } }, name)
+    t.match(desiredSync('plant', sync, facts, undefined), { kind: 'idle', phase, fault: { reason } }, name)
+})
+
+void t.test('a published commit that answers an earlier spec is brought nowhere, and kept where it is in place', async (t) => {
+  const { git, ...others } = followed.spec as { git: { repo: string; ref: string } }
+  const request = (ref: string, specRef: string) => ({ source: { ref, requested: { ref, id: 'a', specRef } } })
+  const annotated = (ref: string, id: string): FollowedSync['annotations'] => ({
+    [requestAnnotations.ref]: ref,
+    [requestAnnotations.id]: id,
+    [requestAnnotations.specRef]: 'main',
+  })
+  const of = (
+    published: object,
+    { spec = {}, status = {}, annotations = {} }: { spec?: object; status?: object; annotations?: FollowedSync['annotations'] } = {},
+  ): FollowedSync => ({
+    annotations,
+    spec: { ...others, git: { ...git, ...spec } },
+    status: { ...followed.status, ...status, published: { commit, ref: 'main', at: '2026-01-01T00:00:00Z', ...published } },
+  })
+  const rows: [string, FollowedSync, boolean][] = [
+    ['the ref of the spec', of({}), true],
+    ['the same ref in full', of({ ref: 'refs/heads/main' }), true],
+    ['another ref', of({ ref: 'staging' }), false],
+    ['the same repository', of({ repo: git.repo }), true],
+    ['another repository', of({ repo: 'https://git.example/other.git' }), false],
+    ['a request that lasts', of({ ref: 'v1' }, { status: request('v1', 'main'), annotations: annotated('v1', 'a') }), true],
+    [
+      'a request that a change of the spec ended',
+      of({ ref: 'v1' }, { status: request('v1', 'old'), annotations: annotated('v1', 'a') }),
+      false,
+    ],
+    ['a request whose annotations are gone', of({ ref: 'v1' }, { status: request('v1', 'main') }), false],
+    ['what was wanted before a request without an outcome', of({}, { annotations: annotated('v2', 'b') }), true],
+    ['what such a request asks for', of({ ref: 'v2' }, { annotations: annotated('v2', 'b') }), false],
+  ]
+  for (const [name, sync, followedAtOnce] of rows) {
+    const idle = { kind: 'idle', phase: 'Pending', fault: { reason: 'CommitNotPublished' } }
+    t.match(desiredSync('plant', sync, pod, undefined), followedAtOnce ? { kind: 'sync', commit } : idle, name)
+    t.match(desiredSync('plant', sync, pod, 'b'.repeat(40)), followedAtOnce ? { kind: 'sync', commit } : idle, `${name}, over another`)
+    t.match(desiredSync('plant', sync, pod, commit), { kind: 'sync', commit }, `${name}, in place already`)
+  }
+  const paused = of({ ref: 'staging' })
+  t.match(desiredSync('plant', { ...paused, spec: { ...(paused.spec as object), paused: true } }, pod, undefined), {
+    kind: 'sync',
+    paused: true,
+  })
 })
 
 void t.test('name and ordinal come from annotation and label, else from the pod', async (t) => {

@@ -125,6 +125,34 @@ void t.test('a GatewaySync that goes in the middle of a sync ends it, and the ga
   t.same(readdirSync(path.join(dataDir, 'projects')), [])
 })
 
+void t.test('a dry run of another ref is never applied by the spec that ends it', async (t) => {
+  const { dataDir, source, follower, followed, reported, reports, gate } = setUp(t)
+  const [main, staging]: [Tree, Tree] = [{ 'projects/a': 'main' }, { 'projects/b': 'staging' }]
+  follower.observe(followed(main, false))
+  await reported('Synced', source.commit(main))
+  const asked = gate.asked
+  const ofStaging = followed(staging, false)
+  const published = { commit: source.commit(staging), ref: 'staging', repo: 'https://git.example.com/plant.git', at: '' }
+  follower.observe({ ...ofStaging, status: { ...ofStaging.status, published } })
+  t.match(await reported('Pending'), { reason: 'CommitNotPublished', commit: source.commit(main), message: /of staging/ })
+  t.equal(gate.asked, asked, 'no content of it was asked for')
+  t.equal(readFileSync(path.join(dataDir, 'projects/a'), 'utf8'), 'main')
+  t.notOk(reports.some(({ commit }) => commit === source.commit(staging)))
+})
+
+void t.test('a GatewaySync that is gone, also after a restart, takes no file away', async (t) => {
+  const before = setUp(t)
+  before.follower.observe(before.followed({ 'projects/a': '1' }, false))
+  const { commit } = await before.reported('Synced')
+  before.follower.observe(undefined)
+  t.match(await before.reported('Pending'), { reason: 'NotFound', commit })
+  await before.end()
+  const again = setUp(t, { dataDir: before.dataDir })
+  again.follower.observe(undefined)
+  t.match(await again.reported('Pending'), { reason: 'NotFound', commit })
+  t.equal(readFileSync(path.join(before.dataDir, 'projects/a'), 'utf8'), '1')
+})
+
 void t.test('an agent that starts paused writes nothing at all', async (t) => {
   const { dataDir, follower, followed, reported, gate } = setUp(t)
   follower.observe(followed({ 'projects/a': '1' }, true))

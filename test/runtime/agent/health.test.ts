@@ -9,7 +9,7 @@ function desired(profile: object, status: FollowedSync['status'] = published) {
     git: { repo: 'https://git.example/plant.git', ref: 'main' },
     sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'a' }], ...profile } } },
   }
-  return desiredSync('plant', { annotations: {}, spec, status }, pod)
+  return desiredSync('plant', { annotations: {}, spec, status }, pod, undefined)
 }
 const published: FollowedSync['status'] = {
   published: { commit: 'a'.repeat(40), ref: 'main', at: '2026-01-01T00:00:00Z' },
@@ -26,7 +26,7 @@ void t.test('a gateway waits for its first good sync and for nothing else', asyn
   t.match(agentHealth({ ...base, desired: desired({ paused: true }) }), { started: true }, 'paused')
   t.match(agentHealth({ ...base, desired: desired({ dryRun: true }) }), { started: true }, 'dry run')
   t.match(agentHealth({ ...base, desired: desired({}, {}) }), { started: true }, 'nothing published')
-  t.match(agentHealth({ ...base, desired: desiredSync('plant', undefined, pod) }), { started: true }, 'no GatewaySync')
+  t.match(agentHealth({ ...base, desired: desiredSync('plant', undefined, pod, undefined) }), { started: true }, 'no GatewaySync')
   t.match(agentHealth({ ...base, desired: desired({}), stopping: true }), { started: true }, 'shutting down')
 })
 

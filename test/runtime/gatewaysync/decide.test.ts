@@ -118,6 +118,14 @@ void t.test('a pod without its agent makes AgentsInjected and Ready false', asyn
   t.match(condition(status, 'Ready'), { status: 'False' })
 })
 
+void t.test('what is published names its repository; the time of publication stays while the commit does', async (t) => {
+  const { repo } = specWith().git
+  const { published } = pass({ source: resolved() }).status
+  t.match(published, { commit: commitA, ref: 'main', repo })
+  const told = { published: { commit: commitA, ref: 'main', at: '2020-01-01T00:00:00Z' } }
+  t.same(pass({ source: resolved(), status: told }).status.published, { ...told.published, repo }, 'as an earlier version left it')
+})
+
 void t.test('a failing git host makes Ready false at once and keeps what is published', async (t) => {
   const first = pass({ source: resolved() }).status
   const fault = new Fault('GitUnreachable', 'git.example refused the connection')
