@@ -22,6 +22,7 @@ import { runWithLease } from './kube/lease.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createCommitCheck } from './reconcile/commit-check.ts'
+import { neededCommits } from './reconcile/needed-commits.ts'
 import { createStore, type SyncKey } from './reconcile/store.ts'
 import { createSyncMirrors } from './reconcile/sync-mirrors.ts'
 import { createMirrors } from './source/mirrors.ts'
@@ -63,12 +64,18 @@ async function run(
     for (const changed of subscribers) changed(key)
   })
   const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
-  const gitMirrors = createMirrors({ folder, clock, log, maxPackBytes: Math.floor(sizeLimit / 2) })
+  let listed = false
+  const gitMirrors = createMirrors({
+    folder,
+    clock,
+    log,
+    needed: () => (listed ? neededCommits(store) : undefined),
+    maxPackBytes: Math.floor(sizeLimit / 2),
+  })
   const mirrors = createSyncMirrors(gitMirrors, createRemotes({ allowLocal, allowedHosts, readSecret: readClusterSecret({ kube, clock }) }))
   const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)
   const pulse = startPulse(clock, signal)
-  let listed = false
   const endpoints = await openEndpoints(
     {
       kube,

@@ -8,7 +8,8 @@ import { type Clock, timestamp } from '../clock.ts'
 import { podAnnotations } from '../gatewaysync/names.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
-import { createSyncMirrors, keptCommits } from '../reconcile/sync-mirrors.ts'
+import { keptCommits } from '../reconcile/needed-commits.ts'
+import { createSyncMirrors } from '../reconcile/sync-mirrors.ts'
 import { asFault, type Fault } from '../fault.ts'
 import { connectGateway, type Gateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
@@ -70,7 +71,12 @@ export function createStandalone(
   const store = createStore((changed) => queue.add(changed))
   const keeper = createKeeper({ store, clock }, settings)
   const lookups = createLookups({ clock, concurrency: 1, answered: (key) => queue.add(key), signal: stopping.signal })
-  const mirrors = createMirrors({ folder: path.join(settings.stateDir, 'mirrors'), clock, log })
+  const mirrors = createMirrors({
+    folder: path.join(settings.stateDir, 'mirrors'),
+    clock,
+    log,
+    needed: () => new Set(keptCommits(keeper.record().status)),
+  })
   const remoteOf = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: readSecretFolder(settings.secretsDir) })
   const syncMirrors = createSyncMirrors(mirrors, remoteOf)
   const followers = new Map<string, Follower>()
@@ -86,13 +92,11 @@ export function createStandalone(
       const mirror = await syncMirrors.of(sync, signal)
       const resolved = await mirror.resolve(wanted.ref, { fresh }, signal)
       syncMirrors.answered(key, mirror)
-      syncMirrors.keep(key, [resolved.commit, ...keptCommits(keeper.record().status)])
       return resolved
     },
     check: createCommitCheck({ store, listing: (_record, commit, roots) => syncMirrors.held(key).listing(commit, roots) }),
     delivery: () => ({ url: 'in-process', caBundle: '' }),
     async writeStatus(_record, status) {
-      syncMirrors.keep(key, keptCommits(status))
       const written = keeper.setStatus(status)
       if (following) observeAll()
       return written

@@ -4,7 +4,6 @@
 import type { Clock } from '../clock.ts'
 import { asFault, type Reason } from '../fault.ts'
 import { apiVersion, fieldManager, gatewaySyncKind } from '../gatewaysync/names.ts'
-import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import { gatewaySyncType, roleBindingType } from '../kube/types.ts'
@@ -12,8 +11,8 @@ import type { Log } from '../log.ts'
 import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue, type Queue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
-import { type GatewaySyncRecord, projectGatewaySync, type Store, syncKey, type SyncKey } from '../reconcile/store.ts'
-import { keptCommits, type SyncMirrors } from '../reconcile/sync-mirrors.ts'
+import { projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
+import type { SyncMirrors } from '../reconcile/sync-mirrors.ts'
 import { createAgentBindings } from './agent-bindings.ts'
 
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'delivery' | 'observed' | 'allowLocal'> & {
@@ -59,7 +58,6 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
         return { mirror, resolved: await mirror.resolve(wanted.ref, { fresh }, own) }
       })
       mirrors.answered(`${namespace}/${name}`, mirror)
-      keepCommits(store, mirrors, record, resolved.commit)
       return resolved
     },
     async writeStatus(record, _status, patch, own) {
@@ -97,15 +95,6 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
   } finally {
     stop()
   }
-}
-
-/** Tells the mirror which commits of a GatewaySync must stay: published ones, whatever a gateway reports, and the one just found. */
-function keepCommits(store: Store, mirrors: SyncMirrors, record: GatewaySyncRecord, found: CommitHash): void {
-  const reported = [...store.reportsIn(record.namespace).values()]
-    .filter(({ gatewaySync }) => gatewaySync === record.name)
-    .flatMap(({ status }) => status?.commit ?? [])
-    .filter(isCommitHash)
-  mirrors.keep(syncKey(record.namespace, record.name), [...new Set([found, ...keptCommits(record.status), ...reported])])
 }
 
 /** Does something and tells how long it took and how it ended; an end that was asked for is no figure. */

@@ -1,12 +1,10 @@
 /**
- * Which mirror serves which GatewaySync, and which commits it must keep for it.
+ * Which mirror serves which GatewaySync.
  */
 import type { Origin } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { resolveProfile, sourceRoots } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
-import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
 import type { Mirror, Mirrors, NamedRemote } from '../source/mirrors.ts'
 import { readRepository } from '../source/remote.ts'
 import type { RemoteOf } from '../source/remotes.ts'
@@ -23,10 +21,8 @@ export type SyncMirrors = {
   of(sync: SyncOfMirror, signal: AbortSignal): Promise<Mirror>
   /** The mirror that answered last for a GatewaySync. Throws Unexpected where none has. */
   held(key: string): Mirror
-  /** A mirror has answered for a GatewaySync: it serves from now on, and what another one kept for it is given up. */
+  /** A mirror has answered for a GatewaySync: it serves from now on. */
   answered(key: string, mirror: Mirror): void
-  /** Keeps these commits in the mirror that answered last, if any has. */
-  keep(key: string, commits: readonly CommitHash[]): void
   forget(key: string): void
   /**
    * Removes the mirrors of all repositories but those of these GatewaySyncs, and but those that have answered for one. Where the
@@ -46,7 +42,6 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
   const of = async ({ namespace, spec }: SyncOfMirror, signal: AbortSignal): Promise<Mirror> =>
     mirrors.of(await remoteOf(namespace, spec.git, signal))
   const forget = (key: string): void => {
-    keepers.get(key)?.keep(key, [])
     keepers.delete(key)
   }
   /** The mirror that answered last, while the GatewaySync still names its repository. */
@@ -69,11 +64,8 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
       return mirror
     },
     answered(key, mirror) {
-      if (keepers.get(key) === mirror) return
-      forget(key)
       keepers.set(key, mirror)
     },
-    keep: (key, commits) => keepers.get(key)?.keep(key, commits),
     async prune(syncs, signal) {
       const named: NamedRemote[] = [...keepers.values()].map(({ remote }) => remote)
       for (const sync of syncs) {
@@ -103,19 +95,4 @@ function originOf(open: (signal: AbortSignal) => Promise<Origin>): Origin {
       yield* (await open(signal)).frames(request, signal)
     },
   }
-}
-
-/** The commits that are or were published, and the one that is wanted. */
-export function keptCommits(status: GatewaySyncStatus): CommitHash[] {
-  return distinctHashes([status.source?.commit, ...publishedCommits(status)])
-}
-
-/** The commits that delivery may serve: what is published, and what was. */
-export function publishedCommits(status: GatewaySyncStatus): CommitHash[] {
-  const earlier = (status.history ?? []).filter(({ outcome }) => outcome === 'Published').map(({ commit }) => commit)
-  return distinctHashes([status.published?.commit, ...earlier])
-}
-
-function distinctHashes(commits: readonly (string | undefined)[]): CommitHash[] {
-  return [...new Set(commits)].filter((commit) => commit !== undefined).filter(isCommitHash)
 }

@@ -156,10 +156,15 @@ const redirected = /returned error: 30[1278]/i
 
 /** What git says, by what it means; git-http.component.test.ts holds the HTTP ones against the real git. */
 const meanings: readonly (readonly [RegExp, Reason])[] = [
-  [/couldn't find remote ref|not our ref|no such ref was fetched|did not match any|upload-pack: not our ref/i, 'RefNotFound'],
+  [
+    /couldn't find remote ref|not our ref|no such ref was fetched|did not match any|upload-pack: not our ref|unadvertised object/i,
+    'RefNotFound',
+  ],
   // A tag may point to anything.
   [/expected commit type/i, 'RefNotFound'],
-  [/File too large|invalid index-pack output/i, 'RepositoryTooLarge'],
+  // What git says of its own files comes before what follows from it.
+  [/is corrupt|loose object .* \(stored in|unable to read tree|bad object|reference broken/i, 'GitFailed'],
+  [/File too large/i, 'RepositoryTooLarge'],
   [/Out of memory|inflateInit: out of memory|unable to create thread/i, 'RepositoryTooLarge'],
   [
     /Authentication failed|could not read Username|HTTP 40[13]|returned error: 40[13]|Permission denied|Host key verification failed/i,
@@ -172,7 +177,7 @@ const meanings: readonly (readonly [RegExp, Reason])[] = [
   ],
   [/transport '.*' not allowed|protocol '.*' is not supported/i, 'RepositoryNotAllowed'],
   [
-    /Could not resolve host|Connection refused|Failed to connect|unable to access|timed out|Connection reset|early EOF|hung up/i,
+    /Could not resolve host|Connection refused|Failed to connect|unable to access|timed out|Connection reset|early EOF|hung up|body are still expected|transfer closed/i,
     'GitUnreachable',
   ],
 ]

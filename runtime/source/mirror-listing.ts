@@ -1,23 +1,24 @@
 /**
  * A commit of a mirror as the collection checks read it: a list of its ordinary files, and their contents on demand.
  */
-import type { Difference, Entry, VersionedListing } from '../collections/listing.ts'
+import type { ContentSink, Difference, Entry, VersionedListing } from '../collections/listing.ts'
+import type { BlobSink } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { type CommitHash, isCommitHash, parseCommitHash, type RelativePath } from '../gatewaysync/values.ts'
 import { readBlobs } from './blobs.ts'
 import type { GitLimits } from './git.ts'
 import { compareCommits, listCommit } from './listing.ts'
+import { readAsItIs, type Reading } from './reading.ts'
 
 const batchSize = 1_000
 
-export function mirrorListing(
-  repository: { folder: string; limits: GitLimits },
-  commit: CommitHash,
-  roots: readonly RelativePath[],
-): VersionedListing {
+type Repository = { folder: string; limits: GitLimits; reading?: Reading }
+
+export function mirrorListing(repository: Repository, commit: CommitHash, roots: readonly RelativePath[]): VersionedListing {
+  const { reading = readAsItIs } = repository
   return {
     async *list(signal) {
-      for await (const batch of listCommit(repository, commit, roots, signal, false)) {
+      for await (const batch of reading.batches(commit, () => listCommit(repository, commit, roots, signal, false), signal)) {
         yield batch.filter(isOrdinary).map(({ path, id }): Entry => ({ path, id }))
       }
     },
@@ -34,16 +35,23 @@ export function mirrorListing(
     },
     async read(entries, sink, signal) {
       if (entries.length === 0) return
-      let index = 0
-      const next = {
-        begin: (_id: string, size: number) => sink.begin(entries[index] ?? { path: '' }, size),
-        data: (chunk: Uint8Array) => sink.data(chunk),
-        end() {
-          index += 1
-          sink.end()
-        },
-      }
-      await readBlobs(repository, entries.map(idOf), next, signal)
+      const read = async (reader: BlobSink): Promise<void> => await readBlobs(repository, entries.map(idOf), reader, signal)
+      await reading.blobs(commit, read, entrySink(entries, sink), signal)
+    },
+  }
+}
+
+/** The blobs in the order in which they were asked for, each with its entry. */
+function entrySink(entries: readonly Entry[], sink: ContentSink): BlobSink {
+  let index = 0
+  return {
+    begin(_id, size) {
+      sink.begin(entries[index] ?? { path: '' }, size)
+    },
+    data: (chunk) => sink.data(chunk),
+    end() {
+      index += 1
+      sink.end()
     },
   }
 }

@@ -1,13 +1,14 @@
 /**
  * A mirror as a `Source`: differences and contents of commits, below the folders that a profile reads and nowhere else.
  */
-import type { BlobsRequest, BlobSink, Change, FileMode, Origin } from '../delivery/protocol.ts'
+import type { BlobsRequest, BlobSink, Change, ChangesRequest, FileMode, Origin } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { type CommitHash, isWithin, type RelativePath } from '../gatewaysync/values.ts'
 import { frameBlobs, readBlobs } from './blobs.ts'
 import { type GitLimits, runGit } from './git.ts'
 import { type ChangedFile, compareCommits, listCommit } from './listing.ts'
 import type { Offers } from './offers.ts'
+import type { Reading } from './reading.ts'
 
 export type MirrorSourceDeps = {
   folder: string
@@ -15,6 +16,7 @@ export type MirrorSourceDeps = {
   offers: Offers
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
   ensure(commit: CommitHash, signal: AbortSignal): Promise<void>
+  reading: Reading
   /** The folders of a profile; undefined: there is no such profile. */
   roots(profile: string): readonly RelativePath[] | undefined
 }
@@ -37,26 +39,38 @@ export function mirrorSource(deps: MirrorSourceDeps): Origin {
     if (wanted.length > 0 && !deps.offers.cover(commit, roots, wanted)) await requireReachable(deps, commit, roots, wanted, signal)
     return wanted
   }
+  const batchesOf = async function* ({ commit, from }: ChangesRequest, roots: readonly RelativePath[], signal: AbortSignal) {
+    await deps.ensure(commit, signal)
+    if (from !== null && !(await deps.has(from, signal)))
+      throw new Fault('UnknownBase', `commit ${from} is not in the mirror; ask for everything`)
+    yield* from === null ? everything(deps, commit, roots, signal) : differences(deps, from, commit, roots, signal)
+  }
+  const framesOf = async function* (request: BlobsRequest, signal: AbortSignal) {
+    const wanted = await readable(request, signal)
+    if (wanted.length > 0) yield* frameBlobs(deps, wanted, signal)
+  }
   return {
-    async *changes({ commit, from, profile }, signal) {
+    async *changes(request, signal) {
+      const { commit, from, profile } = request
       const roots = rootsOf(profile)
-      await deps.ensure(commit, signal)
-      if (from === commit) return
-      if (from !== null && !(await deps.has(from, signal)))
-        throw new Fault('UnknownBase', `commit ${from} is not in the mirror; ask for everything`)
-      const batches = from === null ? everything(deps, commit, roots, signal) : differences(deps, from, commit, roots, signal)
-      for await (const batch of batches) {
+      if (from === commit) {
+        await deps.ensure(commit, signal)
+        return
+      }
+      for await (const batch of deps.reading.batches(commit, () => batchesOf(request, roots, signal), signal)) {
         deps.offers.add(commit, roots, batch)
         yield batch
       }
     },
-    async blobs(request, sink: BlobSink, signal) {
-      const wanted = await readable(request, signal)
-      if (wanted.length > 0) await readBlobs(deps, wanted, sink, signal)
+    async blobs(request, sink, signal) {
+      const read = async (reader: BlobSink): Promise<void> => {
+        const wanted = await readable(request, signal)
+        if (wanted.length > 0) await readBlobs(deps, wanted, reader, signal)
+      }
+      await deps.reading.blobs(request.commit, read, sink, signal)
     },
     async *frames(request, signal) {
-      const wanted = await readable(request, signal)
-      if (wanted.length > 0) yield* frameBlobs(deps, wanted, signal)
+      yield* deps.reading.bytes(request.commit, () => framesOf(request, signal), signal)
     },
   }
 }

@@ -1,12 +1,13 @@
 /**
  * All mirrors of one process, one for each repository and credentials.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { GitLimits } from './git.ts'
 import { type Mirror, openMirror } from './mirror.ts'
+import { requireOwnFolder } from './mirror-folder.ts'
 import { rememberOffers } from './offers.ts'
 import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote.ts'
 
@@ -14,6 +15,7 @@ export type { Mirror } from './mirror.ts'
 export type { NamedRemote, Remote } from './remote.ts'
 
 export type Mirrors = {
+  /** Throws InvalidConfiguration where others may write to the folder. */
   of(remote: Remote): Mirror
   /**
    * Removes all mirrors but those of these repositories, also what an earlier process has left. Where the credentials of one are not
@@ -29,6 +31,8 @@ type Options = {
   folder: string
   clock: Clock
   log: Log
+  /** The commits that anybody needs, in whichever mirror; a clean-up drops the others. Undefined while that is not known: all of them. */
+  needed?: () => ReadonlySet<string> | undefined
   maxPackBytes?: number
 }
 
@@ -36,7 +40,7 @@ type Options = {
 const maxMemoryBytes = 96 * 1024 * 1024
 const usualMaxPackBytes = 1024 * 1024 * 1024
 
-export function createMirrors({ folder, clock, log, maxPackBytes = usualMaxPackBytes }: Options): Mirrors {
+export function createMirrors({ folder, clock, log, needed = () => undefined, maxPackBytes = usualMaxPackBytes }: Options): Mirrors {
   const mirrors = new Map<string, Mirror>()
   const stopping = new AbortController()
   const offers = rememberOffers()
@@ -46,12 +50,13 @@ export function createMirrors({ folder, clock, log, maxPackBytes = usualMaxPackB
       const key = mirrorKey(remote)
       const known = mirrors.get(key)
       if (known !== undefined) return known
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      requireOwnFolder(folder)
       const mirror = openMirror({
         folder: path.join(folder, key),
         remote,
         limits,
         offers,
+        needed,
         clock,
         log,
         signal: stopping.signal,

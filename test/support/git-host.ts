@@ -9,8 +9,11 @@ import { gitEnvironment, makeRepository, type Repository } from './repository.ts
 
 export type GitHost = {
   url(name: string): string
-  /** Makes a repository below the host's folder. */
-  repository(name: string): Repository
+  /**
+   * Makes a repository below the host's folder. As old hosts do, it gives no commit by its hash to who speaks protocol 0, unless
+   * `anyHash`; protocol 2 gives every one.
+   */
+  repository(name: string, options?: { anyHash?: boolean; objectFormat?: 'sha1' | 'sha256' }): Repository
   /** Paths of all requests so far, with their query. */
   requests: string[]
   /** While true no request is answered. */
@@ -18,21 +21,28 @@ export type GitHost = {
   stop(): Promise<void>
 }
 
-export async function startGitHost(folder: string): Promise<GitHost> {
+export type GitHostOptions = {
+  /** The newest protocol of git that the host speaks. */
+  protocol?: 0 | 2
+  /** A file that every packet line of the host is written to. */
+  packetTrace?: string
+}
+
+export async function startGitHost(folder: string, options: GitHostOptions = {}): Promise<GitHost> {
   const requests: string[] = []
   let hangs = false
   const server = createServer((request, response) => {
     requests.push(request.url ?? '')
-    if (!hangs) backend(folder, request, response)
+    if (!hangs) backend(folder, request, response, options)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
   const { port } = server.address() as AddressInfo
   return {
     requests,
     url: (name) => `http://127.0.0.1:${port}/${name}`,
-    repository(name) {
-      const repository = makeRepository(path.join(folder, name))
-      repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
+    repository(name, { anyHash = false, objectFormat = 'sha1' } = {}) {
+      const repository = makeRepository(path.join(folder, name), objectFormat)
+      if (anyHash) repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
       return repository
     },
     hang(next) {
@@ -46,7 +56,7 @@ export async function startGitHost(folder: string): Promise<GitHost> {
 }
 
 /** CGI: headers by environment and first lines, bodies by pipes. */
-function backend(folder: string, request: IncomingMessage, response: ServerResponse): void {
+function backend(folder: string, request: IncomingMessage, response: ServerResponse, { protocol = 2, packetTrace }: GitHostOptions): void {
   const [pathname = '', query = ''] = (request.url ?? '').split('?')
   const child = spawn('git', ['http-backend'], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -63,7 +73,8 @@ function backend(folder: string, request: IncomingMessage, response: ServerRespo
       REQUEST_METHOD: request.method ?? 'GET',
       CONTENT_TYPE: request.headers['content-type'] ?? '',
       HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
-      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+      ...(protocol === 2 ? { GIT_PROTOCOL: String(request.headers['git-protocol'] ?? '') } : {}),
+      ...(packetTrace === undefined ? {} : { GIT_TRACE_PACKET: packetTrace }),
       REMOTE_ADDR: '127.0.0.1',
     },
   })

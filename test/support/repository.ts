@@ -37,11 +37,11 @@ export function temporaryFolder(t: Pick<Test, 'teardown'>, name: string): string
   return folder
 }
 
-export function makeRepository(folder: string): Repository {
+export function makeRepository(folder: string, objectFormat: 'sha1' | 'sha256' = 'sha1'): Repository {
   mkdirSync(folder, { recursive: true })
   const git = (...args: string[]): Buffer =>
     execFileSync('git', ['-C', folder, ...args], { env: gitEnvironment, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'pipe'] })
-  git('init', '-q', '-b', 'main')
+  git('init', '-q', '-b', 'main', `--object-format=${objectFormat}`)
   // Nothing is to run behind a test's back.
   git('config', 'gc.auto', '0')
   return {

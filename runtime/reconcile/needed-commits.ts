@@ -1,0 +1,37 @@
+/**
+ * Which commits a clean-up of the mirrors must leave: those that a GatewaySync wants, publishes or published, and whatever a gateway
+ * reports. Every replica can tell. Pure.
+ */
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
+import type { Store } from './store.ts'
+
+export function neededCommits(store: Pick<Store, 'syncs' | 'reportsIn'>): ReadonlySet<string> {
+  const needed = new Set<string>()
+  const namespaces = new Set<string>()
+  for (const { namespace, status } of store.syncs()) {
+    namespaces.add(namespace)
+    for (const commit of keptCommits(status)) needed.add(commit)
+  }
+  for (const namespace of namespaces) {
+    for (const { status } of store.reportsIn(namespace).values()) {
+      if (status?.commit !== undefined && isCommitHash(status.commit)) needed.add(status.commit)
+    }
+  }
+  return needed
+}
+
+/** The commits that are or were published, and the one that is wanted. */
+export function keptCommits(status: GatewaySyncStatus): CommitHash[] {
+  return distinctHashes([status.source?.commit, ...publishedCommits(status)])
+}
+
+/** The commits that delivery may serve: what is published, and what was. */
+export function publishedCommits(status: GatewaySyncStatus): CommitHash[] {
+  const earlier = (status.history ?? []).filter(({ outcome }) => outcome === 'Published').map(({ commit }) => commit)
+  return distinctHashes([status.published?.commit, ...earlier])
+}
+
+function distinctHashes(commits: readonly (string | undefined)[]): CommitHash[] {
+  return [...new Set(commits)].filter((commit) => commit !== undefined).filter(isCommitHash)
+}

@@ -1,0 +1,232 @@
+/**
+ * The files of one mirror and the one writer that changes them. A mirror is a cache: where git cannot work with its own files, a new one
+ * is fetched aside and takes their place, in the same call; where that fails in the same way, the host is to blame and the old one stays.
+ */
+import { rmSync } from 'node:fs'
+import { asFault } from '../fault.ts'
+import { type CommitHash, isCommitHash, parseCommitHash } from '../gatewaysync/values.ts'
+import type { Log } from '../log.ts'
+import { connect } from './connect.ts'
+import { type GitLimits, runGit } from './git.ts'
+import {
+  countPacks,
+  createFolder,
+  incomingRef,
+  isOwnFailure,
+  keepRef,
+  type ObjectFormat,
+  openFolder,
+  repack,
+  replaceFolder,
+  sweep,
+  writeConfig,
+} from './mirror-folder.ts'
+import type { Remote } from './remote.ts'
+
+/** A commit that the mirror has. */
+export type Held = { commit: CommitHash; committedAt: string | undefined }
+
+export type MirrorFiles = {
+  /** Fetches one exact ref or full hash and keeps the commit behind it under a ref of ours. Throws RefNotFound and the faults of git. */
+  fetch(what: string, signal: AbortSignal): Promise<Held>
+  /** What `ls-remote` says about some refs of the host. */
+  askHost(refs: readonly string[], signal: AbortSignal): Promise<string>
+  /** Whether a commit was fetched and kept. */
+  has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
+  /** The same, and when it was made. */
+  find(commit: CommitHash, signal: AbortSignal): Promise<Held | undefined>
+  /** A failure to read: whether it may lie in these files. The next fetch makes a new mirror then. */
+  doubt(error: unknown): boolean
+  isDoubted(): boolean
+  /** Makes few packs of many where it is time, beside other work. */
+  tidyUp(): void
+  /** Removes everything from the disk; used again, the mirror is made anew. */
+  drop(): Promise<void>
+  /** Settles when nothing is under way. */
+  settled(): Promise<void>
+}
+
+type Options = {
+  folder: string
+  remote: Remote
+  limits: GitLimits
+  log: Log
+  /** The commits that a clean-up leaves; undefined: all. */
+  keptCommits(): ReadonlySet<string> | undefined
+  /** Ends the clean-up, which nobody waits for. */
+  signal: AbortSignal
+}
+
+const askTimeoutMs = 30_000
+const fetchTimeoutMs = 600_000
+const localTimeoutMs = 60_000
+/** So many packs are made one beside other work (git.md section 3). */
+const packsToTidy = 30
+/** So many are made one before the next fetch: a process that ends after each one never has the time beside it. */
+const mostPacks = 45
+
+export function openMirrorFiles({ folder, remote, limits, log, keptCommits, signal: stop }: Options): MirrorFiles {
+  let queue: Promise<unknown> = Promise.resolve()
+  let state: 'unseen' | 'sound' | 'doubted' = 'unseen'
+  let format: ObjectFormat = 'sha1'
+  const { url } = remote
+
+  const local = (at: string, args: readonly string[], signal: AbortSignal, input = ''): Promise<Buffer> =>
+    runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
+  const fromHost = async (at: string, args: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<Buffer> => {
+    await using connection = await connect(remote, signal)
+    return await runGit({ folder: at, args, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits, signal })
+  }
+
+  /** One writer at a time; a failed one holds nobody up. */
+  const exclusively = <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const run = queue.then(work, work)
+    queue = run.catch(() => undefined)
+    return run
+  }
+
+  const doubt = (error: unknown): boolean => {
+    if (!isOwnFailure(error)) return false
+    if (state !== 'doubted') log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'a mirror may be damaged')
+    state = 'doubted'
+    return true
+  }
+
+  /** Called by the writer; anyone else waits for `ready`. */
+  const prepare = async (signal: AbortSignal): Promise<void> => {
+    if (state !== 'unseen') return
+    const found = await openFolder(folder, limits, signal)
+    if (found.kind === 'damaged') {
+      log.warn({ reason: 'GitFailed', message: found.why }, 'a mirror may be damaged')
+      state = 'doubted'
+      return
+    }
+    if (found.kind === 'absent') {
+      await createFolder(aside, format, limits, signal)
+      replaceFolder(folder, aside)
+    } else format = found.format
+    state = 'sound'
+  }
+  const ready = async (signal: AbortSignal): Promise<void> => {
+    if (state === 'unseen') await exclusively(() => prepare(signal))
+  }
+  const aside = `${folder}.new`
+
+  const look = async (at: string, name: string, signal: AbortSignal): Promise<Held> =>
+    parseHeld((await local(at, ['log', '-1', '--format=%H %ct', name, '--'], signal)).toString('latin1'))
+
+  const fetchInto = async (at: string, what: string, signal: AbortSignal): Promise<Held> => {
+    writeConfig(at, format)
+    const args = [
+      'fetch',
+      '-q',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-recurse-submodules',
+      '--depth=1',
+      // One commit for the host to compare with; with every kept one it takes twice as long in a large repository.
+      `--negotiation-tip=${incomingRef}*`,
+      '--force',
+      '--end-of-options',
+      url.text,
+      `+${what}:${incomingRef}`,
+    ]
+    await fromHost(at, args, fetchTimeoutMs, signal)
+    const held = await look(at, `${incomingRef}^{commit}`, signal)
+    await local(at, ['update-ref', keepRef(held.commit), held.commit], signal)
+    return held
+  }
+
+  /** Into a new mirror, which takes the place of the old one only when it holds what was asked for. */
+  const fetchAnew = async (what: string, signal: AbortSignal): Promise<Held> => {
+    const before = format
+    try {
+      await createFolder(aside, format, limits, signal)
+      format = await formatOfHost(what, signal)
+      if (format !== before) await createFolder(aside, format, limits, signal)
+      const held = await fetchInto(aside, what, signal)
+      replaceFolder(folder, aside)
+      state = 'sound'
+      log.info({ message: url.protocol, commit: held.commit }, 'a mirror was made anew')
+      return held
+    } catch (error) {
+      rmSync(aside, { recursive: true, force: true })
+      // A new mirror meets the same: the old one was not to blame.
+      if (isOwnFailure(error)) state = 'unseen'
+      format = before
+      throw error
+    }
+  }
+
+  /** How the host names objects; a mirror of the other format cannot fetch from it. */
+  const formatOfHost = async (what: string, signal: AbortSignal): Promise<ObjectFormat> => {
+    if (isCommitHash(what)) return what.length === 64 ? 'sha256' : 'sha1'
+    const output = await fromHost(aside, ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', what], askTimeoutMs, signal)
+    const [id = ''] = output.toString('latin1').split('\t')
+    return id === '' ? format : id.length === 64 ? 'sha256' : 'sha1'
+  }
+
+  const tidyNow = async (signal: AbortSignal): Promise<void> => {
+    try {
+      await repack((args, own, input) => local(folder, args, own, input), keptCommits(), signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      sweep(folder)
+      if (!doubt(error)) log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'a mirror was not tidied up')
+    }
+  }
+
+  const has = async (commit: CommitHash, signal: AbortSignal): Promise<boolean> => {
+    await ready(signal)
+    const found = await local(folder, ['cat-file', '--batch-check=%(objecttype)'], signal, `${keepRef(commit)}\n`)
+    return found.toString('latin1').startsWith('commit')
+  }
+
+  return {
+    fetch: (what, signal) =>
+      exclusively(async () => {
+        await prepare(signal)
+        if (state === 'sound' && countPacks(folder) >= mostPacks) await tidyNow(signal)
+        if (state !== 'sound') return await fetchAnew(what, signal)
+        try {
+          return await fetchInto(folder, what, signal)
+        } catch (error) {
+          if (!signal.aborted && doubt(error)) return await fetchAnew(what, signal)
+          // A killed fetch leaves lock files that would fail every later one.
+          sweep(folder)
+          throw error
+        }
+      }),
+    async askHost(refs, signal) {
+      await ready(signal)
+      return (await fromHost(folder, ['ls-remote', '-q', '--end-of-options', url.text, ...refs], askTimeoutMs, signal)).toString('utf8')
+    },
+    has,
+    find: async (commit, signal) => ((await has(commit, signal)) ? await look(folder, keepRef(commit), signal) : undefined),
+    doubt,
+    isDoubted: () => state === 'doubted',
+    tidyUp() {
+      if (state !== 'sound' || countPacks(folder) < packsToTidy) return
+      exclusively(async () => {
+        if (state === 'sound' && countPacks(folder) >= packsToTidy) await tidyNow(stop)
+      }).catch(() => undefined)
+    },
+    drop: () =>
+      exclusively(async () => {
+        rmSync(folder, { recursive: true, force: true })
+        state = 'unseen'
+      }),
+    async settled() {
+      await queue
+    },
+  }
+}
+
+/** `<commit> <seconds since 1970>`; a commit may claim any time. */
+function parseHeld(line: string): Held {
+  const [commit = '', time = ''] = line.trim().split(' ')
+  const seconds = Number(time)
+  const isTime = Number.isSafeInteger(seconds) && seconds > 0 && seconds < 8_640_000_000_000
+  const instant = isTime ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000) : undefined
+  return { commit: parseCommitHash(commit), committedAt: instant?.toString({ smallestUnit: 'second' }) }
+}

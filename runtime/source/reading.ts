@@ -1,0 +1,123 @@
+/**
+ * Reads of a mirror that may turn out to be damaged: a failure that its files can explain makes a new mirror, and the read goes on where
+ * it was, for what a commit holds is the same in each mirror.
+ */
+import type { BlobSink } from '../delivery/protocol.ts'
+import type { CommitHash } from '../gatewaysync/values.ts'
+
+export type Reading = {
+  /** Batches, which must be the same in each reading. */
+  batches<Batch>(commit: CommitHash, read: () => AsyncIterable<Batch>, signal: AbortSignal): AsyncGenerator<Batch>
+  bytes(commit: CommitHash, read: () => AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array>
+  blobs(commit: CommitHash, read: (sink: BlobSink) => Promise<void>, sink: BlobSink, signal: AbortSignal): Promise<void>
+}
+
+type Deps = {
+  /** Whether a failure may lie in the mirror's files. */
+  doubt(error: unknown): boolean
+  /** Fetches a commit into a mirror that is doubted no more. */
+  renew(commit: CommitHash, signal: AbortSignal): Promise<void>
+}
+
+export function createReading({ doubt, renew }: Deps): Reading {
+  /** Throws the failure again where a new mirror is of no use. */
+  const renewAfter = async (error: unknown, commit: CommitHash, signal: AbortSignal): Promise<void> => {
+    if (signal.aborted || !doubt(error)) throw error
+    await renew(commit, signal)
+  }
+  /** What comes again, `sizeOf` in sum, is left out; `cut` is the rest of an item that came in part. */
+  const resumed = async function* <Item>(
+    commit: CommitHash,
+    read: () => AsyncIterable<Item>,
+    { sizeOf, cut }: { sizeOf(item: Item): number; cut(item: Item, from: number): Item },
+    signal: AbortSignal,
+  ): AsyncGenerator<Item> {
+    let passed = 0
+    try {
+      for await (const item of read()) {
+        passed += sizeOf(item)
+        yield item
+      }
+      return
+    } catch (error) {
+      await renewAfter(error, commit, signal)
+    }
+    for await (const item of read()) {
+      const known = Math.min(passed, sizeOf(item))
+      passed -= known
+      if (known < sizeOf(item)) yield known === 0 ? item : cut(item, known)
+    }
+  }
+  return {
+    batches: (commit, read, signal) => resumed(commit, read, { sizeOf: () => 1, cut: (batch) => batch }, signal),
+    bytes: (commit, read, signal) =>
+      resumed(commit, read, { sizeOf: ({ byteLength }) => byteLength, cut: (chunk, from) => chunk.subarray(from) }, signal),
+    async blobs(commit, read, sink, signal) {
+      const resumable = resumableSink(sink)
+      try {
+        await read(resumable.first)
+      } catch (error) {
+        await renewAfter(error, commit, signal)
+        await read(resumable.again())
+      }
+    },
+  }
+}
+
+/** Of a repository that is no mirror of ours. */
+export const readAsItIs: Reading = {
+  batches: async function* (_commit, read) {
+    yield* read()
+  },
+  bytes: async function* (_commit, read) {
+    yield* read()
+  },
+  blobs: async (_commit, read, sink) => await read(sink),
+}
+
+/** Counts what has reached a sink, so that a second reading passes on the rest only. */
+function resumableSink(sink: BlobSink): { first: BlobSink; again(): BlobSink } {
+  let ended = 0
+  let begun = false
+  let bytes = 0
+  const first: BlobSink = {
+    begin(id, size) {
+      begun = true
+      bytes = 0
+      sink.begin(id, size)
+    },
+    data(chunk) {
+      bytes += chunk.byteLength
+      sink.data(chunk)
+    },
+    end() {
+      begun = false
+      ended += 1
+      sink.end()
+    },
+  }
+  const again = (): BlobSink => {
+    let [blobsLeft, isOpen, bytesLeft] = [ended, begun, begun ? bytes : 0]
+    return {
+      begin(id, size) {
+        if (blobsLeft > 0 || isOpen) return
+        sink.begin(id, size)
+      },
+      data(chunk) {
+        if (blobsLeft > 0) return
+        const known = Math.min(bytesLeft, chunk.byteLength)
+        bytesLeft -= known
+        if (known < chunk.byteLength) sink.data(chunk.subarray(known))
+      },
+      end() {
+        if (blobsLeft > 0) {
+          blobsLeft -= 1
+          return
+        }
+        isOpen = false
+        sink.end()
+      },
+    }
+  }
+  return { first, again }
+}

@@ -1,0 +1,54 @@
+/**
+ * What a mirror costs on the disk over its life: as much as the commits that are needed, however often the process ends in between.
+ */
+import { readdirSync, statSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/source/remote.ts'
+import { importCommits, makeRepository, temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+
+const signal = AbortSignal.timeout(290_000)
+
+function sizeOf(folder: string): { files: number; bytes: number } {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const bytes = entries.reduce((sum, { parentPath, name }) => sum + statSync(path.join(parentPath, name)).size, 0)
+  return { files: entries.length, bytes }
+}
+
+/** Text that does not compress. */
+const noise = (seed: number): string => {
+  let state = seed * 2654435761 + 1
+  return Array.from({ length: 4_000 }, () => ((state = (state * 1103515245 + 12345) % 2147483648), state.toString(36))).join('')
+}
+
+void t.test('the disk stays flat over processes that fetch one commit each', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const folder = temporaryFolder(t, 'size')
+  const repository = makeRepository(path.join(folder, 'plant'))
+  const runs = 110
+  const commits = importCommits(
+    repository,
+    Array.from({ length: runs }, (_, index) => ({ 'projects/a.bin': noise(index + 1) })),
+  )
+  const state = path.join(folder, 'mirrors')
+  const remote = anonymousRemote(repository.folder, { allowLocal: true })
+  const sizes: { files: number; bytes: number }[] = []
+  for (const commit of commits) {
+    repository.git('update-ref', 'refs/heads/main', commit)
+    const mirrors = createMirrors({ folder: state, clock: systemClock, log: silentLog, needed: () => new Set([commit]) })
+    t.equal((await mirrors.of(remote).resolve('main', { fresh: true }, signal)).commit, parseCommitHash(commit))
+    await mirrors.close()
+    sizes.push(sizeOf(state))
+  }
+  const most = (from: number, to: number, what: 'files' | 'bytes') => Math.max(...sizes.slice(from, to).map((size) => size[what]))
+  for (const what of ['files', 'bytes'] as const)
+    t.ok(most(60, runs, what) <= most(0, 60, what) * 1.1, `${what}: ${most(0, 60, what)} in the first runs, ${most(60, runs, what)} later`)
+  t.ok(most(0, runs, 'files') < 250)
+  const last = sizes.findLast((_size, index) => (sizes[index]?.bytes ?? 0) < (sizes[index - 1]?.bytes ?? 0))
+  t.ok((last?.bytes ?? Infinity) < 4 * noise(1).length, 'after a clean-up only what is needed is left')
+})
