@@ -30,6 +30,9 @@ export function encodeEnd(entries: number): string {
   return `${JSON.stringify({ end: true, entries })}\n`
 }
 
+/** A path with every character escaped, and some. */
+const maxLineCharacters = 256 * 1024
+
 /** Reads the lines of an answer; `finish` throws DeliveryFailed unless the last line was the end and nothing is missing. */
 export function changesReader(): { take(text: string): Change[]; finish(): void } {
   let rest = ''
@@ -39,7 +42,7 @@ export function changesReader(): { take(text: string): Change[]; finish(): void 
     take(text) {
       const lines = (rest + text).split('\n')
       rest = lines.pop() ?? ''
-      if (rest.length > 16_384) throw new Fault('DeliveryFailed', 'a line of the answer is longer than any change')
+      if (rest.length > maxLineCharacters) throw new Fault('DeliveryFailed', 'a line of the answer is longer than any change')
       const changes: Change[] = []
       for (const line of lines) {
         const value: unknown = parseLine(line)
@@ -61,7 +64,8 @@ export function changesReader(): { take(text: string): Change[]; finish(): void 
 }
 
 const modes: readonly unknown[] = ['100644', '100755', '120000', '160000'] satisfies FileMode[]
-const maxPathCharacters = 4096
+/** Longer than any file system takes, for the engine says so better than a damaged answer could. */
+const maxPathCharacters = 32_768
 
 /** Checked by hand, for a schema takes longer than everything else that is done with twenty thousand of them. */
 function decodeChange(value: unknown): Change | undefined {

@@ -9,20 +9,22 @@ import type { Log } from '../log.ts'
 import { dropClean } from './boot.ts'
 import type { Finding } from './chain.ts'
 import type { Wanted } from './context.ts'
-import { diskFault, enginePaths, type Ownership } from './disk.ts'
-import { type Journal, writeJournal } from './journal.ts'
+import { engineFolder } from '../gatewaysync/names.ts'
+import { diskFault, type Ownership } from './disk.ts'
+import { openFolders } from './folders.ts'
+import { dropJournal, type Journal, writeJournal } from './journal.ts'
 import { layOut, type Layout } from './layout.ts'
 import type { Manifest, ManifestChange, State } from './manifest.ts'
-import { appendManifest, dropDurably } from './manifest-file.ts'
+import { appendManifest } from './manifest-file.ts'
 import { recipeOf } from './mappings.ts'
 import type { PlannedPut } from './plan.ts'
 import type { Prepared } from './prepare.ts'
-import { type Boundary, carryOut, removeEmptied, removeRun, undo } from './publish.ts'
+import { type Boundary, carryOut, type Places, removeEmptied, removeRun, undo } from './publish.ts'
 import { createRunFolder, createStage, type Stage, type Staged } from './stage.ts'
 
 export type StagedRun = {
   id: string
-  folder: string
+  places: Places
   layout: Layout
   staged: Staged
   findings: Finding[]
@@ -48,18 +50,20 @@ export async function stageAll(
 ): Promise<StagedRun> {
   const { plan, intent, renderer } = prepared
   const id = deps.clock.uuid()
-  const folder = enginePaths(wanted.dataDir).at(`run-${id}`)
+  const places = { dataDir: wanted.dataDir, run: `${engineFolder}/run-${id}` }
   const layout = layOut(plan)
   const findings: Finding[] = []
   const recipe = (put: PlannedPut) => {
     const mapping = intent.mappings[put.mapping]
     return mapping === undefined ? undefined : recipeOf(mapping, put.path)
   }
-  createRunFolder(folder, ownership)
+  using folders = openFolders(wanted.dataDir)
+  createRunFolder(folders.at(places.run), ownership)
   let stage: Stage | undefined
   try {
     stage = createStage({
-      runFolder: folder,
+      run: places.run,
+      folders,
       ownership,
       puts: plan.puts,
       placeOf: (index) => layout.placeOf(index),
@@ -87,10 +91,10 @@ export async function stageAll(
     }
     stage.finish()
     boundary('staged')
-    return { id, folder, layout, staged: stage.staged, findings, judged: new Set() }
+    return { id, places, layout, staged: stage.staged, findings, judged: new Set() }
   } catch (error) {
     stage?.abandon()
-    removeRun(folder)
+    removeRun(places)
     throw error
   }
 }
@@ -113,7 +117,7 @@ async function receive(source: Source, request: BlobsRequest, stage: Stage, sign
 
 /** Forgets what was staged. */
 export function discard(run: StagedRun): void {
-  removeRun(run.folder)
+  removeRun(run.places)
 }
 
 /**
@@ -129,8 +133,7 @@ export function publishRun(
   boundary: Boundary,
 ): void {
   const { dataDir } = wanted
-  const { journal: file, folder } = enginePaths(dataDir)
-  const places = { dataDir, runFolder: run.folder }
+  const { places } = run
   const changes = manifestChanges(manifest, run, prepared)
   const journal: Journal = {
     run: `run-${run.id}`,
@@ -142,9 +145,9 @@ export function publishRun(
   }
   try {
     dropClean(dataDir)
-    writeJournal(file, journal)
+    writeJournal(dataDir, journal)
   } catch (error) {
-    removeRun(run.folder)
+    removeRun(places)
     throw diskFault(error, '.cluster-sync')
   }
   boundary('journal')
@@ -153,21 +156,21 @@ export function publishRun(
     appendManifest(dataDir, manifest, changes, state)
   } catch (error) {
     rollBack(deps, places, journal, error)
-    dropDurably(file, folder)
-    removeRun(run.folder)
+    dropJournal(dataDir)
+    removeRun(places)
     throw diskFault(error, '.cluster-sync/manifest')
   }
   boundary('manifest')
   removeEmptied(dataDir, journal.emptied)
   boundary('emptied')
-  dropDurably(file, folder)
+  dropJournal(dataDir)
   boundary('journal dropped')
-  removeRun(run.folder)
+  removeRun(places)
   boundary('run removed')
 }
 
 /** A failed clean-up never hides the first fault: the journal stays, and the next start ends what could not be ended now. */
-function rollBack({ log }: { log: Log }, places: { dataDir: string; runFolder: string }, journal: Journal, cause: unknown): void {
+function rollBack({ log }: { log: Log }, places: Places, journal: Journal, cause: unknown): void {
   try {
     undo(places, journal.steps)
   } catch (error) {

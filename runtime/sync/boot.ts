@@ -3,7 +3,8 @@
  * one, so a loss of power may leave any file of the last minutes empty.
  */
 import * as fs from 'node:fs'
-import { enginePaths, errorCode, writeDurably } from './disk.ts'
+import { isMissing, readSmallFile, writeDurably } from './disk.ts'
+import { openEngineFolder } from './folders.ts'
 import type { State } from './manifest.ts'
 import { dropDurably } from './manifest-file.ts'
 
@@ -27,20 +28,22 @@ export function mustVerify(dataDir: string, state: State, bootId: string): boole
 /** Once the last publish has settled, says so, so that a later boot need not read every file. */
 export function markCleanWhenSettled(dataDir: string, state: State, nowMs: number): void {
   if (nowMs - state.publishedAt < settledMs || readClean(dataDir) === state.publish) return
-  writeDurably(enginePaths(dataDir).clean, [state.publish])
+  using engine = openEngineFolder(dataDir)
+  writeDurably(engine.at('clean'), [state.publish])
 }
 
 /** Before the first rename of a publish: from here on the marker would be a lie. */
 export function dropClean(dataDir: string): void {
-  const { clean, folder } = enginePaths(dataDir)
-  dropDurably(clean, folder)
+  using engine = openEngineFolder(dataDir)
+  dropDurably(engine.at('clean'), engine.folder())
 }
 
 function readClean(dataDir: string): string | undefined {
   try {
-    return fs.readFileSync(enginePaths(dataDir).clean, 'utf8')
+    using engine = openEngineFolder(dataDir)
+    return readSmallFile(engine.at('clean'), 1024)?.toString('utf8')
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
 }

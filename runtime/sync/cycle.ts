@@ -12,6 +12,7 @@ import { discard, manifestChanges, publishRun, stageAll } from './apply.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './boot.ts'
 import type { Wanted } from './context.ts'
 import { ensureEngineFolder, type Ownership, ownershipOf } from './disk.ts'
+import { Refused } from './findings.ts'
 import { isInterrupted } from './journal.ts'
 import { takeLock } from './lock.ts'
 import type { Manifest, State } from './manifest.ts'
@@ -19,7 +20,7 @@ import { appendManifest, readManifest } from './manifest-file.ts'
 import { nextState } from './next-state.ts'
 import { type CycleResult, dryRunResult, ended, type Ended, failed, occupied, standing } from './outcome.ts'
 import type { ScanKind } from './paths.ts'
-import { isEmptyPlan } from './plan.ts'
+import { isEmptyPlan, type Plan } from './plan.ts'
 import { diffPlan } from './plan-diff.ts'
 import { prepare, type Prepared, type Repair } from './prepare.ts'
 import type { Boundary } from './publish.ts'
@@ -109,8 +110,7 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   const writing = wanted.halt === undefined ? signal : AbortSignal.any([signal, wanted.halt])
   const status = await gateway?.status(writing)
   const prepared = await prepare(source, wanted, manifest, repairOf(manifest, wanted, status), writing)
-  const [problem] = prepared.plan.problems
-  if (problem !== undefined) throw new Fault(problem.reason, problem.message)
+  refuse(prepared.plan)
   const writes = prepared.plan.puts.length + prepared.plan.deletes.length > 0
   const designers = writes ? await designersInTheWay(gateway, status, wanted, writing) : []
   if (designers.length > 0) return occupied(manifest.state, wanted, designers)
@@ -121,6 +121,14 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   await bringInPlace(deps, wanted, manifest, prepared, ownership, status, writing)
   const summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift, mappings: prepared.intent.mappings }
   return await letGatewayRead(deps, wanted, summary, status, signal)
+}
+
+/** Throws the first problem of a plan; a path that is too long for a message stands in the findings too. */
+function refuse({ problems }: Plan): void {
+  const [problem] = problems
+  if (problem === undefined) return
+  const named = problems.flatMap(({ path, message }) => (path === undefined ? [] : [{ rule: 'path-too-long', path, message }]))
+  throw new Refused(problem.reason, problem.message, named)
 }
 
 /** Takes the folder: the lock, what a killed process left, the manifest. */

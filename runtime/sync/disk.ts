@@ -41,13 +41,6 @@ export function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** The names in our own folder, which lies on the same file system as what a gateway reads but where no gateway looks. */
-export function enginePaths(dataDir: string) {
-  const folder = path.join(dataDir, engineFolder)
-  const at = (name: string): string => path.join(folder, name)
-  return { folder, manifest: at('manifest'), journal: at('journal'), lock: at('lock'), clean: at('clean'), at }
-}
-
 /** Who owns what we write, and with which permissions. */
 export type Ownership = { owner: { uid: number; gid: number } | undefined; fileMode: number; execMode: number; folderMode: number }
 
@@ -67,11 +60,7 @@ export function ownershipOf(dataDir: string): Ownership {
   return { owner, fileMode: 0o644 | group, execMode: 0o755 | group, folderMode: 0o755 | group | setgid }
 }
 
-export function makeFolder(folder: string, ownership: Ownership): void {
-  folderMaker(ownership)(folder)
-}
-
-/** For many folders below one parent: what the umask takes away is the same for all of them, so only the first is looked at. */
+/** Makes folders by their addresses: what the umask takes away is the same for all of them, so only the first is looked at. */
 export function folderMaker({ folderMode, owner }: Ownership): (folder: string) => void {
   const wanted = folderMode & 0o777
   let correction: number | undefined
@@ -84,19 +73,29 @@ export function folderMaker({ folderMode, owner }: Ownership): (folder: string) 
       if ((mode & 0o777) !== wanted) correction = (mode & 0o7000) | wanted
       looked = true
     }
-    if (correction !== undefined) fs.chmodSync(folder, correction)
+    if (correction !== undefined) changeMode(folder, correction)
     if (owner !== undefined) fs.lchownSync(folder, owner.uid, owner.gid)
+  }
+}
+
+/** chmod follows links; a descriptor does not. */
+function changeMode(folder: string, mode: number): void {
+  const fd = fs.openSync(folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW)
+  try {
+    fs.fchmodSync(fd, mode)
+  } finally {
+    fs.closeSync(fd)
   }
 }
 
 /** Creates our own folder if need be. Throws SymbolicLink, NotWritable, DiskFull. */
 export function ensureEngineFolder(dataDir: string, ownership: Ownership): void {
-  const { folder } = enginePaths(dataDir)
+  const folder = path.join(dataDir, engineFolder)
   const stat = fs.lstatSync(folder, { throwIfNoEntry: false })
   if (stat?.isDirectory() === true) return
   if (stat !== undefined) throw new Fault('SymbolicLink', `"${engineFolder}" in the data directory is no folder; remove it`)
   try {
-    makeFolder(folder, ownership)
+    folderMaker(ownership)(folder)
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw diskFault(error, engineFolder)
   }
@@ -109,24 +108,30 @@ export function writeAll(fd: number, data: Uint8Array): void {
 /** Our own files belong to whoever our folder belongs to: an agent that does not run as root may go on where one did. */
 export function giveToFolderOwner(fd: number, folder: string): void {
   if (process.geteuid?.() !== 0) return
-  const { uid, gid } = fs.lstatSync(folder)
+  const { uid, gid } = fs.statSync(folder)
   if (uid !== 0) fs.fchownSync(fd, uid, gid)
 }
 
-/** Writes a small file so that after any crash it is there whole or not at all. */
-export function writeDurably(file: string, chunks: Iterable<string | Uint8Array>): void {
+/** Writes a file so that after any crash it is there whole or not at all. Returns its size in bytes. */
+export function writeDurably(file: string, chunks: Iterable<string | Uint8Array>): number {
   const temporary = `${file}.tmp`
   fs.rmSync(temporary, { force: true })
   const fd = fs.openSync(temporary, 'wx', 0o600)
+  let size = 0
   try {
     giveToFolderOwner(fd, path.dirname(file))
-    for (const chunk of chunks) writeAll(fd, typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+    for (const chunk of chunks) {
+      const data = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+      writeAll(fd, data)
+      size += data.length
+    }
     fs.fsyncSync(fd)
   } finally {
     fs.closeSync(fd)
   }
   fs.renameSync(temporary, file)
   syncFolder(path.dirname(file))
+  return size
 }
 
 /** Makes renames and deletions in a folder survive a loss of power. */

@@ -2,7 +2,18 @@
  * What stays worth saying about the commit in place: a finding stands in every report until the commit, or the file it is about, changes.
  * Pure.
  */
+import { Fault, type Reason } from '../fault.ts'
 import type { Finding } from './chain.ts'
+
+/** A refusal that names what it is about, each with a path that may be longer than a message. */
+export class Refused extends Fault {
+  readonly findings: readonly Finding[]
+
+  constructor(reason: Reason, message: string, findings: readonly Finding[]) {
+    super(reason, message)
+    this.findings = findings
+  }
+}
 
 /** As many as a report takes, each as long as it takes. */
 const maxFindings = 20

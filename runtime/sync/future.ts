@@ -6,12 +6,13 @@ import path from 'node:path'
 import { isMissing } from './disk.ts'
 import type { Layout } from './layout.ts'
 import type { Plan } from './plan.ts'
+import type { Places } from './publish.ts'
 
 export type Future = {
   /** Files to write, sorted. */
   puts: readonly string[]
   goes(file: string): boolean
-  /** Where the content of a file lies now. */
+  /** The path below the data directory at which the content of a file lies now. */
   place(file: string): string
   dataDir: string
 }
@@ -19,7 +20,7 @@ export type Future = {
 /** A resource has a handful of files, a folder of nested ones some thousands; what is more is not looked at. */
 const maxFilesBelow = 20_000
 
-export function futureOf(dataDir: string, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, runFolder: string, layout: Layout): Future {
+export function futureOf({ dataDir, run }: Places, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, layout: Layout): Future {
   const gone = new Set(deletes.map((deletion) => deletion.path))
   const paths = puts.map((put) => put.path)
   return {
@@ -27,7 +28,7 @@ export function futureOf(dataDir: string, { puts, deletes }: Pick<Plan, 'puts' |
     goes: (file) => gone.has(file),
     place(file) {
       const index = indexOf(paths, file)
-      return index === undefined ? path.join(dataDir, file) : path.join(runFolder, layout.placeOf(index))
+      return index === undefined ? file : `${run}/${layout.placeOf(index)}`
     },
     dataDir,
   }

@@ -5,9 +5,11 @@
 import * as fs from 'node:fs'
 import * as v from 'valibot'
 import { Fault } from '../fault.ts'
-import { diskFault, enginePaths, errorCode, writeDurably } from './disk.ts'
+import { diskFault, isMissing, writeDurably } from './disk.ts'
+import { openEngineFolder } from './folders.ts'
 import type { Step } from './layout.ts'
 import { decodeLine, encodeChange, encodeState, type ManifestChange, type State } from './manifest.ts'
+import { dropDurably } from './manifest-file.ts'
 import { mayBeOurs, mayHoldOurs } from './paths.ts'
 
 export type Journal = {
@@ -88,20 +90,40 @@ export function decodeJournal(text: string): Journal {
   return { run: first.output.run, bootId: first.output.bootId, steps, emptied, changes, state }
 }
 
-export function writeJournal(file: string, journal: Journal): void {
-  writeDurably(file, encodeJournal(journal))
+export function writeJournal(dataDir: string, journal: Journal): void {
+  using engine = openEngineFolder(dataDir)
+  writeDurably(engine.at('journal'), encodeJournal(journal))
 }
 
 /** Whether a publish has neither ended nor been undone. */
 export function isInterrupted(dataDir: string): boolean {
-  return fs.existsSync(enginePaths(dataDir).journal)
+  try {
+    using engine = openEngineFolder(dataDir)
+    return fs.lstatSync(engine.at('journal'), { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
 }
 
-export function readJournal(file: string): Journal | undefined {
+/** Throws StateUnreadable, NotWritable, SymbolicLink. */
+export function readJournal(dataDir: string): Journal | undefined {
   try {
-    return decodeJournal(fs.readFileSync(file, 'utf8'))
+    using engine = openEngineFolder(dataDir)
+    const fd = fs.openSync(engine.at('journal'), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
+    try {
+      return decodeJournal(fs.readFileSync(fd, 'utf8'))
+    } finally {
+      fs.closeSync(fd)
+    }
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw diskFault(error, '.cluster-sync/journal')
   }
+}
+
+/** From here on the publish is over, one way or the other. */
+export function dropJournal(dataDir: string): void {
+  using engine = openEngineFolder(dataDir)
+  dropDurably(engine.at('journal'), engine.folder())
 }

@@ -10,6 +10,7 @@ import type { Entry, Listing } from '../collections/listing.ts'
 import type { RuleId } from '../collections/rules.ts'
 import { modeManifest } from '../collections/tree.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { openFolders } from './folders.ts'
 import { listFutureFiles, type Future, holdsFile } from './future.ts'
 import { collectionsFolder, parentOf } from './paths.ts'
 
@@ -113,9 +114,10 @@ function listingOf(future: Future, entries: readonly Entry[]): Listing {
     },
     async read(wanted, sink, signal) {
       const chunk = Buffer.allocUnsafe(64 * 1024)
+      using folders = openFolders(future.dataDir)
       for (const entry of wanted) {
         signal.throwIfAborted()
-        const file = fs.openSync(future.place(entry.path), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
+        const file = fs.openSync(folders.at(future.place(entry.path)), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
         try {
           sink.begin(entry, fs.fstatSync(file).size)
           for (let size = fs.readSync(file, chunk); size > 0; size = fs.readSync(file, chunk)) sink.data(chunk.subarray(0, size))

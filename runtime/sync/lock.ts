@@ -9,7 +9,8 @@ import path from 'node:path'
 import * as v from 'valibot'
 import { Fault } from '../fault.ts'
 import { currentBootId } from './boot.ts'
-import { diskFault, enginePaths, errorCode, giveToFolderOwner, readSmallFile, writeAll } from './disk.ts'
+import { diskFault, errorCode, giveToFolderOwner, readSmallFile, writeAll } from './disk.ts'
+import { type EngineFolder, openEngineFolder } from './folders.ts'
 
 const holderSchema = v.object({
   pid: v.number(),
@@ -71,8 +72,9 @@ export function takeLock(dataDir: string, nowMs: number, syncPeriodMs: number): 
 }
 
 function tryLock(dataDir: string, self: Holder, nowMs: number): 'held' | 'again' {
-  const { lock } = enginePaths(dataDir)
-  if (createLock(dataDir, self)) return 'held'
+  using engine = openEngineFolder(dataDir)
+  const lock = engine.at('lock')
+  if (createLock(engine, self)) return 'held'
   const judged = readLock(lock, self, nowMs)
   if (judged === undefined) return 'again'
   if (judged.verdict === 'ours') {
@@ -87,13 +89,13 @@ function tryLock(dataDir: string, self: Holder, nowMs: number): 'held' | 'again'
       `process ${holder.pid} on "${holder.host}" writes to this data directory; stop it, or give each its own`,
     )
   }
-  removeStale(dataDir, judged.text)
+  removeStale(engine, judged.text)
   return 'again'
 }
 
 /** A link is made whole or not at all: nobody ever reads half a lock. */
-function createLock(dataDir: string, self: Holder): boolean {
-  const { lock, at } = enginePaths(dataDir)
+function createLock({ at }: EngineFolder, self: Holder): boolean {
+  const lock = at('lock')
   const temporary = at(`lock.${randomUUID()}`)
   writeLock(temporary, self)
   try {
@@ -151,8 +153,8 @@ function parseHolder(text: string): Holder | undefined {
 }
 
 /** Moves the lock away and looks at what was moved: if someone else took it over meanwhile, it is put back. */
-function removeStale(dataDir: string, judged: string): void {
-  const { lock, at } = enginePaths(dataDir)
+function removeStale({ at }: EngineFolder, judged: string): void {
+  const lock = at('lock')
   const aside = at(`lock.${randomUUID()}`)
   try {
     fs.renameSync(lock, aside)
@@ -161,7 +163,7 @@ function removeStale(dataDir: string, judged: string): void {
     throw error
   }
   try {
-    if (fs.readFileSync(aside, 'utf8') !== judged) fs.linkSync(aside, lock)
+    if (readSmallFile(aside, 64 * 1024)?.toString('utf8') !== judged) fs.linkSync(aside, lock)
   } finally {
     fs.rmSync(aside, { force: true })
   }
@@ -170,7 +172,8 @@ function removeStale(dataDir: string, judged: string): void {
 /** Gives the lock back when this process holds it. Never throws: the next writer takes over a dead one's. */
 export function releaseLock(dataDir: string): void {
   try {
-    const { lock } = enginePaths(dataDir)
+    using engine = openEngineFolder(dataDir)
+    const lock = engine.at('lock')
     if (readLock(lock, currentHolder(0), 0)?.verdict === 'ours') fs.rmSync(lock, { force: true })
   } catch {
     // The process ends; its lock is then a dead one's.

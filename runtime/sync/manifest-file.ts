@@ -2,7 +2,8 @@
  * Reads the ownership manifest from the data directory, appends to it durably and compacts it.
  */
 import * as fs from 'node:fs'
-import { diskFault, enginePaths, errorCode, isMissing, syncFolder, writeDurably } from './disk.ts'
+import { diskFault, errorCode, isMissing, syncFolder, writeDurably } from './disk.ts'
+import { openEngineFolder } from './folders.ts'
 import {
   encodeChange,
   encodeState,
@@ -21,7 +22,8 @@ const newline = 10
 export function readManifest(dataDir: string): Manifest {
   let fd: number
   try {
-    fd = fs.openSync(enginePaths(dataDir).manifest, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
+    using engine = openEngineFolder(dataDir)
+    fd = fs.openSync(engine.at('manifest'), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
   } catch (error) {
     if (isMissing(error)) return emptyManifest()
     throw diskFault(error, '.cluster-sync/manifest')
@@ -72,14 +74,14 @@ function applyChanges(manifest: Manifest, changes: readonly ManifestChange[], st
 }
 
 function rewrite(dataDir: string, manifest: Manifest): void {
-  const file = enginePaths(dataDir).manifest
-  writeDurably(file, wholeText(manifest))
-  manifest.bytes = fs.statSync(file).size
+  using engine = openEngineFolder(dataDir)
+  manifest.bytes = writeDurably(engine.at('manifest'), wholeText(manifest))
   manifest.lines = manifest.files.size + 2
 }
 
 function append(dataDir: string, manifest: Manifest, changes: readonly ManifestChange[], state: State): void {
-  const fd = fs.openSync(enginePaths(dataDir).manifest, fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW)
+  using engine = openEngineFolder(dataDir)
+  const fd = fs.openSync(engine.at('manifest'), fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
   try {
     // What lies behind the last complete write is the beginning of one that failed.
     fs.ftruncateSync(fd, manifest.bytes)

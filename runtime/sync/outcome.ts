@@ -5,13 +5,12 @@ import { asFault, type Reason } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import { modeFindings } from './chain.ts'
 import { activeMode, type ActiveMode, type Wanted } from './context.ts'
-import { reportable, standingFindings } from './findings.ts'
+import { Refused, reportable, standingFindings } from './findings.ts'
 import type { Manifest, State } from './manifest.ts'
 import { patchesWithoutFile, type ResolvedMapping } from './mappings.ts'
 import type { Counts } from './plan.ts'
 import { diffText, type FileDiff } from './plan-diff.ts'
 import type { Drift, Prepared } from './prepare.ts'
-import { ContentRefused } from './rendered.ts'
 
 /** What a cycle contributes to the SyncReport; the rest is who reports, and when. */
 export type CycleResult = Omit<SyncReportStatus, 'startedAt' | 'finishedAt' | 'agentVersion' | 'history' | 'gateway' | 'profile'>
@@ -23,6 +22,7 @@ const blocking: ReadonlySet<Reason> = new Set([
   'DestinationNotAllowed',
   'MappingConflict',
   'MassDeletion',
+  'PathTooLong',
   'TemplateFailed',
   'SymbolicLink',
   'CollectionsInvalid',
@@ -68,7 +68,7 @@ export function failed(error: unknown, state: State | undefined, wanted: Wanted)
     reason: fault.reason,
     message: fault.message.slice(0, messageCharacters),
   }
-  if (fault instanceof ContentRefused) result.findings = reportable(fault.findings)
+  if (fault instanceof Refused && fault.findings.length > 0) result.findings = reportable(fault.findings)
   return result
 }
 

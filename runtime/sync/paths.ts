@@ -83,6 +83,25 @@ export function scanKind(path: string): ScanKind | undefined {
   return path.startsWith('config/') ? 'config' : undefined
 }
 
+/** What Linux takes: of one name, and of a whole path with the zero behind it. */
+const maxNameBytes = 255
+const maxPathBytes = 4095
+/** A unit of UTF-16 is at most so many bytes of UTF-8. */
+const maxUnitBytes = 3
+
+/**
+ * What is too long about a path, in words; undefined where a file system takes it. `rootBytes` is the length of the data directory's own
+ * path: whoever reads the file, a gateway above all, names it from there.
+ */
+export function tooLong(path: string, rootBytes: number): string | undefined {
+  if (path.length * maxUnitBytes <= maxNameBytes) return undefined
+  const name = path.split('/').find((each) => each.length * maxUnitBytes > maxNameBytes && Buffer.byteLength(each) > maxNameBytes)
+  if (name !== undefined) return `a name in it has ${Buffer.byteLength(name)} bytes, and a file system takes ${maxNameBytes}`
+  const bytes = rootBytes + 1 + Buffer.byteLength(path)
+  if (bytes <= maxPathBytes) return undefined
+  return `with the data directory before it, it has ${bytes} bytes, and a file system takes ${maxPathBytes}`
+}
+
 /** The folder that holds a path; `''` is the data directory itself. */
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/')

@@ -2,11 +2,10 @@
  * What a plan would change, file by file and line by line: for `cluster-sync plan` and for dry runs. Reads contents within bounds and
  * writes nothing.
  */
-import path from 'node:path'
 import type { BlobId, Source } from '../delivery/protocol.ts'
 import { readBlobs } from './blobs.ts'
 import type { Wanted } from './context.ts'
-import { readSmallFile } from './disk.ts'
+import { openFolders, readPresent } from './folders.ts'
 import { lineDiff } from './line-diff.ts'
 import { recipeOf } from './mappings.ts'
 import type { PlannedPut } from './plan.ts'
@@ -30,9 +29,10 @@ export async function diffPlan(
   const compared = comparedPuts(plan.puts, limits)
   const ids = compared.map(({ id }) => id)
   const contents = await readBlobs(source, wanted, ids, limits.fileBytes, signal)
+  using folders = openFolders(wanted.dataDir)
   const puts = plan.puts.map((put): FileDiff => {
     const op = put.before === 'absent' ? 'add' : 'change'
-    const before = op === 'add' ? undefined : readSmallFile(path.join(wanted.dataDir, put.path), limits.fileBytes)
+    const before = op === 'add' ? undefined : readPresent(folders, put.path, limits.fileBytes)
     const after = contents.has(put.id) ? madeContent(prepared, put, contents) : undefined
     const lines = after === undefined ? undefined : lineDiff(before, after)
     return { op, path: put.path, ...(lines === undefined ? {} : { diff: lines }) }

@@ -10,7 +10,7 @@ import { describeConflict, findConflicts } from './conflicts.ts'
 import type { DesiredFile } from './desired.ts'
 import type { FileStat, Owned } from './manifest.ts'
 import type { Prune } from './mappings.ts'
-import { isForbidden, isGatewayIdentity, parentOf, scanKind, type ScanKind } from './paths.ts'
+import { isForbidden, isGatewayIdentity, parentOf, scanKind, type ScanKind, tooLong } from './paths.ts'
 
 /** What stands at a path now. `id` is the hash of the content where it had to be read, null where it could not be. */
 export type Observed =
@@ -30,7 +30,11 @@ export type PlannedPut = DesiredFile & {
 export type Adopted = DesiredFile & { stat: FileStat }
 export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; inTheWay: boolean }
 
-export type Problem = { reason: Extract<Reason, 'MappingConflict' | 'MassDeletion' | 'SymbolicLink'>; message: string }
+export type Problem = {
+  reason: Extract<Reason, 'MappingConflict' | 'MassDeletion' | 'PathTooLong' | 'SymbolicLink'>
+  message: string
+  path?: string
+}
 
 export type Counts = { added: number; changed: number; removed: number; unchanged: number; bytes: number }
 
@@ -47,6 +51,8 @@ export type Plan = {
 }
 
 export type PlanInput = {
+  /** Length in bytes of the data directory's own path. */
+  rootBytes: number
   puts: ReadonlyMap<string, DesiredFile>
   /** Ours, and wanted no more; `prune` as its mapping says. */
   removed: ReadonlyMap<string, Prune>
@@ -109,6 +115,12 @@ function planDeletes(input: PlanInput, result: Plan): void {
 function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined, going: Set<string>): void {
   if (wanted === undefined) return
   const { path } = wanted
+  const length = tooLong(path, input.rootBytes)
+  if (length !== undefined) {
+    const message = `a path is too long: ${length}; shorten or exclude "${path}"`
+    result.problems.push({ reason: 'PathTooLong', message, path })
+    return
+  }
   const owned = input.owned.get(path)
   const seen = input.observed.get(path) ?? { kind: 'absent', topmost: path }
   if (owned !== undefined) result.counts.unchanged -= 1

@@ -7,7 +7,7 @@ import type { Source } from '../delivery/protocol.ts'
 import { readBlobs } from './blobs.ts'
 import type { Finding } from './chain.ts'
 import { activeMode, templateContext, type TemplateContext, type Wanted } from './context.ts'
-import { readSmallFile } from './disk.ts'
+import { openFolders, readPresent } from './folders.ts'
 import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
 import { desiredOf, findIntent, type Intent } from './intent.ts'
 import type { Judgement, Manifest, ManifestChange, Owned } from './manifest.ts'
@@ -60,6 +60,7 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
   const observed = await observe(wanted.dataDir, pathsOf(intent), manifest.files, options, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
   const made = plan({
+    rootBytes: Buffer.byteLength(path.resolve(wanted.dataDir)),
     puts,
     removed: intent.removed,
     foreign,
@@ -180,9 +181,10 @@ async function savedByGateway(
     signal,
   )
   const result = new Set<string>()
+  using folders = openFolders(wanted.dataDir)
   for (const { path: file, owned } of candidates) {
     const original = originals.get(owned.id)
-    const present = readSmallFile(path.join(wanted.dataDir, file), comparedBytes)
+    const present = readPresent(folders, file, comparedBytes)
     const mapping = intent.mappings[owned.mapping]
     if (original === undefined || present === undefined || mapping === undefined) continue
     const recipe = recipeOf(mapping, file)

@@ -6,8 +6,10 @@ import * as fs from 'node:fs'
 import path from 'node:path'
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BlobId } from '../delivery/protocol.ts'
-import { diskFault, hashFile, isMissing } from './disk.ts'
+import { Fault } from '../fault.ts'
+import { diskFault, errorCode, hashFile, isMissing } from './disk.ts'
 import { knownVerdict } from './drift.ts'
+import { type Folders, openFolders } from './folders.ts'
 import type { FileStat, Owned } from './manifest.ts'
 import { isForbidden, isGatewayIdentity, parentOf } from './paths.ts'
 import type { Observed } from './plan.ts'
@@ -22,11 +24,12 @@ type Folder = { kind: 'folder' } | { kind: 'absent'; topmost: string } | Extract
 export type Observer = {
   /** What stands at a path, without its content. */
   look(path: string): Observed
-  /** Throws SymbolicLink or PublishFailed unless every folder above the path is one. For the moment before a write. */
-  requireFolders(path: string): void
 }
 
-/** An observer remembers folders: make a new one for each look and each publish. */
+/**
+ * An observer remembers folders: make a new one for each look. It goes by paths, for a look tells nothing but kinds, sizes and times, and a
+ * drift pass takes thousands; whatever is read or written goes through descriptors.
+ */
 export function createObserver(dataDir: string): Observer {
   const folders = new Map<string, Folder>([['', { kind: 'folder' }]])
   const folderAt = (folder: string): Folder => {
@@ -38,7 +41,7 @@ export function createObserver(dataDir: string): Observer {
     return result
   }
   const classify = (folder: string): Folder => {
-    const stat = lstat(path.join(dataDir, folder))
+    const stat = lstat(dataDir, folder)
     if (stat === undefined) return { kind: 'absent', topmost: folder }
     if (stat.isDirectory()) return { kind: 'folder' }
     if (stat.isFile()) return { kind: 'under-file', file: folder }
@@ -48,30 +51,22 @@ export function createObserver(dataDir: string): Observer {
     look(file) {
       const above = folderAt(parentOf(file))
       if (above.kind !== 'folder') return above
-      const stat = lstat(path.join(dataDir, file))
+      const stat = lstat(dataDir, file)
       if (stat === undefined) return { kind: 'absent', topmost: file }
       if (stat.isFile()) return { kind: 'file', stat: statOf(stat), exec: (stat.mode & 0o100) !== 0, id: undefined }
       if (stat.isDirectory()) return { kind: 'folder', files: [] }
       return { kind: 'special', at: file, what: stat.isSymbolicLink() ? 'link' : 'special' }
     },
-    requireFolders(file) {
-      const above = folderAt(parentOf(file))
-      if (above.kind === 'folder') return
-      const error =
-        above.kind === 'special'
-          ? Object.assign(new Error('not a folder'), { code: 'ELOOP' })
-          : Object.assign(new Error(), { code: 'ENOTDIR' })
-      throw diskFault(error, above.kind === 'special' ? above.at : parentOf(file))
-    },
   }
 }
 
-function lstat(file: string): fs.Stats | undefined {
+function lstat(dataDir: string, file: string): fs.Stats | undefined {
   try {
-    return fs.lstatSync(file, { throwIfNoEntry: false })
+    return fs.lstatSync(path.join(dataDir, file), { throwIfNoEntry: false })
   } catch (error) {
-    if (isMissing(error)) return undefined
-    throw diskFault(error, path.basename(file))
+    // Nothing stands at a path that is too long; the plan says that it is.
+    if (isMissing(error) || errorCode(error) === 'ENAMETOOLONG') return undefined
+    throw diskFault(error, file)
   }
 }
 
@@ -91,6 +86,7 @@ export async function observe(
   signal: AbortSignal,
 ): Promise<Map<string, Observed>> {
   const observer = createObserver(dataDir)
+  using folders = openFolders(dataDir)
   const buffer = new Uint8Array(64 * 1024)
   const result = new Map<string, Observed>()
   let count = 0
@@ -99,13 +95,13 @@ export async function observe(
       await breathe()
       signal.throwIfAborted()
     }
-    result.set(file, observeOne(dataDir, file, observer, owned.get(file), options, buffer))
+    result.set(file, observeOne(folders, file, observer, owned.get(file), options, buffer))
   }
   return result
 }
 
 function observeOne(
-  dataDir: string,
+  folders: Folders,
   file: string,
   observer: Observer,
   owned: Owned | undefined,
@@ -113,12 +109,22 @@ function observeOne(
   buffer: Uint8Array,
 ): Observed {
   const seen = observer.look(file)
-  if (seen.kind === 'folder') return { kind: 'folder', files: listFiles(dataDir, file) }
+  if (seen.kind === 'folder') return { kind: 'folder', files: listFiles(folders, file) }
   if (seen.kind !== 'file') return seen
   const verdict = owned === undefined || options.verifyContent ? undefined : knownVerdict(owned, seen.stat)
   if (verdict === 'clean') return { ...seen, id: owned?.rendered?.id ?? owned?.id }
   if (verdict !== undefined) return { ...seen, id: owned?.judged?.id }
-  return { ...seen, id: hashFile(path.join(dataDir, file), options.like, buffer) ?? null }
+  return { ...seen, id: hashOf(folders, file, options.like, buffer) }
+}
+
+/** Null where nobody can tell: it may not be read, it changes, or it is no longer what was seen. */
+function hashOf(folders: Folders, file: string, like: BlobId, buffer: Uint8Array): BlobId | null {
+  try {
+    return hashFile(folders.at(file), like, buffer) ?? null
+  } catch (error) {
+    if (isMissing(error) || (error instanceof Fault && error.reason === 'SymbolicLink')) return null
+    throw diskFault(error, file)
+  }
 }
 
 export type DriftLook = { path: string; seen: Observed }
@@ -131,6 +137,7 @@ export async function lookForDrift(
   signal: AbortSignal,
 ): Promise<{ drifted: DriftLook[]; touched: DriftLook[] }> {
   const observer = createObserver(dataDir)
+  using folders = openFolders(dataDir)
   const buffer = new Uint8Array(64 * 1024)
   const drifted: DriftLook[] = []
   /** Same content under another stat: worth remembering, so that it is not read again. */
@@ -143,7 +150,7 @@ export async function lookForDrift(
     }
     const seen = observer.look(file)
     if (!options.verifyContent && seen.kind === 'file' && knownVerdict(entry, seen.stat) === 'clean') continue
-    const full = observeOne(dataDir, file, observer, entry, options, buffer)
+    const full = observeOne(folders, file, observer, entry, options, buffer)
     const same = full.kind === 'file' && full.id === (entry.rendered?.id ?? entry.id)
     if (!same) drifted.push({ path: file, seen: full })
     else if (knownVerdict(entry, full.stat) !== 'clean') touched.push({ path: file, seen: full })
@@ -152,13 +159,13 @@ export async function lookForDrift(
 }
 
 /** Every file, link and other thing below a folder, by its path; folders only by what they hold. */
-export function listFiles(dataDir: string, folder: string): string[] {
+function listFiles(folders: Folders, folder: string): string[] {
   const result: string[] = []
   const waiting = [folder]
   for (let next = waiting.pop(); next !== undefined && result.length < maxListed; next = waiting.pop()) {
     let entries: fs.Dirent[]
     try {
-      entries = fs.readdirSync(path.join(dataDir, next), { withFileTypes: true })
+      entries = fs.readdirSync(folders.folder(next), { withFileTypes: true })
     } catch (error) {
       if (isMissing(error)) continue
       throw diskFault(error, next)
@@ -176,7 +183,8 @@ export function listFiles(dataDir: string, folder: string): string[] {
 export function listForeign(dataDir: string, folder: string, isWanted: (file: string) => boolean): string[] {
   const observer = createObserver(dataDir)
   if (observer.look(folder).kind !== 'folder') return []
-  return listFiles(dataDir, folder).filter(
+  using folders = openFolders(dataDir)
+  return listFiles(folders, folder).filter(
     (file) => !isWanted(file) && !isForbidden(file) && !isGatewayIdentity(file) && observer.look(file).kind === 'file',
   )
 }

@@ -3,24 +3,24 @@
  * taken up after a crash at any instruction.
  */
 import * as fs from 'node:fs'
-import path from 'node:path'
 import { Fault } from '../fault.ts'
 import { diskFault, errorCode, isMissing } from './disk.ts'
+import { type Folders, openFolders } from './folders.ts'
 import type { Step } from './layout.ts'
 import { isStandingFolder } from './paths.ts'
-import { createObserver, type Observer } from './present.ts'
 
 /** Called at each boundary between two effects; tests kill the process there. */
 export type Boundary = (name: string) => void
 
-type Places = { dataDir: string; runFolder: string }
+/** `run` is the run's folder, below the data directory like everything else. */
+export type Places = { dataDir: string; run: string }
 
 /** Does every step that is not done yet. Throws DiskFull, NotWritable, SymbolicLink, PublishFailed at the first that fails. */
 export function carryOut(places: Places, steps: readonly Step[], resumed: boolean, boundary: Boundary): void {
-  const observer = createObserver(places.dataDir)
+  using folders = openFolders(places.dataDir)
   for (const step of steps) {
     try {
-      doStep(places, step, resumed, observer, boundary)
+      doStep(folders, places.run, step, resumed, boundary)
     } catch (error) {
       throw diskFault(error, step.path)
     }
@@ -28,44 +28,43 @@ export function carryOut(places: Places, steps: readonly Step[], resumed: boolea
   }
 }
 
-function doStep({ dataDir, runFolder }: Places, step: Step, resumed: boolean, observer: Observer, boundary: Boundary): void {
-  const target = path.join(dataDir, step.path)
+function doStep(folders: Folders, run: string, step: Step, resumed: boolean, boundary: Boundary): void {
+  const target = step.path
   if (step.op === 'move') {
-    const keep = path.join(runFolder, step.keep)
-    if (resumed && exists(keep)) return
-    observer.requireFolders(step.path)
-    renameIfThere(target, keep)
+    const keep = `${run}/${step.keep}`
+    if (resumed && exists(folders, keep)) return
+    renameIfThere(folders, target, keep)
     return
   }
-  const stage = path.join(runFolder, step.stage)
-  if (resumed && !exists(stage)) return
-  observer.requireFolders(step.path)
+  const stage = `${run}/${step.stage}`
+  if (resumed && !exists(folders, stage)) return
   if (step.op === 'put' && step.had) {
-    keepOld(target, path.join(runFolder, step.keep))
-    boundary(`keep ${step.path}`)
+    keepOld(folders, target, `${run}/${step.keep}`)
+    boundary(`keep ${target}`)
   }
-  fs.renameSync(stage, target)
+  rename(folders, stage, target)
 }
 
 /** A second name for the old file, so that the new one replaces it in one instant; where links are not to be had, it is moved away. */
-function keepOld(target: string, keep: string): void {
-  if (exists(keep)) return
+function keepOld(folders: Folders, target: string, keep: string): void {
+  if (exists(folders, keep)) return
   try {
-    fs.linkSync(target, keep)
+    fs.linkSync(folders.at(target), folders.at(keep))
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT') return
     if (code === undefined || !['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'].includes(code)) throw error
-    fs.renameSync(target, keep)
+    rename(folders, target, keep)
   }
 }
 
 /** Undoes every step that was done, last first. The first failure is thrown after all others were tried. */
 export function undo(places: Places, steps: readonly Step[]): void {
+  using folders = openFolders(places.dataDir)
   let failure: unknown
   for (const step of steps.toReversed()) {
     try {
-      undoStep(places, step)
+      undoStep(folders, places.run, step)
     } catch (error) {
       failure ??= diskFault(error, step.path)
     }
@@ -73,54 +72,66 @@ export function undo(places: Places, steps: readonly Step[]): void {
   if (failure !== undefined) throw failure
 }
 
-function undoStep({ dataDir, runFolder }: Places, step: Step): void {
-  const target = path.join(dataDir, step.path)
-  createObserver(dataDir).requireFolders(step.path)
+function undoStep(folders: Folders, run: string, step: Step): void {
+  const target = step.path
   if (step.op !== 'move') {
-    const stage = path.join(runFolder, step.stage)
-    if (!exists(stage)) renameIfThere(target, stage)
+    const stage = `${run}/${step.stage}`
+    if (!exists(folders, stage)) renameIfThere(folders, target, stage)
     if (step.op === 'tree' || !step.had) return
   }
-  const keep = path.join(runFolder, step.keep)
-  if (!exists(keep)) return
-  fs.renameSync(keep, target)
+  const keep = `${run}/${step.keep}`
+  if (!exists(folders, keep)) return
+  rename(folders, keep, target)
   // Renaming one name of a file over another name of it does nothing at all.
-  fs.rmSync(keep, { force: true })
+  fs.rmSync(folders.at(keep), { force: true })
 }
 
-function renameIfThere(from: string, to: string): void {
+/** What is known of either place is of a folder that may be another one now. */
+function rename(folders: Folders, from: string, to: string): void {
+  fs.renameSync(folders.at(from), folders.at(to))
+  folders.forget(from)
+  folders.forget(to)
+}
+
+function renameIfThere(folders: Folders, from: string, to: string): void {
+  if (exists(folders, from)) rename(folders, from, to)
+}
+
+function exists(folders: Folders, file: string): boolean {
   try {
-    fs.renameSync(from, to)
+    return fs.lstatSync(folders.at(file), { throwIfNoEntry: false }) !== undefined
   } catch (error) {
-    if (!isMissing(error)) throw error
+    if (isMissing(error)) return false
+    throw error
   }
-}
-
-function exists(file: string): boolean {
-  return fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined
 }
 
 /** Removes folders that the publish left empty; one that is not empty, or not there, is no failure. */
 export function removeEmptied(dataDir: string, emptied: readonly string[]): void {
-  const observer = createObserver(dataDir)
+  using folders = openFolders(dataDir)
   for (const folder of emptied) {
-    if (isStandingFolder(folder) || observer.look(folder).kind !== 'folder') continue
+    if (isStandingFolder(folder)) continue
     try {
-      fs.rmdirSync(path.join(dataDir, folder))
+      fs.rmdirSync(folders.at(folder))
+      folders.forget(folder)
     } catch (error) {
-      const code = errorCode(error)
-      if (isMissing(error) || code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'EBUSY' || code === 'EACCES' || code === 'EPERM')
-        continue
+      const code = asDiskCode(error)
+      if (isMissing(error) || ['ENOTEMPTY', 'EEXIST', 'EBUSY', 'EACCES', 'EPERM', 'SymbolicLink'].includes(code)) continue
       throw diskFault(error, folder)
     }
   }
 }
 
+function asDiskCode(error: unknown): string {
+  return error instanceof Fault ? error.reason : (errorCode(error) ?? '')
+}
+
 /** Removes a run's folder with whatever is in it; a failure only leaves rubbish that the next start sweeps. */
-export function removeRun(runFolder: string): void {
+export function removeRun({ dataDir, run }: Places): void {
   try {
-    fs.rmSync(runFolder, { recursive: true, force: true })
-  } catch (error) {
-    if (error instanceof Fault) throw error
+    using folders = openFolders(dataDir)
+    folders.removeTree(run)
+  } catch {
+    // The folder keeps its name, by which the next start finds it.
   }
 }

@@ -1,30 +1,20 @@
 /**
  * Whether a run made resources by templates or patches, and if so what their judgement means: findings to report, or a refusal.
  */
-import { Fault } from '../fault.ts'
 import type { StagedRun } from './apply.ts'
 import type { Finding } from './chain.ts'
 import { activeMode, type Wanted } from './context.ts'
+import { Refused } from './findings.ts'
 import { futureOf, listFutureFolders } from './future.ts'
 import type { Manifest } from './manifest.ts'
 import { collectionsFolder, fold, parentOf } from './paths.ts'
 import type { Prepared } from './prepare.ts'
 
-/** A refusal that names what it found. */
-export class ContentRefused extends Fault {
-  readonly findings: readonly Finding[]
-
-  constructor(message: string, findings: readonly Finding[]) {
-    super('CollectionsInvalid', message)
-    this.findings = findings
-  }
-}
-
 /** `folders` are those of the resources that were judged: what was said of them before is out of date. */
 export type RenderedVerdict = { findings: Finding[]; folders: ReadonlySet<string> }
 
 /**
- * The findings about resources that templates or patches make and a run would change. Throws ContentRefused where one is an error and the policy
+ * The findings about resources that templates or patches make and a run would change. Throws CollectionsInvalid, with the findings, where one is an error and the policy
  * is Enforce.
  */
 export async function judgeRun(
@@ -34,12 +24,12 @@ export async function judgeRun(
   run: StagedRun,
   signal: AbortSignal,
 ): Promise<RenderedVerdict> {
-  const { dataDir, validation } = wanted
+  const { validation } = wanted
   const { plan, intent } = prepared
   const rendered = prepared.renderer === undefined || validation.policy === 'Off' ? [] : changedByRendering(manifest, prepared, run)
   if (rendered.length === 0) return { findings: [], folders: new Set() }
   const { judgeRendered } = await import('./judge-rendered.ts')
-  const future = futureOf(dataDir, plan, run.folder, run.layout)
+  const future = futureOf(run.places, plan, run.layout)
   const chain = intent.chain.length > 0 ? intent.chain : listFutureFolders(future, collectionsFolder).filter(isDelivered)
   const content = { rendered, future, chain, mode: activeMode(wanted, manifest.state)?.name, rules: validation.rules }
   const { findings, errors, folders } = await judgeRendered(content, signal)
@@ -47,7 +37,8 @@ export async function judgeRun(
   const [first] = told
   if (errors === 0 || first === undefined || validation.policy !== 'Enforce') return { findings: told, folders }
   const more = errors === 1 ? '' : `, and ${errors - 1} more`
-  throw new ContentRefused(`what templates or patches make is invalid: ${first.path}: ${first.message} (${first.rule})${more}`, told)
+  const message = `what templates or patches make is invalid: ${first.path}: ${first.message} (${first.rule})${more}`
+  throw new Refused('CollectionsInvalid', message, told)
 }
 
 /** Never delivered, whatever lies there. */

@@ -3,11 +3,11 @@
  * system, so that publishing is nothing but renames.
  */
 import * as fs from 'node:fs'
-import path from 'node:path'
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BlobId, BlobSink } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
-import { diskFault, errorCode, folderMaker, makeFolder, type Ownership, writeAll } from './disk.ts'
+import { blobHash, diskFault, errorCode, folderMaker, type Ownership, writeAll } from './disk.ts'
+import type { Folders } from './folders.ts'
 import { beginBlob, bufferBytes, type Incoming, nameOf, takeChunk, type Target, verify } from './incoming.ts'
 import type { FileStat, Rendered } from './manifest.ts'
 import { parentOf } from './paths.ts'
@@ -40,7 +40,9 @@ export type Stage = {
 }
 
 export type StageOptions = {
-  runFolder: string
+  /** The run's folder, and all folders by which it is reached. */
+  run: string
+  folders: Folders
   ownership: Ownership
   puts: readonly PlannedPut[]
   /** Where the put of an index goes below the run's folder. */
@@ -52,7 +54,7 @@ export type StageOptions = {
 }
 
 export function createStage(options: StageOptions): Stage {
-  const { runFolder, ownership, puts } = options
+  const { run, folders: all, ownership, puts } = options
   const { ids, targetsOf } = blobsOf(puts)
   let arrived = 0
   const folders = new Set<string>([''])
@@ -65,12 +67,12 @@ export function createStage(options: StageOptions): Stage {
   const placeOf = ({ index }: Target): string => {
     const place = options.placeOf(index)
     ensureFolder(parentOf(place))
-    return `${runFolder}/${place}`
+    return all.at(`${run}/${place}`)
   }
   const ensureFolder = (folder: string): void => {
     if (folders.has(folder)) return
     ensureFolder(parentOf(folder))
-    makeOne(`${runFolder}/${folder}`)
+    makeOne(all.at(`${run}/${folder}`))
     folders.add(folder)
   }
   const writeWhole = (target: Target, content: Uint8Array): void => {
@@ -86,18 +88,24 @@ export function createStage(options: StageOptions): Stage {
       fs.closeSync(fd)
     }
   }
-  /** The first target took the stream; further ones are copies of it. */
-  const settleStreamed = ({ put, index }: Target, fd: number): void => {
+  /** The first target took the stream; further ones are copies of it, from its descriptor and hashed like everything that arrives. */
+  const settleStreamed = (blob: Incoming & { kind: 'streamed' }): void => {
+    const [first, ...others] = blob.targets
     try {
+      for (const target of others) guarded(() => copyStreamed(blob, target), target.put.path)
+      if (first !== undefined) staged.stats[first.index] = settle(blob.fd, first.put.exec, ownership)
+    } finally {
+      fs.closeSync(blob.fd)
+    }
+  }
+  const copyStreamed = (blob: Incoming & { kind: 'streamed' }, { put, index }: Target): void => {
+    const fd = openNew(placeOf({ put, index }))
+    try {
+      copyVerified(blob, fd, buffer)
       staged.stats[index] = settle(fd, put.exec, ownership)
     } finally {
       fs.closeSync(fd)
     }
-  }
-  const copyStreamed = (from: Target, to: Target): void => {
-    const place = placeOf(to)
-    fs.copyFileSync(placeOf(from), place, fs.constants.COPYFILE_EXCL | fs.constants.COPYFILE_FICLONE)
-    settleStreamed(to, fs.openSync(place, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW))
   }
   const guarded = (work: () => void, where: string): void => {
     try {
@@ -135,14 +143,10 @@ export function createStage(options: StageOptions): Stage {
         current = undefined
         if (blob === undefined) throw new Fault('DeliveryFailed', 'a blob ended that had not begun')
         verify(blob)
-        for (const [index, target] of blob.targets.entries()) {
-          guarded(() => {
-            if (blob.kind === 'whole') writeWhole(target, blob.content.subarray(blob.header, blob.header + blob.size))
-            else if (index === 0) settleStreamed(target, blob.fd)
-            else copyStreamed(blob.targets[0] ?? target, target)
-          }, target.put.path)
-        }
         arrived += 1
+        if (blob.kind === 'streamed') return guarded(() => settleStreamed(blob), nameOf(blob))
+        const content = blob.content.subarray(blob.header, blob.header + blob.size)
+        for (const target of blob.targets) guarded(() => writeWhole(target, content), target.put.path)
       },
     },
     async makeFolders(signal) {
@@ -191,7 +195,20 @@ function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place:
 }
 
 function openNew(file: string): number {
-  return fs.openSync(file, fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_EXCL, 0o666)
+  return fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL, 0o666)
+}
+
+function copyVerified(blob: Incoming & { kind: 'streamed' }, to: number, buffer: Uint8Array): void {
+  const hash = blobHash(blob.id, blob.size)
+  for (let at = 0; at < blob.size;) {
+    const count = fs.readSync(blob.fd, buffer, 0, buffer.length, at)
+    if (count === 0) break
+    const part = buffer.subarray(0, count)
+    hash.update(part)
+    writeAll(to, part)
+    at += count
+  }
+  if (hash.digest('hex') !== blob.id) throw new Fault('DeliveryFailed', `blob ${blob.id} was changed on the disk while it was copied`)
 }
 
 /** Gives a written file its mode and owner and returns the stat by which it is known from now on. */
@@ -204,10 +221,10 @@ function settle(fd: number, exec: boolean, ownership: Ownership): FileStat {
 }
 
 /** Creates the folder of a run; an unused name, for a run's folder never outlives its run except by a crash. */
-export function createRunFolder(folder: string, ownership: Ownership): void {
+export function createRunFolder(address: string, ownership: Ownership): void {
   try {
-    makeFolder(folder, ownership)
+    folderMaker(ownership)(address)
   } catch (error) {
-    throw errorCode(error) === 'EEXIST' ? error : diskFault(error, path.basename(folder))
+    throw errorCode(error) === 'EEXIST' ? error : diskFault(error, '.cluster-sync')
   }
 }

@@ -67,7 +67,7 @@ void t.test('a planted journal moves nothing in or out, and the folder ends at t
         changes: [],
         state: { ...state, publish: 'planted' },
       }
-      writeJournal(path.join(dataDir, '.cluster-sync/journal'), journal)
+      writeJournal(dataDir, journal)
       await cycle()
       t.same(readdirSync(outside), ['victim'])
       t.equal(readFileSync(path.join(outside, 'victim'), 'utf8'), 'secret')

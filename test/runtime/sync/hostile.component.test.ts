@@ -195,12 +195,22 @@ void t.test('names that differ in case or form only are refused before anything 
 
 void t.test('a path that no file system takes is refused with its name, and the old commit stays', async (t) => {
   if (!requires(t, 'git')) return
-  for (const name of ['x'.repeat(256), `${'long/'.repeat(1_000)}x`]) {
-    const { dataDir, sync } = setUp(t)
-    t.equal((await sync([put('before')])).phase, 'Synced')
+  const { dataDir, sync } = setUp(t)
+  t.equal((await sync([put('before')])).phase, 'Synced')
+  /** As many bytes as that, with the data directory before them. */
+  const ofBytes = (bytes: number): string =>
+    'long/'
+      .repeat(820)
+      .slice(0, bytes - Buffer.byteLength(`${dataDir}/projects/`) - 1)
+      .replace(/\/$/, 'l') + 'x'
+  for (const name of ['x'.repeat(256), `deep/${'é'.repeat(128)}`, `${'long/'.repeat(1_000)}x`, ofBytes(4_096)]) {
     const result = await sync([put('before', 'changed'), put(name)])
-    t.match(result.phase, /^(?:Blocked|Failed)$/)
-    t.match(result.message, /ENAMETOOLONG|too long/)
+    t.match(result, { phase: 'Blocked', reason: 'PathTooLong', message: /a path is too long/ })
+    t.same(
+      result.findings?.map(({ path }) => path),
+      [`projects/${name}`.slice(0, 4096)],
+      'by its whole name, which a message may be too short for',
+    )
     t.same(files(dataDir), ['before'])
     t.equal(readFileSync(path.join(dataDir, 'projects/before'), 'utf8'), 'x')
     t.same(
@@ -208,6 +218,13 @@ void t.test('a path that no file system takes is refused with its name, and the 
       [],
     )
   }
+  t.equal((await sync([put('before', 'later')])).phase, 'Synced', 'a later commit is not held back by it')
+  t.match(
+    await sync([put('before', 'later'), put(ofBytes(4_095))]),
+    { phase: 'Synced', files: { added: 1 } },
+    'what a file system just takes arrives',
+  )
+  t.match(await sync([put('before', 'last')]), { phase: 'Synced', files: { removed: 1 } }, 'and goes')
 })
 
 void t.test('ten thousand files in one folder come, change and go', async (t) => {
