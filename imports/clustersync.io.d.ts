@@ -524,11 +524,23 @@ export interface GatewaySyncSpecSyncDefaults {
      */
     readonly maxDeletions?: GatewaySyncSpecSyncDefaultsMaxDeletions;
     /**
-     * Whether a gateway waits for its first good sync before it starts.
+     * Whether a gateway whose volume holds no whole commit waits for one before it starts.
      *
      * @schema GatewaySyncSpecSyncDefaults#startPolicy
      */
     readonly startPolicy?: GatewaySyncSpecSyncDefaultsStartPolicy;
+    /**
+     * How long startPolicy block holds a gateway at most; then it starts without a commit. At most 25m.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#startDeadline
+     */
+    readonly startDeadline?: string;
+    /**
+     * How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#startGrace
+     */
+    readonly startGrace?: string;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecSyncDefaults' to JSON representation.
@@ -597,11 +609,23 @@ export interface GatewaySyncSpecSyncProfiles {
      */
     readonly maxDeletions?: GatewaySyncSpecSyncProfilesMaxDeletions;
     /**
-     * Whether a gateway waits for its first good sync before it starts.
+     * Whether a gateway whose volume holds no whole commit waits for one before it starts.
      *
      * @schema GatewaySyncSpecSyncProfiles#startPolicy
      */
     readonly startPolicy?: GatewaySyncSpecSyncProfilesStartPolicy;
+    /**
+     * How long startPolicy block holds a gateway at most; then it starts without a commit. At most 25m.
+     *
+     * @schema GatewaySyncSpecSyncProfiles#startDeadline
+     */
+    readonly startDeadline?: string;
+    /**
+     * How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.
+     *
+     * @schema GatewaySyncSpecSyncProfiles#startGrace
+     */
+    readonly startGrace?: string;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecSyncProfiles' to JSON representation.
@@ -971,7 +995,7 @@ export declare class GatewaySyncSpecSyncDefaultsMaxDeletions {
     private constructor();
 }
 /**
- * Whether a gateway waits for its first good sync before it starts.
+ * Whether a gateway whose volume holds no whole commit waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
@@ -1102,7 +1126,7 @@ export declare class GatewaySyncSpecSyncProfilesMaxDeletions {
     private constructor();
 }
 /**
- * Whether a gateway waits for its first good sync before it starts.
+ * Whether a gateway whose volume holds no whole commit waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */

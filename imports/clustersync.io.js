@@ -335,6 +335,8 @@ export function toJson_GatewaySyncSpecSyncDefaults(obj) {
         'prune': obj.prune,
         'maxDeletions': obj.maxDeletions?.value,
         'startPolicy': obj.startPolicy,
+        'startDeadline': obj.startDeadline,
+        'startGrace': obj.startGrace,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -360,6 +362,8 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj) {
         'prune': obj.prune,
         'maxDeletions': obj.maxDeletions?.value,
         'startPolicy': obj.startPolicy,
+        'startDeadline': obj.startDeadline,
+        'startGrace': obj.startGrace,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -672,7 +676,7 @@ export class GatewaySyncSpecSyncDefaultsMaxDeletions {
     }
 }
 /**
- * Whether a gateway waits for its first good sync before it starts.
+ * Whether a gateway whose volume holds no whole commit waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
@@ -778,7 +782,7 @@ export class GatewaySyncSpecSyncProfilesMaxDeletions {
     }
 }
 /**
- * Whether a gateway waits for its first good sync before it starts.
+ * Whether a gateway whose volume holds no whole commit waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */

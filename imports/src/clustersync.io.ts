@@ -799,11 +799,25 @@ export interface GatewaySyncSpecSyncDefaults {
   readonly maxDeletions?: GatewaySyncSpecSyncDefaultsMaxDeletions;
 
   /**
-   * Whether a gateway waits for its first good sync before it starts.
+   * Whether a gateway whose volume holds no whole commit waits for one before it starts.
    *
    * @schema GatewaySyncSpecSyncDefaults#startPolicy
    */
   readonly startPolicy?: GatewaySyncSpecSyncDefaultsStartPolicy;
+
+  /**
+   * How long startPolicy block holds a gateway at most; then it starts without a commit. At most 25m.
+   *
+   * @schema GatewaySyncSpecSyncDefaults#startDeadline
+   */
+  readonly startDeadline?: string;
+
+  /**
+   * How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.
+   *
+   * @schema GatewaySyncSpecSyncDefaults#startGrace
+   */
+  readonly startGrace?: string;
 }
 
 /**
@@ -823,6 +837,8 @@ export function toJson_GatewaySyncSpecSyncDefaults(obj: GatewaySyncSpecSyncDefau
     'prune': obj.prune,
     'maxDeletions': obj.maxDeletions?.value,
     'startPolicy': obj.startPolicy,
+    'startDeadline': obj.startDeadline,
+    'startGrace': obj.startGrace,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -901,11 +917,25 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly maxDeletions?: GatewaySyncSpecSyncProfilesMaxDeletions;
 
   /**
-   * Whether a gateway waits for its first good sync before it starts.
+   * Whether a gateway whose volume holds no whole commit waits for one before it starts.
    *
    * @schema GatewaySyncSpecSyncProfiles#startPolicy
    */
   readonly startPolicy?: GatewaySyncSpecSyncProfilesStartPolicy;
+
+  /**
+   * How long startPolicy block holds a gateway at most; then it starts without a commit. At most 25m.
+   *
+   * @schema GatewaySyncSpecSyncProfiles#startDeadline
+   */
+  readonly startDeadline?: string;
+
+  /**
+   * How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.
+   *
+   * @schema GatewaySyncSpecSyncProfiles#startGrace
+   */
+  readonly startGrace?: string;
 }
 
 /**
@@ -927,6 +957,8 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj: GatewaySyncSpecSyncProfi
     'prune': obj.prune,
     'maxDeletions': obj.maxDeletions?.value,
     'startPolicy': obj.startPolicy,
+    'startDeadline': obj.startDeadline,
+    'startGrace': obj.startGrace,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1484,7 +1516,7 @@ export class GatewaySyncSpecSyncDefaultsMaxDeletions {
 }
 
 /**
- * Whether a gateway waits for its first good sync before it starts.
+ * Whether a gateway whose volume holds no whole commit waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
@@ -1662,7 +1694,7 @@ export class GatewaySyncSpecSyncProfilesMaxDeletions {
 }
 
 /**
- * Whether a gateway waits for its first good sync before it starts.
+ * Whether a gateway whose volume holds no whole commit waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */

@@ -9,6 +9,7 @@ import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import { answersSpec } from '../gatewaysync/request.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
+import { type StartSettings, startSettings, unknownStart } from './health.ts'
 
 /** The GatewaySync as the watch delivers it; undefined when it does not exist. */
 export type FollowedSync = {
@@ -27,7 +28,7 @@ export type PodFacts = {
 
 export type Desired =
   /** Nothing to write; the gateway keeps what it has. `blocked` needs someone to change something, `waiting` ends by itself. */
-  | { kind: 'idle'; phase: 'Pending' | 'Blocked'; fault: Fault }
+  | { kind: 'idle'; phase: 'Pending' | 'Blocked'; fault: Fault; start: StartSettings }
   | {
       kind: 'sync'
       commit: CommitHash
@@ -36,6 +37,7 @@ export type Desired =
       syncHash: string
       gateway: GatewaySyncSpec['gateway']
       paused: boolean
+      start: StartSettings
       validation: GatewaySyncSpec['validation']
       confirmDeletions: CommitHash | undefined
       delivery: { url: string; caBundle: string }
@@ -63,16 +65,18 @@ export function desiredSync(gatewaySync: string, followed: FollowedSync | undefi
     const known = Object.keys(spec.sync.profiles).toSorted().join(', ')
     return idle('Blocked', 'UnknownProfile', `annotation ${podAnnotations.profile}: profile "${name}" does not exist; there are: ${known}`)
   }
-  const { published, delivery } = followed.status
-  if (published === undefined || !isCommitHash(published.commit)) {
-    return idle('Pending', 'CommitNotPublished', 'no commit is published yet')
-  }
-  if (delivery === undefined) return idle('Pending', 'DeliveryUnreachable', 'the controller has not announced its delivery address yet')
   const profile = resolveProfile(spec.sync, name)
   const paused = spec.paused || profile.paused
+  const start = startSettings(profile, paused)
+  const { published, delivery } = followed.status
+  if (published === undefined || !isCommitHash(published.commit)) {
+    return idle('Pending', 'CommitNotPublished', 'no commit is published yet', start)
+  }
+  if (delivery === undefined)
+    return idle('Pending', 'DeliveryUnreachable', 'the controller has not announced its delivery address yet', start)
   if (!paused && published.commit !== inPlace && !answersSpec(spec.git, followed.annotations, followed.status)) {
     const message = `the published commit is of ${published.ref}${ofRepository(published.repo, spec.git.repo)}; what the present spec asks for is not published yet`
-    return idle('Pending', 'CommitNotPublished', message)
+    return idle('Pending', 'CommitNotPublished', message, start)
   }
   const confirmed = followed.annotations[confirmDeletionsAnnotation]
   return {
@@ -83,6 +87,7 @@ export function desiredSync(gatewaySync: string, followed: FollowedSync | undefi
     syncHash: syncHash(profile, spec.gateway),
     gateway: spec.gateway,
     paused,
+    start,
     validation: spec.validation,
     confirmDeletions: confirmed !== undefined && isCommitHash(confirmed) ? confirmed : undefined,
     delivery,
@@ -127,6 +132,6 @@ function unquote(quoted: string): string {
   )
 }
 
-function idle(phase: 'Pending' | 'Blocked', reason: Fault['reason'], message: string): Desired {
-  return { kind: 'idle', phase, fault: new Fault(reason, message) }
+function idle(phase: 'Pending' | 'Blocked', reason: Fault['reason'], message: string, start = unknownStart): Desired {
+  return { kind: 'idle', phase, fault: new Fault(reason, message), start }
 }

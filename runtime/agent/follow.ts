@@ -6,12 +6,12 @@ import { backoffMs, type Clock, timestamp } from '../clock.ts'
 import type { Source } from '../delivery/protocol.ts'
 import { asFault, isAbort } from '../fault.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import type { SyncReportStatus } from '../gatewaysync/report.ts'
+import { startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { Log } from '../log.ts'
 import type { CycleResult, Wanted } from '../sync/cycle.ts'
 import { type Desired, desiredSync, type FollowedSync, gatewayName, type PodFacts, podOrdinal } from './desired.ts'
-import { agentHealth, type AgentHealth } from './health.ts'
+import { agentHealth, type AgentHealth, type StartGate, startGate } from './health.ts'
 import { createWake } from './wake.ts'
 
 export type FollowDeps = {
@@ -60,6 +60,10 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   let followedText = ''
   let desired: Desired | undefined
   let synced = false
+  /** The volume holds a whole commit; undefined: nobody has looked yet. */
+  let whole: boolean | undefined
+  /** What let the gateway start; a gateway that has started is not held any more. */
+  let opened: Extract<StartGate, { kind: 'open' }> | undefined
   let stopping = false
   /** When the step under way began; undefined between two steps. */
   let steppingSinceMs: number | undefined
@@ -73,7 +77,19 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   const sources = keepLatest(deps.source)
   const gateways = keepLatest(deps.gateway)
 
-  const report = (status: SyncReportStatus): void => {
+  const gate = (): StartGate => {
+    if (opened !== undefined) return opened
+    whole ??= deps.present() !== undefined
+    const now = startGate({ settings: desired?.start, synced, whole, sinceStartMs: clock.monotonicMs() - startedMs })
+    if (now.kind === 'held') return now
+    opened = now
+    if (now.by === 'deadline') log.warn({}, 'the gateway starts without a commit: none came in time')
+    return now
+  }
+
+  const report = (given: SyncReportStatus): void => {
+    const isLate = gate().kind === 'open' && opened?.by === 'deadline' && !synced
+    const status = isLate ? { ...given, findings: [startedWithoutCommit, ...(given.findings ?? [])].slice(0, 20) } : given
     last = { ...status, agentVersion: options.agentVersion, history: nextHistory(last, status) }
     deps.report(last)
   }
@@ -121,8 +137,9 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const moves = held?.commit !== desired.commit || held.syncHash !== desired.syncHash
     if (moves && !desired.paused) report({ ...kept(last), ...base, profile: desired.profile.name, phase: 'Syncing' })
     const result = await deps.cycle(sources(desired.delivery), gateway, wanted, signal)
-    report({ ...result, ...base, profile: desired.profile.name, finishedAt: timestamp(clock.now()) })
     synced ||= result.commit === desired.commit && result.syncHash === desired.syncHash
+    whole ||= result.commit !== undefined
+    report({ ...result, ...base, profile: desired.profile.name, finishedAt: timestamp(clock.now()) })
     if (result.phase === 'Failed') {
       failures += 1
       log.warn({ reason: result.reason ?? 'Unexpected', commit: desired.commit, message: result.message ?? '' }, 'sync failed')
@@ -148,6 +165,12 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     await wake.wait(Number.isFinite(leftMs) ? Math.max(0, leftMs) : undefined, signal)
   }
 
+  /** A gateway that starts without a commit is told of at once. */
+  const opensInMs = (): number | undefined => {
+    const now = gate()
+    return now.kind === 'held' ? now.forMs : undefined
+  }
+
   return {
     observe(next) {
       const text = decisiveText(next)
@@ -163,13 +186,13 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     health() {
       const nowMs = clock.monotonicMs()
       const steppingForMs = steppingSinceMs === undefined ? 0 : nowMs - steppingSinceMs
-      return agentHealth({ desired, synced, steppingForMs, sinceStartMs: nowMs - startedMs, stopping })
+      return agentHealth({ gate: gate(), steppingForMs, stopping })
     },
     async run(signal) {
       let nextMs: number | undefined
       while (!signal.aborted) {
         steppingSinceMs = undefined
-        await rest(nextMs, signal).catch(() => undefined)
+        await rest(earliest(nextMs, opensInMs()), signal).catch(() => undefined)
         if (signal.aborted || !read) continue
         steppingSinceMs = clock.monotonicMs()
         try {
@@ -185,6 +208,17 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       stopping = true
     },
   }
+}
+
+const startedWithoutCommit = {
+  rule: startedWithoutCommitRule,
+  path: '',
+  message: 'startDeadline has passed: the gateway was let start though its volume holds no whole commit',
+}
+
+function earliest(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return Math.min(one, other)
 }
 
 /** Paused, or nothing to follow any more: that takes effect at once, not after the present cycle. */

@@ -29,7 +29,10 @@ export function durationMs(value: string): number | undefined {
   return parts.reduce((total, [, number, unit = '']) => total + Number(number) * (unitMs.get(unit) ?? 0), 0)
 }
 
-const celDuration = "'^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$'"
+export const celDuration = "'^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$'"
+
+/** A duration without a lower bound of its own. */
+export const duration = v.pipe(v.string(), v.maxLength(16), v.regex(durationPattern, 'must be a duration such as 30s, 5m or 1h30m'))
 
 export const interval = v.pipe(
   v.string(),

@@ -41,6 +41,8 @@ export function resolveProfile(sync: GatewaySyncSpec['sync'], name: string): Res
     prune: profile.prune ?? defaults.prune,
     maxDeletions: profile.maxDeletions ?? defaults.maxDeletions,
     startPolicy: profile.startPolicy ?? defaults.startPolicy,
+    startDeadline: profile.startDeadline ?? defaults.startDeadline,
+    startGrace: profile.startGrace ?? defaults.startGrace,
   }
 }
 

@@ -13,6 +13,9 @@ const path = text(4096)
 
 export const phases = ['Pending', 'Syncing', 'Synced', 'Paused', 'DryRun', 'Blocked', 'Drifted', 'Failed'] as const
 
+/** The finding of a gateway that was let start without any commit; the controller tells it in an Event. */
+export const startedWithoutCommitRule = 'started-without-commit'
+
 export const syncReportSpec = v.object({
   gatewaySync: v.pipe(text(253), v.description('Name of the GatewaySync that this gateway follows.')),
   podUid: v.pipe(text(64), v.description('The uid of the pod that writes this report.')),

@@ -2,7 +2,7 @@
  * Which folders go where and how: `spec.sync`. Pure.
  */
 import * as v from 'valibot'
-import { glob, patchedFiles, path, text } from './fields.ts'
+import { celDuration, duration, durationMs, glob, patchedFiles, path, text } from './fields.ts'
 import { crd, rule } from './rule.ts'
 
 const vars = v.pipe(
@@ -33,7 +33,24 @@ const prune = v.pipe(
 )
 const startPolicy = v.pipe(
   v.picklist(['block', 'start']),
-  v.description('Whether a gateway waits for its first good sync before it starts.'),
+  v.description('Whether a gateway whose volume holds no whole commit waits for one before it starts.'),
+)
+/** The kubelet starts an agent anew whose gateway has waited for half an hour, and the time would begin again. */
+const startWait = v.pipe(
+  duration,
+  rule(
+    'must be at most 25m',
+    `!self.matches(${celDuration}) || duration(self) <= duration('25m')`,
+    (value) => (durationMs(value) ?? 0) <= 25 * 60_000,
+  ),
+)
+const startDeadline = v.pipe(
+  startWait,
+  v.description('How long startPolicy block holds a gateway at most; then it starts without a commit. At most 25m.'),
+)
+const startGrace = v.pipe(
+  startWait,
+  v.description('How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.'),
 )
 
 const defaults = v.object({
@@ -47,6 +64,8 @@ const defaults = v.object({
   prune: v.optional(prune, 'owned'),
   maxDeletions: v.optional(maxDeletions, '50%'),
   startPolicy: v.optional(startPolicy, 'block'),
+  startDeadline: v.optional(startDeadline, '10m'),
+  startGrace: v.optional(startGrace, '30s'),
 })
 
 const patch = v.object({
@@ -94,6 +113,8 @@ const profile = v.pipe(
     prune: v.optional(prune),
     maxDeletions: v.optional(maxDeletions),
     startPolicy: v.optional(startPolicy),
+    startDeadline: v.optional(startDeadline),
+    startGrace: v.optional(startGrace),
   }),
   rule(
     'a profile needs collections or mappings',

@@ -57,9 +57,10 @@ const lockReturnMs = 5_000
 /** A large gateway starts in one to three minutes. */
 const longestStartMs = 300_000
 
-/** The commit and configuration that a data directory holds, as an earlier process left them; undefined where that cannot be told. */
+/** The commit and configuration that a data directory holds, as an earlier process left them; undefined where that cannot be told or a publish was cut off. */
 export function present(dataDir: string): { commit: CommitHash; syncHash: string } | undefined {
   try {
+    if (isInterrupted(dataDir)) return undefined
     const { state } = readManifest(dataDir)
     return state === undefined || state.commit === null ? undefined : { commit: state.commit, syncHash: state.syncHash }
   } catch {

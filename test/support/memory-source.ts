@@ -96,6 +96,8 @@ const profileDefaults: ResolvedProfile = {
   prune: 'owned',
   maxDeletions: '100%',
   startPolicy: 'block',
+  startDeadline: '10m',
+  startGrace: '30s',
 }
 
 type MappingInput = Partial<ResolvedProfile['mappings'][number]> & { source: string; destination: string }

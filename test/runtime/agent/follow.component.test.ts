@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import type { FollowedSync } from '../../../runtime/agent/desired.ts'
-import { createFollower, type FollowDeps } from '../../../runtime/agent/follow.ts'
+import { createFollower, type FollowDeps, type Follower } from '../../../runtime/agent/follow.ts'
+import { serveProbes } from '../../../runtime/agent/probes.ts'
 import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
 import { connectGateway, type Gateway } from '../../../runtime/gateway/gateway.ts'
@@ -83,6 +84,28 @@ function setUp(t: Pick<Test, 'teardown'>, options: Options = {}) {
       `the report says ${phase}; the last was ${JSON.stringify(reports.at(-1))}`,
     )
   return { dataDir, source, follower, followed, reported, reports, gate, end }
+}
+
+/** What the kubelet is told at /startz. */
+async function startProbe(t: Pick<Test, 'teardown'>, follower: Follower): Promise<() => Promise<number>> {
+  const stop = new AbortController()
+  const deps = { health: () => follower.health(), metrics: () => '' }
+  const { port, closed } = await serveProbes(deps, { port: 0, host: '127.0.0.1' }, stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await closed
+  })
+  return async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/startz`, { headers: { connection: 'close' } })
+    await response.text()
+    return response.status
+  }
+}
+
+/** A clock that a test moves ahead. */
+function clockAhead() {
+  const ahead = { ms: 0 }
+  return { ahead, clock: { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + ahead.ms } }
 }
 
 void t.test(
@@ -213,11 +236,75 @@ void t.test(
 )
 
 void t.test('an agent that has nothing to do for hours is alive', async (t) => {
-  let aheadMs = 0
-  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs }
+  const { ahead, clock } = clockAhead()
   const { follower, reported } = setUp(t, { clock })
   follower.observe(undefined)
   await reported('Pending')
-  aheadMs = 7_200_000
+  ahead.ms = 7_200_000
   t.match(follower.health(), { live: true })
+})
+
+void t.test('a gateway on an empty volume starts with its first commit, also when nothing was published at first', async (t) => {
+  const { ahead, clock } = clockAhead()
+  const { follower, followed, reported } = setUp(t, { clock })
+  const startz = await startProbe(t, follower)
+  t.equal(await startz(), 503, 'before the GatewaySync was read')
+  const complete = followed({ 'projects/a': '1' }, false)
+  follower.observe({ ...complete, status: {} })
+  await reported('Pending')
+  ahead.ms = 500_000
+  t.equal(await startz(), 503, 'nothing is published')
+  follower.observe(complete)
+  await reported('Synced')
+  t.equal(await startz(), 200)
+})
+
+void t.test('a gateway that no commit has come for is let start at the deadline, with a finding until one has', async (t) => {
+  const profile = { mappings: [{ source: 'projects', destination: 'projects' }], startDeadline: '1s' }
+  const { follower, followed, reports, reported } = setUp(t, { profile })
+  const startz = await startProbe(t, follower)
+  const complete = followed({ 'projects/a': '1' }, false)
+  follower.observe({ ...complete, status: {} })
+  const late = await until(() => reports.find(({ findings }) => findings !== undefined), 'the deadline is reported')
+  t.match(late, { phase: 'Pending', findings: [{ rule: 'started-without-commit' }] })
+  t.equal(await startz(), 200)
+  follower.observe(complete)
+  t.equal((await reported('Synced')).findings, undefined)
+})
+
+void t.test('a gateway with a whole commit starts soon, whatever keeps the published one from it', async (t) => {
+  const [first, second]: Tree[] = [{ 'projects/a': '1' }, { elsewhere: '2' }]
+  const rows: [string, (world: ReturnType<typeof setUp>) => Promise<void>][] = [
+    [
+      'the published commit is refused',
+      async ({ follower, followed, reported }) => {
+        follower.observe(followed(second ?? {}, false))
+        await reported('Blocked')
+      },
+    ],
+    [
+      'delivery does not end',
+      async ({ follower, followed, reported, gate }) => {
+        gate.hangs = true
+        follower.observe(followed({ 'projects/a': '3' }, false))
+        await reported('Syncing')
+      },
+    ],
+    ['the API server is away', async () => {}],
+  ]
+  for (const [name, happens] of rows) {
+    const before = setUp(t)
+    before.follower.observe(before.followed(first ?? {}, false))
+    await before.reported('Synced')
+    await before.end()
+    const { ahead, clock } = clockAhead()
+    const again = setUp(t, { dataDir: before.dataDir, clock })
+    const startz = await startProbe(t, again.follower)
+    await happens(again)
+    t.equal(await startz(), 503, `${name}: it is tried for a moment`)
+    ahead.ms = 30_000
+    t.equal(await startz(), 200, name)
+    t.equal(again.reports.at(-1)?.findings, undefined, `${name}: nothing is amiss`)
+    await again.end()
+  }
 })

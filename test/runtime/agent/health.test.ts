@@ -1,37 +1,73 @@
 import t from 'tap'
-import { agentHealth } from '../../../runtime/agent/health.ts'
 import { desiredSync, type FollowedSync } from '../../../runtime/agent/desired.ts'
+import { agentHealth, startGate } from '../../../runtime/agent/health.ts'
 
 const pod = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
 
-function desired(profile: object, status: FollowedSync['status'] = published) {
+/** How a gateway is held back under a profile, as the agent reads it from its GatewaySync. */
+function settings(profile: object, status: FollowedSync['status'] = published, more: object = {}) {
   const spec = {
     git: { repo: 'https://git.example/plant.git', ref: 'main' },
     sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'a' }], ...profile } } },
+    ...more,
   }
-  return desiredSync('plant', { annotations: {}, spec, status }, pod, undefined)
+  return desiredSync('plant', { annotations: {}, spec, status }, pod, undefined).start
 }
 const published: FollowedSync['status'] = {
   published: { commit: 'a'.repeat(40), ref: 'main', at: '2026-01-01T00:00:00Z' },
   delivery: { url: 'https://d', caBundle: 'PEM' },
 }
 
-void t.test('a gateway waits for its first good sync and for nothing else', async (t) => {
-  const base = { synced: false, steppingForMs: 0, sinceStartMs: 1_000, stopping: false }
-  t.match(agentHealth({ ...base, desired: undefined }), { started: false }, 'before the GatewaySync was read')
-  t.match(agentHealth({ ...base, desired: undefined, sinceStartMs: 180_000 }), { started: true }, 'a GatewaySync that stays unreadable')
-  t.match(agentHealth({ ...base, desired: desired({}) }), { started: false }, 'block, not synced')
-  t.match(agentHealth({ ...base, desired: desired({}), synced: true }), { started: true }, 'block, synced')
-  t.match(agentHealth({ ...base, desired: desired({ startPolicy: 'start' }) }), { started: true }, 'start')
-  t.match(agentHealth({ ...base, desired: desired({ paused: true }) }), { started: true }, 'paused')
-  t.match(agentHealth({ ...base, desired: desired({ dryRun: true }) }), { started: true }, 'dry run')
-  t.match(agentHealth({ ...base, desired: desired({}, {}) }), { started: true }, 'nothing published')
-  t.match(agentHealth({ ...base, desired: desiredSync('plant', undefined, pod, undefined) }), { started: true }, 'no GatewaySync')
-  t.match(agentHealth({ ...base, desired: desired({}), stopping: true }), { started: true }, 'shutting down')
+void t.test('a gateway without any commit waits for one, for startDeadline at most', async (t) => {
+  const base = { synced: false, whole: false, sinceStartMs: 599_999 }
+  const rows: [string, ReturnType<typeof settings> | undefined][] = [
+    ['before the GatewaySync was read', undefined],
+    ['there is no GatewaySync', desiredSync('plant', undefined, pod, undefined).start],
+    ['the spec is invalid', settings({ mappings: 'none' })],
+    ['the profile does not exist', desiredSync('plant', { annotations: {}, spec: {}, status: {} }, pod, undefined).start],
+    ['nothing is published yet', settings({}, {})],
+    ['a commit is published', settings({})],
+  ]
+  for (const [name, given] of rows) {
+    t.match(startGate({ ...base, settings: given }), { kind: 'held', forMs: 1 }, name)
+    t.match(startGate({ ...base, settings: given, sinceStartMs: 600_000 }), { kind: 'open', by: 'deadline' }, name)
+  }
+  const short = settings({ startDeadline: '2m' }, {})
+  t.match(startGate({ ...base, settings: short, sinceStartMs: 119_000 }), { kind: 'held', forMs: 1_000 })
+  t.match(startGate({ ...base, settings: short, sinceStartMs: 120_000 }), { kind: 'open', by: 'deadline' })
 })
 
-void t.test('an agent whose loop stands still is not live', async (t) => {
-  const facts = { desired: desired({}), synced: true, sinceStartMs: 1_000, stopping: false }
+void t.test('a gateway that could run with what it has waits for the published commit for startGrace, and no longer', async (t) => {
+  const base = { synced: false, whole: true, sinceStartMs: 29_000 }
+  for (const given of [undefined, settings({}), settings({}, {})]) {
+    t.match(startGate({ ...base, settings: given }), { kind: 'held', forMs: 1_000 })
+    t.match(startGate({ ...base, settings: given, sinceStartMs: 30_000 }), { kind: 'open', by: 'grace' })
+  }
+  t.match(startGate({ ...base, settings: settings({ startGrace: '0s' }), sinceStartMs: 0 }), { kind: 'open', by: 'grace' })
+})
+
+void t.test('nothing holds a gateway that has the published commit, or whose profile writes nothing', async (t) => {
+  const base = { synced: false, whole: false, sinceStartMs: 0 }
+  t.match(startGate({ ...base, settings: settings({}), synced: true }), { kind: 'open', by: 'synced' })
+  const rows: [string, ReturnType<typeof settings>][] = [
+    ['start', settings({ startPolicy: 'start' })],
+    ['start, nothing published', settings({ startPolicy: 'start' }, {})],
+    ['paused', settings({ paused: true })],
+    ['all paused', settings({}, published, { paused: true })],
+    ['dry run', settings({ dryRun: true })],
+  ]
+  for (const [name, given] of rows) t.match(startGate({ ...base, settings: given }), { kind: 'open', by: 'policy' }, name)
+})
+
+void t.test('the kubelet is told whether the gateway may start; an agent that shuts down holds nobody', async (t) => {
+  const held = { kind: 'held' as const, forMs: 1, why: 'no commit' }
+  t.strictSame(agentHealth({ gate: held, steppingForMs: 0, stopping: false }), { started: false, live: true, why: 'no commit' })
+  t.match(agentHealth({ gate: held, steppingForMs: 0, stopping: true }), { started: true })
+  t.match(agentHealth({ gate: { kind: 'open', by: 'grace' }, steppingForMs: 0, stopping: false }), { started: true, why: undefined })
+})
+
+void t.test('an agent whose step does not end is not live', async (t) => {
+  const facts = { gate: { kind: 'open' as const, by: 'synced' as const }, stopping: false }
   t.match(agentHealth({ ...facts, steppingForMs: 1_000 }), { live: true })
-  t.match(agentHealth({ ...facts, steppingForMs: 1_000_000 }), { live: false })
+  t.match(agentHealth({ ...facts, steppingForMs: 1_000_000 }), { live: false, why: 'the last step has not ended' })
 })
