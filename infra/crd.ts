@@ -78,7 +78,14 @@ const syncReportColumns: Column[] = [
 ]
 
 /** A CustomResourceDefinition; the shape is the API's own. */
-type CustomResource = { apiVersion: string; kind: string; metadata: { name: string }; spec: Words }
+type CustomResource = { apiVersion: string; kind: string; metadata: { name: string; annotations: Record<string, string> }; spec: Words }
+
+/** With a definition goes every object of its kind, so no tool may remove one because it is not in its list any more. */
+const keep = {
+  'helm.sh/resource-policy': 'keep',
+  'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+  'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+}
 
 export function gatewaySyncCrd(): CustomResource {
   const spec = structuralSchema(gatewaySyncSpec({ allowLocal: false }))
@@ -119,7 +126,7 @@ function definition(
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, annotations: keep },
     spec: {
       group,
       scope: 'Namespaced',

@@ -86,6 +86,11 @@ const labelValue = v.pipe(
 export const labels = (description: string) => v.optional(v.pipe(v.record(labelKey, labelValue), v.description(description)), {})
 export const anything = (description: string) => v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description(description)), {})
 export const items = (description: string) => v.optional(v.pipe(v.array(v.record(v.string(), v.unknown())), v.description(description)), [])
+export const peers = (what: string, usual: string) =>
+  v.optional(
+    v.strictObject({ from: items(`Who may reach ${what}: entries {namespaceSelector, podSelector, ipBlock}; empty: ${usual}.`) }),
+    {},
+  )
 export const references = (description: string) =>
   v.optional(v.pipe(v.array(v.strictObject({ name: objectName })), v.description(description)), [])
 

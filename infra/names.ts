@@ -21,6 +21,8 @@ export type Names = {
   controllerRole: Value<string>
   /** What the controller may do in namespaces that it works in. */
   watchedRole: Value<string>
+  /** Single Secrets that GatewaySyncs name. */
+  secretsRole: Value<string>
   agentRole: Value<string>
   metricsReaderRole: Value<string>
   webhookService: Value<string>
@@ -57,6 +59,7 @@ export function namesOf(release: LiveRelease, values: Live<Values>, version: Val
     serviceAccount: fullname,
     controllerRole: text`${fullname}-controller`,
     watchedRole: text`${fullname}-watched`,
+    secretsRole: text`${fullname}-secrets`,
     agentRole: text`${fullname}-agent`,
     metricsReaderRole: text`${fullname}-metrics-reader`,
     webhookService: text`${fullname}-webhook`,

@@ -1,22 +1,18 @@
 /**
- * Who may reach the controller, when that is restricted: every enabled port stays open to those who need it. Pure.
+ * Who may reach the controller, when that is restricted: each enabled port those who need it. Pure.
  */
-import { ports } from '../runtime/gatewaysync/names.ts'
+import { agentPodLabel, metricsReaderLabel } from '../runtime/gatewaysync/names.ts'
+import { isSet } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
-import { each, members, when } from './helm/nodes.ts'
+import { choose, each, members, when } from './helm/nodes.ts'
 import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
 
+type Peers = Value<readonly Readonly<Record<string, unknown>>[]>
+
 export function network({ fullname, namespace, labels, selector }: Names, values: Live<Values>): LiveManifest {
   const { metrics, webhook, webhookReceiver: receiver, delivery, networkPolicy } = values
-  const open = [
-    ...when(metrics.enabled, [tcp(metrics.service.port)]),
-    ...when(webhook.enabled, [tcp(webhook.port)]),
-    ...when(receiver.enabled, [tcp(receiver.port)]),
-    tcp(delivery.port),
-    tcp(ports.probes),
-  ]
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
@@ -24,15 +20,36 @@ export function network({ fullname, namespace, labels, selector }: Names, values
     spec: {
       podSelector: { matchLabels: selector },
       policyTypes: ['Ingress', ...when(networkPolicy.egress.enabled, ['Egress'])],
-      ingress: [{ ports: open }],
-      ...members(networkPolicy.egress.enabled, { egress: egress(networkPolicy.egress.ports) }),
+      // No rule for probes: the node of a pod always reaches it.
+      ingress: [
+        ...when(metrics.enabled, [rule(metrics.service.port, networkPolicy.metrics.from, metricsReaders)]),
+        // API servers have no label, and often no address that is known beforehand.
+        ...when(webhook.enabled, [{ ports: [tcp(webhook.port)] }]),
+        ...when(receiver.enabled, [rule(receiver.port, networkPolicy.receiver.from)]),
+        rule(delivery.port, networkPolicy.delivery.from, agents),
+      ],
+      ...members(networkPolicy.egress.enabled, { egress: egress(networkPolicy.egress) }),
     },
   }
 }
 
+/** Who collects metrics unless the values say: whatever runs beside the operator, and pods that are labelled for it. */
+const metricsReaders = [{ podSelector: {} }, labelledAnywhere(metricsReaderLabel)]
+const agents = [labelledAnywhere({ key: agentPodLabel, value: 'true' })]
+
+function labelledAnywhere({ key, value }: { key: string; value: string }): object {
+  return { namespaceSelector: {}, podSelector: { matchLabels: { [key]: value } } }
+}
+
+/** Opens a port to those that the values name, else to the usual ones; to everybody where nobody is usual. */
+function rule(port: Value<number>, named: Peers, usual?: readonly object[]): object {
+  const ports = [tcp(port)]
+  return choose<object>(isSet(named), { from: named, ports }, usual === undefined ? { ports } : { from: usual, ports })
+}
+
 /** Where the API server and git hosts are cannot be said by a selector, only their ports can. */
-function egress(ports: Value<readonly number[]>): object[] {
-  return [{ ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] }, { ports: each('port', ports, tcp) }]
+function egress({ ports, dnsPort }: Live<Values>['networkPolicy']['egress']): object[] {
+  return [{ ports: [{ port: dnsPort, protocol: 'UDP' }, tcp(dnsPort)] }, { ports: each('port', ports, tcp) }]
 }
 
 function tcp(port: Value<number>): { port: Value<number>; protocol: 'TCP' } {

@@ -5,15 +5,15 @@
 import { alerts } from './alerts.ts'
 import { certificateBy, certificates } from './certificates.ts'
 import { controller, disruptionBudget } from './controller.ts'
-import { and, greater, isSet, not, or } from './helm/combinators.ts'
+import { and, greater, or } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
-import { each, when } from './helm/nodes.ts'
+import { when } from './helm/nodes.ts'
 import { injection } from './injection.ts'
 import { dashboardMap, podMonitor, serviceMonitor } from './monitoring.ts'
 import { type LiveRelease, namesOf } from './names.ts'
 import { network } from './network.ts'
 import { type LiveManifest, policies } from './policies.ts'
-import { rbac, watchedEverywhere, watchedIn } from './rbac.ts'
+import { rbac, secretRights, watchedRights } from './rbac.ts'
 import { inlineSecret, isInline, receiverIngress, receiverService } from './receiver.ts'
 import { admissionService, deliveryService, metricsService } from './services.ts'
 import type { Values } from './values.ts'
@@ -28,11 +28,7 @@ export function objects(release: LiveRelease, values: Live<Values>, version: Val
   const { serviceMonitor: collected, podMonitor: agentsCollected, grafanaDashboard, prometheusRule, networkPolicy } = values
   const inline = or(isInline(receiver.hmac), isInline(receiver.token))
   return {
-    rbac: [
-      ...rbac(names, values),
-      ...when(not(isSet(watchNamespaces)), [watchedEverywhere(names)]),
-      ...each('watched', watchNamespaces, (namespace) => watchedIn(names, namespace)),
-    ],
+    rbac: [...rbac(names, values), ...watchedRights(names, values), ...secretRights(names, values)],
     policies: policies(names, watchNamespaces),
     certificates: when(certificateBy(values).certManager, certificates(names)),
     controller: [

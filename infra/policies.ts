@@ -1,6 +1,6 @@
 /**
- * Who may write which status, beyond what roles can say: an agent only its own report, the status of a GatewaySync only the controller.
- * Pure.
+ * Who may write what, beyond what roles can say: an agent only its own report, the status of a GatewaySync only the controller, and the
+ * controller nothing else of it but its own annotations. Pure.
  */
 import { isSet, text, together } from './helm/combinators.ts'
 import type { Value } from './helm/expression.ts'
@@ -26,7 +26,7 @@ const claim = (name: string): string => `authentication.kubernetes.io/${name}`
 const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
 
 export function policies(names: PolicyNames, namespaces: Scope): LiveManifest[] {
-  return [...reportPolicy(names, namespaces), ...statusPolicy(names, namespaces)]
+  return [...reportPolicy(names, namespaces), ...statusPolicy(names, namespaces), ...wishPolicy(names, namespaces)]
 }
 
 /** Binds a SyncReport to the pod whose token writes it (kubernetes.md section 1); people, the controller and the collector are let through. */
@@ -68,6 +68,12 @@ function reportPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNam
         messageExpression: "'SyncReport ' + object.metadata.name + ' must be owned by pod ' + variables.pod + ' with uid ' + variables.uid",
         reason: 'Forbidden',
       },
+      {
+        // An agent that takes over the object of an earlier pod of its name writes the spec last; until then it may stand as it was.
+        expression: 'object.spec.podUid == variables.uid || (oldObject != null && object.spec.podUid == oldObject.spec.podUid)',
+        messageExpression: "'spec.podUid of SyncReport ' + object.metadata.name + ' must be ' + variables.uid",
+        reason: 'Forbidden',
+      },
     ],
   })
 }
@@ -83,6 +89,47 @@ function statusPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNam
       {
         expression: text`request.userInfo.username == '${controller}'`,
         message: text`only the controller (${controller}) writes the status of a GatewaySync`,
+        reason: 'Forbidden',
+      },
+    ],
+  })
+}
+
+/**
+ * The receiver patches request annotations, and a role cannot name single members of an object: without this rule whoever takes over the
+ * controller could point every plant at another repository.
+ */
+function wishPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNames, namespaces: Scope): LiveManifest[] {
+  const name = text`${fullname}-spec`
+  const kept = (from: string, to: string): string =>
+    `${from}.all(key, key.startsWith('${group}/') || (key in ${to} && ${to}[key] == ${from}[key]))`
+  return bound({ name, labels }, namespaces, {
+    failurePolicy: 'Fail',
+    matchConstraints: rules([gatewaySyncKind.plural], ['UPDATE']),
+    matchConditions: [
+      { name: 'controller', expression: text`request.userInfo.username == 'system:serviceaccount:${namespace}:${serviceAccount}'` },
+    ],
+    variables: [
+      { name: 'before', expression: 'oldObject.metadata.?annotations.orValue({})' },
+      { name: 'after', expression: 'object.metadata.?annotations.orValue({})' },
+    ],
+    validations: [
+      {
+        expression: 'object.spec == oldObject.spec',
+        message: 'the controller never changes the spec of a GatewaySync',
+        reason: 'Forbidden',
+      },
+      {
+        expression: together(' && ', [
+          kept('variables.before', 'variables.after'),
+          kept('variables.after', 'variables.before'),
+          ...[
+            ['labels', '{}'],
+            ['ownerReferences', '[]'],
+            ['finalizers', '[]'],
+          ].map(([member, none]) => `object.metadata.?${member}.orValue(${none}) == oldObject.metadata.?${member}.orValue(${none})`),
+        ]),
+        message: `the controller changes only annotations of a GatewaySync that begin with ${group}/`,
         reason: 'Forbidden',
       },
     ],

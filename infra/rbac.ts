@@ -3,9 +3,9 @@
  */
 import { group } from '../runtime/gatewaysync/names.ts'
 import { certificateBy } from './certificates.ts'
-import { and, isSet, not, or } from './helm/combinators.ts'
+import { and, either, isSet, not, or } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
-import { when } from './helm/nodes.ts'
+import { each, when } from './helm/nodes.ts'
 import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
@@ -38,17 +38,34 @@ export function rbac(names: Names, values: Live<Values>): LiveManifest[] {
   ]
 }
 
-/** For an installation that works in every namespace. */
-export function watchedEverywhere(names: Names): LiveManifest {
-  const { watchedRole, labels } = names
-  return { apiVersion, kind: 'ClusterRoleBinding', metadata: { name: watchedRole, labels }, ...binding(names, 'ClusterRole', watchedRole) }
+/** The controller's rights in the namespaces that it works in; elsewhere its account may read and write nothing. */
+export function watchedRights(names: Names, { watchNamespaces }: Live<Values>): LiveManifest[] {
+  return boundIn('watched', names, names.watchedRole, watchNamespaces)
 }
 
-/** For one that works in some: elsewhere its account may read and write nothing. */
-export function watchedIn(names: Names, namespace: Value<string>): LiveManifest {
-  const { watchedRole, labels } = names
-  const metadata = { name: watchedRole, namespace, labels }
-  return { apiVersion, kind: 'RoleBinding', metadata, ...binding(names, 'ClusterRole', watchedRole) }
+/** Single Secrets that a GatewaySync names, never a list of them; a role of its own, because not every installation needs it everywhere. */
+export function secretRights(names: Names, { watchNamespaces, rbac: { secrets } }: Live<Values>): LiveManifest[] {
+  const namespaces = either(isSet(secrets.namespaces), secrets.namespaces, watchNamespaces)
+  return when(secrets.enabled, [
+    clusterRole(names, names.secretsRole, [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }]),
+    ...boundIn('secretsOf', names, names.secretsRole, namespaces),
+  ])
+}
+
+/** Binds a role of the controller in some namespaces, or in all where none is named. */
+function boundIn(variable: string, names: Names, role: Value<string>, namespaces: Value<readonly string[]>): LiveManifest[] {
+  const { labels } = names
+  return [
+    ...when(not(isSet(namespaces)), [
+      { apiVersion, kind: 'ClusterRoleBinding', metadata: { name: role, labels }, ...binding(names, 'ClusterRole', role) },
+    ]),
+    ...each(variable, namespaces, (namespace) => ({
+      apiVersion,
+      kind: 'RoleBinding',
+      metadata: { name: role, namespace, labels },
+      ...binding(names, 'ClusterRole', role),
+    })),
+  ]
 }
 
 function clusterRole({ labels }: Names, name: Value<string>, rules: Rule[]): LiveManifest {
@@ -88,11 +105,10 @@ function watchedRules({ agentRole }: Names, { rbac: { autoBindAgent } }: Live<Va
     { apiGroups: [group], resources: ['syncreports'], verbs: ['list', 'watch'] },
     // The watch, and a pod that asks for content before the watch has told of it.
     { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
-    // Single Secrets that a GatewaySync names; never a list.
-    { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     ...when(autoBindAgent.enabled, [
-      { apiGroups: [roleGroup], resources: ['rolebindings'], verbs: ['create', 'patch'] },
+      // The one binding of a namespace that is ours; applying it asks for "create" by name too.
+      { apiGroups: [roleGroup], resources: ['rolebindings'], resourceNames: [agentRole], verbs: ['create', 'patch', 'delete'] },
       // Asked in the namespace of the binding.
       { apiGroups: [roleGroup], resources: ['clusterroles'], resourceNames: [agentRole], verbs: ['bind'] },
     ]),
@@ -122,7 +138,10 @@ function isReceiverOpen({ webhookReceiver: { enabled, hmac, token } }: Live<Valu
   return and(enabled, ...[hmac, token].map(({ secret, secretRef }) => not(or(isSet(secret), isSet(secretRef.name)))))
 }
 
-/** An agent reads its GatewaySync and writes its own report; the admission policy narrows both to one object. */
+/**
+ * An agent reads its GatewaySync and writes its own report. An admission policy narrows what it writes to the report of its pod; what it
+ * reads nothing can narrow, so that it may list all GatewaySyncs of its namespace.
+ */
 const agentRules: Rule[] = [
   { apiGroups: [group], resources: ['gatewaysyncs'], verbs: ['list', 'watch'] },
   { apiGroups: [group], resources: ['syncreports'], verbs: ['get', 'create', 'patch'] },

@@ -16,6 +16,7 @@ import {
   namespace,
   optionalNamespace,
   optionalObjectName,
+  peers,
   port,
   portList,
   quantities,
@@ -120,11 +121,15 @@ export const valuesSchema = v.strictObject({
   ),
   networkPolicy: v.optional(
     v.strictObject({
-      enabled: flag('Restricts ingress to the metrics port; every other enabled port stays open.', false),
+      enabled: flag('Restricts who may reach the controller: each port only those who need it.', false),
+      metrics: peers('metrics', "pods of the release's namespace, and of any namespace with the label clustersync.io/metrics-reader=true"),
+      delivery: peers('delivery', 'pods with an agent'),
+      receiver: peers('the push receiver', 'anybody'),
       egress: v.optional(
         v.strictObject({
           enabled: flag('Restricts egress too, to DNS and the ports below.', false),
           ports: portList('TCP ports that may be reached: those of the API server and of git hosts.', [443, 6443, 22]),
+          dnsPort: port('Port of the DNS pods; 5353 on OpenShift.', 53),
         }),
         {},
       ),
@@ -154,6 +159,16 @@ export const valuesSchema = v.strictObject({
   rbac: v.optional(
     v.strictObject({
       autoBindAgent: v.optional(v.strictObject({ enabled: flag("Binds gateway pods' ServiceAccounts to the agents' role.", true) }), {}),
+      secrets: v.optional(
+        v.strictObject({
+          enabled: flag('Lets the controller read Secrets that GatewaySyncs name; none is needed for public repositories alone.', true),
+          namespaces: v.optional(
+            v.pipe(v.array(namespace), v.description('Namespaces whose Secrets it may read; empty: those that it works in.')),
+            [],
+          ),
+        }),
+        {},
+      ),
     }),
     {},
   ),

@@ -1,6 +1,6 @@
 /**
  * Binds the ServiceAccounts of gateway pods to the agents' role, one RoleBinding a namespace: written when it changes, and again now and
- * then, because somebody may have removed or changed it meanwhile.
+ * then, because somebody may have removed or changed it meanwhile; removed some time after the last gateway pod of the namespace.
  */
 import type { Clock } from '../clock.ts'
 import { asFault } from '../fault.ts'
@@ -14,33 +14,62 @@ export type AgentBindingsDeps = {
   role: string | undefined
   /** The pods of a namespace that follow a GatewaySync. */
   pods(namespace: string): readonly PodRecord[]
+  /** Throws Rejected where the binding stands for another role, which cannot be changed. */
   apply(binding: RoleBinding, signal: AbortSignal): Promise<void>
+  /** Removes the binding of that name; one that is not there is fine. */
+  remove(namespace: string, name: string, signal: AbortSignal): Promise<void>
   clock: Clock
   log: Log
 }
 
 /** Writing what is there already is one request, which changes nothing. */
 const againAfterMs = 600_000
+/** A pod that is recreated leaves its namespace without any for a moment. */
+const removedAfterMs = 600_000
 
-export function createAgentBindings({ role, pods, apply, clock, log }: AgentBindingsDeps): {
+export function createAgentBindings(deps: AgentBindingsDeps): {
   changed(namespace: string): void
   run(signal: AbortSignal): Promise<void>
 } {
+  const { role, pods, clock, log } = deps
   const written = new Map<string, { text: string; untilMs: number }>()
+  /** Since when a namespace has had no gateway pod; infinite once its binding is removed. */
+  const withoutPods = new Map<string, number>()
+
+  const removeLater = async (namespace: string, name: string, signal: AbortSignal): Promise<number | undefined> => {
+    const nowMs = clock.monotonicMs()
+    const sinceMs = withoutPods.get(namespace) ?? nowMs
+    withoutPods.set(namespace, sinceMs)
+    const leftMs = sinceMs + removedAfterMs - nowMs
+    if (leftMs > 0) return Number.isFinite(leftMs) ? leftMs : undefined
+    await deps.remove(namespace, name, signal)
+    written.delete(namespace)
+    withoutPods.set(namespace, Number.POSITIVE_INFINITY)
+    return undefined
+  }
+  const write = async (binding: RoleBinding, signal: AbortSignal): Promise<void> => {
+    try {
+      await deps.apply(binding, signal)
+    } catch (error) {
+      if (asFault(error).reason !== 'Rejected') throw error
+      // The role of a binding is immutable, so one that names another is made anew.
+      await deps.remove(binding.metadata.namespace, binding.metadata.name, signal)
+      await deps.apply(binding, signal)
+    }
+  }
   const queue = createQueue({
     clock,
     workers: 1,
     async pass(namespace, signal) {
-      const binding = role === undefined ? undefined : agentRoleBinding(namespace, role, pods(namespace))
-      if (binding === undefined) {
-        written.delete(namespace)
-        return { wakeAfterMs: undefined }
-      }
+      if (role === undefined) return { wakeAfterMs: undefined }
+      const binding = agentRoleBinding(namespace, role, pods(namespace))
+      if (binding === undefined) return { wakeAfterMs: await removeLater(namespace, role, signal) }
+      withoutPods.delete(namespace)
       const text = JSON.stringify(binding)
       const last = written.get(namespace)
       const leftMs = last?.text === text ? last.untilMs - clock.monotonicMs() : 0
       if (leftMs > 0) return { wakeAfterMs: leftMs }
-      await apply(binding, signal)
+      await write(binding, signal)
       written.set(namespace, { text, untilMs: clock.monotonicMs() + againAfterMs })
       return { wakeAfterMs: againAfterMs }
     },

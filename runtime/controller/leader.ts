@@ -80,6 +80,11 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
     async apply(binding, own) {
       await deps.kube.apply(roleBindingType, binding, { fieldManager, force: true }, own)
     },
+    async remove(namespace, name, own) {
+      await deps.kube.delete(roleBindingType, { namespace, name }, own).catch((error: unknown) => {
+        if (asFault(error).reason !== 'NotFound') throw error
+      })
+    },
     clock,
     log,
   })

@@ -21,6 +21,9 @@ export const podAnnotations = {
 /** The label that injection writes, so that the controller watches by selector instead of every pod. */
 export const agentPodLabel = `${group}/agent`
 
+/** The label of pods that may reach the metrics port where a NetworkPolicy restricts it. */
+export const metricsReaderLabel = { key: `${group}/metrics-reader`, value: 'true' } as const
+
 /** The namespace label that permits injection when `webhook.namespaceSelector.requireLabel` is true. */
 export const injectionNamespaceLabel = { key: `${group}/injection`, value: 'enabled' } as const
 

@@ -15,7 +15,8 @@ export type RoleBinding = {
 
 /** The RoleBinding that a namespace should have, or undefined when it should have none. */
 export function agentRoleBinding(namespace: string, roleName: string, pods: readonly PodRecord[]): RoleBinding | undefined {
-  const accounts = [...new Set(pods.filter(({ terminating }) => !terminating).map(({ serviceAccount }) => serviceAccount))].toSorted()
+  // Agents of terminating pods still report how their last sync ended.
+  const accounts = [...new Set(pods.map(({ serviceAccount }) => serviceAccount))].toSorted()
   if (accounts.length === 0) return undefined
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',

@@ -33,7 +33,7 @@ export function createCommitCheck({ store, listing }: Deps): ReconcileDeps['chec
 
 /** The modes that the gateways of a GatewaySync report; undefined while none does. */
 function modesInUse(store: Store, { namespace, name }: GatewaySyncRecord): string[] | undefined {
-  const reports = [...store.reportsIn(namespace).values()].filter(({ gatewaySync }) => gatewaySync === name)
+  const reports = store.reportsOf(namespace, name)
   const modes = reports.flatMap(({ status }) => status?.mode?.name ?? []).filter((mode) => mode !== '')
   return modes.length === 0 ? undefined : [...new Set(modes)]
 }

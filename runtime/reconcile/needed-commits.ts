@@ -6,16 +6,12 @@ import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
 import type { Store } from './store.ts'
 
-export function neededCommits(store: Pick<Store, 'syncs' | 'reportsIn'>): ReadonlySet<string> {
+export function neededCommits(store: Pick<Store, 'syncs' | 'reportsOf'>): ReadonlySet<string> {
   const needed = new Set<string>()
-  const namespaces = new Set<string>()
-  for (const { namespace, status } of store.syncs()) {
-    namespaces.add(namespace)
+  for (const { namespace, name, status } of store.syncs()) {
     for (const commit of keptCommits(status)) needed.add(commit)
-  }
-  for (const namespace of namespaces) {
-    for (const { status } of store.reportsIn(namespace).values()) {
-      if (status?.commit !== undefined && isCommitHash(status.commit)) needed.add(status.commit)
+    for (const { status: reported } of store.reportsOf(namespace, name)) {
+      if (reported?.commit !== undefined && isCommitHash(reported.commit)) needed.add(reported.commit)
     }
   }
   return needed

@@ -145,6 +145,9 @@ export function createStore(changed: (key: SyncKey) => void) {
     if (before === undefined) for (const name of syncs.keys()) if (name !== record.name) changed(syncKey(record.namespace, name))
   }
 
+  const podsOf = (namespace: string, name: string): PodRecord[] =>
+    [...(namespaces.get(namespace)?.pods.values() ?? [])].filter((pod) => syncOfPod(pod) === name)
+
   return {
     upsertSync,
     /** What a write returned: it never brings back an object of which a watch has told meanwhile that it is gone. */
@@ -189,8 +192,18 @@ export function createStore(changed: (key: SyncKey) => void) {
     },
     syncOfPod,
     /** The pods that follow a GatewaySync. */
-    podsOf(namespace: string, name: string): PodRecord[] {
-      return [...(namespaces.get(namespace)?.pods.values() ?? [])].filter((pod) => syncOfPod(pod) === name)
+    podsOf,
+    /**
+     * The reports that speak for a GatewaySync: each names it, and belongs to a live pod of the same uid that follows it. Anyone who may
+     * write a SyncReport can name any GatewaySync of the namespace, so the name alone proves nothing.
+     */
+    reportsOf(namespace: string, name: string): ReportRecord[] {
+      const reports = namespaces.get(namespace)?.reports
+      return podsOf(namespace, name)
+        .map((pod) => ({ pod, report: reports?.get(pod.name) }))
+        .flatMap(({ pod, report }) =>
+          report !== undefined && report.gatewaySync === name && report.podUid === pod.uid && !pod.terminating ? [report] : [],
+        )
     },
     podsIn(namespace: string): PodRecord[] {
       return [...(namespaces.get(namespace)?.pods.values() ?? [])]

@@ -13,7 +13,7 @@ function listed(values: ValuesInput): string[] {
   return objectsOf(values).map(({ kind, metadata: { name } }) => `${kind} ${name.replace(fullname, '*')}`)
 }
 
-const always = [
+const roles = [
   'ServiceAccount *',
   'ClusterRole *-controller',
   'ClusterRoleBinding *-controller',
@@ -23,11 +23,16 @@ const always = [
   'ClusterRole *-agent',
   'ClusterRole *-metrics-reader',
   'ClusterRoleBinding *-watched',
+]
+const policies = [
   'ValidatingAdmissionPolicy *-report',
   'ValidatingAdmissionPolicyBinding *-report',
   'ValidatingAdmissionPolicy *-status',
   'ValidatingAdmissionPolicyBinding *-status',
+  'ValidatingAdmissionPolicy *-spec',
+  'ValidatingAdmissionPolicyBinding *-spec',
 ]
+const always = [...roles, 'ClusterRole *-secrets', 'ClusterRoleBinding *-secrets', ...policies]
 const certificates = ['Issuer *-selfsigned', 'Certificate *-ca', 'Issuer *-ca', 'Certificate *-certificate']
 
 void t.test('the defaults install the controller, certificates, delivery, admission and metrics', async (t) => {
@@ -67,7 +72,7 @@ void t.test(
 )
 
 void t.test('everything off leaves the controller, its roles and policies, and delivery', async (t) => {
-  t.same(listed(everythingOff), [...always, 'Deployment *', 'Service *-delivery'])
+  t.same(listed(everythingOff), [...roles, ...policies, 'Deployment *', 'Service *-delivery'])
 })
 
 void t.test('a namespace is made only when asked for, before everything that is in it', async (t) => {
@@ -104,7 +109,8 @@ void t.test('names', async (t) => {
       const objects = objectsOf({ ...everything, ...values }, { ...release, name })
       t.equal(deploymentOf(objects).metadata.name, expected)
       for (const suffix of ['-webhook', '-delivery', '-metrics', '-webhook-receiver']) one(objects, 'Service', `${expected}${suffix}`)
-      for (const suffix of ['-controller', '-watched', '-agent', '-metrics-reader']) one(objects, 'ClusterRole', `${expected}${suffix}`)
+      for (const suffix of ['-controller', '-watched', '-secrets', '-agent', '-metrics-reader'])
+        one(objects, 'ClusterRole', `${expected}${suffix}`)
       for (const { kind, metadata } of objects) {
         t.ok(metadata.name.length <= 63, `${kind} ${metadata.name}`)
         for (const value of Object.values((metadata['labels'] ?? {}) as Record<string, string>)) t.ok(value.length <= 63, value)
@@ -132,7 +138,8 @@ void t.test('every port value reaches container, Service, network policy and the
   t.same(Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort])), chosen)
   t.same(settingsOf(objects).ports, chosen)
   const policy = one(objects, 'NetworkPolicy')
-  t.same(new Set(policy.spec.ingress[0].ports.map(({ port }) => port)), new Set(Object.values(chosen)))
+  const { probes: _probes, ...open } = chosen
+  t.same(new Set(policy.spec.ingress.flatMap(({ ports }) => ports).map(({ port }) => port)), new Set(Object.values(open)))
   const service = (suffix: string): [number, string] => {
     const { port, targetPort } = one(objects, 'Service', `${fullname}${suffix}`).spec.ports[0]
     return [port, targetPort]
@@ -153,8 +160,8 @@ void t.test('what is off is not listened to and not let in', async (t) => {
   )
   const { spec } = one(objects, 'NetworkPolicy')
   t.same(
-    spec.ingress[0].ports.map(({ port }) => port),
-    [9445, 8081],
+    spec.ingress.flatMap(({ ports }) => ports).map(({ port }) => port),
+    [9445],
   )
   t.same(spec.policyTypes, ['Ingress'], 'nothing that goes out is limited')
   t.match(settingsOf(objects), {

@@ -25,7 +25,7 @@ export const everything: ValuesInput = {
   podMonitor: { enabled: true },
   grafanaDashboard: { enabled: true, namespace: 'grafana', labels: { grafana_dashboard: '', folder: 'plant' }, annotations: { a: 'b' } },
   prometheusRule: { enabled: true, labels: { release: 'prometheus' }, notReadyFor: '30m' },
-  networkPolicy: { enabled: true, egress: { enabled: true, ports: [443, 7999] } },
+  networkPolicy: { enabled: true, egress: { enabled: true, ports: [443, 7999] }, metrics: { from: [{ podSelector: {} }] } },
   topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} }],
   serviceAccount: { annotations: { role: 'operator' } },
   extraEnv: [{ name: 'HTTPS_PROXY', value: 'http://proxy.example.com:3128' }],
@@ -46,7 +46,7 @@ export const everythingOff: ValuesInput = {
   certManager: { enabled: false },
   metrics: { enabled: false },
   webhook: { enabled: false },
-  rbac: { autoBindAgent: { enabled: false } },
+  rbac: { autoBindAgent: { enabled: false }, secrets: { enabled: false } },
   leaderElection: { enabled: false },
   podDisruptionBudget: { enabled: false },
   crds: { install: false },
@@ -76,7 +76,7 @@ type Rule = { resources?: string[]; resourceNames?: string[]; verbs: string[] }
 export type Kinds = {
   Deployment: Manifest & { spec: { replicas: number; selector: Selector; strategy: { type: string }; template: Pod } }
   Service: Manifest & { spec: { type: string; ports: [Port] } }
-  NetworkPolicy: Manifest & { spec: { ingress: [{ ports: Port[] }]; egress?: { ports: Port[] }[]; policyTypes: string[] } }
+  NetworkPolicy: Manifest & { spec: { ingress: { ports: Port[] }[]; egress?: { ports: Port[] }[]; policyTypes: string[] } }
   MutatingWebhookConfiguration: Manifest & { webhooks: [Selected] }
   ClusterRole: Manifest & { rules: Rule[] }
   Role: Manifest & { rules: Rule[] }

@@ -154,7 +154,7 @@ void t.test('a receiver that anyone may use is told of in an event of the own po
 void t.test('no role has a wildcard, or lists Secrets', async (t) => {
   for (const values of [{}, everything, everythingOff]) {
     const roles = objectsOf(values).filter((object): object is Kinds['Role'] => 'rules' in object && object.kind.endsWith('Role'))
-    t.equal(roles.length, 5)
+    t.equal(roles.length, values === everythingOff ? 5 : 6)
     for (const { metadata, rules } of roles) {
       t.notMatch(JSON.stringify(rules), '*', metadata.name)
       for (const { resources, verbs } of rules)
@@ -221,12 +221,69 @@ void t.test('extra variables come after our own; constraints of topology and ann
   t.match(one(objects, 'ServiceAccount').metadata, { annotations: { role: 'operator' } })
 })
 
+void t.test('when restricted, each port is open to those who need it and to nobody else', async (t) => {
+  const tcp = (port: number): object => ({ port, protocol: 'TCP' })
+  const labelled = (label: string): object => ({ namespaceSelector: {}, podSelector: { matchLabels: { [label]: 'true' } } })
+  const ingress = (values: ValuesInput) => one(objectsOf(values), 'NetworkPolicy').spec.ingress
+  const enabled = { networkPolicy: { enabled: true } }
+  const delivery = { from: [labelled('clustersync.io/agent')], ports: [tcp(9445)] }
+  const metrics = { from: [{ podSelector: {} }, labelled('clustersync.io/metrics-reader')], ports: [tcp(8443)] }
+  const admission = { ports: [tcp(9443)] }
+
+  await t.test('metrics to the namespace and labelled pods, delivery to agents, admission to API servers, which have no label', async (t) =>
+    t.same(ingress(enabled), [metrics, admission, delivery]),
+  )
+  await t.test('the receiver to anybody, for git hosts call it', async (t) =>
+    t.same(ingress({ ...enabled, webhookReceiver: { enabled: true } }), [metrics, admission, { ports: [tcp(9444)] }, delivery]),
+  )
+  await t.test('probes to nobody, because the node of a pod always reaches it', async (t) =>
+    t.notMatch(JSON.stringify(ingress(everything)), '8081'),
+  )
+  await t.test('what is off is not opened', async (t) =>
+    t.same(ingress({ ...enabled, metrics: { enabled: false }, webhook: { enabled: false } }), [delivery]),
+  )
+  await t.test('values name others in place of the usual ones', async (t) => {
+    const from = [{ ipBlock: { cidr: '198.18.0.0/15' } }]
+    const named = { enabled: true, metrics: { from }, delivery: { from }, receiver: { from } }
+    t.same(ingress({ networkPolicy: named, webhookReceiver: { enabled: true } }), [
+      { from, ports: [tcp(8443)] },
+      admission,
+      { from, ports: [tcp(9444)] },
+      { from, ports: [tcp(9445)] },
+    ])
+  })
+})
+
+void t.test('Secrets are read where that is needed: in the watched namespaces, in those that are named, or nowhere', async (t) => {
+  const bound = (values: ValuesInput): unknown =>
+    objectsOf(values)
+      .filter(({ kind, metadata }) => kind.endsWith('Binding') && metadata.name === `${fullname}-secrets`)
+      .map(({ kind, metadata }) => [kind, metadata['namespace']])
+  t.same(bound({}), [['ClusterRoleBinding', undefined]])
+  t.same(bound({ watchNamespaces: ['a'] }), [['RoleBinding', 'a']])
+  t.same(bound({ rbac: { secrets: { namespaces: ['b', 'c'] } } }), [
+    ['RoleBinding', 'b'],
+    ['RoleBinding', 'c'],
+  ])
+  t.same(bound({ rbac: { secrets: { enabled: false } } }), [])
+  t.notMatch(JSON.stringify(one(objectsOf({}), 'ClusterRole', `${fullname}-watched`).rules), 'secrets')
+})
+
+void t.test('of RoleBindings the controller may write the one of agents and no other', async (t) => {
+  const rules = one(objectsOf({}), 'ClusterRole', `${fullname}-watched`).rules.filter(({ resources }) =>
+    resources?.includes('rolebindings'),
+  )
+  t.match(rules, [{ resourceNames: [`${fullname}-agent`], verbs: ['create', 'patch', 'delete'] }])
+})
+
 void t.test('what goes out is limited to names, the API server and git hosts, when that is asked for', async (t) => {
   const { policyTypes, egress } = one(objectsOf({ networkPolicy: { enabled: true, egress: { enabled: true } } }), 'NetworkPolicy').spec
   t.same(policyTypes, ['Ingress', 'Egress'])
   const tcp = (port: number): object => ({ port, protocol: 'TCP' })
   t.same(egress, [{ ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] }, { ports: [tcp(443), tcp(6443), tcp(22)] }])
   t.same(one(objectsOf(everything), 'NetworkPolicy').spec.egress?.[1], { ports: [tcp(443), tcp(7999)] })
+  const openShift = one(objectsOf({ networkPolicy: { enabled: true, egress: { enabled: true, dnsPort: 5353 } } }), 'NetworkPolicy').spec
+  t.same(openShift.egress?.[0], { ports: [{ port: 5353, protocol: 'UDP' }, tcp(5353)] })
   t.same(
     objectsOf({ networkPolicy: { egress: { enabled: true } } }).filter(({ kind }) => kind === 'NetworkPolicy'),
     [],

@@ -88,6 +88,10 @@ void t.test('an agent writes its own report, no other, and no status of a Gatewa
       await refusalOf(unbound.mergePatch(syncReportType, key, patch, { subresource: 'status' }, signal)),
       /needs a token bound to a pod/,
     )
+    t.match(
+      await refusalOf(agent.mergePatch(syncReportType, key, { spec: { podUid: second.uid } }, {}, signal)),
+      /spec\.podUid of SyncReport gw-0 must be/,
+    )
     const orphan = { metadata: { ownerReferences: [] } }
     t.match(await refusalOf(agent.mergePatch(syncReportType, key, orphan, {}, signal)), /must be owned by pod gw-0/)
   })
@@ -113,5 +117,28 @@ void t.test('an agent writes its own report, no other, and no status of a Gatewa
     )
     const controller = world.as(await world.token(operator, fullname))
     t.equal(await refusalOf(controller.mergePatch(gatewaySyncType, plant, patch, { subresource: 'status' }, signal)), 'it was let through')
+  })
+  await t.test('of a GatewaySync itself the controller writes its own annotations and nothing else', async (t) => {
+    const plant = { namespace: own, name: 'plant' }
+    await kube.mergePatch(gatewaySyncType, plant, { metadata: { annotations: { note: 'mine' }, labels: { line: '1' } } }, {}, signal)
+    const controller = world.as(await world.token(operator, fullname))
+    const written = (patch: object) => refusalOf(controller.mergePatch(gatewaySyncType, plant, patch, {}, signal))
+    t.equal(await written({ metadata: { annotations: { 'clustersync.io/requested-ref': 'v1' } } }), 'it was let through')
+    t.equal(await written({ metadata: { annotations: { 'clustersync.io/requested-ref': null } } }), 'it was let through')
+    t.match(await written({ spec: { git: { repo: 'https://evil.example/x' } } }), /the controller never changes the spec/)
+    for (const metadata of [
+      { annotations: { note: 'ours' } },
+      { annotations: { note: null } },
+      { annotations: { other: 'x' } },
+      { labels: { line: '2' } },
+      { finalizers: ['clustersync.io/x'] },
+      { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'gw-0', uid: first.uid }] },
+    ])
+      t.match(await written({ metadata }), /changes only annotations/, JSON.stringify(metadata))
+    t.equal(
+      await refusalOf(kube.mergePatch(gatewaySyncType, plant, { spec: { paused: true } }, {}, signal)),
+      'it was let through',
+      'people may',
+    )
   })
 })

@@ -37,7 +37,10 @@ void t.test('the roles allow each call that is made, and each of their rules is 
   const general = forgetNames(cluster.manifests)
   const questions = general(calls.questions())
   const holders = [
-    { user: general(controller), roles: ['ClusterRole <fullname>-controller', 'ClusterRole <fullname>-watched', 'Role <fullname>'] },
+    {
+      user: general(controller),
+      roles: ['controller', 'watched', 'secrets'].map((role) => `ClusterRole <fullname>-${role}`).concat('Role <fullname>'),
+    },
     { user: general(agent), roles: ['ClusterRole <fullname>-agent'] },
     { user: general(metricsReader), roles: ['ClusterRole <fullname>-metrics-reader'] },
   ]

@@ -7,7 +7,7 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import type { Simulator } from '../../examples/simulator/simulator.ts'
 import { deliveryToken, podAnnotations } from '../../runtime/gatewaysync/names.ts'
-import { gatewaySyncType, podType, type ResourceType, secretType, syncReportType } from '../../runtime/kube/types.ts'
+import { gatewaySyncType, podType, type ResourceType, roleBindingType, secretType, syncReportType } from '../../runtime/kube/types.ts'
 import { type Installation, readyAt, simulatedGateway } from './installation.ts'
 import type { Repository } from './repository.ts'
 import { serviceAccountType, tinyPod, until } from './world.ts'
@@ -36,6 +36,7 @@ export async function liveOnce(t: Pick<Test, 'teardown'>, cluster: Installation)
   }
   await bindMetricsReader(cluster, namespace)
   const gateway = await simulatedGateway(t, cluster.folder, 'gw-0')
+  await bindWrongly(cluster, namespace)
   const repository = await firstCommit(cluster, namespace, gateway.port)
   await awaitBoundAgents(cluster, namespace)
   await runGateways(cluster, { namespace, repository, simulator: gateway.simulator })
@@ -139,6 +140,14 @@ async function push({ receiver }: Installation, namespace: string): Promise<void
   const headers = { authorization: `Bearer ${receiver.token}`, 'content-type': 'application/json' }
   const answer = await fetch(`${receiver.url}/webhook/${namespace}/plant`, { method: 'POST', headers, body: '{"ref":"refs/heads/main"}' })
   if (answer.status !== 202) throw new Error(`the push was answered with ${answer.status}: ${await answer.text()}`)
+}
+
+/** Somebody has made the binding of agents for another role, which no patch can change. */
+async function bindWrongly({ world, manifests }: Installation, namespace: string): Promise<void> {
+  const name = manifests.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.endsWith('-agent'))?.metadata.name ?? ''
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `${name}-of-old` }
+  const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { namespace, name }, roleRef, subjects: [] }
+  await world.kube.create(roleBindingType, binding, world.signal)
 }
 
 /** Prometheus, with an account that may read the metrics. */

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createAgentBindings } from '../../../runtime/controller/agent-bindings.ts'
+import { Fault } from '../../../runtime/fault.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import type { RoleBinding } from '../../../runtime/reconcile/agent-rbac.ts'
 import type { PodRecord } from '../../../runtime/reconcile/store.ts'
@@ -14,6 +15,7 @@ const podOf = (serviceAccount: string): PodRecord =>
 void t.test('a namespace is bound when its pods change, and anew every ten minutes, for a binding may have been removed', async (t) => {
   const { clock, step } = steppedClock()
   const applied: RoleBinding[] = []
+  const removed: string[] = []
   let pods = [podOf('a')]
   let asked = 0
   const bindings = createAgentBindings({
@@ -23,6 +25,7 @@ void t.test('a namespace is bound when its pods change, and anew every ten minut
       return pods
     },
     apply: async (binding) => void applied.push(binding),
+    remove: async (namespace, name) => void removed.push(`${namespace}/${name}`),
     clock,
     log: silentLog,
   })
@@ -47,6 +50,38 @@ void t.test('a namespace is bound when its pods change, and anew every ten minut
   bindings.changed('plant')
   await until(() => (asked > before ? true : undefined), 'the pods are looked at')
   t.equal(applied.length, 3, 'nobody is left to bind')
+  t.same(removed, [], 'a pod that is recreated finds its binding')
+  // Nothing is waited for after it, so the step itself does not settle before the next change.
+  const later = step(tenMinutesMs)
+  await until(() => (removed.length > 0 ? true : undefined), 'the binding is removed')
+  t.same(removed, ['plant/agents'])
+  pods = [podOf('a')]
+  bindings.changed('plant')
+  await appliedTimes(4)
+  await later
+  stop.abort(new Error('stop'))
+  await running
+})
+
+void t.test('a binding that names another role is made anew', async (t) => {
+  const { clock } = steppedClock()
+  const calls: string[] = []
+  const bindings = createAgentBindings({
+    role: 'agents',
+    pods: () => [podOf('a')],
+    async apply() {
+      calls.push('apply')
+      if (!calls.includes('remove')) throw new Fault('Rejected', 'roleRef is immutable')
+    },
+    remove: async () => void calls.push('remove'),
+    clock,
+    log: silentLog,
+  })
+  const stop = new AbortController()
+  const running = bindings.run(stop.signal)
+  bindings.changed('plant')
+  await until(() => (calls.length === 3 ? true : undefined), 'the binding is written')
+  t.same(calls, ['apply', 'remove', 'apply'])
   stop.abort(new Error('stop'))
   await running
 })

@@ -7,6 +7,7 @@ import type { Verdict } from '../../../runtime/gatewaysync/decide.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { createCommitCheck } from '../../../runtime/reconcile/commit-check.ts'
 import { createStore, type GatewaySyncRecord } from '../../../runtime/reconcile/store.ts'
 import { commitListing, config, type Files, resource, root, validTree } from '../../support/collection-tree.ts'
@@ -26,9 +27,20 @@ function setUp(files: Files) {
       return commitListing(new Map([[commit, files]]), of)
     },
   })
-  const reports = (pod: string, gatewaySync: string, mode: string): void => {
+  /** A live pod that follows `follows`, unless its report is of a pod that is gone, and its report. */
+  const reports = (pod: string, gatewaySync: string, mode: string, { follows = gatewaySync, uid = pod } = {}): void => {
+    store.upsertPod({
+      namespace: 'plant',
+      name: pod,
+      uid: pod,
+      annotations: { [podAnnotations.gatewaySync]: follows },
+      injected: true,
+      terminating: false,
+      agentDown: undefined,
+      serviceAccount: 'gateway',
+    })
     const status: SyncReportStatus = { phase: 'Synced', mode: { name: mode, from: 'argument' } }
-    store.upsertReport({ namespace: 'plant', pod, gatewaySync, podUid: pod, status, malformed: false })
+    store.upsertReport({ namespace: 'plant', pod, gatewaySync, podUid: uid, status, malformed: false })
   }
   const spec = (profile: object, validation: object = {}) =>
     v.parse(gatewaySyncSpec({ allowLocal: true }), {
@@ -63,6 +75,16 @@ void t.test('the modes that gateways of this GatewaySync report decide, those of
   t.match(await judge(collections), { kind: 'checked', errors: 0 })
   reports('a-1', 'line', 'dev')
   t.match(await judge(collections), { kind: 'checked', errors: 1 })
+})
+
+void t.test('a report counts only for the live pod that wrote it and for the GatewaySync which that pod follows', async (t) => {
+  const { judge, reports } = setUp(broken)
+  reports('a-0', 'line', 'prod', { follows: 'other' })
+  t.match(await judge(collections), { kind: 'checked', errors: 1 }, 'the pod follows another GatewaySync')
+  reports('a-1', 'line', 'prod', { uid: 'a pod that is gone' })
+  t.match(await judge(collections), { kind: 'checked', errors: 1 }, 'the report is of an earlier pod of that name')
+  reports('a-2', 'line', 'prod')
+  t.match(await judge(collections), { kind: 'checked', errors: 0 })
 })
 
 void t.test('a gateway that runs without a mode is no mode in use', async (t) => {
