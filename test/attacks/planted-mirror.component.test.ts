@@ -36,7 +36,7 @@ async function use(mirror: Mirror, commit: string): Promise<void> {
   await mirror.resolve('main', { fresh: true }, signal)
   await mirror.resolve('main', { fresh: false }, signal)
   await mirror.ensure(parseCommitHash(commit), signal)
-  for await (const _batch of mirror.listing(parseCommitHash(commit), [parseRelativePath('')]).list(signal)) continue
+  await Array.fromAsync(mirror.listing(parseCommitHash(commit), [parseRelativePath('')]).list(signal))
 }
 
 /** Settings that run a program, and what else in a mirror leads git elsewhere. */
