@@ -2,7 +2,8 @@
 # Installs what the tests need from the system (Debian and its kin). Does nothing when everything is there.
 set -euo pipefail
 
-declare -A package_of=([git]=git [ssh]=openssh-client [sshd]=openssh-server [openssl]=openssl [ip]=iproute2 [prlimit]=util-linux)
+declare -A package_of=([git]=git [ssh]=openssh-client [sshd]=openssh-server [openssl]=openssl [ip]=iproute2 [prlimit]=util-linux
+  [gpg]=gnupg [gpgv]=gpgv [ssh-keygen]=openssh-client)
 missing=()
 for program in "${!package_of[@]}"; do
   PATH="$PATH:/usr/sbin:/sbin" command -v "$program" >/dev/null || missing+=("${package_of[$program]}")

@@ -1,0 +1,8 @@
+/**
+ * What was found about one signature. Pure.
+ */
+export type Judged =
+  /** `key` is a fingerprint; `by` the name that the Secret gives it. */
+  | { kind: 'good'; key: string; by: string | undefined }
+  /** Worded to follow the name of the object. */
+  | { kind: 'bad'; why: string }

@@ -1,0 +1,116 @@
+/**
+ * Takes a commit or an annotated tag apart into what was signed and the signature. Strict, so that there is one reading of an object:
+ * what git itself would skip, join or choose between is refused. Pure.
+ */
+import { createHash } from 'node:crypto'
+
+export type ObjectFormat = 'sha1' | 'sha256'
+
+/** What was signed, byte by byte, and the signature in its ASCII armour. */
+export type Signed = { payload: Buffer; armour: string }
+
+export type Split =
+  | { kind: 'signed'; signed: Signed }
+  | { kind: 'unsigned' }
+  /** Why the object has no one meaning, worded to follow "commit 0123abcd". */
+  | { kind: 'refused'; why: string }
+
+export type ParsedTag = {
+  kind: 'tag'
+  /** Id and kind of the object that the tag points to. */
+  object: string
+  type: string
+  /** The name that was signed; the ref may carry another one. */
+  name: string
+  split: Split
+}
+
+/** Where a commit of each object format carries its signature. */
+const signatureHeaders = { sha1: 'gpgsig', sha256: 'gpgsig-sha256' } as const
+
+export function formatOf(id: string): ObjectFormat {
+  return id.length === 64 ? 'sha256' : 'sha1'
+}
+
+/** The id of an object by its contents: what git answers for an id is not believed, it is hashed. */
+export function objectId(type: 'commit' | 'tag', raw: Buffer, format: ObjectFormat): string {
+  return createHash(format).update(`${type} ${raw.length}\0`).update(raw).digest('hex')
+}
+
+export function splitCommit(raw: Buffer, format: ObjectFormat): Split {
+  // One character for each byte, so that positions and contents survive whatever the encoding.
+  const text = raw.toString('latin1')
+  const head = headersOf(text)
+  if (head === undefined) return refused('has a header that is not well formed')
+  const hash = hashPattern(format)
+  const names = head.map(({ name }) => name)
+  const once = ['tree', 'author', 'committer'].every((name) => names.filter((one) => one === name).length === 1)
+  const linked = head.every(({ name, value }) => (name !== 'tree' && name !== 'parent') || hash.test(value))
+  if (!once || !linked || names[0] !== 'tree') return refused('has a header that is not well formed')
+  const signatures = head.filter(({ name }) => name.startsWith('gpgsig'))
+  const [signature, second] = signatures
+  if (signature === undefined) return { kind: 'unsigned' }
+  if (second !== undefined) return refused('carries more than one signature')
+  if (signature.name !== signatureHeaders[format]) return refused('carries a signature of another object format')
+  const payload = Buffer.concat([raw.subarray(0, signature.start), raw.subarray(signature.end)])
+  return { kind: 'signed', signed: { payload, armour: signature.value } }
+}
+
+export function parseTag(raw: Buffer, format: ObjectFormat): ParsedTag | { kind: 'refused'; why: string } {
+  const text = raw.toString('latin1')
+  const head = headersOf(text)
+  const [object, type, name, tagger, ...others] = head ?? []
+  const wellFormed =
+    object?.name === 'object' &&
+    hashPattern(format).test(object.value) &&
+    type?.name === 'type' &&
+    name?.name === 'tag' &&
+    tagger?.name === 'tagger' &&
+    [object, type, name, tagger].every(({ value }) => !value.includes('\n'))
+  if (!wellFormed) return refused('has a header that is not well formed')
+  if (others.length > 0) return refused(`has the header ${others[0]?.name ?? ''}, which no tag of git has`)
+  return { kind: 'tag', object: object.value, type: type.value, name: name.value, split: splitTagBody(raw, text) }
+}
+
+/** The signature of a tag ends it. */
+function splitTagBody(raw: Buffer, text: string): Split {
+  const starts = [...text.matchAll(/(?<=\n)-----BEGIN /g)].map(({ index }) => index)
+  const [start, second] = starts
+  if (start === undefined) return { kind: 'unsigned' }
+  if (second !== undefined) return refused('carries more than one signature')
+  return { kind: 'signed', signed: { payload: raw.subarray(0, start), armour: text.slice(start) } }
+}
+
+type Header = { name: string; value: string; start: number; end: number }
+
+/** The headers up to the first empty line, each with the range that it takes; undefined where a line is none. */
+function headersOf(text: string): Header[] | undefined {
+  const headers: Header[] = []
+  let at = 0
+  while (at < text.length) {
+    const lineEnd = text.indexOf('\n', at)
+    if (lineEnd < 0) return undefined
+    if (lineEnd === at) return headers
+    const line = text.slice(at, lineEnd)
+    const last = headers.at(-1)
+    const [, name, value] = /^([A-Za-z][A-Za-z0-9:-]*) ([^\0]*)$/.exec(line) ?? []
+    if (line.startsWith(' ') && last !== undefined) {
+      last.value += `\n${line.slice(1)}`
+      last.end = lineEnd + 1
+    } else if (name !== undefined && value !== undefined) {
+      headers.push({ name, value, start: at, end: lineEnd + 1 })
+    } else {
+      return undefined
+    }
+    at = lineEnd + 1
+  }
+  return undefined
+}
+
+function hashPattern(format: ObjectFormat): RegExp {
+  return format === 'sha256' ? /^[0-9a-f]{64}$/ : /^[0-9a-f]{40}$/
+}
+
+function refused(why: string): { kind: 'refused'; why: string } {
+  return { kind: 'refused', why }
+}

@@ -1,0 +1,70 @@
+/**
+ * Whether an OpenPGP key of the Secret made a signature: gpgv says so, over a keyring that holds nothing else. Its exit code is 0 for
+ * expired and revoked keys too, so only its status lines count.
+ */
+import { runTool, type ToolOptions } from '../tool.ts'
+import { decodePgp } from './armour.ts'
+import type { Judged } from './judged.ts'
+import type { Keyring } from './keyring.ts'
+import { packetsOf, type PgpSignature, signatureOf, weakDigestOf, weaknessOf } from './openpgp.ts'
+import type { Signed } from './signed-object.ts'
+
+/** Throws Timeout and ToolMissing. */
+export async function verifyPgp({ payload, armour }: Signed, { pgp, pgpKeys }: Keyring, options: ToolOptions): Promise<Judged> {
+  const decoded = decodePgp(armour, 'PGP SIGNATURE')
+  if (decoded.kind !== 'bytes') return bad(decoded.why)
+  const signature = signatureOf(packetsOf(decoded.bytes), payload)
+  if ('why' in signature) return bad(signature.why)
+  const digest = weakDigestOf(signature)
+  if (digest !== undefined) return bad(`is signed with ${digest}, which is too weak`)
+  const named = signature.fingerprint ?? signature.keyId
+  const key = [...pgpKeys.values()].find(({ fingerprint }) => named !== undefined && fingerprint.endsWith(named))
+  if (key === undefined) return bad(`is signed by PGP key ${named ?? 'of no name'}, which is not in the Secret`)
+  const weakness = weaknessOf(key)
+  if (weakness !== undefined) return bad(`is signed by PGP key ${key.fingerprint}, which is too weak: ${weakness}`)
+  const { code, stdout } = await runTool(
+    {
+      command: 'gpgv',
+      args: ['--homedir', '/nonexistent', '--keyring', '{keyring}', '--status-fd', '1', '{signature}', '-'],
+      files: { keyring: pgp, signature: decoded.bytes },
+      input: payload,
+    },
+    options,
+  )
+  return judge(statusLines(stdout), { signature, fingerprint: key.fingerprint, code })
+}
+
+type Status = { keyword: string; fields: string[] }
+
+/** gpg-interface of GnuPG's doc/DETAILS: `[GNUPG:] KEYWORD field…`. */
+function statusLines(output: string): Status[] {
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('[GNUPG:] '))
+    .map((line) => {
+      const [keyword = '', ...fields] = line.slice('[GNUPG:] '.length).split(' ')
+      return { keyword, fields }
+    })
+}
+
+type Facts = { signature: PgpSignature; fingerprint: string; code: number | null }
+
+function judge(lines: readonly Status[], { signature, fingerprint, code }: Facts): Judged {
+  const all = (keyword: string): Status[] => lines.filter((line) => line.keyword === keyword)
+  if (all('REVKEYSIG').length > 0) return bad(`is signed by PGP key ${fingerprint}, which is revoked`)
+  if (all('EXPKEYSIG').length > 0) return bad(`is signed by PGP key ${fingerprint}, which has expired`)
+  if (all('EXPSIG').length > 0) return bad('carries a signature that has expired')
+  const [[good], [valid]] = [all('GOODSIG'), all('VALIDSIG')]
+  const once = ['NEWSIG', 'GOODSIG', 'VALIDSIG'].every((keyword) => all(keyword).length === 1)
+  if (code !== 0 || !once || good === undefined || valid === undefined) return bad('is not what its signature signs')
+  const [signer = '', , , , , , , digest, signatureClass] = valid.fields
+  const agrees = signer === fingerprint && digest === String(signature.digest) && signatureClass === '00'
+  const isNamed = signature.keyId === undefined || signer.endsWith(signature.keyId)
+  if (!agrees || !isNamed) return bad('carries a signature that names another key than the one that made it')
+  const by = Buffer.from(good.fields.slice(1).join(' '), 'latin1').toString('utf8')
+  return { kind: 'good', key: signer, by: by === '' ? undefined : by }
+}
+
+function bad(why: string): Judged {
+  return { kind: 'bad', why }
+}

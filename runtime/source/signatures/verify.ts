@@ -1,0 +1,86 @@
+/**
+ * Whether a commit, the tag that names it, or both are signed by a key of a Secret, as `spec.git.verify` asks. Everything that is not
+ * surely so is refused, with what is wrong.
+ */
+import { type CommitHash, printable } from '../../gatewaysync/values.ts'
+import type { ToolOptions } from '../tool.ts'
+import type { Judged } from './judged.ts'
+import type { Keyring } from './keyring.ts'
+import { formatOf, objectId, parseTag, type Split, splitCommit } from './signed-object.ts'
+import { verifyPgp } from './verify-pgp.ts'
+import { verifySsh } from './verify-ssh.ts'
+
+/** Who signed: the fingerprint of the key, and the name that the Secret gives it. */
+export type Signer = { key: string; by?: string }
+
+export type Verified = { kind: 'verified'; commit?: Signer; tag?: Signer } | { kind: 'refused'; why: string }
+
+export type SignedContents = {
+  mode: 'Commit' | 'Tag' | 'TagAndCommit'
+  commit: CommitHash
+  /** The commit as git stores it. */
+  commitBytes: Buffer
+  /** The full name of the wanted ref. */
+  ref: string
+  /** The annotated tag behind the wanted ref, as git stores it; undefined where there is none. */
+  tag: { id: CommitHash; bytes: Buffer } | undefined
+}
+
+/** Throws Timeout and ToolMissing. */
+export async function verify(contents: SignedContents, keyring: Keyring, options: ToolOptions): Promise<Verified> {
+  const { mode } = contents
+  const tag = mode === 'Commit' ? undefined : await verifyTag(contents, keyring, options)
+  if (tag?.kind === 'bad') return { kind: 'refused', why: tag.why }
+  const commit = mode === 'Tag' ? undefined : await verifyCommit(contents, keyring, options)
+  if (commit?.kind === 'bad') return { kind: 'refused', why: commit.why }
+  return {
+    kind: 'verified',
+    ...(commit === undefined ? {} : { commit: signerOf(commit) }),
+    ...(tag === undefined ? {} : { tag: signerOf(tag) }),
+  }
+}
+
+async function verifyCommit({ commit, commitBytes }: SignedContents, keyring: Keyring, options: ToolOptions): Promise<Judged> {
+  const format = formatOf(commit)
+  const name = `commit ${commit}`
+  if (objectId('commit', commitBytes, format) !== commit) return bad(name, 'is not what the mirror holds under its id')
+  return await verifySplit(name, splitCommit(commitBytes, format), keyring, options)
+}
+
+async function verifyTag({ commit, ref, tag }: SignedContents, keyring: Keyring, options: ToolOptions): Promise<Judged> {
+  if (tag === undefined) return bad(`"${printable(ref)}"`, 'is no annotated tag, and only such a tag can be signed')
+  const name = `tag ${tag.id}`
+  const format = formatOf(tag.id)
+  if (objectId('tag', tag.bytes, format) !== tag.id) return bad(name, 'is not what the mirror holds under its id')
+  const parsed = parseTag(tag.bytes, format)
+  if (parsed.kind === 'refused') return bad(name, parsed.why)
+  if (parsed.type !== 'commit') return bad(name, `is of a ${printable(parsed.type)}, not of a commit`)
+  if (parsed.object !== commit) return bad(name, `is of commit ${printable(parsed.object)}, not of ${commit}`)
+  // A tag of another name, moved here, would pass an old commit off as a new one.
+  if (ref !== `refs/tags/${parsed.name}`) return bad(name, `was signed as "${printable(parsed.name)}", not as "${printable(ref)}"`)
+  return await verifySplit(name, parsed.split, keyring, options)
+}
+
+async function verifySplit(name: string, split: Split, keyring: Keyring, options: ToolOptions): Promise<Judged> {
+  if (split.kind === 'unsigned') return bad(name, 'is not signed')
+  if (split.kind === 'refused') return bad(name, split.why)
+  const { signed } = split
+  const check = kindOf(signed.armour)
+  if (check === undefined) return bad(name, 'carries a signature of another kind than PGP and SSH')
+  const judged = await check(signed, keyring, options)
+  return judged.kind === 'good' ? judged : bad(name, judged.why)
+}
+
+function kindOf(armour: string): typeof verifyPgp | undefined {
+  if (armour.startsWith('-----BEGIN PGP SIGNATURE-----\n')) return verifyPgp
+  return armour.startsWith('-----BEGIN SSH SIGNATURE-----\n') ? verifySsh : undefined
+}
+
+function bad(name: string, why: string): Judged {
+  return { kind: 'bad', why: `${name} ${why}` }
+}
+
+/** Lengths are those of the status. */
+function signerOf({ key, by }: Extract<Judged, { kind: 'good' }>): Signer {
+  return { key, ...(by === undefined ? {} : { by: printable(by).slice(0, 256) }) }
+}

@@ -1,0 +1,92 @@
+/**
+ * Runs a small program to its end over data that a stranger sent: no environment, little memory, no file to write, a deadline. Data that
+ * the program wants as files are descriptors of files without a name, so that nothing of them is left behind, however the process ends.
+ */
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, mkdirSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { deadline } from '../clock.ts'
+import { Fault } from '../fault.ts'
+
+export type ToolRun = {
+  command: string
+  /** An argument `{name}` stands for the path of the file of that name. */
+  args: readonly string[]
+  files: Readonly<Record<string, Buffer>>
+  input: Buffer
+}
+
+export type ToolOptions = {
+  /** On any disk; made when it is not there. Files stand in it for the time between two system calls. */
+  folder: string
+  timeoutMs: number
+  signal: AbortSignal
+}
+
+export type ToolResult = { code: number | null; stdout: string; stderr: string }
+
+const maxMemoryBytes = 64 * 1024 * 1024
+const maxOutputBytes = 64 * 1024
+/** The first descriptor behind the standard ones. */
+const firstDescriptor = 3
+
+/** Throws Timeout, and ToolMissing where the machine does not have the program. */
+export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolOptions): Promise<ToolResult> {
+  const names = Object.keys(run.files)
+  const descriptors = names.map((name) => unnamed(folder, run.files[name] ?? Buffer.alloc(0)))
+  try {
+    const args = run.args.map((arg) => {
+      const index = names.findIndex((name) => arg === `{${name}}`)
+      return index < 0 ? arg : `/dev/fd/${firstDescriptor + index}`
+    })
+    const command = ['--core=0', `--data=${maxMemoryBytes}`, '--fsize=0', run.command, ...args]
+    const stop = deadline(timeoutMs, signal)
+    const child = spawn('prlimit', command, {
+      stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
+      env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+      signal: stop,
+      killSignal: 'SIGKILL',
+    })
+    const [input, output, errors] = child.stdio as unknown as [Writable, Readable, Readable]
+    const [stdout, stderr] = [gather(output), gather(errors)]
+    input.on('error', () => undefined)
+    input.end(run.input)
+    const code = await new Promise<number | null | Error>((resolve) => {
+      child.once('error', resolve)
+      child.once('close', resolve)
+    })
+    signal.throwIfAborted()
+    if (stop.aborted) throw new Fault('Timeout', `${run.command} did not end within ${Math.round(timeoutMs / 1000)} s`)
+    if (code instanceof Error) throw new Fault('ToolMissing', `prlimit cannot be started: ${code.message}`, { cause: code })
+    // What prlimit itself says when there is no such program.
+    if (/^prlimit: failed to execute /m.test(stderr()) && code !== 0) throw new Fault('ToolMissing', `${run.command} is not installed`)
+    return { code, stdout: stdout(), stderr: stderr() }
+  } finally {
+    descriptors.forEach((descriptor) => closeSync(descriptor))
+  }
+}
+
+/** Opens a file that only this process has. */
+function unnamed(folder: string, content: Buffer): number {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = path.join(folder, `.tool-${randomBytes(16).toString('hex')}`)
+  writeFileSync(file, content, { flag: 'wx', mode: 0o600 })
+  try {
+    return openSync(file, 'r')
+  } finally {
+    unlinkSync(file)
+  }
+}
+
+/** The beginning of what a program writes; the rest is read and forgotten. */
+function gather(stream: Readable): () => string {
+  const chunks: Buffer[] = []
+  let size = 0
+  stream.on('data', (chunk: Buffer) => {
+    if (size < maxOutputBytes) chunks.push(chunk)
+    size += chunk.length
+  })
+  return () => Buffer.concat(chunks).toString('latin1')
+}
