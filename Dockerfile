@@ -1,4 +1,5 @@
-# Two images from one file: `docker build --target controller .` and `--target agent`. BASE needs Node 26; the controller also git and ssh.
+# Two images from one file: `docker build --target controller .` and `--target agent`. BASE needs Node 26; the controller also git, ssh
+# and what checks signatures.
 ARG BASE=node:26-trixie-slim
 
 FROM ${BASE} AS build
@@ -9,7 +10,7 @@ COPY . .
 RUN node scripts/bundle.ts
 
 FROM ${BASE} AS controller
-RUN apt-get update && apt-get install --no-install-recommends -y git openssh-client util-linux && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install --no-install-recommends -y git openssh-client gpgv util-linux && rm -rf /var/lib/apt/lists/*
 COPY --from=build /src/build/controller.js /app/controller.js
 USER 65532:65532
 # One heap of the C library instead of one for each thread, and what is large goes back to the system at once: some 8 MiB less.

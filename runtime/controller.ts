@@ -14,6 +14,7 @@ import { lead } from './controller/leader.ts'
 import { pruneMirrors } from './controller/prune-mirrors.ts'
 import { warnOpen } from './controller/receiver.ts'
 import { readClusterSecret } from './controller/secrets.ts'
+import { sourceSecretUsers } from './controller/secret-users.ts'
 import { asFault, Fault } from './fault.ts'
 import { fieldManager, group } from './gatewaysync/names.ts'
 import { createKube, type Kube, loadKube } from './kube/client.ts'
@@ -23,6 +24,8 @@ import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createCommitCheck } from './reconcile/commit-check.ts'
 import { neededCommits } from './reconcile/needed-commits.ts'
+import { createSecretChanges } from './reconcile/secret-changes.ts'
+import { createSignatureCheck } from './reconcile/signature-check.ts'
 import { createStore, type SyncKey } from './reconcile/store.ts'
 import { createSyncMirrors } from './reconcile/sync-mirrors.ts'
 import { createMirrors } from './source/mirrors.ts'
@@ -72,7 +75,14 @@ async function run(
     needed: () => (listed ? neededCommits(store) : undefined),
     maxPackBytes: Math.floor(sizeLimit / 2),
   })
-  const mirrors = createSyncMirrors(gitMirrors, createRemotes({ allowLocal, allowedHosts, readSecret: readClusterSecret({ kube, clock }) }))
+  const secrets = createSecretChanges({
+    readSecret: readClusterSecret({ kube, clock }),
+    users: () => sourceSecretUsers(store),
+    changed: (key) => subscribers.forEach((changed) => changed(key)),
+    clock,
+  })
+  const { readSecret } = secrets
+  const mirrors = createSyncMirrors(gitMirrors, createRemotes({ allowLocal, allowedHosts, readSecret }))
   const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)
   const pulse = startPulse(clock, signal)
@@ -128,6 +138,14 @@ async function run(
             store,
             listing: ({ namespace, name }, commit, roots) => mirrors.held(`${namespace}/${name}`).listing(commit, roots),
           }),
+          verify: createSignatureCheck({
+            readSecret,
+            rawObject: (key, ...what) => mirrors.held(key).rawObject(...what),
+            folder,
+            clock,
+            checked: metrics.signaturesChecked,
+          }),
+          secrets,
           delivery: () => ({ url: settings.delivery.url, caBundle: certificates.current().caBundle }),
           observed: metrics.observed,
           reconciled: metrics.reconciled,

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { createFollower, type Follower } from '../agent/follow.ts'
 import { type Clock, timestamp } from '../clock.ts'
 import { podAnnotations } from '../gatewaysync/names.ts'
+import { sourceSecretNames } from '../gatewaysync/secret-names.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { keptCommits } from '../reconcile/needed-commits.ts'
@@ -15,6 +16,8 @@ import { connectGateway, type Gateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
 import type { Log } from '../log.ts'
 import { createCommitCheck } from '../reconcile/commit-check.ts'
+import { createSecretChanges } from '../reconcile/secret-changes.ts'
+import { createSignatureCheck } from '../reconcile/signature-check.ts'
 import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
@@ -71,13 +74,16 @@ export function createStandalone(
   const store = createStore((changed) => queue.add(changed))
   const keeper = createKeeper({ store, clock }, settings)
   const lookups = createLookups({ clock, concurrency: 1, answered: (key) => queue.add(key), signal: stopping.signal })
-  const mirrors = createMirrors({
-    folder: path.join(settings.stateDir, 'mirrors'),
+  const folder = path.join(settings.stateDir, 'mirrors')
+  const mirrors = createMirrors({ folder, clock, log, needed: () => new Set(keptCommits(keeper.record().status)) })
+  const secrets = createSecretChanges({
+    readSecret: readSecretFolder(settings.secretsDir),
+    users: () => [{ key, namespace: sync.namespace, secrets: sourceSecretNames(sync.spec.git) }],
+    changed: (changed) => queue.add(changed),
     clock,
-    log,
-    needed: () => new Set(keptCommits(keeper.record().status)),
   })
-  const remoteOf = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: readSecretFolder(settings.secretsDir) })
+  const { readSecret } = secrets
+  const remoteOf = createRemotes({ allowLocal: true, allowedHosts: [], readSecret })
   const syncMirrors = createSyncMirrors(mirrors, remoteOf)
   const followers = new Map<string, Follower>()
   let following = !settings.sourceFirst
@@ -94,6 +100,8 @@ export function createStandalone(
       syncMirrors.answered(key, mirror)
       return resolved
     },
+    verify: createSignatureCheck({ readSecret, rawObject: (_key, ...what) => syncMirrors.held(key).rawObject(...what), folder, clock }),
+    secretChanges: secrets.count,
     check: createCommitCheck({ store, listing: (_record, commit, roots) => syncMirrors.held(key).listing(commit, roots) }),
     delivery: () => ({ url: 'in-process', caBundle: '' }),
     async writeStatus(_record, status) {
@@ -171,7 +179,7 @@ export function createStandalone(
       await removeFormerMirrors(signal)
       queue.add(key)
       if (following) observeAll()
-      await Promise.all([queue.run(signal), ...[...followers.values()].map((follower) => follower.run(signal))])
+      await Promise.all([queue.run(signal), secrets.run(signal), ...[...followers.values()].map((follower) => follower.run(signal))])
       await lookups.settled()
       await mirrors.close()
       log.info({ message: timestamp(clock.now()) }, 'stopped')

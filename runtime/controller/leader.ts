@@ -11,14 +11,17 @@ import type { Log } from '../log.ts'
 import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue, type Queue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
+import type { SecretChanges } from '../reconcile/secret-changes.ts'
 import { projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
 import type { SyncMirrors } from '../reconcile/sync-mirrors.ts'
 import { createAgentBindings } from './agent-bindings.ts'
 
-export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'delivery' | 'observed' | 'allowLocal'> & {
+export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | 'observed' | 'allowLocal'> & {
   kube: Kube
   store: Store
   mirrors: SyncMirrors
+  /** Of the Secrets that sources need. */
+  secrets: Pick<SecretChanges, 'count' | 'run'>
   events: EventRecorder
   clock: Clock
   log: Log
@@ -51,6 +54,7 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
   const passDeps: ReconcileDeps = {
     ...deps,
     lookups,
+    secretChanges: deps.secrets.count,
     async resolve(record, spec, wanted, fresh, own) {
       const { namespace, name } = record
       const { mirror, resolved } = await measured(clock, deps.fetched, own, async () => {
@@ -95,7 +99,7 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
   const stop = deps.subscribe(changed)
   try {
     for (const { namespace, name } of store.syncs()) changed(`${namespace}/${name}`)
-    await Promise.all([queue.run(signal), bindings.run(signal)])
+    await Promise.all([queue.run(signal), bindings.run(signal), deps.secrets.run(signal)])
     await lookups.settled()
   } finally {
     stop()

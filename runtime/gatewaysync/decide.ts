@@ -3,7 +3,7 @@
  * The controller and the standalone runner share it. Pure: takes data and `now`, returns data.
  */
 import { timestamp } from '../clock.ts'
-import { Fault } from '../fault.ts'
+import { Fault, type Reason } from '../fault.ts'
 import { meaningOf, needsSomebody } from './conditions.ts'
 import { describeErrors } from './findings.ts'
 import { summarise } from './summary.ts'
@@ -31,8 +31,15 @@ export type SourceObservation =
   | { kind: 'unasked'; standing: Fault | undefined }
   /** Nobody has asked about the present spec yet: what the status holds is of an earlier one. */
   | { kind: 'pending' }
-  | { kind: 'resolved'; commit: CommitHash; committedAt: string | undefined; fetchedAt: string; verdict: Verdict; durationMs: number }
+  | (ResolvedSource & { kind: 'resolved'; verified: Signers | undefined; verdict: Verdict })
+  /** The commit is there and not signed as `spec.git.verify` asks. */
+  | (ResolvedSource & { kind: 'unverified'; fault: Fault })
   | { kind: 'fault'; fault: Fault }
+
+type ResolvedSource = { commit: CommitHash; committedAt: string | undefined; fetchedAt: string; durationMs: number }
+
+/** Who signed the commit, and who the tag that names it. */
+export type Signers = NonNullable<NonNullable<GatewaySyncStatus['source']>['verified']>
 
 /** What the collection checks found; `notChecked` when no profile has collections or the policy is Off. */
 export type Verdict = { kind: 'notChecked' } | { kind: 'checked'; errors: number; warnings: number; items: readonly Finding[] }
@@ -117,7 +124,8 @@ function followSource(observed: Observed, at: string): Step {
   if (source.kind === 'pending') return step
   if (source.kind === 'unasked') return { ...step, fault: source.standing }
   if (source.kind === 'fault') return followFault(observed, step, source.fault, at)
-  const refusal = refusalOf(observed.spec, source.verdict)
+  const verdict: Verdict = source.kind === 'resolved' ? source.verdict : { kind: 'notChecked' }
+  const refusal = source.kind === 'resolved' ? refusalOf(observed.spec, verdict) : source.fault
   const elsewhere = requestElsewhere(observed)
   if (refusal !== undefined && elsewhere !== undefined) return refuse(observed, step, elsewhere, refusal, at)
 
@@ -134,7 +142,8 @@ function followSource(observed: Observed, at: string): Step {
   const isRefusedLook = refusal !== undefined && wanted.undecided
   const followed = isRefusedLook ? standingRef(observed.spec.git.ref as RefName, status).request : wanted.request
   if (followed !== undefined) next.requested = requestedOf(followed)
-  const findings = findingsOf(source.verdict)
+  if (source.kind === 'resolved' && source.verified !== undefined) next.verified = source.verified
+  const findings = findingsOf(verdict)
   const isNewCommit = source.commit !== status.published?.commit
   if (refusal !== undefined) {
     next.held = refusal.reason
@@ -145,7 +154,8 @@ function followSource(observed: Observed, at: string): Step {
       findings,
       requests,
       history: known ? step.history : remember(step.history, observed, source, 'Refused', at),
-      events: known ? [] : [invalidEvent(source.commit, 'is not published', refusal.message)],
+      fault: source.kind === 'unverified' ? refusal : undefined,
+      events: known ? [] : [refusalEvent(refusal.reason, source.commit, 'is not published', refusal.message)],
     }
   }
   return {
@@ -155,7 +165,7 @@ function followSource(observed: Observed, at: string): Step {
     requests,
     published: publishedNow(observed, source.commit, at),
     history: isNewCommit ? remember(step.history, observed, source, 'Published', at) : step.history,
-    events: isNewCommit ? publishedEvents(source, wanted.ref) : [],
+    events: isNewCommit ? publishedEvents(source.commit, verdict, wanted.ref) : [],
   }
 }
 
@@ -167,14 +177,14 @@ function publishedNow({ spec, status, wanted }: Observed, commit: CommitHash, at
 }
 
 /** Errors are told once per commit, also where the policy Warn publishes it. */
-function publishedEvents({ commit, verdict }: { commit: CommitHash; verdict: Verdict }, ref: string): EventToRecord[] {
+function publishedEvents(commit: CommitHash, verdict: Verdict, ref: string): EventToRecord[] {
   const published: EventToRecord = { type: 'Normal', reason: 'Published', note: `published commit ${commit} of ${ref}` }
   if (verdict.kind === 'notChecked' || verdict.errors === 0) return [published]
-  return [published, invalidEvent(commit, 'is published all the same', describeErrors(verdict))]
+  return [published, refusalEvent('CollectionsInvalid', commit, 'is published all the same', describeErrors(verdict))]
 }
 
-function invalidEvent(commit: CommitHash, fate: string, what: string): EventToRecord {
-  return { type: 'Warning', reason: 'CollectionsInvalid', note: `commit ${commit} ${fate}: ${what}` }
+function refusalEvent(reason: Reason, commit: CommitHash, fate: string, what: string): EventToRecord {
+  return { type: 'Warning', reason, note: `commit ${commit} ${fate}: ${what}` }
 }
 
 /** The request that has no outcome yet, where it asks for another ref than the one that is wanted already. */
@@ -255,12 +265,21 @@ function requestedOf(request: SyncRequest): NonNullable<NonNullable<GatewaySyncS
 function remember(
   history: Step['history'],
   observed: Observed,
-  source: { commit: CommitHash; durationMs: number },
+  source: ResolvedSource & { verified?: Signers | undefined },
   outcome: 'Published' | 'Refused',
   at: string,
 ): Step['history'] {
   const by = observed.wanted.request === undefined ? 'spec' : (observed.wanted.request.by ?? 'request').slice(0, 128)
-  const entry = { commit: source.commit, ref: observed.wanted.ref, by, at, outcome, durationMs: Math.round(source.durationMs) }
+  const entry: Step['history'][number] = {
+    commit: source.commit,
+    ref: observed.wanted.ref,
+    by,
+    at,
+    outcome,
+    durationMs: Math.round(source.durationMs),
+  }
+  const keys = [...new Set([source.verified?.commit?.key, source.verified?.tag?.key].filter((key) => key !== undefined))]
+  if (keys.length > 0) entry.signedBy = keys.join(', ')
   return [entry, ...history].slice(0, keptHistory)
 }
 

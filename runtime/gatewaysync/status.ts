@@ -26,6 +26,11 @@ const requested = v.object({
   specRef: v.pipe(text(255), v.description('The spec.git.ref that the request saw; the request ends when it differs.')),
 })
 
+const signer = v.object({
+  key: v.pipe(text(256), v.description('Fingerprint of the key.')),
+  by: v.optional(v.pipe(text(256), v.description('Whose key it is, as the Secret says.'))),
+})
+
 export const finding = v.object({
   rule: text(63),
   severity: v.picklist(['error', 'warning']),
@@ -62,7 +67,12 @@ export const gatewaySyncStatus = v.object({
         committedAt: v.optional(time),
         checkedAt: v.optional(time),
         fetchedAt: v.optional(time),
-        verified: v.optional(v.object({ key: text(256), by: v.optional(text(256)) })),
+        verified: v.optional(
+          v.pipe(
+            v.object({ commit: v.optional(signer), tag: v.optional(signer) }),
+            v.description('Who signed the commit, and the tag that names it, as spec.git.verify asks.'),
+          ),
+        ),
         held: v.optional(v.pipe(v.string(), v.maxLength(64), v.description('Why the commit is not published.'))),
       }),
       v.description('What is wanted, and what it resolved to.'),
@@ -113,6 +123,7 @@ export const gatewaySyncStatus = v.object({
           by: v.optional(text(128)),
           at: time,
           outcome: v.picklist(['Published', 'Refused']),
+          signedBy: v.optional(v.pipe(text(256), v.description('Fingerprints of the keys that signed it, where spec.git.verify asked.'))),
           durationMs: v.optional(count),
         }),
       ),

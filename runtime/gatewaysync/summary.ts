@@ -1,7 +1,7 @@
 /**
  * The conditions of a GatewaySync, derived from everything observed in one place and on every exit of a pass. Pure.
  */
-import type { Fault } from '../fault.ts'
+import type { Fault, Reason } from '../fault.ts'
 import { type ConditionInput, nextConditions } from './conditions.ts'
 import { describeErrors } from './findings.ts'
 import type { Gateway, GatewayState } from './gateways.ts'
@@ -56,6 +56,9 @@ function collectionsCondition({ spec, pending, status }: Summary): ConditionInpu
   const type = 'CollectionsValid'
   if (pending || status.source?.commit === undefined)
     return { type, status: 'Unknown', reason: 'Pending', message: 'no commit to check yet' }
+  const unverified: Reason = 'NotVerified'
+  if (status.source.held === unverified)
+    return { type, status: 'Unknown', reason: 'Pending', message: 'what is not verified is not checked' }
   const { findings } = status
   if (findings === undefined || spec.validation.policy === 'Off') {
     return { type, status: 'True', reason: 'NotChecked', message: 'no checks apply to this commit' }

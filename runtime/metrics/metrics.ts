@@ -11,6 +11,7 @@ import { exposeObjects } from './objects.ts'
 import { type Metric, type ProcessMetric, processMetrics } from './table.ts'
 
 const admissionOutcomes = ['injected', 'unchanged', 'malformed'] as const
+const signatureResults = ['verified', 'refused'] as const
 const receiverOutcomes = ['accepted', 'duplicate', 'ignored', 'refused', 'limited', 'malformed', 'failed'] as const
 const receiverSources = ['push', 'tag-push', 'release', 'notification', 'promotion', 'generic'] as const
 
@@ -22,6 +23,7 @@ export type Metrics = {
   observed(key: string, status: GatewaySyncStatus | undefined): void
   reconciled(ended: Ended, durationMs: number): void
   fetched(ended: Ended, durationMs: number): void
+  signaturesChecked(result: (typeof signatureResults)[number]): void
   /** `source`: what kind of event asked, where that was understood. */
   received(outcome: (typeof receiverOutcomes)[number], source?: (typeof receiverSources)[number]): void
   receiverOpen(open: boolean): void
@@ -60,6 +62,7 @@ export function createMetrics({ clock, version }: { clock: Pick<Clock, 'now'>; v
     },
     reconciled: (how, ms) => ended('clustersync_reconcile_total', 'clustersync_reconcile_duration_seconds', how, ms),
     fetched: (how, ms) => ended('clustersync_source_fetch_total', 'clustersync_source_fetch_duration_seconds', how, ms),
+    signaturesChecked: (result) => series.counter('clustersync_signature_checks_total').inc({ result }),
     received: (outcome, source) => series.counter('clustersync_receiver_requests_total').inc({ outcome, source: source ?? '' }),
     receiverOpen: (open) => series.gauge('clustersync_receiver_open').set(open ? 1 : 0),
     admitted(outcome, durationMs) {
@@ -120,6 +123,7 @@ function startAtZero(series: Series): void {
     const sources = isUnderstood ? receiverSources : outcome === 'ignored' ? ['', ...receiverSources] : ['']
     for (const source of sources) series.counter('clustersync_receiver_requests_total').inc({ outcome, source }, 0)
   }
+  for (const result of signatureResults) series.counter('clustersync_signature_checks_total').inc({ result }, 0)
   for (const outcome of admissionOutcomes) series.counter('clustersync_admission_total').inc({ outcome }, 0)
   for (const route of ['changes', 'blobs']) series.counter('clustersync_delivery_requests_total').inc({ route, status: '200' }, 0)
 }

@@ -42,6 +42,11 @@ export const processMetrics = {
   clustersync_reconcile_duration_seconds: { type: 'histogram', help: 'duration of a pass', buckets: quick },
   clustersync_source_fetch_total: { type: 'counter', help: 'questions to git hosts, fetches included', labels: ['result', 'reason'] },
   clustersync_source_fetch_duration_seconds: { type: 'histogram', help: 'duration of a question to a git host', buckets: slow },
+  clustersync_signature_checks_total: {
+    type: 'counter',
+    help: 'commits and tags whose signatures were checked, by what was found',
+    labels: ['result'],
+  },
   clustersync_push_to_applied_seconds: {
     type: 'histogram',
     help: 'from the receipt of a push until every gateway ran its commit',

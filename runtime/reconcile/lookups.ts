@@ -83,7 +83,7 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
     }
     // A question that was replaced meanwhile no longer matters.
     if (own.aborted || entries.get(key) !== entry) return
-    const fault = source.kind === 'fault' ? source.fault : undefined
+    const fault = 'fault' in source ? source.fault : undefined
     entry.asking = undefined
     entry.answer = { subject: question.subject, wanted: question.wanted, source }
     entry.last = {

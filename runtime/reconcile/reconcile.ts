@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import { type Clock, timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { isRefAllowed } from '../gatewaysync/allowed-refs.ts'
-import { decide, type Decision, type EventToRecord, type Verdict } from '../gatewaysync/decide.ts'
+import { decide, type Decision, type EventToRecord, type Signers, type Verdict } from '../gatewaysync/decide.ts'
 import { dueForLookup, standingSource } from '../gatewaysync/lookup.ts'
 import { canonicalJson } from '../gatewaysync/profile.ts'
 import { type Wanted, wantedRef } from '../gatewaysync/request.ts'
@@ -19,11 +19,22 @@ import { mergePatchBetween } from '../kube/merge-patch.ts'
 import type { Log } from '../log.ts'
 import type { Answer, Lookups, Question } from './lookups.ts'
 import type { PassResult } from './queue.ts'
-import { type GatewaySyncRecord, type Store, type SyncKey } from './store.ts'
+import { type GatewaySyncRecord, type Store, syncKey, type SyncKey } from './store.ts'
 import { readRepository } from '../source/remote.ts'
 
 /** A commit that is in the mirror. Times are RFC 3339. */
-export type ResolvedCommit = { commit: CommitHash; committedAt: string | undefined; fetchedAt: string }
+export type ResolvedCommit = {
+  commit: CommitHash
+  committedAt: string | undefined
+  fetchedAt: string
+  /** The full name of the ref that led to it, or the hash. */
+  name: string
+  /** The annotated tag that the ref holds. */
+  tag: CommitHash | undefined
+}
+
+/** Whether a commit is signed as its spec asks; `why` names commit or tag. */
+export type SignatureVerdict = { kind: 'notAsked' } | ({ kind: 'verified' } & Signers) | { kind: 'refused'; why: string }
 
 export type ReconcileDeps = {
   store: Store
@@ -34,6 +45,10 @@ export type ReconcileDeps = {
   allowLocal: boolean
   /** Resolves the wanted ref at the git host and makes sure that the mirror holds its commit; `fresh` forbids an answer from a cache. */
   resolve(record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: Wanted, fresh: boolean, signal: AbortSignal): Promise<ResolvedCommit>
+  /** Checks the signatures that `spec.git.verify` asks for. */
+  verify(record: GatewaySyncRecord, spec: GatewaySyncSpec, resolved: ResolvedCommit, signal: AbortSignal): Promise<SignatureVerdict>
+  /** How often the Secrets that the GatewaySync names for its source have changed: an answer is about one version of them. */
+  secretChanges(key: SyncKey): number
   /** Runs the collection checks on a commit of the mirror. */
   check(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<Verdict>
   delivery(): GatewaySyncStatus['delivery']
@@ -73,7 +88,7 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
   const answer = lookups.answer(key)
   const { generation, annotations, status } = record
   const wanted = wantedRef(parseRefName(spec.git.ref), annotations, status)
-  const subject = subjectOf(record, spec)
+  const subject = subjectOf(deps, record, spec)
   const matters = answer !== undefined && isStillAsked(answer, subject, wanted)
   const decision = decide({
     generation,
@@ -94,8 +109,13 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
 }
 
 /** What of a spec an answer of the git host and of the checks depends on, besides the ref. */
-function subjectOf({ uid }: GatewaySyncRecord, { git: { ref: _ref, ...git }, validation, sync }: GatewaySyncSpec): string {
-  return canonicalJson({ uid, git, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns })
+function subjectOf(
+  { secretChanges }: ReconcileDeps,
+  { namespace, name, uid }: GatewaySyncRecord,
+  { git: { ref: _ref, ...git }, validation, sync }: GatewaySyncSpec,
+): string {
+  const secrets = secretChanges(syncKey(namespace, name))
+  return canonicalJson({ uid, git, secrets, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns })
 }
 
 /** The spec may have changed since the question. A request that came meanwhile does not count: a stream of them would undo every answer. */
@@ -107,7 +127,7 @@ function isStillAsked(answer: Answer, subject: string, wanted: Wanted): boolean 
 function ask(deps: ReconcileDeps, key: SyncKey, record: GatewaySyncRecord, spec: GatewaySyncSpec): PassResult {
   const { lookups, clock } = deps
   const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
-  const subject = subjectOf(record, spec)
+  const subject = subjectOf(deps, record, spec)
   const text = `${wanted.ref} ${subject}`
   const facts = { spec, wanted, question: text, last: lookups.last(key), nowMs: clock.monotonicMs(), jitter: clock.random() }
   const due = dueForLookup(facts)
@@ -133,8 +153,12 @@ function question(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewayS
       throw new Fault('RefNotAllowed', `spec.git.allowedRefs does not permit "${wanted.ref}"`)
     }
     const resolved = await deps.resolve(record, spec, wanted, fresh, signal)
-    const verdict = await deps.check(record, spec, resolved.commit, signal)
-    return { kind: 'resolved', ...resolved, verdict, durationMs: deps.clock.monotonicMs() - startedMs }
+    const { commit, committedAt, fetchedAt } = resolved
+    const answer = () => ({ commit, committedAt, fetchedAt, durationMs: deps.clock.monotonicMs() - startedMs })
+    const { kind, ...signatures } = await deps.verify(record, spec, resolved, signal)
+    if ('why' in signatures) return { kind: 'unverified', ...answer(), fault: new Fault('NotVerified', signatures.why) }
+    const verdict = await deps.check(record, spec, commit, signal)
+    return { kind: 'resolved', ...answer(), verified: kind === 'verified' ? signatures : undefined, verdict }
   }
 }
 

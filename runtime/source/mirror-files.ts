@@ -21,14 +21,20 @@ import {
   sweep,
   writeConfig,
 } from './mirror-folder.ts'
+import { readRawObject } from './raw-object.ts'
 import type { Remote } from './remote.ts'
 
 /** A commit that the mirror has. */
 export type Held = { commit: CommitHash; committedAt: string | undefined }
 
+/** `tag` is the annotated tag that the fetched ref holds; undefined where it holds the commit itself. */
+export type Fetched = Held & { tag: CommitHash | undefined }
+
 export type MirrorFiles = {
   /** Fetches one exact ref or full hash and keeps the commit behind it under a ref of ours. Throws RefNotFound and the faults of git. */
-  fetch(what: string, signal: AbortSignal): Promise<Held>
+  fetch(what: string, signal: AbortSignal): Promise<Fetched>
+  /** An object byte by byte as git stores it; undefined where there is none of that kind. Throws NotVerified for one that is too large. */
+  rawObject(type: 'commit' | 'tag', id: CommitHash, signal: AbortSignal): Promise<Buffer | undefined>
   /** What `ls-remote` says about some refs of the host. */
   askHost(refs: readonly string[], signal: AbortSignal): Promise<string>
   /** Whether a commit was fetched and kept. */
@@ -115,7 +121,7 @@ export function openMirrorFiles({ folder, remote, limits, log, keptCommits, sign
   const look = async (at: string, name: string, signal: AbortSignal): Promise<Held> =>
     parseHeld((await local(at, ['log', '-1', '--format=%H %ct', name, '--'], signal)).toString('latin1'))
 
-  const fetchInto = async (at: string, what: string, signal: AbortSignal): Promise<Held> => {
+  const fetchInto = async (at: string, what: string, signal: AbortSignal): Promise<Fetched> => {
     writeConfig(at, format)
     const args = [
       'fetch',
@@ -134,11 +140,16 @@ export function openMirrorFiles({ folder, remote, limits, log, keptCommits, sign
     await fromHost(at, args, fetchTimeoutMs, signal)
     const held = await look(at, `${incomingRef}^{commit}`, signal)
     await local(at, ['update-ref', keepRef(held.commit), held.commit], signal)
-    return held
+    return { ...held, tag: what.startsWith('refs/tags/') ? await tagBehind(at, held.commit, signal) : undefined }
+  }
+
+  const tagBehind = async (at: string, commit: CommitHash, signal: AbortSignal): Promise<CommitHash | undefined> => {
+    const id = parseCommitHash((await local(at, ['rev-parse', incomingRef], signal)).toString('latin1').trim())
+    return id === commit ? undefined : id
   }
 
   /** Into a new mirror, which takes the place of the old one only when it holds what was asked for. */
-  const fetchAnew = async (what: string, signal: AbortSignal): Promise<Held> => {
+  const fetchAnew = async (what: string, signal: AbortSignal): Promise<Fetched> => {
     const before = format
     try {
       await createFolder(aside, format, limits, signal)
@@ -200,6 +211,10 @@ export function openMirrorFiles({ folder, remote, limits, log, keptCommits, sign
     async askHost(refs, signal) {
       await ready(signal)
       return (await fromHost(folder, ['ls-remote', '-q', '--end-of-options', url.text, ...refs], askTimeoutMs, signal)).toString('utf8')
+    },
+    async rawObject(type, id, signal) {
+      await ready(signal)
+      return await readRawObject((args, own, input) => local(folder, args, own, input), type, id, signal)
     },
     has,
     find: async (commit, signal) => ((await has(commit, signal)) ? await look(folder, keepRef(commit), signal) : undefined),

@@ -10,7 +10,7 @@ import { type CommitHash, isCommitHash, printable, type RelativePath } from '../
 import type { Log } from '../log.ts'
 import { createCoalesce } from './coalesce.ts'
 import type { GitLimits } from './git.ts'
-import { type Held, openMirrorFiles } from './mirror-files.ts'
+import { type Fetched, type Held, openMirrorFiles } from './mirror-files.ts'
 import { mirrorListing } from './mirror-listing.ts'
 import { mirrorSource } from './mirror-source.ts'
 import type { Offers } from './offers.ts'
@@ -18,7 +18,13 @@ import { createReading } from './reading.ts'
 import { candidateRefs, type FoundRef, pickRef } from './refs.ts'
 import type { Remote } from './remote.ts'
 
-export type Resolved = Held & { fetchedAt: string }
+/** A commit under the name that led to it. */
+type Found = Fetched & {
+  /** The full name of the ref that won, or the hash that was asked for. */
+  name: string
+}
+
+export type Resolved = Found & { fetchedAt: string }
 
 export type Mirror = {
   /** What it is a mirror of. */
@@ -30,6 +36,11 @@ export type Mirror = {
   resolve(ref: string, options: { fresh: boolean }, signal: AbortSignal): Promise<Resolved>
   /** Makes sure that a commit is there, if need be by fetching it by hash. Throws CommitGone and the faults of git. */
   ensure(commit: CommitHash, signal: AbortSignal): Promise<void>
+  /**
+   * A commit, or the annotated tag that `name` holds, byte by byte as git stores it; fetched anew where a clean-up has dropped it. Throws
+   * NotVerified for one that is too large to be looked at, CommitGone where `name` holds it no more, and the faults of git.
+   */
+  rawObject(type: 'commit' | 'tag', id: CommitHash, name: string, signal: AbortSignal): Promise<Buffer>
   /** The content below the folders that a profile reads. */
   source(roots: (profile: string) => readonly RelativePath[] | undefined): Origin
   /** What a commit holds below some folders, for the collection checks; the commit must be there. */
@@ -74,7 +85,7 @@ export function openMirror(options: MirrorOptions): Mirror {
   }
   const files = openMirrorFiles({ ...options, keptCommits })
 
-  const tellOf = (held: Held): Held => {
+  const tellOf = <Known extends Held>(held: Known): Known => {
     remember(toldOf, held.commit)
     return held
   }
@@ -83,18 +94,18 @@ export function openMirror(options: MirrorOptions): Mirror {
     if (found) remember(toldOf, commit)
     return found
   }
-  const fetch = async (what: string, signal: AbortSignal): Promise<Held> => {
+  const fetch = async (what: string, signal: AbortSignal): Promise<Found> => {
     const held = tellOf(await files.fetch(what, signal))
     if (!isCommitHash(what)) names.set(held.commit, what)
     forgetOldest(names)
-    return held
+    return { ...held, name: what }
   }
 
   const resolveNow = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<Resolved> => {
     const fetchedAt = clock.now().toString({ smallestUnit: 'second' })
-    const held = isCommitHash(ref) ? await heldCommit(ref, ref, signal) : await namedCommit(ref, fresh, signal)
+    const found = isCommitHash(ref) ? await heldCommit({ name: ref, id: ref, commit: ref }, signal) : await namedCommit(ref, fresh, signal)
     files.tidyUp()
-    return { ...held, fetchedAt }
+    return { ...found, fetchedAt }
   }
 
   /** An answer counts only for a push that came before the question: whoever comes meanwhile shares the next one. */
@@ -111,11 +122,11 @@ export function openMirror(options: MirrorOptions): Mirror {
   }
 
   /** The commit as it is kept, or as the host has it under a name. */
-  const heldCommit = async (commit: CommitHash, name: string, signal: AbortSignal): Promise<Held> => {
+  const heldCommit = async ({ name, id, commit }: FoundRef, signal: AbortSignal): Promise<Found> => {
     if (!files.isDoubted()) {
       try {
         const held = await files.find(commit, signal)
-        if (held !== undefined) return tellOf(held)
+        if (held !== undefined) return { ...tellOf(held), name, tag: id === commit ? undefined : id }
       } catch (error) {
         if (signal.aborted || !files.doubt(error)) throw error
       }
@@ -127,7 +138,7 @@ export function openMirror(options: MirrorOptions): Mirror {
    * After a push the commit is nearly always new, so it is fetched at once by the name that wins: a branch before a tag. A poll asks
    * first, and so does whoever names a tag. What cannot be asked from a damaged mirror is fetched into a new one.
    */
-  const namedCommit = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<Held> => {
+  const namedCommit = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<Found> => {
     const [likeliest = ref] = candidateRefs(ref)
     if (fresh && !notBranches.has(ref)) {
       const held = await fetchIfThere(likeliest, signal)
@@ -138,7 +149,7 @@ export function openMirror(options: MirrorOptions): Mirror {
     if (found === undefined) return await fetchAny(ref, signal)
     if (found.name === likeliest) notBranches.delete(ref)
     else remember(notBranches, ref)
-    return await heldCommit(found.commit, found.name, signal)
+    return await heldCommit(found, signal)
   }
 
   /** Undefined where the mirror is in no state to ask from. */
@@ -154,7 +165,7 @@ export function openMirror(options: MirrorOptions): Mirror {
     }
   }
 
-  const fetchIfThere = async (name: string, signal: AbortSignal): Promise<Held | undefined> => {
+  const fetchIfThere = async (name: string, signal: AbortSignal): Promise<Found | undefined> => {
     try {
       return await fetch(name, signal)
     } catch (error) {
@@ -163,7 +174,7 @@ export function openMirror(options: MirrorOptions): Mirror {
     }
   }
 
-  const fetchAny = async (ref: string, signal: AbortSignal): Promise<Held> => {
+  const fetchAny = async (ref: string, signal: AbortSignal): Promise<Found> => {
     for (const name of candidateRefs(ref)) {
       const held = await fetchIfThere(name, signal)
       if (held !== undefined) return held
@@ -194,6 +205,19 @@ export function openMirror(options: MirrorOptions): Mirror {
     throw new Fault('CommitGone', `neither the mirror nor the git host has commit ${commit} any more`)
   }
 
+  const rawObject: Mirror['rawObject'] = async (type, id, name, signal) => {
+    try {
+      const held = files.isDoubted() ? undefined : await files.rawObject(type, id, signal)
+      if (held !== undefined) return held
+    } catch (error) {
+      if (signal.aborted || !files.doubt(error)) throw error
+    }
+    await fetch(name, signal)
+    const fetched = await files.rawObject(type, id, signal)
+    if (fetched === undefined) throw new Fault('CommitGone', `${printable(name)} holds ${type} ${id} no more`)
+    return fetched
+  }
+
   const repository = { folder, limits }
   const reading = createReading({ doubt: files.doubt, renew: ensure })
   return {
@@ -201,6 +225,7 @@ export function openMirror(options: MirrorOptions): Mirror {
     resolve: (ref, { fresh }, signal) =>
       fresh ? resolveFresh(ref, signal) : resolving(`poll ${ref}`, (own) => resolveNow(ref, false, own), signal),
     ensure,
+    rawObject,
     source: (roots) => mirrorSource({ ...repository, offers: options.offers, has, ensure, roots, reading }),
     listing: (commit, roots) => mirrorListing({ ...repository, reading }, commit, roots),
     async drop() {

@@ -8,6 +8,7 @@ import { stringify } from 'yaml'
 import { startSimulator } from '../../examples/simulator/simulator.ts'
 import { differences, listTree } from '../../scripts/quickstart/check.ts'
 import { cloneBundle, commitsOf, makeRepository, temporaryFolder } from '../support/repository.ts'
+import { makeSshKey } from '../support/signing.ts'
 import { isNeverWritten } from '../support/never-written.ts'
 import { requires, sharedData } from '../support/requires.ts'
 import { runCli, startCli } from '../support/run-cli.ts'
@@ -33,20 +34,30 @@ void t.test('--once brings the commit into the folder, has the gateway read it, 
   t.ok(gateway.requests.some(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')))
 })
 
-void t.test('a spec that asks for signatures, which nothing checks yet, brings nothing into the folder', async (t) => {
-  if (!requires(t, 'git')) return
+void t.test('a spec that asks for signatures brings a signed commit into the folder and no other', async (t) => {
+  if (!requires(t, 'git', 'ssh-keygen')) return
   const { folder, dataDir, repository } = setUpRun(t, 'verify')
+  const key = makeSshKey(folder, 'release')
+  mkdirSync(path.join(folder, 'secrets', 'keys'), { recursive: true })
+  writeFileSync(path.join(folder, 'secrets', 'keys', 'release.pub'), key.publicKey)
   repository.commit({ 'projects/a.txt': 'unsigned' })
   const file = writeManifest(folder, repository.folder, projects)
   const verify = 'verify: { mode: Commit, secretRef: { name: keys } }'
   writeFileSync(file, readFileSync(file, 'utf8').replace('    ref: main\n', `    ref: main\n    ${verify}\n`))
-  const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
-  t.equal(result.code, 1)
-  t.match(result.stderr, 'NotSupported')
+  const args = ['run', '-f', file, '--data', dataDir, '--secrets', path.join(folder, 'secrets'), '--once']
+  const refused = await runCli(args)
+  t.equal(refused.code, 1)
+  t.match(refused.stderr, /is not signed \(NotVerified\)/)
   t.same(
     readdirSync(dataDir).filter((name) => name !== '.cluster-sync'),
     [],
   )
+  for (const [name, value] of Object.entries({ 'gpg.format': 'ssh', 'user.signingKey': key.file, 'commit.gpgSign': 'true' }))
+    repository.git('config', name, value)
+  repository.commit({ 'projects/a.txt': 'signed' })
+  const result = await runCli(args)
+  t.equal(result.code, 0, result.stderr)
+  t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), 'signed')
 })
 
 void t.test('each further --once carries the difference: added, changed, deleted', async (t) => {

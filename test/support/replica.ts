@@ -88,6 +88,8 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
             store,
             listing: ({ namespace, name }, commit, roots) => mirrors.held(`${namespace}/${name}`).listing(commit, roots),
           }),
+          verify: async () => ({ kind: 'notAsked' }),
+          secrets: { count: () => 0, run: async () => undefined },
           delivery: () => undefined,
           observed() {},
           reconciled() {},

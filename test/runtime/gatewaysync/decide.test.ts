@@ -24,7 +24,15 @@ function specWith(changes: Partial<GatewaySyncSpecInput> = {}) {
 }
 
 function resolved(commit = commitA, verdict: Verdict = { kind: 'notChecked' }): SourceObservation {
-  return { kind: 'resolved', commit, committedAt: undefined, fetchedAt: '2026-01-01T00:00:00Z', verdict, durationMs: 12 }
+  return {
+    kind: 'resolved',
+    commit,
+    committedAt: undefined,
+    fetchedAt: '2026-01-01T00:00:00Z',
+    verified: undefined,
+    verdict,
+    durationMs: 12,
+  }
 }
 
 function pass(changes: Partial<Observed> & { source: SourceObservation }) {

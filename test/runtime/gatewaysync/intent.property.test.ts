@@ -72,7 +72,15 @@ function world() {
         status,
         wanted: present,
         source: isGood
-          ? { kind: 'resolved', commit, committedAt: undefined, fetchedAt: now.toString(), verdict: { kind: 'notChecked' }, durationMs: 1 }
+          ? {
+              kind: 'resolved',
+              commit,
+              committedAt: undefined,
+              fetchedAt: now.toString(),
+              verified: undefined,
+              verdict: { kind: 'notChecked' },
+              durationMs: 1,
+            }
           : { kind: 'fault', fault },
         pods: [],
         reports: new Map(),

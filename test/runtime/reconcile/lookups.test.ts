@@ -13,6 +13,7 @@ const found: SourceObservation = {
   commit: parseCommitHash('a'.repeat(40)),
   committedAt: undefined,
   fetchedAt: '2026-01-01T00:00:00Z',
+  verified: undefined,
   verdict: { kind: 'notChecked' },
   durationMs: 1,
 }

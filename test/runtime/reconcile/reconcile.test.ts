@@ -7,7 +7,7 @@ import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
 import { type CommitHash, parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createLookups } from '../../../runtime/reconcile/lookups.ts'
-import { reconcile, type ReconcileDeps, type ResolvedCommit } from '../../../runtime/reconcile/reconcile.ts'
+import { reconcile, type ReconcileDeps, type ResolvedCommit, type SignatureVerdict } from '../../../runtime/reconcile/reconcile.ts'
 import { createStore, type GatewaySyncRecord, syncKey } from '../../../runtime/reconcile/store.ts'
 
 const commitA = parseCommitHash('a'.repeat(40))
@@ -30,6 +30,8 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
   let lookups = start()
   const host: { ref: string; answer: PromiseWithResolvers<CommitHash> }[] = []
   let refuse: Fault | undefined
+  let signatures: SignatureVerdict = { kind: 'notAsked' }
+  let secretChanges = 0
   let version = 1
   store.upsertSync({
     namespace: 'plant',
@@ -52,8 +54,10 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     async resolve(_record, _spec, wanted): Promise<ResolvedCommit> {
       const answer = Promise.withResolvers<CommitHash>()
       host.push({ ref: wanted.ref, answer })
-      return { commit: await answer.promise, committedAt: undefined, fetchedAt: '2026-01-01T00:00:00Z' }
+      return { commit: await answer.promise, committedAt: undefined, fetchedAt: '2026-01-01T00:00:00Z', name: wanted.ref, tag: undefined }
     },
+    verify: async () => signatures,
+    secretChanges: () => secretChanges,
     check: async () => ({ kind: 'notChecked' }),
     delivery: () => undefined,
     async writeStatus(before, status) {
@@ -69,6 +73,8 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     status: () => record().status,
     pass: () => reconcile(deps(), key, stop.signal),
     change: (changes: Partial<GatewaySyncRecord>) => store.upsertSync({ ...record(), resourceVersion: String((version += 1)), ...changes }),
+    sign: (verdict: SignatureVerdict) => (signatures = verdict),
+    changeSecret: () => (secretChanges += 1),
     refuseWrites: (fault: Fault | undefined) => (refuse = fault),
     /** Settles the newest question and waits until its answer lies ready. */
     async answer(how: CommitHash | Fault) {
@@ -258,7 +264,6 @@ void t.test('an invalid spec stalls, is not also under way, and keeps what is pu
 void t.test('a field that nothing honours yet stalls, asks no git host and keeps what is published', async (t) => {
   const secretRef = { name: 'some', key: 'key' }
   const fields = {
-    verify: { mode: 'Commit', secretRef: { name: 'some' } },
     auth: { token: { secretRef } },
     caBundle: { secretRef },
   }
@@ -278,4 +283,72 @@ void t.test('a field that nothing honours yet stalls, asks no git host and keeps
     t.match(status().requests, [{ id: 'r1', outcome: 'Refused', reason: 'NotSupported' }], field)
     t.equal(host.length, 1, `${field}: only the question before the field was set`)
   }
+})
+
+const verifying = (ref = 'main') => spec(ref, { git: { ...spec(ref).git, verify: { mode: 'Commit', secretRef: { name: 'keys' } } } })
+
+void t.test('what is not signed as the spec asks is held and told, and what is published stays', async (t) => {
+  const { pass, answer, change, status, sign, restart } = await synced()
+  change({ generation: 2, spec: verifying() })
+  sign({ kind: 'refused', why: `commit ${commitB} is not signed` })
+  await pass()
+  await answer(commitB)
+  for (const when of ['at once', 'a pass later', 'after a restart']) {
+    if (when === 'after a restart') restart()
+    await pass()
+    for (const type of ['Ready', 'SourceReady'])
+      t.match(condition(status(), type), { status: 'False', reason: 'NotVerified', message: `commit ${commitB} is not signed` }, when)
+    t.match(condition(status(), 'Stalled'), { status: 'True', reason: 'NotVerified' }, when)
+    t.match(condition(status(), 'CollectionsValid'), { status: 'Unknown' }, `${when}: nothing of it was checked`)
+    t.match(status().source, { commit: commitB, held: 'NotVerified' }, when)
+    t.match(status().published, { commit: commitA }, when)
+    t.match(
+      status().history?.map(({ commit, outcome }) => `${outcome} ${commit}`),
+      [`Refused ${commitB}`, `Published ${commitA}`],
+      `${when}: told once`,
+    )
+  }
+})
+
+void t.test('a request for something that is not verified is refused and changes nothing', async (t) => {
+  const { pass, answer, change, status, sign } = await synced()
+  change({ generation: 2, spec: verifying() })
+  sign({ kind: 'verified', commit: { key: 'AB12', by: 'Ann' } })
+  await pass()
+  await answer(commitA)
+  await pass()
+  t.match(status().source, { commit: commitA, verified: { commit: { key: 'AB12', by: 'Ann' } } })
+  sign({ kind: 'refused', why: 'no' })
+  change({ annotations: requestFor('v2') })
+  await pass()
+  await answer(commitB)
+  await pass()
+  t.match(status().requests, [{ id: 'r1', outcome: 'Refused', reason: 'NotVerified' }])
+  t.match(status().published, { commit: commitA })
+  t.match(condition(status(), 'Ready'), { status: 'True' })
+})
+
+void t.test('a commit is published with who signed it, and asked about anew when the Secret has changed', async (t) => {
+  const { pass, answer, change, status, sign, changeSecret, host } = await synced()
+  change({ generation: 2, spec: verifying() })
+  sign({ kind: 'verified', commit: { key: 'AB12', by: 'Ann' } })
+  await pass()
+  await answer(commitB)
+  await pass()
+  t.match(status().published, { commit: commitB })
+  t.match(status().history?.[0], { commit: commitB, outcome: 'Published', signedBy: 'AB12' })
+  t.match(condition(status(), 'Ready'), { status: 'True' })
+  const asked = host.length
+  await pass()
+  t.equal(host.length, asked, 'polling is off')
+  changeSecret()
+  sign({ kind: 'refused', why: 'the key is gone' })
+  await pass()
+  t.equal(host.length, asked + 1)
+  t.match(condition(status(), 'Ready'), { status: 'Unknown', reason: 'Pending' }, 'nobody knows yet')
+  await answer(commitB)
+  await pass()
+  t.match(condition(status(), 'Ready'), { status: 'False', reason: 'NotVerified' })
+  t.match(status().published, { commit: commitB }, 'gateways keep what they have')
+  t.equal(status().source?.verified, undefined)
 })

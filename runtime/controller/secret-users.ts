@@ -1,0 +1,17 @@
+/**
+ * Which GatewaySyncs need which Secrets for their source.
+ */
+import { sourceSecretNames } from '../gatewaysync/secret-names.ts'
+import type { SecretUser } from '../reconcile/secret-changes.ts'
+import { type Store, syncKey } from '../reconcile/store.ts'
+import { specOf } from './spec-of.ts'
+
+/** An object with an invalid spec needs none: nobody asks its git host. */
+export function sourceSecretUsers(store: Pick<Store, 'syncs'>): SecretUser[] {
+  return store.syncs().flatMap((record) => {
+    const spec = specOf(record)
+    if (spec === undefined) return []
+    const { namespace, name } = record
+    return [{ key: syncKey(namespace, name), namespace, secrets: sourceSecretNames(spec.git) }]
+  })
+}

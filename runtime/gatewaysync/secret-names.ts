@@ -1,0 +1,19 @@
+/**
+ * Which Secrets the source of a GatewaySync needs. Pure.
+ */
+import type { GatewaySyncSpec } from './spec.ts'
+
+/** The names in every `secretRef` of `spec.git`, each once. */
+export function sourceSecretNames(git: GatewaySyncSpec['git']): string[] {
+  const names = new Set<string>()
+  const look = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [member, inner] of Object.entries(value)) {
+      const isReference = /secretRef$/i.test(member) && typeof inner === 'object' && inner !== null && 'name' in inner
+      if (isReference && typeof inner.name === 'string') names.add(inner.name)
+      else look(inner)
+    }
+  }
+  look(git)
+  return [...names]
+}

@@ -1,0 +1,24 @@
+/**
+ * A commit or a tag byte by byte as git stores it.
+ */
+import { Fault } from '../fault.ts'
+import type { CommitHash } from '../gatewaysync/values.ts'
+
+/** A message of more than this is no message. */
+const maxObjectBytes = 1024 * 1024
+
+type Local = (args: readonly string[], signal: AbortSignal, input: string) => Promise<Buffer>
+
+/** Undefined where the mirror holds no such object. Throws NotVerified for one that is too large, and the faults of git. */
+export async function readRawObject(
+  local: Local,
+  type: 'commit' | 'tag',
+  id: CommitHash,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  const found = await local(['cat-file', '--batch-check=%(objecttype) %(objectsize)'], signal, `${id}\n`)
+  const [kind, size] = found.toString('latin1').trim().split(' ')
+  if (kind !== type) return undefined
+  if (Number(size) > maxObjectBytes) throw new Fault('NotVerified', `${type} ${id} is larger than ${maxObjectBytes} bytes`)
+  return await local(['cat-file', type, id], signal, '')
+}

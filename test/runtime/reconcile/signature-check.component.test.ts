@@ -1,0 +1,153 @@
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import type { GatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import type { SignatureVerdict } from '../../../runtime/reconcile/reconcile.ts'
+import { createSignatureCheck } from '../../../runtime/reconcile/signature-check.ts'
+import type { GatewaySyncRecord } from '../../../runtime/reconcile/store.ts'
+import { anonymousAccess } from '../../../runtime/source/access.ts'
+import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { requireRepository } from '../../../runtime/source/remote.ts'
+import type { Secret } from '../../../runtime/source/secrets.ts'
+import { makeRepository, temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+import { makeSshKey, rawObject, type Sign, signCommit, signTag, store } from '../../support/signing.ts'
+
+const record = { namespace: 'plant', name: 'one' } as GatewaySyncRecord
+
+/** A repository on this machine, a mirror of it, and a Secret that the test fills. */
+function setUp(t: Parameters<typeof temporaryFolder>[0], objectFormat: 'sha1' | 'sha256' = 'sha1') {
+  const folder = temporaryFolder(t, 'signature-check')
+  const repository = makeRepository(path.join(folder, 'repository'), objectFormat)
+  const tools = path.join(folder, 'tools')
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, needed: () => undefined })
+  t.teardown(async () => mirrors.close())
+  const mirror = mirrors.of({ url: requireRepository(repository.folder, { allowLocal: true }), access: anonymousAccess })
+  const secrets = new Map<string, Secret>()
+  const results: string[] = []
+  const signal = AbortSignal.timeout(120_000)
+  const check = createSignatureCheck({
+    readSecret: async (_namespace, name) => secrets.get(name),
+    rawObject: (_key, ...what) => mirror.rawObject(...what),
+    folder: tools,
+    clock: systemClock,
+    checked: (result) => results.push(result),
+  })
+  return {
+    folder,
+    repository,
+    tools,
+    results,
+    secret: (version: string, ...keys: string[]) =>
+      secrets.set('keys', { version, data: new Map(keys.map((key, index) => [`${index}`, Buffer.from(key)])) }),
+    async ask(ref: string, mode: 'Commit' | 'Tag' | 'TagAndCommit', fresh = true): Promise<SignatureVerdict> {
+      const spec = { git: { repo: '', ref, verify: { mode, secretRef: { name: 'keys' } } } } as GatewaySyncSpec
+      return await check(record, spec, await mirror.resolve(ref, { fresh }, signal), signal)
+    },
+    /** Makes a signed commit the branch's head; returns its id. */
+    commit(content: string, sign: Sign): string {
+      const raw = rawObject(repository, 'commit', repository.commit({ 'a.txt': content }))
+      const id = store(repository, 'commit', signCommit(raw, sign, objectFormat === 'sha1' ? 'gpgsig' : 'gpgsig-sha256'))
+      repository.git('reset', '-q', '--hard', id)
+      return id
+    },
+    /** Signs an annotated tag of the head. */
+    tag(name: string, sign: Sign): string {
+      repository.git('tag', '-f', '-a', '-m', name, name)
+      const id = store(repository, 'tag', signTag(rawObject(repository, 'tag', name), sign))
+      repository.git('update-ref', `refs/tags/${name}`, id)
+      return id
+    },
+  }
+}
+
+function whyOf(verdict: SignatureVerdict): string {
+  return verdict.kind === 'refused' ? verdict.why : verdict.kind
+}
+
+void t.test('the commit of a branch, and the tag that names one, are checked as the mode says', async (t) => {
+  if (!requires(t, 'git', 'ssh-keygen', 'prlimit')) return
+  const world = setUp(t)
+  const key = makeSshKey(world.folder, 'ann')
+  const signer = { key: key.fingerprint, by: 'ann@example.com' }
+  world.secret('1', key.publicKey)
+  const commit = world.commit('one', key.sign())
+  t.same(await world.ask('main', 'Commit'), { kind: 'verified', commit: signer })
+  t.same(await world.ask(commit, 'Commit'), { kind: 'verified', commit: signer }, 'a full hash')
+  for (const ref of ['main', commit])
+    t.match(whyOf(await world.ask(ref, 'Tag')), /is no annotated tag, and only such a tag can be signed$/, `${ref} is no tag`)
+  world.tag('v1', key.sign())
+  for (const [name, fresh] of [
+    ['v1', true],
+    ['v1', false],
+    ['refs/tags/v1', true],
+  ] as const)
+    t.same(
+      await world.ask(name, 'TagAndCommit', fresh),
+      { kind: 'verified', commit: signer, tag: signer },
+      `${name}, ${fresh ? 'pushed' : 'polled'}`,
+    )
+  world.repository.git('tag', 'light')
+  t.match(whyOf(await world.ask('light', 'Tag')), /"refs\/tags\/light" is no annotated tag/)
+  world.repository.git('tag', '-a', '-m', 'unsigned', 'plain')
+  t.match(whyOf(await world.ask('plain', 'TagAndCommit')), /^tag [0-9a-f]{40} is not signed$/)
+  t.same(readdirSync(world.tools), [], 'nothing is left on the disk')
+})
+
+void t.test('a tag that is signed anew for the same commit is found, whatever the mirror holds already', async (t) => {
+  if (!requires(t, 'git', 'ssh-keygen', 'prlimit')) return
+  const world = setUp(t)
+  const [ann, ben] = [makeSshKey(world.folder, 'ann'), makeSshKey(world.folder, 'ben')]
+  world.secret('1', ben.publicKey)
+  world.commit('one', ann.sign())
+  t.match(await world.ask('main', 'Commit'), { kind: 'refused' }, 'the commit is in the mirror through the branch')
+  world.tag('v1', ann.sign())
+  t.match(whyOf(await world.ask('v1', 'Tag', false)), `${ann.fingerprint}, which is not in the Secret`)
+  world.tag('v1', ben.sign())
+  t.match(await world.ask('v1', 'Tag', false), { kind: 'verified', tag: { key: ben.fingerprint } })
+})
+
+void t.test('an answer is bound to the commit and to the version of the Secret, and only a good one is kept', async (t) => {
+  if (!requires(t, 'git', 'ssh-keygen', 'prlimit')) return
+  const world = setUp(t)
+  const [ann, ben] = [makeSshKey(world.folder, 'ann'), makeSshKey(world.folder, 'ben')]
+  world.commit('one', ann.sign())
+  t.equal(whyOf(await world.ask('main', 'Commit')), 'spec.git.verify: Secret "keys" does not exist')
+  world.secret('1', 'no key at all')
+  t.match(whyOf(await world.ask('main', 'Commit')), /^spec\.git\.verify: Secret "keys": key 0 is neither a public key of SSH nor/)
+  world.secret('2', ben.publicKey)
+  t.match(whyOf(await world.ask('main', 'Commit')), /which is not in the Secret$/)
+  world.secret('3', ann.publicKey)
+  t.match(await world.ask('main', 'Commit'), { kind: 'verified' })
+  t.match(await world.ask('main', 'Commit'), { kind: 'verified' })
+  t.same(world.results, ['refused', 'refused', 'refused', 'verified'], 'the second time nothing was checked')
+  world.secret('4', ben.publicKey)
+  t.match(await world.ask('main', 'Commit'), { kind: 'refused' }, 'a key that is withdrawn counts at once')
+  world.secret('3', ann.publicKey)
+  world.commit('two', ben.sign())
+  t.match(await world.ask('main', 'Commit'), { kind: 'refused' }, 'another commit')
+})
+
+void t.test('nothing is asked of a spec that does not verify', async (t) => {
+  const check = createSignatureCheck({
+    readSecret: async () => {
+      throw new Fault('Forbidden', 'no rights to read Secrets')
+    },
+    rawObject: async () => Buffer.alloc(0),
+    folder: '/nonexistent',
+    clock: systemClock,
+  })
+  const resolved = {
+    commit: parseCommitHash('a'.repeat(40)),
+    committedAt: undefined,
+    fetchedAt: '',
+    name: 'refs/heads/main',
+    tag: undefined,
+  }
+  const spec = { git: { repo: '', ref: 'main' } } as GatewaySyncSpec
+  t.same(await check(record, spec, resolved, AbortSignal.timeout(1000)), { kind: 'notAsked' })
+})
