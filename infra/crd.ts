@@ -73,6 +73,7 @@ const syncReportColumns: Column[] = [
   { name: 'Commit', type: 'string', jsonPath: '.status.commit' },
   { name: 'Mode', type: 'string', jsonPath: '.status.mode.name' },
   { name: 'Reason', type: 'string', jsonPath: '.status.reason' },
+  { name: 'Agent', type: 'string', jsonPath: '.status.agentVersion', description: 'Version of the agent.' },
   { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ]

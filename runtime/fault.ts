@@ -36,6 +36,10 @@ export const reasons = {
   // sync engine
   ModeUnknown: { retry: 'backoff', help: 'the deployment mode was known and is not known now; the files of the last known mode stay' },
   UnknownProfile: { retry: 'on-change', help: 'the GatewaySync has no profile of that name' },
+  AgentOutdated: {
+    retry: 'on-change',
+    help: 'the GatewaySync asks for something that the agent of this pod is too old for; recreate the pod',
+  },
   InvalidSpec: { retry: 'on-change', help: 'the GatewaySync holds a value that is not accepted' },
   SourcePathMissing: { retry: 'on-change', help: 'a required mapping names a path that the commit does not hold' },
   DestinationNotAllowed: { retry: 'on-change', help: 'the destination belongs to the gateway itself or lies outside its data directory' },

@@ -1,11 +1,11 @@
 /**
  * What this gateway should hold now, given its GatewaySync and what the pod says of itself; or why nothing is to be done. Pure.
  */
-import * as v from 'valibot'
 import { Fault } from '../fault.ts'
 import { confirmDeletionsAnnotation, podAnnotations } from '../gatewaysync/names.ts'
 import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../gatewaysync/profile.ts'
-import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { readFollowedSpec } from '../gatewaysync/followed-spec.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import { answersSpec } from '../gatewaysync/request.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
@@ -41,10 +41,9 @@ export type Desired =
       validation: GatewaySyncSpec['validation']
       confirmDeletions: CommitHash | undefined
       delivery: { url: string; caBundle: string }
+      /** Fields of what it follows that this agent is too old to know. */
+      ignoredFields: readonly string[]
     }
-
-// Which repositories are permitted is for whoever fetches to judge, not for an agent.
-const specSchema = gatewaySyncSpec({ allowLocal: true })
 
 /**
  * `inPlace` is the commit that the data directory holds. A published commit that answers an earlier spec (another ref or repository) is
@@ -54,15 +53,12 @@ export function desiredSync(gatewaySync: string, followed: FollowedSync | undefi
   if (followed === undefined) {
     return idle('Pending', 'NotFound', `GatewaySync "${gatewaySync}" does not exist in namespace "${pod.namespace}"`)
   }
-  const parsed = v.safeParse(specSchema, followed.spec)
-  if (!parsed.success) {
-    const [issue] = parsed.issues
-    return idle('Blocked', 'InvalidSpec', `spec.${v.getDotPath(issue) ?? ''}: ${issue.message}`)
-  }
-  const spec = parsed.output
   const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
+  const read = readFollowedSpec(followed.spec, name)
+  if (read.kind === 'invalid') return idle('Blocked', 'InvalidSpec', `spec.${read.path}: ${read.message}`)
+  const { spec } = read
   if (!Object.hasOwn(spec.sync.profiles, name)) {
-    const known = Object.keys(spec.sync.profiles).toSorted().join(', ')
+    const known = read.profiles.toSorted().join(', ')
     return idle('Blocked', 'UnknownProfile', `annotation ${podAnnotations.profile}: profile "${name}" does not exist; there are: ${known}`)
   }
   const profile = resolveProfile(spec.sync, name)
@@ -91,6 +87,7 @@ export function desiredSync(gatewaySync: string, followed: FollowedSync | undefi
     validation: spec.validation,
     confirmDeletions: confirmed !== undefined && isCommitHash(confirmed) ? confirmed : undefined,
     delivery,
+    ignoredFields: read.ignoredFields,
   }
 }
 

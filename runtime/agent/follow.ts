@@ -139,7 +139,8 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const result = await deps.cycle(sources(desired.delivery), gateway, wanted, signal)
     synced ||= result.commit === desired.commit && result.syncHash === desired.syncHash
     whole ||= result.commit !== undefined
-    report({ ...result, ...base, profile: desired.profile.name, finishedAt: timestamp(clock.now()) })
+    const ignored = desired.ignoredFields.length > 0 ? { ignoredFields: [...desired.ignoredFields] } : {}
+    report({ ...result, ...ignored, ...base, profile: desired.profile.name, finishedAt: timestamp(clock.now()) })
     if (result.phase === 'Failed') {
       failures += 1
       log.warn({ reason: result.reason ?? 'Unexpected', commit: desired.commit, message: result.message ?? '' }, 'sync failed')

@@ -2,7 +2,8 @@
  * Which files of a commit the profiles of a GatewaySync deliver: what the gate judges. Pure.
  */
 import { createExcluder, defaultExcludes, requireGlob } from '../gatewaysync/glob.ts'
-import { canonicalJson, type ResolvedProfile, sourceRoots } from '../gatewaysync/profile.ts'
+import { canonicalJson } from '../gatewaysync/canonical-json.ts'
+import { type ResolvedProfile, sourceRoots } from '../gatewaysync/profile.ts'
 import { isWithin, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { foldName } from './inheritance.ts'
 import { settingsFile } from './severities.ts'

@@ -4,7 +4,8 @@
  */
 import type { Verdict } from '../gatewaysync/decide.ts'
 import { Fault } from '../fault.ts'
-import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
+import { canonicalJson } from '../gatewaysync/canonical-json.ts'
+import { type ResolvedProfile } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import { checkCollections, type CheckOptions } from './check.ts'

@@ -7,7 +7,7 @@ import { Fault, type Reason } from '../fault.ts'
 import { meaningOf, needsSomebody } from './conditions.ts'
 import { describeErrors } from './findings.ts'
 import { summarise } from './summary.ts'
-import { countGateways, type GatewayPod, type GatewayReport, observeGateways } from './gateways.ts'
+import { countGateways, type GatewayPod, type GatewayReport, isOutdated, observeGateways } from './gateways.ts'
 import {
   type Annotations,
   type Answer,
@@ -82,6 +82,8 @@ export function decide(observed: Observed): Decision {
     history: step.history,
     conditions: [],
   }
+  const outdatedAgents = gateways.filter(isOutdated).length
+  if (outdatedAgents > 0) status.outdatedAgents = outdatedAgents
   const handled = requests.at(-1)?.id
   if (handled !== undefined) status.lastHandledRequest = handled
   const digest = digestAfter(observed.annotations, observed.status, requests)

@@ -6,8 +6,9 @@ import * as v from 'valibot'
 import { podAnnotations } from './names.ts'
 import { defaultProfileName, resolveProfile, syncHash } from './profile.ts'
 import { syncReportStatus, type SyncReportStatus } from './report.ts'
-import type { GatewaySyncSpec } from './spec.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec } from './spec.ts'
 import type { GatewayCounts } from './status.ts'
+import { withoutDefaults } from './without-defaults.ts'
 
 /** What the controller keeps of a pod that asked for an agent. */
 export type GatewayPod = {
@@ -61,12 +62,13 @@ export function observeGateways(
   pods: readonly GatewayPod[],
   reports: ReadonlyMap<string, GatewayReport>,
 ): Gateway[] {
+  const hashes = hashesOf(spec)
   return pods
     .filter((pod) => !pod.terminating)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map((pod) => {
       const report = reports.get(pod.name)
-      return observeGateway(spec, publishedCommit, pod, report?.podUid === pod.uid ? report : undefined)
+      return observeGateway(hashes, publishedCommit, pod, report?.podUid === pod.uid ? report : undefined)
     })
 }
 
@@ -86,8 +88,13 @@ export function countGateways(gateways: readonly Gateway[]): GatewayCounts {
   return counts
 }
 
+/** Whether the agent of a gateway is too old for what the GatewaySync asks for. */
+export function isOutdated({ reason }: Gateway): boolean {
+  return reason === 'AgentOutdated'
+}
+
 function observeGateway(
-  spec: GatewaySyncSpec,
+  hashes: WantedHashes,
   publishedCommit: string | undefined,
   pod: GatewayPod,
   report: GatewayReport | undefined,
@@ -101,9 +108,16 @@ function observeGateway(
   if (status === undefined) return is('pending', 'NoReport', 'the agent has not reported yet')
   if (status.phase === 'Paused') return is('paused', 'Paused', status.message)
   if (status.phase === 'Failed') return is('failed', status.reason, status.message)
+  // We have accepted the spec: an agent that refuses it speaks of a schema of another version.
+  if (status.reason === 'InvalidSpec') return is('blocked', 'AgentOutdated', outdated(status, status.message ?? 'it refuses the spec'))
   if (status.phase === 'Blocked') return is('blocked', status.reason, status.message)
   if (publishedCommit === undefined) return is('pending', 'NothingPublished', 'no commit is published yet')
-  if (status.syncHash !== wantedHash(spec, pod)) return is('pending', 'OldConfiguration', 'the agent has not applied the present spec yet')
+  const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
+  if (status.syncHash !== hashes.of(name)) {
+    const why = whyIncomparable(status, hashes, name)
+    if (why !== undefined) return is('blocked', 'AgentOutdated', outdated(status, why))
+    return is('pending', 'OldConfiguration', 'the agent has not applied the present spec yet')
+  }
   if (status.phase === 'DryRun') return is('dryRun', 'DryRun', status.message)
   if (status.commit !== publishedCommit) return is('pending', 'OldCommit', 'the agent has not applied the published commit yet')
   if (status.phase === 'Synced') return is('synced')
@@ -111,9 +125,60 @@ function observeGateway(
   return is('pending', status.reason ?? status.phase, status.message)
 }
 
-/** The hash that the pod's agent should report, or undefined when its profile does not exist. */
-function wantedHash(spec: GatewaySyncSpec, pod: GatewayPod): string | undefined {
-  const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
-  if (!Object.hasOwn(spec.sync.profiles, name)) return undefined
-  return syncHash(resolveProfile(spec.sync, name), spec.gateway)
+type WantedHashes = {
+  /** What the agents of a profile should report; undefined: there is no such profile. */
+  of(profile: string): string | undefined
+  /** Whether the author of the spec has set a field, given as a path such as `sync.defaults.drift`. */
+  isSet(path: string): boolean
+}
+
+/** Each profile is hashed once, however many gateways follow it. */
+function hashesOf(spec: GatewaySyncSpec): WantedHashes {
+  const known = new Map<string, string | undefined>()
+  let told: unknown
+  return {
+    of(name) {
+      if (!known.has(name)) {
+        const exists = Object.hasOwn(spec.sync.profiles, name)
+        known.set(name, exists ? syncHash(resolveProfile(spec.sync, name), spec.gateway) : undefined)
+      }
+      return known.get(name)
+    },
+    isSet(path) {
+      told ??= withoutDefaults(specSchema, spec)
+      return memberAt(told, path) !== undefined
+    },
+  }
+}
+
+const specSchema = gatewaySyncSpec({ allowLocal: true })
+
+function memberAt(document: unknown, path: string): unknown {
+  const steps = path.split(/[.[\]]+/).filter((step) => step !== '')
+  return steps.reduce<unknown>(
+    (at, step) => (typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[step] : undefined),
+    document,
+  )
+}
+
+/** Why an agent will never report the wanted hash; undefined: it may only be late. */
+function whyIncomparable(
+  { syncHash: reported, ignoredFields = [] }: SyncReportStatus,
+  hashes: WantedHashes,
+  profile: string,
+): string | undefined {
+  const field = ignoredFields.find((path) => hashes.isSet(path))
+  if (field !== undefined) return `it does not know spec.${field}`
+  const wanted = hashes.of(profile)
+  if (reported === undefined || wanted === undefined || ruleOf(reported) === ruleOf(wanted)) return undefined
+  return 'it tells what it has applied in another way'
+}
+
+/** The version of the rule by which a hash was made. */
+function ruleOf(hash: string): string {
+  return hash.slice(0, -64)
+}
+
+function outdated({ agentVersion = 'unknown' }: SyncReportStatus, why: string): string {
+  return `the agent (version ${agentVersion}) is of another version: ${why}; recreate the pod`
 }

@@ -2,9 +2,13 @@
  * What one profile means once the defaults are merged in, and the hash by which controller and agent know they mean the same. Pure.
  */
 import { createHash } from 'node:crypto'
+import * as v from 'valibot'
 import { Fault } from '../fault.ts'
-import type { Collections, GatewaySyncSpec, Mapping, SyncDefaults } from './spec.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { type Collections, gatewaySettings, type GatewaySyncSpec, type Mapping, type SyncDefaults } from './spec.ts'
+import { resolvedProfile } from './sync-spec.ts'
 import { parseRelativePath, type RelativePath } from './values.ts'
+import { withoutDefaults } from './without-defaults.ts'
 
 /** A profile with every default applied. */
 export type ResolvedProfile = SyncDefaults & {
@@ -62,19 +66,17 @@ function beforeTemplate(source: string): string {
   return start < 0 ? source : source.slice(0, source.lastIndexOf('/', start) + 1)
 }
 
+/** The rule by which the hash is made; another rule gives other hashes, and says so. */
+const hashRule = 'v1'
+
+const hashed = v.object({ profile: resolvedProfile, gateway: gatewaySettings })
+
 /**
- * SHA-256, in hex, of what decides how a gateway is written besides the commit: the resolved profile and the gateway's address.
+ * What decides how a gateway is written besides the commit, as one word: the version of the rule and the SHA-256, in hex, of the resolved
+ * profile and the gateway's address. Members that equal their default take no part, so that a release which adds a field changes no hash.
  * Neither ref, commit, mode nor anything of a pod takes part, so that controller and agent compute the same.
  */
 export function syncHash(profile: ResolvedProfile, gateway: GatewaySyncSpec['gateway']): string {
-  return createHash('sha256').update(canonicalJson({ profile, gateway })).digest('hex')
-}
-
-/** JSON with sorted keys and without undefined members: equal values give equal text. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  )
+  const told = withoutDefaults(hashed, { profile, gateway })
+  return `${hashRule}-${createHash('sha256').update(canonicalJson(told)).digest('hex')}`
 }

@@ -28,7 +28,9 @@ export const syncReportStatus = v.object({
   phase: v.picklist(phases),
   commit: v.optional(v.pipe(hash, v.description('The commit whose files are in place, whole.'))),
   ref: v.optional(text(255)),
-  syncHash: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description('Which sync configuration was applied.'))),
+  syncHash: v.optional(
+    v.pipe(v.string(), v.regex(/^(v[0-9]{1,3}-)?[0-9a-f]{64}$/), v.description('Which sync configuration was applied.')),
+  ),
   gateway: v.optional(text(253)),
   profile: v.optional(text(63)),
   mode: v.optional(v.object({ name: text(255), from: v.picklist(modeOrigins) })),
@@ -59,6 +61,9 @@ export const syncReportStatus = v.object({
   startedAt: v.optional(time),
   finishedAt: v.optional(time),
   agentVersion: v.optional(text(64)),
+  ignoredFields: v.optional(
+    v.pipe(v.array(text(256)), v.maxLength(20), v.description('Fields of the GatewaySync that this agent is too old to know.')),
+  ),
   history: v.optional(
     v.pipe(v.array(v.object({ commit: hash, phase: v.picklist(phases), reason: v.optional(text(64)), finishedAt: time })), v.maxLength(5)),
   ),

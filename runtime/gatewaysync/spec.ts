@@ -17,7 +17,8 @@ const webhook = v.object({
   token: v.optional(secretRefHolder),
 })
 
-const gateway = v.object({
+/** The schema of `spec.gateway`. */
+export const gatewaySettings = v.object({
   port: v.optional(
     v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65535), v.description('Default 8088, or 8043 when tls is true.')),
   ),
@@ -31,7 +32,8 @@ const gateway = v.object({
   ),
 })
 
-const validation = v.object({
+/** The schema of `spec.validation`. */
+export const validationSettings = v.object({
   policy: v.optional(
     v.pipe(v.picklist(['Enforce', 'Warn', 'Off']), v.description('Enforce keeps the last good commit when a check finds an error.')),
     'Enforce',
@@ -78,9 +80,9 @@ export function gatewaySyncSpec(options: SpecOptions) {
     git: v.pipe(gitSpec(options), v.description('Where the configuration comes from.')),
     polling: v.optional(v.pipe(polling, v.description('How often the git host is asked.')), {}),
     webhook: v.optional(v.pipe(webhook, v.description("Replaces the operator's global pair for this resource; either suffices."))),
-    gateway: v.optional(v.pipe(gateway, v.description("The gateway's own HTTP API.")), {}),
+    gateway: v.optional(v.pipe(gatewaySettings, v.description("The gateway's own HTTP API.")), {}),
     sync: v.pipe(syncSpec, v.description('Which folders go where.')),
-    validation: v.optional(v.pipe(validation, v.description('Checks of resource collections before a commit is published.')), {}),
+    validation: v.optional(v.pipe(validationSettings, v.description('Checks of resource collections before a commit is published.')), {}),
     agent: v.optional(v.pipe(agent, v.description('The injected container.'))),
     paused: v.optional(v.pipe(v.boolean(), v.description('Stops gateway writes only; fetching, checking and acknowledging go on.')), false),
   })

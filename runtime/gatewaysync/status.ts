@@ -108,6 +108,9 @@ export const gatewaySyncStatus = v.object({
       v.description('How many gateways are in which state; the states add up to total.'),
     ),
   ),
+  outdatedAgents: v.optional(
+    v.pipe(count, v.description('How many gateways have an agent that is too old for what is asked for; absent: none.')),
+  ),
   findings: v.optional(
     v.pipe(
       v.object({ errors: count, warnings: count, items: v.pipe(v.array(finding), v.maxLength(50)) }),

@@ -4,7 +4,7 @@
 import type { Fault, Reason } from '../fault.ts'
 import { type ConditionInput, nextConditions } from './conditions.ts'
 import { describeErrors } from './findings.ts'
-import type { Gateway, GatewayState } from './gateways.ts'
+import { type Gateway, type GatewayState, isOutdated } from './gateways.ts'
 import type { GatewaySyncSpec } from './spec.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus } from './status.ts'
 
@@ -87,7 +87,7 @@ function gatewaysCondition({ gateways, spec, status }: Summary): ConditionInput 
       message: `${counts.total} of ${counts.total} gateways run the published commit${drifted}`,
     }
   }
-  return { type, status: 'False', reason: stateReasons[worst], message: namesOf(gateways, worst) }
+  return { type, status: 'False', reason: stateReasons[worst], message: namesOf(gateways, ({ state }) => state === worst) }
 }
 
 const stateReasons = {
@@ -105,8 +105,8 @@ function worstState(counts: GatewayCounts): keyof typeof stateReasons | undefine
 }
 
 /** Names at most five gateways with why, so that the message stays readable with hundreds. */
-function namesOf(gateways: readonly Gateway[], state: GatewayState): string {
-  const concerned = gateways.filter((gateway) => gateway.state === state)
+function namesOf(gateways: readonly Gateway[], concerns: (gateway: Gateway) => boolean): string {
+  const concerned = gateways.filter(concerns)
   const named = concerned
     .slice(0, 5)
     .map(({ pod, reason, message }) => [pod, [reason, message].filter(Boolean).join(', ')].filter(Boolean).join(': '))
@@ -117,8 +117,10 @@ function namesOf(gateways: readonly Gateway[], state: GatewayState): string {
 function agentsCondition({ gateways, status }: Summary): ConditionInput {
   const type = 'AgentsInjected'
   const missing = status.gateways?.missingAgent ?? 0
-  if (missing === 0) return { type, status: 'True', reason: 'Injected', message: 'every annotated pod has its agent' }
-  return { type, status: 'False', reason: 'MissingAgent', message: namesOf(gateways, 'missingAgent') }
+  if (missing > 0)
+    return { type, status: 'False', reason: 'MissingAgent', message: namesOf(gateways, ({ state }) => state === 'missingAgent') }
+  if ((status.outdatedAgents ?? 0) === 0) return { type, status: 'True', reason: 'Injected', message: 'every annotated pod has its agent' }
+  return { type, status: 'False', reason: 'AgentOutdated', message: namesOf(gateways, isOutdated) }
 }
 
 /** True only when everything is; else it repeats the first thing that is not, in the order of the road from git to gateway. */

@@ -53,7 +53,8 @@ const startGrace = v.pipe(
   v.description('How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.'),
 )
 
-const defaults = v.object({
+/** The schema of `spec.sync.defaults`. */
+export const syncDefaults = v.object({
   excludePatterns: v.optional(excludePatterns, []),
   vars: v.optional(vars, {}),
   syncPeriod: v.optional(syncPeriod, 30),
@@ -99,7 +100,8 @@ const collections = v.object({
   mode: v.optional(v.pipe(text(255), v.description('Deployment mode, or auto: what the gateway itself is started with.')), 'auto'),
 })
 
-const profile = v.pipe(
+/** The schema of one of `spec.sync.profiles`. */
+export const profileSettings = v.pipe(
   v.object({
     collections: v.optional(collections),
     mappings: v.optional(v.pipe(v.array(mapping), v.maxLength(64))),
@@ -125,7 +127,7 @@ const profile = v.pipe(
 
 const profileName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const profiles = v.pipe(
-  v.record(v.string(), profile),
+  v.record(v.string(), profileSettings),
   v.minEntries(1, 'at least one profile is needed'),
   v.maxEntries(32),
   rule(
@@ -135,8 +137,15 @@ const profiles = v.pipe(
   ),
 )
 
+/** What one profile means once the defaults are merged in; its name stands beside. */
+export const resolvedProfile = v.object({
+  ...syncDefaults.entries,
+  collections: v.optional(collections),
+  mappings: v.optional(v.array(mapping), []),
+})
+
 /** The schema of `spec.sync`. */
 export const syncSpec = v.object({
-  defaults: v.optional(v.pipe(defaults, v.description('Settings of every profile that does not set them itself.')), {}),
+  defaults: v.optional(v.pipe(syncDefaults, v.description('Settings of every profile that does not set them itself.')), {}),
   profiles: v.pipe(profiles, v.description('What goes where; a pod chooses by annotation, default "default".')),
 })

@@ -32,6 +32,7 @@ function samplesOf(status: GatewaySyncStatus): Sample[] {
     sample('clustersync_ready', isTrue('Ready')),
     ...[...normalConditions, ...abnormalConditions].map((type) => sample('clustersync_condition', isTrue(type), { type })),
     ...Object.entries(states).map(([state, count]) => sample('clustersync_gateways', count, { state })),
+    sample('clustersync_outdated_agents', status.outdatedAgents ?? 0),
     sample('clustersync_findings', findings?.errors ?? 0, { severity: 'error' }),
     sample('clustersync_findings', findings?.warnings ?? 0, { severity: 'warning' }),
     ...(published === undefined ? [] : publishedSamples(status, published)),

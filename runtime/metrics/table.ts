@@ -24,6 +24,7 @@ export const objectMetrics = {
   clustersync_ready: { type: 'gauge', help: '1 when every gateway runs exactly the wanted commit and configuration', labels: object },
   clustersync_condition: { type: 'gauge', help: '1 while a condition of the GatewaySync is True', labels: [...object, 'type'] },
   clustersync_gateways: { type: 'gauge', help: 'gateways by state', labels: [...object, 'state'] },
+  clustersync_outdated_agents: { type: 'gauge', help: 'gateways whose agent is too old for what is asked for', labels: object },
   clustersync_findings: { type: 'gauge', help: 'findings of the collection checks by severity', labels: [...object, 'severity'] },
   clustersync_published_info: {
     type: 'gauge',

@@ -3,7 +3,8 @@
  */
 import { createHash } from 'node:crypto'
 import type { Mode } from '../collections/mode.ts'
-import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
+import { canonicalJson } from '../gatewaysync/canonical-json.ts'
+import { type ResolvedProfile } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import { isBaseCollection } from './chain.ts'

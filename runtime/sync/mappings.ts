@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto'
 import { Fault } from '../fault.ts'
 import { createExcluder, defaultExcludes, requireGlob } from '../gatewaysync/glob.ts'
-import { canonicalJson, type ResolvedProfile } from '../gatewaysync/profile.ts'
+import { canonicalJson } from '../gatewaysync/canonical-json.ts'
+import { type ResolvedProfile } from '../gatewaysync/profile.ts'
 import { isWithin, joinPath, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { isForbidden } from './paths.ts'
 

@@ -4,7 +4,7 @@
  */
 import { filters as builtInFilters, Liquid, type Template } from 'liquidjs'
 import { Fault } from '../fault.ts'
-import { canonicalJson } from '../gatewaysync/profile.ts'
+import { canonicalJson } from '../gatewaysync/canonical-json.ts'
 import type { TemplateContext } from './context.ts'
 
 /** Characters of a template's source, and of its output. */

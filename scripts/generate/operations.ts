@@ -18,7 +18,7 @@ const conditionMeanings: Record<(typeof normalConditions)[number] | (typeof abno
   SourceReady: 'the wanted ref was resolved and its commit fetched',
   CollectionsValid: 'the checks of the resource collections found no error in the wanted commit',
   GatewaysSynced: 'every gateway reports the published commit',
-  AgentsInjected: 'every pod that asks for an agent runs with one',
+  AgentsInjected: 'every pod that asks for an agent runs with one that is new enough',
   Reconciling: 'present while work is under way',
   Stalled: 'present while nothing will move before something changes',
   Paused: 'present while `spec.paused` is true',

@@ -89,7 +89,7 @@ void t.test('Ready is true only when every gateway reports the published commit 
     ['the published commit', {}, 'True', 'Synced'],
     ['drift under report', { phase: 'Drifted' }, 'True', 'Synced'],
     ['an older commit', { commit: commitB }, 'False', 'GatewaysPending'],
-    ['another configuration', { syncHash: 'f'.repeat(64) }, 'False', 'GatewaysPending'],
+    ['another configuration', { syncHash: `v1-${'f'.repeat(64)}` }, 'False', 'GatewaysPending'],
     ['a failure', { phase: 'Failed', reason: 'DiskFull', message: 'no space' }, 'False', 'GatewaysFailed'],
     ['a dry run', { phase: 'DryRun' }, 'False', 'DryRun'],
     ['a pause', { phase: 'Paused' }, 'False', 'Paused'],

@@ -1,0 +1,70 @@
+/**
+ * What somebody said of a document that a schema describes, and what the schema knows nothing of. Both walk the schema itself, so that a new
+ * field needs no mention here. Pure.
+ */
+import { canonicalJson } from './canonical-json.ts'
+
+/** As much of a valibot schema as is walked. */
+type Shape = {
+  readonly type: string
+  readonly entries?: Readonly<Record<string, Shape>>
+  readonly wrapped?: Shape
+  readonly default?: unknown
+  readonly item?: Shape
+  readonly value?: Shape
+}
+
+/**
+ * The value without the members that equal their default, at any depth: what an author left out and what was filled in for him are the same,
+ * so that a schema with one field more says the same of every older document. Members that the schema does not know stay.
+ */
+export function withoutDefaults(schema: unknown, value: unknown): unknown {
+  const { shape } = unwrapped(schema as Shape)
+  if (Array.isArray(value)) return shape.item === undefined ? value : value.map((item) => withoutDefaults(shape.item, item))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => {
+      if (member === undefined) return []
+      const child = childOf(shape, name)
+      if (child === undefined) return [[name, member]]
+      const told = withoutDefaults(child, member)
+      const usual = unwrapped(child).fallback
+      const isUsual = usual !== undefined && canonicalJson(told) === canonicalJson(withoutDefaults(child, usual))
+      return isUsual ? [] : [[name, told]]
+    }),
+  )
+}
+
+/** The members that the schema does not know, each as a path such as `sync.defaults.drift`. */
+export function unknownMembers(schema: unknown, value: unknown, path = ''): string[] {
+  const { shape } = unwrapped(schema as Shape)
+  if (Array.isArray(value)) {
+    return shape.item === undefined ? [] : value.flatMap((item, index) => unknownMembers(shape.item, item, `${path}[${index}]`))
+  }
+  if (!isRecord(value) || (shape.entries === undefined && shape.value === undefined)) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    const at = path === '' ? name : `${path}.${name}`
+    const child = childOf(shape, name)
+    return child === undefined ? [at] : unknownMembers(child, member, at)
+  })
+}
+
+function childOf({ entries, value }: Shape, name: string): Shape | undefined {
+  if (entries !== undefined) return Object.hasOwn(entries, name) ? entries[name] : undefined
+  return value
+}
+
+/** What stands behind `optional` and its like, and the default that it gives. */
+function unwrapped(schema: Shape): { shape: Shape; fallback: unknown } {
+  let shape = schema
+  let fallback: unknown
+  while (shape.wrapped !== undefined) {
+    fallback ??= shape.default
+    shape = shape.wrapped
+  }
+  return { shape, fallback }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
