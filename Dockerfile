@@ -1,5 +1,5 @@
 # Two images from one file: `docker build --target controller .` and `--target agent`. BASE needs Node 26; the controller also git, ssh
-# and what checks signatures.
+# for a user without an entry in /etc/passwd (libnss-wrapper), what checks signatures, and the authorities of public git hosts.
 ARG BASE=node:26-trixie-slim
 
 FROM ${BASE} AS build
@@ -10,7 +10,7 @@ COPY . .
 RUN node scripts/bundle.ts
 
 FROM ${BASE} AS controller
-RUN apt-get update && apt-get install --no-install-recommends -y git openssh-client gpgv util-linux && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install --no-install-recommends -y ca-certificates git gpgv libnss-wrapper openssh-client util-linux && rm -rf /var/lib/apt/lists/*
 COPY --from=build /src/build/controller.js /app/controller.js
 USER 65532:65532
 # One heap of the C library instead of one for each thread, and what is large goes back to the system at once: some 8 MiB less.

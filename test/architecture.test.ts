@@ -120,7 +120,11 @@ const effects: Effect[] = [
     allowed:
       /^runtime\/(?:clock|log)\.ts$|^runtime\/sync\/(?:lock|boot)\.ts$|^runtime\/source\/git\.ts$|^runtime\/gateway\/http\.ts$|^runtime\/serve\.ts$/,
   },
-  { name: 'child processes', found: usesModule(/^node:child_process$/), allowed: /^runtime\/source\/(?:git|tool)\.ts$/ },
+  {
+    name: 'child processes',
+    found: usesModule(/^node:child_process$/),
+    allowed: /^runtime\/source\/(?:git|tool|credentials\/ssh-agent)\.ts$/,
+  },
   {
     name: 'network',
     found: (module) =>

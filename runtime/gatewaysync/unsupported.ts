@@ -5,9 +5,7 @@
 import type { GatewaySyncSpec } from './spec.ts'
 
 /** The first field that is set and not honoured, as a path from `spec`; undefined when the whole of `spec.git` is honoured. */
-export function unsupportedField({ auth, caBundle, proxy }: GatewaySyncSpec['git']): string | undefined {
-  if (auth !== undefined) return 'spec.git.auth'
-  if (caBundle !== undefined) return 'spec.git.caBundle'
-  if (proxy !== undefined) return 'spec.git.proxy'
+export function unsupportedField({ auth }: GatewaySyncSpec['git']): string | undefined {
+  if (auth?.githubApp !== undefined) return 'spec.git.auth.githubApp'
   return undefined
 }

@@ -1,14 +1,43 @@
 /**
- * What one call of git needs to reach its host: settings and an environment for this process alone, given back when it has ended.
+ * What one call of git needs to reach its host: settings, an environment and files for this process alone, given back when it has ended.
  */
+import type { RepositoryUrl } from '../gatewaysync/repository-url.ts'
+import type { Access } from './access.ts'
+import type { ResolveHost } from './addresses.ts'
+import { prepareHttp } from './credentials/http.ts'
+import { prepareSsh } from './credentials/ssh.ts'
 import type { GitRun } from './git.ts'
+import { isWithoutProxy, parseProxy, type Proxy } from './proxy.ts'
 import type { Remote } from './remote.ts'
 
-export type Connection = AsyncDisposable & { forGit: Pick<GitRun, 'settings' | 'environment'> }
+/** How this process reaches git hosts. */
+export type Network = {
+  /** Looks up and checks addresses, which git then connects to; undefined: git looks them up itself and all are permitted. */
+  resolve: ResolveHost | undefined
+  /** For whoever names no proxy of his own. */
+  proxy: { url: string; noProxy: string } | undefined
+}
 
-/** Prepares one call. Throws GitUnauthorised for a kind of credentials that its host cannot be given. */
-export async function connect({ access }: Remote, signal: AbortSignal): Promise<Connection> {
+export const openNetwork: Network = { resolve: undefined, proxy: undefined }
+
+export type Connection = AsyncDisposable & { forGit: Pick<GitRun, 'settings' | 'environment' | 'files' | 'about'> }
+
+/** Prepares one call. Throws RepositoryNotAllowed, GitHostUnknown, CredentialsInvalid and the faults of a GitHub App. */
+export async function connect({ url, access }: Remote, network: Network, signal: AbortSignal): Promise<Connection> {
   signal.throwIfAborted()
-  if (access.credentials.kind !== 'none') throw new Error(`credentials of kind ${access.credentials.kind} are not prepared here`)
-  return { forGit: {}, [Symbol.asyncDispose]: async () => undefined }
+  if (url.protocol === 'file') return { forGit: { about: { url, access, proxy: undefined } }, [Symbol.asyncDispose]: async () => undefined }
+  const proxy = url.protocol === 'ssh' ? undefined : proxyFor(url, access, network)
+  const about = { url, access, proxy }
+  const addresses = await network.resolve?.(proxy?.host ?? url.host, signal)
+  const prepared =
+    url.protocol === 'ssh'
+      ? await prepareSsh(url, access.credentials, addresses?.[0], signal)
+      : await prepareHttp({ url, access, proxy, addresses }, signal)
+  return { forGit: { ...prepared.forGit, about }, [Symbol.asyncDispose]: prepared.release }
+}
+
+function proxyFor({ host }: RepositoryUrl, access: Access, network: Network): Proxy | undefined {
+  if (access.proxy !== undefined) return parseProxy(access.proxy, 'spec.git.proxy')
+  if (network.proxy === undefined || isWithoutProxy(host, network.proxy.noProxy)) return undefined
+  return parseProxy(network.proxy.url, 'the proxy of this installation')
 }

@@ -3,10 +3,11 @@
  * its memory, output and time are bounded; what it says on stderr becomes a reason here and nowhere else.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { Fault, type Reason } from '../fault.ts'
-import { redactUrls } from '../redact.ts'
+import { Fault } from '../fault.ts'
+import { type Asked, faultOf } from './git-faults.ts'
 
 export type GitLimits = {
   /** RLIMIT_DATA of git: the memory of a delta has no other bound. */
@@ -25,6 +26,10 @@ export type GitRun = {
   settings?: readonly string[]
   /** More of git's environment, where secrets may stand. */
   environment?: Readonly<Record<string, string>>
+  /** Open files that git and its helpers inherit, as /proc/self/fd/3 and so on. */
+  files?: readonly number[]
+  /** What is asked, for the words of a fault. */
+  about?: Asked
   input?: string
   timeoutMs: number
 }
@@ -36,6 +41,9 @@ const maxOutputBytes = 8 * 1024 * 1024
 const maxErrorBytes = 64 * 1024
 /** git gets this long to end after SIGTERM. */
 const graceMs = 2_000
+
+/** Where programs of the system are, whatever the environment of this process says. */
+export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** Settings against hostile repositories and for little memory; measured in git.md section 1, tried in bar.md section 4. */
 const settings = [
@@ -77,11 +85,11 @@ export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Wr
     ...run.args,
   ]
   return spawn('env', command, {
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', ...(run.files ?? [])] as ['pipe', 'pipe', 'pipe'],
     detached: true,
     cwd: run.folder,
     env: {
-      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      PATH: systemPath,
       // Not looked for: where a mirror is damaged, git would go on in whatever repository its folder lies in.
       GIT_DIR: run.folder,
       HOME: path.join(run.folder, 'no-home'),
@@ -137,8 +145,12 @@ export async function ending(child: ChildProcessByStdio<Writable, Readable, Read
   if (ended.code === 0) return
   signal.throwIfAborted()
   if (stop.aborted) throw new Fault('GitTimeout', `git ${run.args[0] ?? ''} did not end within ${Math.round(run.timeoutMs / 1000)} s`)
-  if (ended.error !== undefined) throw new Fault('GitFailed', `git cannot be started: ${ended.error.message}`, { cause: ended.error })
-  throw new Fault(reasonOf(errors), messageOf(errors, run))
+  if (ended.error !== undefined) {
+    // Node tells of a program that is missing and of a working directory that is in the same way.
+    if (existsSync(run.folder)) throw new Fault('ToolMissing', 'env is not installed or cannot be run', { cause: ended.error })
+    throw new Fault('GitFailed', `git cannot be started: ${ended.error.message}`, { cause: ended.error })
+  }
+  throw faultOf(errors, run.args[0] ?? '', run.about)
 }
 
 /** Ends git and its helpers. A group that is gone already is fine. */
@@ -149,48 +161,4 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   } catch {
     // Already gone.
   }
-}
-
-/** A redirect could lead anywhere, so none is followed. */
-const redirected = /returned error: 30[1278]/i
-
-/** What git says, by what it means; git-http.component.test.ts holds the HTTP ones against the real git. */
-const meanings: readonly (readonly [RegExp, Reason])[] = [
-  [
-    /couldn't find remote ref|not our ref|no such ref was fetched|did not match any|upload-pack: not our ref|unadvertised object/i,
-    'RefNotFound',
-  ],
-  // A tag may point to anything.
-  [/expected commit type/i, 'RefNotFound'],
-  // What git says of its own files comes before what follows from it.
-  [/is corrupt|loose object .* \(stored in|unable to read tree|bad object|reference broken/i, 'GitFailed'],
-  [/File too large/i, 'RepositoryTooLarge'],
-  [/Out of memory|inflateInit: out of memory|unable to create thread/i, 'RepositoryTooLarge'],
-  [
-    /Authentication failed|could not read Username|HTTP 40[13]|returned error: 40[13]|Permission denied|Host key verification failed/i,
-    'GitUnauthorised',
-  ],
-  [redirected, 'RepositoryNotFound'],
-  [
-    /Repository not found|not found in upstream|returned error: 404|repository '.*' not found|does not appear to be a git repository|does not exist/i,
-    'RepositoryNotFound',
-  ],
-  [/transport '.*' not allowed|protocol '.*' is not supported/i, 'RepositoryNotAllowed'],
-  [
-    /Could not resolve host|Connection refused|Failed to connect|unable to access|timed out|Connection reset|early EOF|hung up|body are still expected|transfer closed/i,
-    'GitUnreachable',
-  ],
-]
-
-export function reasonOf(errors: string): Reason {
-  // A URL is the user's text: what stands in it says nothing about what went wrong.
-  const said = errors.replace(/'[a-z][a-z0-9+.-]*:\/\/[^']*'/gi, "'URL'")
-  return meanings.find(([pattern]) => pattern.test(said))?.[1] ?? 'GitFailed'
-}
-
-function messageOf(errors: string, { args }: GitRun): string {
-  const lines = errors.split('\n').map((line) => line.trim())
-  const telling = lines.find((line) => /^(?:fatal|error|remote):/.test(line)) ?? lines.find((line) => line !== '') ?? 'no message'
-  const advice = redirected.test(telling) ? '; the git host redirects, which is not followed: write its new address into spec.git.repo' : ''
-  return `git ${args[0] ?? ''}: ${redactUrls(telling).slice(0, 500)}${advice}`
 }

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs'
 import { asFault } from '../fault.ts'
 import { type CommitHash, isCommitHash, parseCommitHash } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
-import { connect } from './connect.ts'
+import { connect, type Network } from './connect.ts'
 import { type GitLimits, runGit } from './git.ts'
 import {
   countPacks,
@@ -55,6 +55,7 @@ export type MirrorFiles = {
 type Options = {
   folder: string
   remote: Remote
+  network: Network
   limits: GitLimits
   log: Log
   /** The commits that a clean-up leaves; undefined: all. */
@@ -71,7 +72,7 @@ const packsToTidy = 30
 /** So many are made one before the next fetch: a process that ends after each one never has the time beside it. */
 const mostPacks = 45
 
-export function openMirrorFiles({ folder, remote, limits, log, keptCommits, signal: stop }: Options): MirrorFiles {
+export function openMirrorFiles({ folder, remote, network, limits, log, keptCommits, signal: stop }: Options): MirrorFiles {
   let queue: Promise<unknown> = Promise.resolve()
   let state: 'unseen' | 'sound' | 'doubted' = 'unseen'
   let format: ObjectFormat = 'sha1'
@@ -80,7 +81,7 @@ export function openMirrorFiles({ folder, remote, limits, log, keptCommits, sign
   const local = (at: string, args: readonly string[], signal: AbortSignal, input = ''): Promise<Buffer> =>
     runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
   const fromHost = async (at: string, args: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<Buffer> => {
-    await using connection = await connect(remote, signal)
+    await using connection = await connect(remote, network, signal)
     return await runGit({ folder: at, args, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits, signal })
   }
 

@@ -13,6 +13,7 @@ import type { GitLimits } from './git.ts'
 import { type Fetched, type Held, openMirrorFiles } from './mirror-files.ts'
 import { mirrorListing } from './mirror-listing.ts'
 import { mirrorSource } from './mirror-source.ts'
+import type { Network } from './connect.ts'
 import type { Offers } from './offers.ts'
 import { createReading } from './reading.ts'
 import { candidateRefs, type FoundRef, pickRef } from './refs.ts'
@@ -54,6 +55,7 @@ export type Mirror = {
 export type MirrorOptions = {
   folder: string
   remote: Remote
+  network: Network
   limits: GitLimits
   offers: Offers
   /** The commits that anybody needs; undefined while that is not known. */

@@ -6,6 +6,7 @@ import path from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { GitLimits } from './git.ts'
+import { type Network, openNetwork } from './connect.ts'
 import { type Mirror, openMirror } from './mirror.ts'
 import { requireOwnFolder } from './mirror-folder.ts'
 import { rememberOffers } from './offers.ts'
@@ -34,13 +35,21 @@ type Options = {
   /** The commits that anybody needs, in whichever mirror; a clean-up drops the others. Undefined while that is not known: all of them. */
   needed?: () => ReadonlySet<string> | undefined
   maxPackBytes?: number
+  network?: Network
 }
 
 /** Two similar texts of 20 MB need 42 MiB; a delta has no other bound (git.md section 1). */
 const maxMemoryBytes = 96 * 1024 * 1024
 const usualMaxPackBytes = 1024 * 1024 * 1024
 
-export function createMirrors({ folder, clock, log, needed = () => undefined, maxPackBytes = usualMaxPackBytes }: Options): Mirrors {
+export function createMirrors({
+  folder,
+  clock,
+  log,
+  needed = () => undefined,
+  maxPackBytes = usualMaxPackBytes,
+  network = openNetwork,
+}: Options): Mirrors {
   const mirrors = new Map<string, Mirror>()
   const stopping = new AbortController()
   const offers = rememberOffers()
@@ -54,6 +63,7 @@ export function createMirrors({ folder, clock, log, needed = () => undefined, ma
       const mirror = openMirror({
         folder: path.join(folder, key),
         remote,
+        network,
         limits,
         offers,
         needed,

@@ -2,7 +2,8 @@
  * A git host as a user has one: real `git http-backend` behind HTTP, with repositories to commit to and a count of what was asked.
  */
 import { spawn } from 'node:child_process'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { gitEnvironment, makeRepository, type Repository } from './repository.ts'
@@ -16,6 +17,9 @@ export type GitHost = {
   repository(name: string, options?: { anyHash?: boolean; objectFormat?: 'sha1' | 'sha256' }): Repository
   /** Paths of all requests so far, with their query. */
   requests: string[]
+  /** What each request told beside its path. */
+  headers: IncomingMessage['headers'][]
+  port: number
   /** While true no request is answered. */
   hang(hangs: boolean): void
   stop(): Promise<void>
@@ -26,20 +30,32 @@ export type GitHostOptions = {
   protocol?: 0 | 2
   /** A file that every packet line of the host is written to. */
   packetTrace?: string
+  /** Serves https. */
+  tls?: ServerOptions
+  /** Answers a request itself when it returns true. */
+  before?(request: IncomingMessage, response: ServerResponse): boolean
 }
 
 export async function startGitHost(folder: string, options: GitHostOptions = {}): Promise<GitHost> {
+  const { tls, before } = options
   const requests: string[] = []
+  const headers: IncomingMessage['headers'][] = []
   let hangs = false
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     requests.push(request.url ?? '')
-    if (!hangs) backend(folder, request, response, options)
-  })
+    headers.push(request.headers)
+    if (!hangs && before?.(request, response) !== true) backend(folder, request, response, options)
+  }
+  const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer)
+  // A client that trusts somebody else resets the connection.
+  server.on('tlsClientError', () => {})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
   const { port } = server.address() as AddressInfo
   return {
     requests,
-    url: (name) => `http://127.0.0.1:${port}/${name}`,
+    headers,
+    port,
+    url: (name) => `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/${name}`,
     repository(name, { anyHash = false, objectFormat = 'sha1' } = {}) {
       const repository = makeRepository(path.join(folder, name), objectFormat)
       if (anyHash) repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')

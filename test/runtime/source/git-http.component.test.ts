@@ -15,12 +15,12 @@ import { requires } from '../../support/requires.ts'
 const signal = AbortSignal.timeout(300_000)
 
 const reasonByStatus: Record<number, string> = {
-  301: 'RepositoryNotFound',
-  302: 'RepositoryNotFound',
-  307: 'RepositoryNotFound',
-  308: 'RepositoryNotFound',
+  301: 'RepositoryMoved',
+  302: 'RepositoryMoved',
+  307: 'RepositoryMoved',
+  308: 'RepositoryMoved',
   401: 'GitUnauthorised',
-  403: 'GitUnauthorised',
+  403: 'GitForbidden',
   404: 'RepositoryNotFound',
   429: 'GitUnreachable',
   500: 'GitUnreachable',

@@ -194,6 +194,6 @@ void t.test('a fault of the host is not taken for damage: what the mirror holds 
   t.strictSame(await contentsOf(mirror, commit), { a: '1' })
   await host.stop()
   const fault: unknown = await mirror.resolve('main', { fresh: true }, signal).catch((error: unknown) => error)
-  t.match(fault, { reason: 'GitUnreachable' })
+  t.match(fault, { reason: 'GitConnectionRefused' })
   t.strictSame(await contentsOf(mirror, commit), { a: '1' })
 })

@@ -1,0 +1,69 @@
+/**
+ * An ssh-agent of our own for one call.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Fault } from '../../fault.ts'
+import { systemPath } from '../git.ts'
+
+export type Agent = { socket: string; stop(): Promise<void> }
+
+const timeoutMs = 10_000
+/** Ends the agent when its standard input does, which is also when this process is killed. */
+const keeper = 'ssh-agent -D -t "$1" -a "$2" & agent=$!; cat >/dev/null; kill $agent; wait $agent'
+
+/** Throws ToolMissing when it does not start. */
+export async function startAgent(socket: string, keyLifetimeSeconds: number, signal: AbortSignal): Promise<Agent> {
+  const child = spawn('sh', ['-c', keeper, 'sh', String(keyLifetimeSeconds), socket], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { PATH: systemPath },
+  })
+  child.stdin.on('error', () => undefined)
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  child.once('error', () => undefined)
+  const stop = async (): Promise<void> => {
+    child.stdin.end()
+    await ended
+  }
+  try {
+    // It tells where its socket is once it listens.
+    const started = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+    const told = once(child.stdout, 'data', { signal: started }).then(() => true)
+    if (await Promise.race([told, ended.then(() => false)])) return { socket, stop }
+    throw new Fault('ToolMissing', 'ssh-agent does not start; install openssh-client')
+  } catch (error) {
+    await stop()
+    signal.throwIfAborted()
+    if (error instanceof Fault) throw error
+    throw new Fault('ToolMissing', 'ssh-agent does not start; install openssh-client', { cause: error })
+  }
+}
+
+type Key = { privateKey: string; passphrase: string | undefined; askProgram: string }
+
+/** Gives the agent a key, by a pipe. Throws CredentialsInvalid. */
+export async function addKey({ socket }: Agent, { privateKey, passphrase, askProgram }: Key, signal: AbortSignal): Promise<void> {
+  const child = spawn('ssh-add', ['-q', '-'], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: {
+      PATH: systemPath,
+      SSH_AUTH_SOCK: socket,
+      SSH_ASKPASS: passphrase === undefined ? '/bin/false' : askProgram,
+      SSH_ASKPASS_REQUIRE: 'force',
+      ...(passphrase === undefined ? {} : { CLUSTER_SYNC_PASSPHRASE: passphrase }),
+    },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  })
+  child.stderr.resume()
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(`${privateKey}\n`)
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null))
+    child.once('close', resolve)
+  })
+  signal.throwIfAborted()
+  if (code === 0) return
+  const passphraseHint =
+    passphrase === undefined ? 'or it has a passphrase (spec.git.auth.sshKey.passphrase)' : 'or the passphrase is not its own'
+  throw new Fault('CredentialsInvalid', `spec.git.auth.sshKey: this is no private key that ssh can read, ${passphraseHint}`)
+}

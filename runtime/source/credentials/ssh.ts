@@ -1,0 +1,116 @@
+/**
+ * The key and the host keys of one call over ssh. The private key reaches an ssh-agent of this call by a pipe and is in its memory alone;
+ * the agent ends with the call, and when this process is killed.
+ */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { Fault } from '../../fault.ts'
+import type { RepositoryUrl } from '../../gatewaysync/repository-url.ts'
+import type { Credentials } from '../access.ts'
+import type { Prepared } from './http.ts'
+import { addKey, startAgent } from './ssh-agent.ts'
+
+type SshCredentials = Extract<Credentials, { kind: 'ssh' }>
+
+/** Longer than any call: keys of an agent that nobody could end are forgotten then. */
+const keyLifetimeSeconds = 900
+const connectTimeoutSeconds = 15
+/** A host that says nothing for three of these is gone. */
+const aliveIntervalSeconds = 10
+
+/** `address`: where to connect to; undefined: ssh looks the host up. Throws CredentialsInvalid, ToolMissing. */
+export async function prepareSsh(
+  url: RepositoryUrl,
+  credentials: Credentials,
+  address: string | undefined,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  if (credentials.kind !== 'ssh') throw new Fault('CredentialsInvalid', 'a repository over ssh needs spec.git.auth.sshKey')
+  const folder = mkdtempSync(path.join(os.tmpdir(), `cluster-sync-ssh-${process.pid}-`))
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true })
+  try {
+    const agent = await startAgent(path.join(folder, 'agent'), keyLifetimeSeconds, signal)
+    const release = async (): Promise<void> => {
+      await agent.stop()
+      removeFolder()
+    }
+    try {
+      await addKey(agent, { ...credentials, askProgram: writeAskProgram(folder) }, signal)
+      const command = sshCommand(url, credentials, { folder, socket: agent.socket, address })
+      return { forGit: { environment: { GIT_SSH_COMMAND: command, GIT_SSH_VARIANT: 'ssh' } }, release }
+    } catch (error) {
+      await release()
+      throw error
+    }
+  } catch (error) {
+    removeFolder()
+    throw error
+  }
+}
+
+/** Answers ssh-add once: whoever asks again was told a wrong passphrase. Holds no secret itself. */
+function writeAskProgram(folder: string): string {
+  const file = path.join(folder, 'passphrase')
+  writeFileSync(file, '#!/bin/sh\ncase "$1" in Bad*) exit 1 ;; esac\nprintf \'%s\\n\' "$CLUSTER_SYNC_PASSPHRASE"\n')
+  chmodSync(file, 0o700)
+  return file
+}
+
+type Place = { folder: string; socket: string; address: string | undefined }
+
+function sshCommand(url: RepositoryUrl, { knownHosts }: SshCredentials, { folder, socket, address }: Place): string {
+  const hostsFile = knownHosts === undefined ? '/dev/null' : path.join(folder, 'known_hosts')
+  if (knownHosts !== undefined) writeFileSync(hostsFile, `${knownHosts}\n`, { mode: 0o600 })
+  const alias = url.port === undefined || url.port === 22 ? url.host : `[${url.host}]:${url.port}`
+  const options = {
+    BatchMode: 'yes',
+    IdentityAgent: socket,
+    IdentityFile: 'none',
+    PreferredAuthentications: 'publickey',
+    StrictHostKeyChecking: knownHosts === undefined ? 'no' : 'yes',
+    UserKnownHostsFile: hostsFile,
+    GlobalKnownHostsFile: '/dev/null',
+    UpdateHostKeys: 'no',
+    // The name under which a host's key is known, whatever address it is reached at.
+    ...(address === undefined ? {} : { HostName: address, HostKeyAlias: alias }),
+    ConnectTimeout: String(connectTimeoutSeconds),
+    ServerAliveInterval: String(aliveIntervalSeconds),
+    ServerAliveCountMax: '3',
+    ControlPath: 'none',
+    ProxyCommand: 'none',
+    PermitLocalCommand: 'no',
+    ClearAllForwardings: 'yes',
+    ForwardAgent: 'no',
+    LogLevel: 'ERROR',
+  }
+  const words = Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`])
+  return ['env', ...passwdVariables(folder), 'ssh', '-F', '/dev/null', ...words].map(quoted).join(' ')
+}
+
+/**
+ * ssh refuses to run for a user without an entry in /etc/passwd, as the controller's in its image; a library that answers for that file
+ * gives it one. None where the user has an entry.
+ */
+function passwdVariables(folder: string): string[] {
+  if (hasPasswdEntry()) return []
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
+  const passwd = path.join(folder, 'passwd')
+  const group = path.join(folder, 'group')
+  writeFileSync(passwd, `cluster-sync:x:${uid}:${gid}::${folder}:/bin/false\n`)
+  writeFileSync(group, `cluster-sync:x:${gid}:\n`)
+  return ['LD_PRELOAD=libnss_wrapper.so', `NSS_WRAPPER_PASSWD=${passwd}`, `NSS_WRAPPER_GROUP=${group}`]
+}
+
+function hasPasswdEntry(): boolean {
+  try {
+    os.userInfo()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`
+}

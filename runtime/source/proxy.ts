@@ -1,0 +1,48 @@
+/**
+ * The proxy on the way to a git host. Pure.
+ */
+import { BlockList, isIP } from 'node:net'
+import { Fault } from '../fault.ts'
+
+export type Proxy = {
+  /** As git takes it, with user and password where it has them. */
+  url: string
+  host: string
+  port: number
+}
+
+/** Throws CredentialsInvalid for what is no URL of a proxy; the text itself may hold a password and is not told. */
+export function parseProxy(text: string, field: string): Proxy {
+  const url = URL.parse(text)
+  if (
+    url === null ||
+    (url.protocol !== 'http:' && url.protocol !== 'https:') ||
+    url.hostname === '' ||
+    (url.pathname !== '/' && url.pathname !== '')
+  ) {
+    throw new Fault(
+      'CredentialsInvalid',
+      `${field} holds no URL of a proxy: http://host:port or https://host:port, where need be with user and password before the host`,
+    )
+  }
+  const usual = url.protocol === 'https:' ? 443 : 80
+  return { url: url.href.replace(/\/$/, ''), host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port === '' ? usual : url.port) }
+}
+
+/** Whether a list as NO_PROXY has it names a host: `*`, a host with everything below it, an address or a network. */
+export function isWithoutProxy(host: string, noProxy: string): boolean {
+  return noProxy
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .some((entry) => entry === '*' || names(entry.toLowerCase().replace(/^\*?\./, ''), host))
+}
+
+function names(entry: string, host: string): boolean {
+  if (entry === host || host.endsWith(`.${entry}`)) return true
+  const [network = '', prefix = ''] = entry.split('/')
+  const family = isIP(network)
+  if (family === 0 || family !== isIP(host) || !/^[0-9]{1,3}$/.test(prefix) || Number(prefix) > (family === 6 ? 128 : 32)) return false
+  const list = new BlockList()
+  list.addSubnet(network, Number(prefix), family === 6 ? 'ipv6' : 'ipv4')
+  return list.check(host, family === 6 ? 'ipv6' : 'ipv4')
+}

@@ -1,0 +1,100 @@
+/**
+ * OpenSSH's own server as a git host, on this machine's loopback, for the user that runs the tests.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+
+export type SshHost = {
+  port: number
+  user: string
+  /** Lines as ssh-keyscan prints them, of the key that the host has now. */
+  knownHosts(): string
+  /** The host gets another key. */
+  changeHostKey(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** The text of a private key, and of its public one. */
+export function makeSshKey(folder: string, name: string, passphrase = ''): { privateKey: string; publicKey: string } {
+  mkdirSync(folder, { recursive: true })
+  const file = path.join(folder, name)
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-C', name, '-f', file])
+  return { privateKey: readFileSync(file, 'utf8'), publicKey: readFileSync(`${file}.pub`, 'utf8') }
+}
+
+/** Serves whatever repository the user may read to whoever has one of these keys. */
+export async function startSshHost(folder: string, publicKeys: readonly string[]): Promise<SshHost> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // Root's sshd keeps its privileges apart in a folder of the system.
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true })
+  const authorised = path.join(folder, 'authorized_keys')
+  writeFileSync(authorised, publicKeys.join(''), { mode: 0o600 })
+  const port = await freePort()
+  let keys = 0
+  let child: ReturnType<typeof spawn> | undefined
+  let hostKey = ''
+  const start = async (): Promise<void> => {
+    const name = `host-${(keys += 1)}`
+    hostKey = makeSshKey(folder, name).publicKey
+    const config = path.join(folder, 'sshd_config')
+    const lines = [
+      `Port ${port}`,
+      'ListenAddress 127.0.0.1',
+      `HostKey ${path.join(folder, name)}`,
+      `AuthorizedKeysFile ${authorised}`,
+      `PidFile ${path.join(folder, 'pid')}`,
+      'StrictModes no',
+      'UsePAM no',
+      'PasswordAuthentication no',
+      'KbdInteractiveAuthentication no',
+      'PermitRootLogin prohibit-password',
+      'AcceptEnv GIT_PROTOCOL',
+    ]
+    writeFileSync(config, `${lines.join('\n')}\n`)
+    child = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', config], { stdio: 'ignore' })
+    await untilListening(port)
+  }
+  const stop = async (): Promise<void> => {
+    if (child === undefined || child.exitCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill()
+    await ended
+  }
+  await start()
+  return {
+    port,
+    user: os.userInfo().username,
+    knownHosts: () => `[127.0.0.1]:${port} ${hostKey}`,
+    async changeHostKey() {
+      await stop()
+      await start()
+    },
+    stop,
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function untilListening(port: number): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const socket = connect(port, '127.0.0.1')
+    const listens = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true))
+      socket.once('error', () => resolve(false))
+    })
+    socket.destroy()
+    if (listens) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error('sshd does not listen')
+}
