@@ -100,6 +100,8 @@ export function createStandalone(
       syncMirrors.answered(key, mirror)
       return resolved
     },
+    // There is one GatewaySync, which was told itself.
+    async adopt() {},
     verify: createSignatureCheck({ readSecret, rawObject: (_key, ...what) => syncMirrors.held(key).rawObject(...what), folder, clock }),
     secretChanges: secrets.count,
     check: createCommitCheck({ store, listing: (_record, commit, roots) => syncMirrors.held(key).listing(commit, roots) }),

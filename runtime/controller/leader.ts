@@ -64,6 +64,7 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
       mirrors.answered(`${namespace}/${name}`, mirror)
       return resolved
     },
+    adopt: ({ namespace, name }, spec, commit, own) => mirrors.adopt({ namespace, name, spec }, commit, own),
     async writeStatus(record, _status, patch, own) {
       const key = { namespace: record.namespace, name: record.name }
       // With the uid a status never lands on another object of the same name.

@@ -36,7 +36,13 @@ export type SourceObservation =
   | (ResolvedSource & { kind: 'unverified'; fault: Fault })
   | { kind: 'fault'; fault: Fault }
 
-type ResolvedSource = { commit: CommitHash; committedAt: string | undefined; fetchedAt: string; durationMs: number }
+type ResolvedSource = {
+  commit: CommitHash
+  committedAt: string | undefined
+  fetchedAt: string
+  hasTagToo?: boolean
+  durationMs: number
+}
 
 /** Who signed the commit, and who the tag that names it. */
 export type Signers = NonNullable<NonNullable<GatewaySyncStatus['source']>['verified']>
@@ -140,6 +146,7 @@ function followSource(observed: Observed, at: string): Step {
     fetchedAt: source.fetchedAt,
   }
   if (source.committedAt !== undefined) next.committedAt = source.committedAt
+  if (source.hasTagToo === true) next.hasTagToo = true
   // A look that was refused is not what is followed: what was wanted before it stays wanted for as long as it would have been.
   const isRefusedLook = refusal !== undefined && wanted.undecided
   const followed = isRefusedLook ? standingRef(observed.spec.git.ref as RefName, status).request : wanted.request

@@ -8,6 +8,7 @@ import { durationMs } from './fields.ts'
 import { isSameRef, type Wanted } from './request.ts'
 import type { GatewaySyncSpec } from './spec.ts'
 import type { Condition, GatewaySyncStatus } from './status.ts'
+import type { CommitHash } from './values.ts'
 
 /** What is remembered of the last question to the git host; lost with the process, which then asks anew. */
 export type LastLookup = {
@@ -21,17 +22,30 @@ export type LastLookup = {
   requestId: string | undefined
   /** Monotonic time of the answer. */
   atMs: number
+  /** The last commit that the host told of. */
+  commit: CommitHash | undefined
+  /** What the host said at last: a commit or the reason of a fault; undefined where it was not asked. */
+  told: string | undefined
   /** Failures in a row, 0 after a success. */
   failures: number
   fault: Fault | undefined
 }
 
-/** Waits after a failed question: from the first to the longest. */
-const firstRetryMs = 5_000
+/** What the git host said last about the same ref of the same repository with the same credentials, whoever asked. */
+export type SharedLookup = Pick<LastLookup, 'atMs' | 'told' | 'failures' | 'fault'>
+
+/** Waits after a failed question: from the first to the longest. Where somebody waits for a first answer, the first is short. */
+const firstRetryMs = 30_000
+const awaitedRetryMs = 5_000
 const longestRetryMs = 300_000
 
+/** Whether an answer says what its hearer does not know. */
+export function isNews(answer: SharedLookup, { told }: LastLookup): boolean {
+  return told !== undefined && told !== answer.told
+}
+
 export type Due =
-  | { kind: 'now'; why: 'first' | 'changed' | 'request' | 'poll' | 'retry' }
+  | { kind: 'now'; why: 'first' | 'changed' | 'request' | 'news' | 'poll' | 'retry' }
   /** Nothing to ask before this many milliseconds have passed; undefined: not before something changes. */
   | { kind: 'later'; inMs: number | undefined }
 
@@ -40,19 +54,25 @@ type Facts = {
   wanted: Wanted
   question: string
   last: LastLookup | undefined
+  shared: SharedLookup | undefined
   nowMs: number
   /** From 0 to 1: spreads the polls of many resources by ±10 %. */
   jitter: number
 }
 
-export function dueForLookup({ spec, wanted, question, last, nowMs, jitter }: Facts): Due {
+export function dueForLookup({ spec, wanted, question, last, shared, nowMs, jitter }: Facts): Due {
   if (last === undefined) return { kind: 'now', why: 'first' }
   if (last.question !== question) return { kind: 'now', why: 'changed' }
   if (wanted.undecided && wanted.request?.id !== last.requestId) return { kind: 'now', why: 'request' }
+  const newer = shared !== undefined && shared.atMs > last.atMs ? shared : undefined
+  if (newer !== undefined && isNews(newer, last)) return { kind: 'now', why: 'news' }
+  const { atMs, failures, fault } = newer ?? last
+  if (fault?.retry === 'backoff') {
+    const firstMs = wanted.undecided || last.commit === undefined ? awaitedRetryMs : firstRetryMs
+    return after(atMs, backoffMs(failures, firstMs, longestRetryMs, jitter), nowMs, 'retry')
+  }
   const pollMs = (durationMs(spec.polling.interval) ?? 60_000) * (0.9 + 0.2 * jitter)
-  if (last.fault?.retry === 'backoff')
-    return after(last.atMs, backoffMs(last.failures, firstRetryMs, longestRetryMs, jitter), nowMs, 'retry')
-  return spec.polling.enabled ? after(last.atMs, pollMs, nowMs, 'poll') : { kind: 'later', inMs: undefined }
+  return spec.polling.enabled ? after(atMs, pollMs, nowMs, 'poll') : { kind: 'later', inMs: undefined }
 }
 
 function after(sinceMs: number, waitMs: number, nowMs: number, why: 'poll' | 'retry'): Due {

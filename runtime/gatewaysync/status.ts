@@ -73,6 +73,7 @@ export const gatewaySyncStatus = v.object({
             v.description('Who signed the commit, and the tag that names it, as spec.git.verify asks.'),
           ),
         ),
+        hasTagToo: v.optional(v.pipe(v.boolean(), v.description('A tag has the name of the branch that is followed.'))),
         held: v.optional(v.pipe(v.string(), v.maxLength(64), v.description('Why the commit is not published.'))),
       }),
       v.description('What is wanted, and what it resolved to.'),

@@ -49,7 +49,9 @@ function sourceCondition({ fault, pending, status }: Summary): ConditionInput {
   if (pending || status.source?.commit === undefined) {
     return { type: 'SourceReady', status: 'Unknown', reason: 'Pending', message: 'the git host has not been asked about this spec yet' }
   }
-  return { type: 'SourceReady', status: 'True', reason: 'Fetched', message: `${status.source.ref} is commit ${status.source.commit}` }
+  const { ref, commit, hasTagToo } = status.source
+  const tagToo = hasTagToo === true ? `; a tag has the same name, which refs/tags/${ref} would follow` : ''
+  return { type: 'SourceReady', status: 'True', reason: 'Fetched', message: `${ref} is commit ${commit}${tagToo}` }
 }
 
 function collectionsCondition({ spec, pending, status }: Summary): ConditionInput {

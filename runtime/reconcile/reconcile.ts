@@ -19,19 +19,9 @@ import { mergePatchBetween } from '../kube/merge-patch.ts'
 import type { Log } from '../log.ts'
 import type { Answer, Lookups, Question } from './lookups.ts'
 import type { PassResult } from './queue.ts'
+import type { ResolvedCommit } from './resolved-commit.ts'
 import { type GatewaySyncRecord, type Store, syncKey, type SyncKey } from './store.ts'
 import { readRepository } from '../source/remote.ts'
-
-/** A commit that is in the mirror. Times are RFC 3339. */
-export type ResolvedCommit = {
-  commit: CommitHash
-  committedAt: string | undefined
-  fetchedAt: string
-  /** The full name of the ref that led to it, or the hash. */
-  name: string
-  /** The annotated tag that the ref holds. */
-  tag: CommitHash | undefined
-}
 
 /** Whether a commit is signed as its spec asks; `why` names commit or tag. */
 export type SignatureVerdict = { kind: 'notAsked' } | ({ kind: 'verified' } & Signers) | { kind: 'refused'; why: string }
@@ -43,8 +33,13 @@ export type ReconcileDeps = {
   log: Log
   /** Accept a path or a `file:` URL as the repository: only on one machine. */
   allowLocal: boolean
-  /** Resolves the wanted ref at the git host and makes sure that the mirror holds its commit; `fresh` forbids an answer from a cache. */
+  /**
+   * Resolves the wanted ref at the git host and makes sure that the mirror holds its commit; `fresh` forbids the answer to a question
+   * that began before. Its answer is shared: what is judged for one GatewaySync alone belongs to `check`.
+   */
   resolve(record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: Wanted, fresh: boolean, signal: AbortSignal): Promise<ResolvedCommit>
+  /** Makes sure that the mirror of this GatewaySync holds a commit that another one of the same repository was told of. */
+  adopt(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<void>
   /** Checks the signatures that `spec.git.verify` asks for. */
   verify(record: GatewaySyncRecord, spec: GatewaySyncSpec, resolved: ResolvedCommit, signal: AbortSignal): Promise<SignatureVerdict>
   /** How often the Secrets that the GatewaySync names for its source have changed: an answer is about one version of them. */
@@ -129,22 +124,30 @@ function ask(deps: ReconcileDeps, key: SyncKey, record: GatewaySyncRecord, spec:
   const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
   const subject = subjectOf(deps, record, spec)
   const text = `${wanted.ref} ${subject}`
-  const facts = { spec, wanted, question: text, last: lookups.last(key), nowMs: clock.monotonicMs(), jitter: clock.random() }
-  const due = dueForLookup(facts)
+  const place = placeOf(record.namespace, spec, wanted.ref)
+  const [last, shared] = [lookups.last(key), lookups.shared(key, place)]
+  const due = dueForLookup({ spec, wanted, question: text, last, shared, nowMs: clock.monotonicMs(), jitter: clock.random() })
   if (due.kind === 'later') return { wakeAfterMs: due.inMs === undefined ? undefined : Math.max(due.inMs, 10) }
-  if (!lookups.isAsking(key, { text, wanted }))
-    lookups.ask(key, {
-      subject,
-      host: readRepository(spec.git.repo, { allowLocal: true })?.host ?? '',
-      text,
-      wanted,
-      ask: question(deps, record, spec, wanted, due.why !== 'poll'),
-    })
+  if (!lookups.isAsking(key, { text, wanted })) {
+    const host = readRepository(spec.git.repo, { allowLocal: true })?.host ?? ''
+    const fresh = due.why === 'first' || due.why === 'changed' || due.why === 'request'
+    lookups.ask(key, { subject, host, text, wanted, place, why: due.why, ask: question(deps, record, spec, wanted, fresh) })
+  }
   return { wakeAfterMs: undefined }
 }
 
+/**
+ * What the answer of a git host depends on. Only those who name no Secret share answers between namespaces; who asks for signatures
+ * shares with nobody who asks for others.
+ */
+function placeOf(namespace: string, { git: { repo, auth, caBundle, proxy, verify } }: GatewaySyncSpec, ref: string): string {
+  const secrets = { auth, caBundle, proxy, verify }
+  const needsSecret = Object.values(secrets).some((member) => member !== undefined)
+  return canonicalJson({ repo, ref, ...(needsSecret ? { namespace, ...secrets } : {}) })
+}
+
 function question(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: Wanted, fresh: boolean): Question['ask'] {
-  return async (signal) => {
+  return async (share, signal) => {
     const startedMs = deps.clock.monotonicMs()
     const unsupported = unsupportedField(spec.git)
     if (unsupported !== undefined)
@@ -152,9 +155,11 @@ function question(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewayS
     if (wanted.request !== undefined && wanted.ref !== spec.git.ref && !isRefAllowed(wanted.ref, spec.git.allowedRefs)) {
       throw new Fault('RefNotAllowed', `spec.git.allowedRefs does not permit "${wanted.ref}"`)
     }
-    const resolved = await deps.resolve(record, spec, wanted, fresh, signal)
-    const { commit, committedAt, fetchedAt } = resolved
-    const answer = () => ({ commit, committedAt, fetchedAt, durationMs: deps.clock.monotonicMs() - startedMs })
+    const resolved = await share(() => deps.resolve(record, spec, wanted, fresh, signal))
+    await deps.adopt(record, spec, resolved.commit, signal)
+    const { commit, committedAt, fetchedAt, hasTagToo = false } = resolved
+    const found = { commit, committedAt, fetchedAt, hasTagToo }
+    const answer = () => ({ ...found, durationMs: deps.clock.monotonicMs() - startedMs })
     const { kind, ...signatures } = await deps.verify(record, spec, resolved, signal)
     if ('why' in signatures) return { kind: 'unverified', ...answer(), fault: new Fault('NotVerified', signatures.why) }
     const verdict = await deps.check(record, spec, commit, signal)

@@ -5,6 +5,7 @@ import type { Origin } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { resolveProfile, sourceRoots } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Mirror, Mirrors, NamedRemote } from '../source/mirrors.ts'
 import { readRepository } from '../source/remote.ts'
 import type { RemoteOf } from '../source/remotes.ts'
@@ -23,6 +24,8 @@ export type SyncMirrors = {
   held(key: string): Mirror
   /** A mirror has answered for a GatewaySync: it serves from now on. */
   answered(key: string, mirror: Mirror): void
+  /** Has a commit that another GatewaySync of the same repository was told of. Throws what `of` and fetching throw. */
+  adopt(sync: SyncOfMirror, commit: CommitHash, signal: AbortSignal): Promise<void>
   forget(key: string): void
   /**
    * Removes the mirrors of all repositories but those of these GatewaySyncs, and but those that have answered for one. Where the
@@ -64,6 +67,13 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
       return mirror
     },
     answered(key, mirror) {
+      keepers.set(key, mirror)
+    },
+    async adopt(sync, commit, signal) {
+      const mirror = await of(sync, signal)
+      const key = syncKey(sync.namespace, sync.name)
+      if (keepers.get(key) === mirror) return
+      await mirror.ensure(commit, signal)
       keepers.set(key, mirror)
     },
     async prune(syncs, signal) {

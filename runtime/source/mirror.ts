@@ -16,7 +16,7 @@ import { mirrorSource } from './mirror-source.ts'
 import type { Network } from './connect.ts'
 import type { Offers } from './offers.ts'
 import { createReading } from './reading.ts'
-import { candidateRefs, type FoundRef, pickRef } from './refs.ts'
+import { candidateRefs, refNotFound, tellsOf } from './refs.ts'
 import type { Remote } from './remote.ts'
 
 /** A commit under the name that led to it. */
@@ -25,14 +25,18 @@ type Found = Fetched & {
   name: string
 }
 
-export type Resolved = Found & { fetchedAt: string }
+export type Resolved = Found & {
+  fetchedAt: string
+  /** The ref is a branch, and a tag has the same name. Known from the first poll on. */
+  hasTagToo?: boolean
+}
 
 export type Mirror = {
   /** What it is a mirror of. */
   readonly remote: Remote
   /**
-   * What a branch, tag, `refs/…` name or full hash stands for at the git host; the commit is in the mirror then. `fresh` fetches at once,
-   * else the host is only asked. Throws RefNotFound and the faults of git.
+   * What a branch, tag, `refs/…` name or full hash stands for at the git host; the commit is in the mirror then. A `fresh` answer is to a
+   * question that began after the call; otherwise one that is under way will do. Throws RefNotFound and the faults of git.
    */
   resolve(ref: string, options: { fresh: boolean }, signal: AbortSignal): Promise<Resolved>
   /** Makes sure that a commit is there, if need be by fetching it by hash. Throws CommitGone and the faults of git. */
@@ -65,7 +69,7 @@ export type MirrorOptions = {
   signal: AbortSignal
 }
 
-/** Commits that were told of and may not be needed yet; and names that were found to be tags. Each stands in a GatewaySync or a request. */
+/** Commits that were told of and may not be needed yet, and the names that they came by. */
 const mostRemembered = 1_000
 
 export function openMirror(options: MirrorOptions): Mirror {
@@ -74,9 +78,10 @@ export function openMirror(options: MirrorOptions): Mirror {
   const fetching = createCoalesce<void>(options.signal)
   /** Commits told of since the last clean-up: nobody may have written yet that they are needed. */
   let toldOf = new Set<CommitHash>()
-  const notBranches = new Set<string>()
   /** By which name a commit came, for hosts that give none by its hash. */
   const names = new Map<CommitHash, string>()
+  /** For each branch that was polled, whether a tag has its name. */
+  const tagsToo = new Map<string, boolean>()
 
   const keptCommits = (): ReadonlySet<string> | undefined => {
     const needed = options.needed()
@@ -105,9 +110,23 @@ export function openMirror(options: MirrorOptions): Mirror {
 
   const resolveNow = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<Resolved> => {
     const fetchedAt = clock.now().toString({ smallestUnit: 'second' })
-    const found = isCommitHash(ref) ? await heldCommit({ name: ref, id: ref, commit: ref }, signal) : await namedCommit(ref, fresh, signal)
+    const found = isCommitHash(ref) ? await heldCommit(ref, signal) : await namedCommit(ref, signal)
+    if (!fresh) await lookForTag(ref, signal)
     files.tidyUp()
-    return { ...found, fetchedAt }
+    return { ...found, fetchedAt, ...(tagsToo.get(ref) === true ? { hasTagToo: true } : {}) }
+  }
+
+  /** Asked once for each branch: the answer costs as much as the host has tags. */
+  const lookForTag = async (ref: string, signal: AbortSignal): Promise<void> => {
+    const [, tag] = candidateRefs(ref)
+    if (tag === undefined || tagsToo.has(ref) || files.isDoubted()) return
+    try {
+      tagsToo.set(ref, tellsOf(await files.askHost([tag], signal), tag))
+      forgetOldest(tagsToo)
+    } catch (error) {
+      // The branch was fetched, and only that was asked for.
+      if (signal.aborted) throw error
+    }
   }
 
   /** An answer counts only for a push that came before the question: whoever comes meanwhile shares the next one. */
@@ -123,48 +142,29 @@ export function openMirror(options: MirrorOptions): Mirror {
     return resolving(`${running === undefined ? 'push' : 'next push'} ${ref}`, ask, signal)
   }
 
-  /** The commit as it is kept, or as the host has it under a name. */
-  const heldCommit = async ({ name, id, commit }: FoundRef, signal: AbortSignal): Promise<Found> => {
+  /** The commit as it is kept, or as the host has it. */
+  const heldCommit = async (commit: CommitHash, signal: AbortSignal): Promise<Found> => {
     if (!files.isDoubted()) {
       try {
         const held = await files.find(commit, signal)
-        if (held !== undefined) return { ...tellOf(held), name, tag: id === commit ? undefined : id }
+        if (held !== undefined) return { ...tellOf(held), name: commit, tag: undefined }
       } catch (error) {
         if (signal.aborted || !files.doubt(error)) throw error
       }
     }
-    return await fetch(name, signal)
+    return await fetch(commit, signal)
   }
 
-  /**
-   * After a push the commit is nearly always new, so it is fetched at once by the name that wins: a branch before a tag. A poll asks
-   * first, and so does whoever names a tag. What cannot be asked from a damaged mirror is fetched into a new one.
-   */
-  const namedCommit = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<Found> => {
-    const [likeliest = ref] = candidateRefs(ref)
-    if (fresh && !notBranches.has(ref)) {
-      const held = await fetchIfThere(likeliest, signal)
-      if (held !== undefined) return held
-      if (likeliest === ref) throw notFound(ref)
+  /** The host is asked for the one name, not for a list of all that it has: an exact fetch brings nothing that is there already. */
+  const namedCommit = async (ref: string, signal: AbortSignal): Promise<Found> => {
+    for (const name of candidateRefs(ref)) {
+      const held = await fetchIfThere(name, signal)
+      if (held === undefined) continue
+      // Where no branch has the name, there is no doubt which is meant.
+      if (name.startsWith('refs/tags/')) tagsToo.delete(ref)
+      return held
     }
-    const found = await askHost(ref, signal)
-    if (found === undefined) return await fetchAny(ref, signal)
-    if (found.name === likeliest) notBranches.delete(ref)
-    else remember(notBranches, ref)
-    return await heldCommit(found, signal)
-  }
-
-  /** Undefined where the mirror is in no state to ask from. */
-  const askHost = async (ref: string, signal: AbortSignal): Promise<FoundRef | undefined> => {
-    if (files.isDoubted()) return undefined
-    const wanted = candidateRefs(ref)
-    try {
-      const names = wanted.flatMap((name) => [name, `${name}^{}`])
-      return pickRef(await files.askHost(names, signal), wanted, ref)
-    } catch (error) {
-      if (signal.aborted || !files.doubt(error)) throw error
-      return undefined
-    }
+    throw refNotFound(ref)
   }
 
   const fetchIfThere = async (name: string, signal: AbortSignal): Promise<Found | undefined> => {
@@ -174,14 +174,6 @@ export function openMirror(options: MirrorOptions): Mirror {
       if (error instanceof Fault && error.reason === 'RefNotFound') return undefined
       throw error
     }
-  }
-
-  const fetchAny = async (ref: string, signal: AbortSignal): Promise<Found> => {
-    for (const name of candidateRefs(ref)) {
-      const held = await fetchIfThere(name, signal)
-      if (held !== undefined) return held
-    }
-    throw notFound(ref)
   }
 
   const ensure: Mirror['ensure'] = async (commit, signal) => {
@@ -236,10 +228,6 @@ export function openMirror(options: MirrorOptions): Mirror {
     },
     settled: files.settled,
   }
-}
-
-function notFound(ref: string): Fault {
-  return new Fault('RefNotFound', `the git host has no ref "${printable(ref)}"`)
 }
 
 /** Adds to what is remembered, and forgets the oldest where it is much. */

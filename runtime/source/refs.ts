@@ -1,33 +1,23 @@
 /**
- * Which ref of a git host a user's name means, and what `ls-remote` says about it. Pure.
+ * Which refs of a git host a user's name may mean. Pure.
  */
 import { Fault } from '../fault.ts'
-import { type CommitHash, isCommitHash, printable } from '../gatewaysync/values.ts'
+import { printable } from '../gatewaysync/values.ts'
 
 /** The full names that a name may stand for, the likeliest first: a branch wins over a tag of the same name. */
 export function candidateRefs(ref: string): string[] {
   return ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
 }
 
-export type FoundRef = {
-  name: string
-  /** What the ref holds: a commit, or an annotated tag. */
-  id: CommitHash
-  /** The commit behind an annotated tag, or the id itself where the host tells of no tag object. */
-  commit: CommitHash
+/** Whether the output of `ls-remote` tells of a ref. */
+export function tellsOf(output: string, name: string): boolean {
+  return output.split('\n').some((line) => line.split('\t')[1] === name)
 }
 
-/** Reads the output of `ls-remote` for the candidates and their peeled forms. Throws RefNotFound. */
-export function pickRef(output: string, candidates: readonly string[], asked: string): FoundRef {
-  const ids = new Map<string, CommitHash>()
-  for (const line of output.split('\n')) {
-    const [id = '', name = ''] = line.split('\t')
-    if (isCommitHash(id)) ids.set(name, id)
-  }
-  for (const name of candidates) {
-    const id = ids.get(name)
-    if (id !== undefined) return { name, id, commit: ids.get(`${name}^{}`) ?? id }
-  }
-  const kinds = candidates.length > 1 ? 'branch or tag' : 'ref'
-  throw new Fault('RefNotFound', `the git host has no ${kinds} "${printable(asked)}"`)
+/** Says what may have been meant: a beginning of a hash names nothing at a git host. */
+export function refNotFound(asked: string): Fault {
+  const kinds = asked.startsWith('refs/') ? 'ref' : 'branch or tag'
+  const isShortHash = /^[0-9a-f]{4,63}$/.test(asked)
+  const advice = isShortHash ? '; where a commit is meant, write its full hash of 40 or 64 digits' : ''
+  return new Fault('RefNotFound', `the git host has no ${kinds} "${printable(asked)}"${advice}`)
 }

@@ -1,10 +1,13 @@
 import * as v from 'valibot'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
-import { dueForLookup, type LastLookup } from '../../../runtime/gatewaysync/lookup.ts'
+import { dueForLookup, type LastLookup, type SharedLookup } from '../../../runtime/gatewaysync/lookup.ts'
 import type { Wanted } from '../../../runtime/gatewaysync/request.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
-import { parseRefName } from '../../../runtime/gatewaysync/values.ts'
+import { parseCommitHash, parseRefName } from '../../../runtime/gatewaysync/values.ts'
+
+const commitA = parseCommitHash('a'.repeat(40))
+const commitB = parseCommitHash('b'.repeat(40))
 
 const wanted: Wanted = { ref: parseRefName('main'), request: undefined, undecided: false }
 const asked: Wanted = {
@@ -12,7 +15,24 @@ const asked: Wanted = {
   request: { id: 'r1', ref: parseRefName('v1'), specRef: 'main', by: undefined, at: undefined },
   undecided: true,
 }
-const good: LastLookup = { subject: 's', question: 'q', ref: 'main', requestId: undefined, atMs: 1_000, failures: 0, fault: undefined }
+const good: LastLookup = {
+  subject: 's',
+  question: 'q',
+  ref: 'main',
+  requestId: undefined,
+  atMs: 1_000,
+  commit: commitA,
+  told: commitA,
+  failures: 0,
+  fault: undefined,
+}
+const told = (changes: Partial<SharedLookup>): SharedLookup => ({
+  atMs: 31_000,
+  told: commitA,
+  failures: 0,
+  fault: undefined,
+  ...changes,
+})
 const passing = new Fault('GitTimeout', 'slow')
 const lasting = new Fault('RefNotFound', 'no such ref')
 
@@ -25,7 +45,15 @@ function spec(polling: { enabled?: boolean; interval?: string } = {}) {
 }
 
 void t.test('the git host is asked when it is due and not before', async (t) => {
-  const base: Parameters<typeof dueForLookup>[0] = { spec: spec(), wanted, question: 'q', last: good, nowMs: 2_000, jitter: 0.5 }
+  const base: Parameters<typeof dueForLookup>[0] = {
+    spec: spec(),
+    wanted,
+    question: 'q',
+    last: good,
+    shared: undefined,
+    nowMs: 2_000,
+    jitter: 0.5,
+  }
   const rows: [string, Partial<typeof base>, unknown][] = [
     ['never asked', { last: undefined }, { kind: 'now', why: 'first' }],
     ['asked a second ago', {}, { kind: 'later', inMs: 59_000 }],
@@ -35,10 +63,15 @@ void t.test('the git host is asked when it is due and not before', async (t) => 
     ['another question', { question: 'other' }, { kind: 'now', why: 'changed' }],
     ['a request that nobody asked about', { wanted: asked }, { kind: 'now', why: 'request' }],
     ['polling off', { spec: spec({ enabled: false }), nowMs: 900_000 }, { kind: 'later', inMs: undefined }],
-    ['a passing fault just now', { last: { ...good, failures: 1, fault: passing } }, { kind: 'later', inMs: 4_000 }],
+    ['a passing fault just now', { last: { ...good, failures: 1, fault: passing } }, { kind: 'later', inMs: 29_000 }],
+    [
+      'a passing fault before anything was known',
+      { last: { ...good, commit: undefined, failures: 1, fault: passing } },
+      { kind: 'later', inMs: 4_000 },
+    ],
     [
       'a passing fault, polling off',
-      { last: { ...good, failures: 1, fault: passing }, spec: spec({ enabled: false }), nowMs: 7_000 },
+      { last: { ...good, failures: 1, fault: passing }, spec: spec({ enabled: false }), nowMs: 31_000 },
       { kind: 'now', why: 'retry' },
     ],
     [
@@ -47,6 +80,29 @@ void t.test('the git host is asked when it is due and not before', async (t) => 
       { kind: 'later', inMs: 299_000 },
     ],
     ['a lasting fault is looked at with the polls', { last: { ...good, failures: 1, fault: lasting } }, { kind: 'later', inMs: 59_000 }],
+    ['somebody else was told the same since', { shared: told({}), nowMs: 61_000 }, { kind: 'later', inMs: 30_000 }],
+    ['somebody else was told of another commit', { shared: told({ told: commitB }) }, { kind: 'now', why: 'news' }],
+    ['somebody else met a fault', { shared: told({ told: 'GitTimeout', failures: 1, fault: passing }) }, { kind: 'now', why: 'news' }],
+    [
+      'somebody else met the same fault again',
+      {
+        last: { ...good, told: 'GitTimeout', failures: 1, fault: passing },
+        shared: told({ told: 'GitTimeout', failures: 2, fault: passing }),
+        nowMs: 61_000,
+      },
+      { kind: 'later', inMs: 30_000 },
+    ],
+    [
+      'somebody else reached the host again',
+      { last: { ...good, told: 'GitTimeout', failures: 3, fault: passing }, shared: told({}) },
+      { kind: 'now', why: 'news' },
+    ],
+    ['what somebody else was told before counts no more', { shared: told({ told: commitB, atMs: 500 }) }, { kind: 'later', inMs: 59_000 }],
+    [
+      'somebody else was told of another commit, polling off',
+      { shared: told({ told: commitB }), spec: spec({ enabled: false }) },
+      { kind: 'now', why: 'news' },
+    ],
     [
       'a request that has met a passing fault',
       { wanted: asked, last: { ...good, requestId: 'r1', failures: 2, fault: passing } },

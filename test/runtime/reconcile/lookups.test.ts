@@ -34,7 +34,9 @@ function openQuestion(text: string, changes: Partial<Question> = {}): Question &
     host: 'git.example',
     text,
     wanted,
-    async ask(signal) {
+    place: text,
+    why: 'poll',
+    async ask(_share, signal) {
       asked = true
       signal.addEventListener('abort', () => gate.reject(signal.reason as Error))
       return await gate.promise
@@ -131,16 +133,150 @@ void t.test('a request does not wait for a poll of its ref, and does for the que
 
 void t.test('failures count up until a success', async (t) => {
   const { lookups, answered } = setUp()
-  const failing = { subject: 's', host: 'h', text: 'q', wanted, ask: () => Promise.reject(new Fault('GitTimeout', 'slow')) }
+  const failing = {
+    subject: 's',
+    host: 'h',
+    text: 'q',
+    place: 'q',
+    why: 'poll' as const,
+    wanted,
+    ask: () => Promise.reject(new Fault('GitTimeout', 'slow')),
+  }
   for (let i = 1; i <= 2; i++) {
     lookups.ask('plant/a', failing)
     while (answered.length < i) await turn()
     t.match(lookups.last('plant/a'), { failures: i, fault: { reason: 'GitTimeout' } })
   }
   t.match(lookups.answer('plant/a'), { source: { kind: 'fault' } })
-  lookups.ask('plant/a', { subject: 's', host: 'h', text: 'q', wanted, ask: async () => found })
+  lookups.ask('plant/a', { subject: 's', host: 'h', text: 'q', place: 'q', why: 'poll' as const, wanted, ask: async () => found })
   while (answered.length < 3) await turn()
   t.match(lookups.last('plant/a'), { failures: 0 })
   lookups.forget('plant/a')
   t.equal(lookups.last('plant/a'), undefined)
+})
+
+/** Asks as a pass would: the answer of the host is shared, and nothing is checked. */
+function sharedQuestion(why: Question['why'], host: () => Promise<string>, changes: Partial<Question> = {}): Question {
+  return {
+    subject: 's',
+    host: 'git.example',
+    text: 'q',
+    wanted,
+    place: 'plant.git main',
+    why,
+    async ask(share) {
+      const resolved = await share(async () => ({
+        commit: parseCommitHash((await host()).repeat(40)),
+        committedAt: undefined,
+        fetchedAt: '2026-01-01T00:00:00Z',
+        name: 'refs/heads/main',
+        tag: undefined,
+      }))
+      const { commit, committedAt, fetchedAt } = resolved
+      return { kind: 'resolved', commit, committedAt, fetchedAt, verified: undefined, verdict: { kind: 'notChecked' }, durationMs: 1 }
+    },
+    ...changes,
+  }
+}
+
+void t.test('a hundred resources that ask about one ref at once are two questions to the host', async (t) => {
+  const { lookups, answered } = setUp(8)
+  let asked = 0
+  let [running, questions] = [undefined as Promise<string> | undefined, 0]
+  // What a mirror does with equal questions: whoever comes while one is under way shares it.
+  const host = async (): Promise<string> => {
+    asked += 1
+    if (running === undefined) {
+      questions += 1
+      running = turn().then(() => 'a')
+      void running.finally(() => (running = undefined))
+    }
+    return await running
+  }
+  const keys = Array.from({ length: 100 }, (_, index) => `plant/${index}` as const)
+  for (const key of keys) {
+    lookups.shared(key, 'plant.git main')
+    lookups.ask(key, sharedQuestion('first', host))
+  }
+  while (answered.length < keys.length) await turn()
+  t.ok(questions <= 2, `${questions} questions`)
+  t.ok(asked <= 12, `${asked} resources asked for themselves`)
+  for (const key of keys) t.equal(lookups.last(key)?.commit, 'a'.repeat(40))
+})
+
+void t.test('what one is told is news for whoever follows the same ref, and costs the host nothing', async (t) => {
+  const { lookups, answered } = setUp(8)
+  let commit = 'a'
+  let asked = 0
+  const host = async (): Promise<string> => {
+    asked += 1
+    return commit
+  }
+  const keys = ['plant/a', 'plant/b', 'plant/c'] as const
+  for (const key of keys) {
+    lookups.shared(key, 'plant.git main')
+    lookups.ask(key, sharedQuestion('first', host))
+  }
+  while (answered.length < 3) await turn()
+  answered.length = 0
+  commit = 'b'
+  asked = 0
+  lookups.ask('plant/a', sharedQuestion('request', host))
+  while (answered.length < 3) await turn()
+  t.strictSame(answered.toSorted(), [...keys], 'who asked has an answer, the others have news')
+  t.match(lookups.shared('plant/b', 'plant.git main'), { told: 'b'.repeat(40), fault: undefined })
+  for (const key of ['plant/b', 'plant/c'] as const) lookups.ask(key, sharedQuestion('news', host))
+  while (lookups.last('plant/c')?.commit !== 'b'.repeat(40)) await turn()
+  t.equal(asked, 1)
+  lookups.forget('plant/b')
+  commit = 'c'
+  answered.length = 0
+  lookups.ask('plant/a', sharedQuestion('poll', host))
+  while (!answered.includes('plant/a')) await turn()
+  t.strictSame(answered.toSorted(), ['plant/a', 'plant/c'], 'who is gone hears of nothing')
+})
+
+void t.test('a fault is one failure, however many share the question, and is over for all when the host answers', async (t) => {
+  const { lookups, answered } = setUp(8)
+  let down = true
+  const host = async (): Promise<string> => {
+    await turn()
+    if (down) throw new Fault('GitUnreachable', 'away')
+    return 'a'
+  }
+  const keys = ['plant/a', 'plant/b', 'plant/c'] as const
+  for (const key of keys) {
+    lookups.shared(key, 'plant.git main')
+    lookups.ask(key, sharedQuestion('poll', host))
+  }
+  while (keys.some((key) => lookups.last(key) === undefined)) await turn()
+  t.match(lookups.shared('plant/a', 'plant.git main'), { failures: 1, fault: { reason: 'GitUnreachable' } })
+  lookups.ask('plant/a', sharedQuestion('retry', host))
+  while (lookups.shared('plant/a', 'plant.git main')?.failures !== 2) await turn()
+  down = false
+  answered.length = 0
+  lookups.ask('plant/b', sharedQuestion('retry', host))
+  while (answered.length < 3) await turn()
+  t.match(lookups.shared('plant/c', 'plant.git main'), { failures: 0, fault: undefined })
+})
+
+void t.test('a push is not answered by what the host said before it, and comes before polls that wait', async (t) => {
+  const { lookups, answered, stop } = setUp(1)
+  let commit = 'a'
+  const host = async (): Promise<string> => commit
+  lookups.shared('plant/a', 'plant.git main')
+  lookups.ask('plant/a', sharedQuestion('poll', host))
+  while (answered.length === 0) await turn()
+  commit = 'b'
+  const held = openQuestion('holds the only place')
+  lookups.ask('plant/held', held)
+  const polls = [openQuestion('p1'), openQuestion('p2')]
+  for (const [index, poll] of polls.entries()) lookups.ask(`plant/p${index}`, poll)
+  answered.length = 0
+  lookups.ask('plant/a', sharedQuestion('request', host))
+  held.answer()
+  while (!answered.includes('plant/a')) await turn()
+  t.equal(lookups.last('plant/a')?.commit, 'b'.repeat(40))
+  stop.abort()
+  await lookups.settled()
 })

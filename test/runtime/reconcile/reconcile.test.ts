@@ -7,7 +7,8 @@ import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
 import { type CommitHash, parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createLookups } from '../../../runtime/reconcile/lookups.ts'
-import { reconcile, type ReconcileDeps, type ResolvedCommit, type SignatureVerdict } from '../../../runtime/reconcile/reconcile.ts'
+import { reconcile, type ReconcileDeps, type SignatureVerdict } from '../../../runtime/reconcile/reconcile.ts'
+import type { ResolvedCommit } from '../../../runtime/reconcile/resolved-commit.ts'
 import { createStore, type GatewaySyncRecord, syncKey } from '../../../runtime/reconcile/store.ts'
 
 const commitA = parseCommitHash('a'.repeat(40))
@@ -56,6 +57,7 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
       host.push({ ref: wanted.ref, answer })
       return { commit: await answer.promise, committedAt: undefined, fetchedAt: '2026-01-01T00:00:00Z', name: wanted.ref, tag: undefined }
     },
+    async adopt() {},
     verify: async () => signatures,
     secretChanges: () => secretChanges,
     check: async () => ({ kind: 'notChecked' }),

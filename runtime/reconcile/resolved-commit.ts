@@ -1,0 +1,17 @@
+/**
+ * What a ref was found to be. Pure: a type.
+ */
+import type { CommitHash } from '../gatewaysync/values.ts'
+
+/** A commit that is in the mirror. Times are RFC 3339. */
+export type ResolvedCommit = {
+  commit: CommitHash
+  committedAt: string | undefined
+  fetchedAt: string
+  /** The full name of the ref that led to it, or the hash. */
+  name: string
+  /** The annotated tag that the ref holds. */
+  tag: CommitHash | undefined
+  /** The ref is a branch, and a tag has the same name. */
+  hasTagToo?: boolean
+}
