@@ -6,7 +6,9 @@ import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import * as http from 'node:http'
 import * as https from 'node:https'
+import type { Socket } from 'node:net'
 import { Fault } from './fault.ts'
+import { createConnections } from './http/connections.ts'
 import type { Log } from './log.ts'
 
 /** PEM. */
@@ -25,11 +27,11 @@ export type ServeOptions = {
 }
 
 export type ConnectionBounds = {
-  /** More are closed at once. */
+  /** Of more, one that nobody waits for is closed, of the peer that holds the most. */
   maxConnections: number
   /** How much of a body is read, of each connection, before anyone asks for it; a piece that arrives is read whole. */
   readAheadBytes: number
-  /** From the first byte of a call to the last of its headers, and of its body. */
+  /** From the beginning of a connection or a call to the last of its headers, and of its body; also what a TLS handshake may take. */
   headersTimeoutMs: number
   requestTimeoutMs: number
 }
@@ -66,15 +68,23 @@ export async function serve({ app, port, host, tls, bounds, log }: ServeOptions,
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.min(lookForSlowMs, headersTimeoutMs),
   }
+  const connections = createConnections(maxConnections)
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false })
   const listener: http.RequestListener = (request, response) => {
-    // Kept alive, a connection would hold up the end after its last answer.
-    response.once('close', () => setImmediate(() => signal.aborted && server.closeIdleConnections()))
+    const answered = connections.begin(request)
+    response.once('close', () => {
+      answered()
+      // Kept alive, a connection would hold up the end after its last answer.
+      setImmediate(() => signal.aborted && server.closeIdleConnections())
+    })
     void answer(request, response)
   }
-  const secure = tls === undefined ? undefined : https.createServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, listener)
+  const secure =
+    tls === undefined
+      ? undefined
+      : https.createServer({ ...options, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: headersTimeoutMs }, listener)
   const server = secure ?? http.createServer(options, listener)
-  server.maxConnections = maxConnections
+  server.on('connection', (socket: Socket) => connections.open(socket))
   server.on('clientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>

@@ -3,8 +3,8 @@
  */
 import type { CertificateKeeper } from '../certificates/serving.ts'
 import type { Clock } from '../clock.ts'
-import { deliveryApp } from '../delivery/server.ts'
-import { admissionApp } from '../injection/app.ts'
+import { deliveryApp, deliveryConnections } from '../delivery/server.ts'
+import { admissionApp, admissionConnections } from '../injection/app.ts'
 import type { FoundSync } from '../injection/inject.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
@@ -40,6 +40,8 @@ export type EndpointDeps = {
 }
 
 const requestTimeoutMs = 10_000
+/** For kubelets and scrapers, which are few and send no bodies. */
+const fewConnections = { maxConnections: 64, readAheadBytes: 16 * 1024 }
 
 /** Opens every port that the settings ask for; settles when all are open. Throws InvalidConfiguration. */
 export async function openEndpoints(deps: EndpointDeps, settings: ControllerSettings, signal: AbortSignal): Promise<Served[]> {
@@ -52,12 +54,12 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
     if (secure) certificates.onChange((next) => one.exchange(next))
     served.push(one)
   }
-  await open(probesApp({ live: deps.notLive, ready: deps.notReady }), ports.probes, false, 'probes')
-  await open(delivery(deps, settings), ports.delivery, true, 'delivery')
-  if (settings.injection.enabled) await open(admission(deps, settings), ports.admission, true, 'admission')
+  await open(probesApp({ live: deps.notLive, ready: deps.notReady }), ports.probes, false, 'probes', fewConnections)
+  await open(delivery(deps, settings), ports.delivery, true, 'delivery', deliveryConnections)
+  if (settings.injection.enabled) await open(admission(deps, settings), ports.admission, true, 'admission', admissionConnections)
   if (settings.receiver.enabled)
     await open(controllerReceiver(deps, settings.receiver), ports.receiver, false, 'receiver', connectionBounds)
-  if (settings.metrics.enabled) await open(figures(deps), ports.metrics, true, 'metrics')
+  if (settings.metrics.enabled) await open(figures(deps), ports.metrics, true, 'metrics', fewConnections)
   return served
 }
 

@@ -37,6 +37,9 @@ const bodyLimits = {
 /** What may wait for a slow reader before git is made to wait too. */
 const highWaterBytes = 256 * 1024
 
+/** An agent has two. One that finds no room is closed before it has asked, and its agent comes back. */
+export const deliveryConnections = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const
+
 /** An answer that has begun: the first chunk is there. */
 type Answer = { type: string; chunks: AsyncGenerator<Uint8Array> }
 

@@ -88,7 +88,7 @@ function limitTable(): string {
     ['lists and objects of a body', count(complexity.containers)],
     ['entries of a body, of all lists and objects', count(complexity.entries)],
     ['deliveries remembered as duplicates', `the last ${count(keptDeliveries)} of each replica`],
-    ['connections', `${connectionBounds.maxConnections}; more are closed`],
+    ['connections', `${connectionBounds.maxConnections}; of more, one that waits for no answer is closed, of the peer that holds the most`],
     ['headers', `${kib(serverLimits.maxHeaderSize)} KiB, within ${defaultBounds.headersTimeoutMs / 1000} seconds`],
     ['a whole call', `${defaultBounds.requestTimeoutMs / 1000} seconds`],
     ['an idle connection', `${serverLimits.keepAliveTimeout / 1000} seconds`],
