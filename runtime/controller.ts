@@ -44,15 +44,21 @@ async function main(): Promise<void> {
   const log = createLog({ level: config.settings.development ? 'debug' : 'info' })
   const stop = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(new Error(name)))
-  const kube = createKube(loadKube({ kubeconfig: config.kubeconfig }), { clock, userAgent: `cluster-sync-controller/${version}` })
+  const kubeconfig = loadKube({ kubeconfig: config.kubeconfig })
+  const open = (connections: number): Kube =>
+    createKube(kubeconfig, { clock, userAgent: `cluster-sync-controller/${version}`, connections })
+  const kubes = { kube: open(32), leading: open(8), reviews: open(8) }
   log.info({ name: config.identity, message: version }, 'controller started')
-  await run({ kube, clock, log }, config, stop)
-  await kube.close()
+  await run({ ...kubes, clock, log }, config, stop)
+  await Promise.all(Object.values(kubes).map((kube) => kube.close()))
   log.info({}, 'controller stopped')
 }
 
+/** `leading`: for the Lease and the status, `reviews`: for tokens of callers; neither waits for a connection behind anything else. */
+type Deps = { kube: Kube; leading: Kube; reviews: Kube; clock: Clock; log: Log }
+
 async function run(
-  { kube, clock, log }: { kube: Kube; clock: Clock; log: Log },
+  { kube, leading: leadingKube, reviews, clock, log }: Deps,
   { settings, identity }: ControllerConfig,
   stop: AbortController,
 ): Promise<void> {
@@ -89,6 +95,7 @@ async function run(
   const endpoints = await openEndpoints(
     {
       kube,
+      reviews,
       store,
       mirrors,
       metrics,
@@ -128,6 +135,7 @@ async function run(
       await lead(
         {
           kube,
+          statusKube: leadingKube,
           store,
           mirrors,
           events,
@@ -170,7 +178,7 @@ async function run(
     }
   }
   const lease = { namespace: settings.namespace, name: settings.fullname, identity }
-  const leading = settings.leaderElection ? runWithLease({ kube, clock, log }, lease, leadNow, signal) : leadNow(signal)
+  const leading = settings.leaderElection ? runWithLease({ kube: leadingKube, clock, log }, lease, leadNow, signal) : leadNow(signal)
   const renewing = certificates.run(signal)
   const pruning = pruneMirrors({ store, mirrors, clock, log }, signal)
   await Promise.all([leading, watching, renewing, pruning, ...endpoints.map(({ closed }) => closed)])

@@ -1,38 +1,149 @@
 /**
- * Whether a caller of delivery is a pod that follows the GatewaySync it asks for (design section 5).
+ * Whether a caller of delivery is a pod that follows the GatewaySync it asks for (design section 5). The API server confirms each token once;
+ * from then on only the pod is looked at. What cannot be right is refused without asking it, and so few others are asked about at once that
+ * made-up tokens delay nobody.
  */
+import { createHash } from 'node:crypto'
+import { type Clock, deadline } from '../clock.ts'
+import type { Authorisation, Caller } from '../delivery/server.ts'
 import { deliveryToken } from '../gatewaysync/names.ts'
+import { createLimits } from '../http/limits.ts'
+import { createShares } from '../http/shares.ts'
 import type { Kube } from '../kube/client.ts'
+import { readClaims, type TokenClaims } from '../kube/token-claims.ts'
 import { reviewToken } from '../kube/token-review.ts'
 import { podType } from '../kube/types.ts'
 import { projectPod, type Store } from '../reconcile/store.ts'
 
-export type Authorisation = { kind: 'allowed' } | { kind: 'refused'; status: 401 | 403 | 404; message: string }
+export type AuthoriserDeps = {
+  /** For reviews: connections that nobody else waits for. */
+  kube: Pick<Kube, 'get' | 'post'>
+  store: Pick<Store, 'pod' | 'syncOfPod'>
+  /** The namespaces that this installation works in; empty: all. */
+  watched: readonly string[]
+  clock: Clock
+}
 
-type Caller = { namespace: string; name: string; token: string }
+/** A fleet of a thousand agents that begins at once has its tokens confirmed in five seconds. Twenty wrong tokens in ten seconds are no mishap. */
+export const reviewLimits = { perSecond: 200, failuresPerPeer: 20 } as const
+/** Reviews under way; each takes the API server about 2 ms. A peer may stand for a whole node. */
+const reviews = { total: 8, ofOne: 4, waitMs: 5_000, maxWaiting: 256 } as const
+const reviewTimeoutMs = 5_000
+/** Clocks differ, and the API server's is the one that counts. */
+const skewMs = 600_000
+/** A token lives for an hour; a node's clock or a longer token must not make that days. */
+const longestKeptMs = 3_600_000
+/** A pod may begin to follow a GatewaySync a moment after it has asked. */
+const refusalKeptMs = 5_000
+/** Tokens of the largest fleet, also while each has an old one and a new one. */
+const maxConfirmed = 10_000
+const maxRefused = 1_000
 
-/** `watched`: the namespaces that this installation works in; empty: all. The result throws ApiUnavailable. */
-export function createAuthoriser({ kube, store, watched }: { kube: Kube; store: Store; watched: readonly string[] }) {
-  return async ({ namespace, name, token }: Caller, signal: AbortSignal): Promise<Authorisation> => {
-    const review = await reviewToken(kube, token, deliveryToken.audience, signal)
-    if (review.kind === 'refused') return { kind: 'refused', status: 401, message: review.why }
-    if (review.namespace !== namespace) return refused(`the token is of namespace "${review.namespace}"`)
-    // Where we do not work we may not even look.
-    if (watched.length > 0 && !watched.includes(namespace)) return refused(`this installation does not work in namespace "${namespace}"`)
+type Bearer = { namespace: string; pod: string; uid: string }
+type Refusal = Extract<Authorisation, { kind: 'refused' }>
+
+/** The result throws ApiUnavailable. */
+export function createAuthoriser({ kube, store, watched, clock }: AuthoriserDeps) {
+  const confirmed = createMemory<Bearer>(clock, maxConfirmed)
+  const refusals = createMemory<Refusal>(clock, maxRefused)
+  const asking = new Map<string, Promise<Confirmed>>()
+  const limits = createLimits(reviewLimits)
+  const { take } = createShares(reviews)
+
+  const confirm = async (token: string, key: string, claims: TokenClaims, peer: string): Promise<Confirmed> => {
+    const all = await limits.call(peer)
+    if (all.kind === 'over') return { kind: 'busy', retryAfterSeconds: all.retryAfterSeconds }
+    const giveBack = await take(1, peer)
+    if (giveBack === undefined) return { kind: 'busy', retryAfterSeconds: 1 }
+    try {
+      const review = await reviewToken(kube, token, deliveryToken.audience, deadline(reviewTimeoutMs))
+      if (review.kind === 'refused') return { kind: 'refused', status: 401, message: review.why }
+      const bearer = { namespace: review.namespace, pod: review.pod, uid: review.uid }
+      confirmed.keep(key, bearer, Math.min(claims.expiresAtMs - clock.now().epochMilliseconds, longestKeptMs))
+      return { kind: 'bearer', bearer }
+    } finally {
+      giveBack()
+    }
+  }
+  /** Calls that come with one token while it is looked at share the answer. */
+  const confirmOnce = (token: string, key: string, claims: TokenClaims, peer: string): Promise<Confirmed> => {
+    const running = asking.get(key) ?? confirm(token, key, claims, peer).finally(() => asking.delete(key))
+    asking.set(key, running)
+    return running
+  }
+  const judge = async ({ namespace, pod: name, uid }: Bearer, wanted: Caller, signal: AbortSignal): Promise<Authorisation> => {
+    if (namespace !== wanted.namespace) return refused(`the token is of namespace "${namespace}"`)
     // A pod may ask before our watch has told us of it, or of the end of its predecessor.
-    const known = store.pod(namespace, review.pod)
-    const pod = known?.uid === review.uid ? known : await readPod(kube, namespace, review.pod, signal)
-    if (pod === undefined || pod.uid !== review.uid) return refused(`pod "${review.pod}" does not exist any more, or asks for no agent`)
-    if (store.syncOfPod(pod) !== name) return refused(`pod "${review.pod}" does not follow GatewaySync "${name}"`)
-    return { kind: 'allowed' }
+    const known = store.pod(namespace, name)
+    const pod = known?.uid === uid ? known : await readPod(kube, namespace, name, deadline(reviewTimeoutMs, signal))
+    if (pod === undefined || pod.uid !== uid) return refused(`pod "${name}" does not exist any more, or asks for no agent`)
+    if (store.syncOfPod(pod) !== wanted.name) return refused(`pod "${name}" does not follow GatewaySync "${wanted.name}"`)
+    return { kind: 'allowed', pod: `${namespace}/${name}` }
+  }
+
+  return async (caller: Caller, signal: AbortSignal): Promise<Authorisation> => {
+    const { namespace, name, token, peer } = caller
+    const key = createHash('sha256').update(token).digest('base64')
+    const path = `${key} ${namespace}/${name}`
+    const refuse = async (refusal: Refusal): Promise<Authorisation> => {
+      if (refusals.get(path) === undefined) refusals.keep(path, refusal, refusalKeptMs)
+      const { kind } = await limits.failure(peer)
+      return kind === 'over' ? { kind: 'busy', retryAfterSeconds: 1 } : refusal
+    }
+    const earlier = refusals.get(path)
+    if (earlier !== undefined) return await refuse(earlier)
+    // Where we do not work we may not even look.
+    if (watched.length > 0 && !watched.includes(namespace))
+      return await refuse(refused(`this installation does not work in namespace "${namespace}"`))
+    let bearer = confirmed.get(key)
+    if (bearer === undefined) {
+      const claims = readClaims(token)
+      const wrong = whyWrong(claims, namespace, clock)
+      if (wrong !== undefined || claims === undefined) return await refuse(wrong ?? unreadable)
+      const answer = await confirmOnce(token, key, claims, peer)
+      if (answer.kind === 'refused') return await refuse(answer)
+      if (answer.kind === 'busy') return answer
+      ;({ bearer } = answer)
+    }
+    const authorisation = await judge(bearer, caller, signal)
+    return authorisation.kind === 'refused' ? await refuse(authorisation) : authorisation
   }
 }
 
-async function readPod(kube: Kube, namespace: string, name: string, signal: AbortSignal) {
+type Confirmed = { kind: 'bearer'; bearer: Bearer } | Exclude<Authorisation, { kind: 'allowed' }>
+
+const unreadable: Refusal = { kind: 'refused', status: 401, message: 'there is no token of a pod' }
+
+/** Why a token cannot be right, by what it says of itself. */
+function whyWrong(claims: TokenClaims | undefined, namespace: string, clock: Clock): Refusal | undefined {
+  if (claims === undefined) return unreadable
+  if (!claims.audiences.includes(deliveryToken.audience)) return { ...unreadable, message: 'the token is not for this audience' }
+  if (claims.expiresAtMs + skewMs < clock.now().epochMilliseconds) return { ...unreadable, message: 'the token has expired' }
+  return claims.namespace === namespace ? undefined : refused(`the token is of namespace "${claims.namespace}"`)
+}
+
+async function readPod(kube: AuthoriserDeps['kube'], namespace: string, name: string, signal: AbortSignal) {
   const object = await kube.get(podType, { namespace, name }, signal)
   return object === undefined ? undefined : projectPod(object)
 }
 
-function refused(message: string): Authorisation {
+function refused(message: string): Refusal {
   return { kind: 'refused', status: 403, message }
+}
+
+/** Remembers so many values for a while each; the oldest goes first. */
+function createMemory<Value>(clock: Clock, max: number) {
+  const entries = new Map<string, { value: Value; untilMs: number }>()
+  return {
+    get(key: string): Value | undefined {
+      const entry = entries.get(key)
+      return entry !== undefined && clock.monotonicMs() < entry.untilMs ? entry.value : undefined
+    },
+    keep(key: string, value: Value, forMs: number): void {
+      entries.delete(key)
+      entries.set(key, { value, untilMs: clock.monotonicMs() + forMs })
+      const [oldest] = entries.keys()
+      if (entries.size > max && oldest !== undefined) entries.delete(oldest)
+    },
+  }
 }

@@ -25,6 +25,8 @@ import { specOf } from './spec-of.ts'
 
 export type EndpointDeps = {
   kube: Kube
+  /** For reviews of tokens alone: as many as strangers cause must not hold up anything else. */
+  reviews: Kube
   store: Store
   mirrors: SyncMirrors
   metrics: Metrics
@@ -63,9 +65,9 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   return served
 }
 
-function delivery({ kube, store, mirrors, metrics, log }: EndpointDeps, { watchNamespaces: watched }: ControllerSettings) {
+function delivery({ reviews, store, mirrors, metrics, clock, log }: EndpointDeps, { watchNamespaces: watched }: ControllerSettings) {
   return deliveryApp({
-    authorise: createAuthoriser({ kube, store, watched }),
+    authorise: createAuthoriser({ kube: reviews, store, watched, clock }),
     lookup(namespace, name) {
       const record = store.sync(namespace, name)
       const spec = record === undefined ? undefined : specOf(record)
@@ -74,9 +76,11 @@ function delivery({ kube, store, mirrors, metrics, log }: EndpointDeps, { watchN
         commits: new Set<string>(publishedCommits(record.status)),
         source: mirrors.source({ namespace, name, spec }),
         hasProfile: (profile) => Object.hasOwn(spec.sync.profiles, profile),
+        revision: `${record.uid} ${record.generation}`,
       }
     },
     observe: metrics.delivered,
+    clock,
     log,
   })
 }
@@ -103,7 +107,7 @@ function findSync(store: Store, namespace: string, name: string | undefined): Fo
     : { kind: 'ambiguous', count: all.length }
 }
 
-function figures({ kube, metrics, clock }: EndpointDeps) {
-  const post = (path: string, body: unknown): Promise<unknown> => kube.post(path, body, AbortSignal.timeout(requestTimeoutMs))
+function figures({ reviews, metrics, clock }: EndpointDeps) {
+  const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, AbortSignal.timeout(requestTimeoutMs))
   return metricsApp({ text: () => metrics.text(), authorise: createMetricsAuthoriser({ post, clock }) })
 }

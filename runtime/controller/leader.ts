@@ -18,6 +18,8 @@ import { createAgentBindings } from './agent-bindings.ts'
 
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | 'observed' | 'allowLocal'> & {
   kube: Kube
+  /** For the status alone: it must not wait for a connection behind anything else. */
+  statusKube: Pick<Kube, 'mergePatch'>
   store: Store
   mirrors: SyncMirrors
   /** Of the Secrets that sources need. */
@@ -69,7 +71,7 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
       const key = { namespace: record.namespace, name: record.name }
       // With the uid a status never lands on another object of the same name.
       const body = { metadata: { uid: record.uid }, status: patch }
-      const written = projectGatewaySync(await deps.kube.mergePatch(gatewaySyncType, key, body, { subresource: 'status' }, own))
+      const written = projectGatewaySync(await deps.statusKube.mergePatch(gatewaySyncType, key, body, { subresource: 'status' }, own))
       return written
     },
     recordEvents(record, events) {

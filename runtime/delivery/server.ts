@@ -3,53 +3,78 @@
  * were published for it. Both stream with back pressure.
  */
 import { type Context, Hono } from 'hono'
+import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import * as v from 'valibot'
-import { asFault, Fault, isAbort, type Reason } from '../fault.ts'
+import type { Clock } from '../clock.ts'
+import { asFault, Fault, type Reason } from '../fault.ts'
 import { type BodyLimits, type JsonBody, readJson } from '../http/body.ts'
 import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
+import { peerOf, remoteOf } from '../http/peer.ts'
 import type { Log } from '../log.ts'
 import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, encodeProblem, maxIdsPerRequest } from './frames.ts'
+import { createFellows } from './fellows.ts'
+import { createPlaces, type PlaceLimits } from './places.ts'
 import type { Change, Origin } from './protocol.ts'
+import { createSharedAnswers, type Make } from './shared.ts'
+import { streamed } from './stream.ts'
 
 /** What of a GatewaySync may be delivered. */
-export type Deliverable = { commits: ReadonlySet<string>; source: Origin; hasProfile(name: string): boolean }
+export type Deliverable = {
+  commits: ReadonlySet<string>
+  source: Origin
+  hasProfile(name: string): boolean
+  /** Tells apart what the same question may mean at different times: another object of that name, another specification. */
+  revision: string
+}
 
-export type Authorisation = { kind: 'allowed' } | { kind: 'refused'; status: 401 | 403 | 404; message: string }
+/** `peer`: whom the connection comes from. */
+export type Caller = { namespace: string; name: string; token: string; peer: string }
+
+export type Authorisation =
+  /** `pod`: `namespace/name`. */
+  | { kind: 'allowed'; pod: string }
+  | { kind: 'refused'; status: 401 | 403 | 404; message: string }
+  /** Too many tokens are being looked at. */
+  | { kind: 'busy'; retryAfterSeconds: number }
 
 export type DeliveryDeps = {
   /** Throws ApiUnavailable. */
-  authorise(caller: { namespace: string; name: string; token: string }, signal: AbortSignal): Promise<Authorisation>
+  authorise(caller: Caller, signal: AbortSignal): Promise<Authorisation>
   lookup(namespace: string, name: string): Deliverable | undefined
   /** Each call, when its answer is out; `bytes` of content. */
   observe(route: DeliveryRoute, status: number, bytes: number): void
+  clock: Clock
   log: Log
+  places?: PlaceLimits
+  /** How long a reader may take nothing. */
+  slowAfterMs?: number
 }
 
 type DeliveryRoute = 'changes' | 'blobs'
 
-/** Each stream holds a git child process and some blobs. */
-const maxStreams = 32
+/** Each answer holds what waits for its reader; those that are the same share what git makes. */
+const usualPlaces: PlaceLimits = { all: 64, perNamespace: 48, perPod: 4 }
 /** Ids of 64 digits: nothing else in a request is long, and nothing in it is nested. */
 const bodyLimits = {
   maxBytes: 2 * 1024 * 1024,
   complexity: { depth: 2, keys: 8, containers: 2, entries: maxIdsPerRequest + 8 },
 } as const satisfies BodyLimits
-/** What may wait for a slow reader before git is made to wait too. */
-const highWaterBytes = 256 * 1024
 
 /** An agent has two. One that finds no room is closed before it has asked, and its agent comes back. */
 export const deliveryConnections = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const
 
-/** An answer that has begun: the first chunk is there. */
-type Answer = { type: string; chunks: AsyncGenerator<Uint8Array> }
+/** How an answer is made, and what tells it apart from all others. */
+type Answer = { type: string; commit: string; key: readonly unknown[]; make: Make }
 
 export function deliveryApp(deps: DeliveryDeps): Hono {
   const app = new Hono()
   const bodies = createBodyBudget()
-  let streams = 0
-  /** Counts a stream from its first chunk to its end, whichever way it ends. */
+  const places = createPlaces(deps.places ?? usualPlaces, deps.clock)
+  const answers = createSharedAnswers(deps.clock)
+  const fellows = createFellows(deps.clock)
+  /** Tells of a stream when it has ended, whichever way. */
   const counted = async function* (path: DeliveryRoute, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    streams += 1
     let bytes = 0
     try {
       for await (const chunk of chunks) {
@@ -57,33 +82,45 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
         yield chunk
       }
     } finally {
-      streams -= 1
       // Before the first chunk it is a refusal, with a status of its own.
       if (bytes > 0) deps.observe(path, 200, bytes)
     }
   }
-  const route = (path: DeliveryRoute, open: (origin: Deliverable, body: unknown, signal: AbortSignal) => Answer): void => {
+  const route = (path: DeliveryRoute, open: (origin: Deliverable, body: unknown) => Answer): void => {
+    const serve = async (context: Context<object, '/:namespace/:name'>, pod: string, left: AbortController): Promise<Response> => {
+      const { namespace, name } = context.req.param()
+      const body = await readRequest(context.req.raw, bodies, namespace)
+      const deliverable = deps.lookup(namespace, name)
+      if (deliverable === undefined)
+        return problem(context, 404, 'NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
+      const { type, commit, key, make } = open(deliverable, body)
+      const subject = `${namespace}/${name} ${deliverable.revision} ${commit}`
+      const chunks = answers.read(hashOf([subject, path, ...key]), make, { fellows: fellows.join(subject, pod) })
+      const stream = await streamed(counted(path, chunks), { left, outgoing: outgoingOf(context), ...deps })
+      return new Response(stream, { headers: { 'content-type': type } })
+    }
     const handle = async (context: Context<object, '/:namespace/:name'>): Promise<Response> => {
       const { namespace, name } = context.req.param()
       const left = new AbortController()
       const signal = AbortSignal.any([context.req.raw.signal, left.signal])
+      let giveBack = (): void => undefined
       try {
         const token = /^Bearer +(\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? ''
-        const authorisation = await deps.authorise({ namespace, name, token }, signal)
+        const authorisation = await deps.authorise({ namespace, name, token, peer: peerOf(remoteOf(context)) }, signal)
+        if (authorisation.kind === 'busy') return busy(context, authorisation.retryAfterSeconds, 'too many tokens are being looked at')
         if (authorisation.kind === 'refused') return problem(context, authorisation.status, 'DeliveryUnauthorised', authorisation.message)
-        const body = await readRequest(context.req.raw, bodies, namespace)
-        const deliverable = deps.lookup(namespace, name)
-        if (deliverable === undefined)
-          return problem(context, 404, 'NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
-        if (streams >= maxStreams) {
-          context.header('retry-after', '1')
-          return problem(context, 429, 'TooManyRequests', 'too many agents are being served; try again')
-        }
-        const { type, chunks } = open(deliverable, body, signal)
-        return new Response(await streamed(counted(path, chunks), left, deps.log), { headers: { 'content-type': type } })
+        const place = places.take(namespace, authorisation.pod)
+        if (place.kind === 'full') return busy(context, place.retryAfterSeconds, 'too many agents are being served')
+        ;({ giveBack } = place)
+        const response = await serve(context, authorisation.pod, left)
+        if (response.status === 200) whenSent(context, left, giveBack)
+        else giveBack()
+        return response
       } catch (error) {
+        giveBack()
         const fault = asFault(error)
         if (fault.reason === 'Unexpected' && !signal.aborted) deps.log.error({ namespace, name, err: error }, 'a delivery met a bug')
+        if (fault.reason === 'TooManyRequests') return busy(context, 1, fault.message)
         return failed(context, fault)
       }
     }
@@ -94,18 +131,45 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
     })
   }
 
-  route('changes', ({ source, ...deliverable }, body, signal) => {
+  route('changes', ({ source, ...deliverable }, body) => {
     const { commit, from, profile } = parsed(changesBody, body)
     requirePublished(deliverable, commit, profile)
-    return { type: 'application/x-ndjson', chunks: lines(source.changes({ commit, from, profile }, signal)) }
+    // The names in a commit that was not published for this GatewaySync are nobody's business.
+    if (from !== null && !deliverable.commits.has(from))
+      throw new Fault('UnknownBase', `commit ${from} was not published for this GatewaySync; ask for everything`)
+    const make: Make = (signal) => lines(source.changes({ commit, from, profile }, signal))
+    return { type: 'application/x-ndjson', commit, key: [from, profile], make }
   })
-  route('blobs', ({ source, ...deliverable }, body, signal) => {
+  route('blobs', ({ source, ...deliverable }, body) => {
     const { commit, profile, ids } = parsed(blobsBody, body)
     requirePublished(deliverable, commit, profile)
-    return { type: 'application/octet-stream', chunks: frames(source.frames({ commit, profile, ids }, signal)) }
+    const make: Make = (signal) => frames(source.frames({ commit, profile, ids }, signal))
+    return { type: 'application/octet-stream', commit, key: [profile, ids], make }
   })
   app.notFound((context) => problem(context, 404, 'NotFound', 'there is no such route'))
   return app
+}
+
+/** Keeps only 32 bytes of a question that may name 25,000 blobs. */
+function hashOf(key: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(key)).digest('base64')
+}
+
+/** Undefined where there is no socket, as in a test that calls the app itself. */
+function outgoingOf(context: Context): ServerResponse | undefined {
+  return ((context.env ?? {}) as { outgoing?: ServerResponse }).outgoing
+}
+
+/** Calls back when the last byte of an answer is out, or nobody waits for it any more. */
+function whenSent(context: Context, left: AbortController, done: () => void): void {
+  const outgoing = outgoingOf(context)
+  if (outgoing === undefined) return done()
+  const end = (): void => {
+    left.abort(new Error('the answer has ended'))
+    done()
+  }
+  if (outgoing.closed) end()
+  else outgoing.once('close', end)
 }
 
 async function* lines(batches: AsyncIterable<readonly Change[]>): AsyncGenerator<Uint8Array> {
@@ -120,40 +184,6 @@ async function* lines(batches: AsyncIterable<readonly Change[]>): AsyncGenerator
 async function* frames(blobs: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* blobs
   yield encodeLastFrame()
-}
-
-/**
- * Chunks as a body that is made only as fast as it is read. The first chunk is waited for: until then a refusal still has a status of its
- * own, and from then on only the missing end says that something went wrong.
- */
-async function streamed(chunks: AsyncGenerator<Uint8Array>, left: AbortController, log: Log): Promise<ReadableStream<Uint8Array>> {
-  let first: IteratorResult<Uint8Array> | undefined = await chunks.next()
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const next = first ?? (await chunks.next())
-          first = undefined
-          if (next.done === true) controller.close()
-          else controller.enqueue(next.value)
-        } catch (error) {
-          // The connection lives on; the missing end alone says that nothing of the answer counts.
-          if (!isAbort(error, left.signal)) cutOff(log, error)
-          controller.close()
-        }
-      },
-      async cancel() {
-        left.abort(new Error('the reader has left'))
-        await chunks.return(undefined)
-      },
-    },
-    { highWaterMark: highWaterBytes, size: ({ byteLength }) => byteLength },
-  )
-}
-
-function cutOff(log: Log, error: unknown): void {
-  const { reason, message } = asFault(error)
-  log.warn({ reason, message }, 'a delivery ended early')
 }
 
 function requirePublished({ commits, hasProfile }: Omit<Deliverable, 'source'>, commit: string, profile: string): void {
@@ -183,15 +213,21 @@ function parsed<Schema extends v.GenericSchema>(schema: Schema, body: unknown): 
   throw new Fault('PayloadMalformed', `${v.getDotPath(result.issues[0]) ?? 'body'}: ${result.issues[0].message}`)
 }
 
-const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413 | 429>([
+const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413>([
   ['PayloadMalformed', 400],
   ['PayloadTooLarge', 413],
   ['CommitNotPublished', 404],
   ['UnknownProfile', 404],
   ['UnknownBase', 409],
   ['CommitGone', 410],
-  ['TooManyRequests', 429],
 ])
+
+function busy(context: Context, retryAfterSeconds: number, why: string): Response {
+  context.header('retry-after', String(retryAfterSeconds))
+  // A thousand agents that wait must not keep a thousand connections.
+  context.header('connection', 'close')
+  return problem(context, 429, 'TooManyRequests', `${why}; try again`)
+}
 
 function failed(context: Context, fault: Fault): Response {
   const status = statusByReason.get(fault.reason)

@@ -8,6 +8,8 @@ import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 export type LimitSettings = {
   /** All calls, a second. */
   perSecond: number
+  /** Calls of one peer, a second; where it is left out, one may make all of them. */
+  callsPerPeer?: number
   /** Calls of one peer that prove nothing and fail, in ten seconds. */
   failuresPerPeer: number
 }
@@ -26,25 +28,29 @@ export type Limits = {
   failure(peer: string): Promise<Verdict>
 }
 
-export function createLimits({ perSecond, failuresPerPeer }: LimitSettings): Limits {
+export function createLimits({ perSecond, callsPerPeer = perSecond, failuresPerPeer }: LimitSettings): Limits {
   const calls = new RateLimiterMemory({ keyPrefix: '', points: perSecond, duration: 1 })
   // No more peers than calls can be new in a window: memory is bounded by the limit on all.
   const failures = new RateLimiterMemory({ keyPrefix: '', points: failuresPerPeer, duration: failureWindowSeconds })
+  const ofPeers = new RateLimiterMemory({ keyPrefix: '', points: callsPerPeer, duration: 1 })
   const suspects = new RateLimiterMemory({ keyPrefix: '', points: Math.max(1, Math.floor(perSecond * suspectShare)), duration: 1 })
   return {
     async call(peer) {
       const failed = await failures.get(peer)
       const isSuspect = failed !== null && failed.consumedPoints > failuresPerPeer
-      return await consume(isSuspect ? suspects : calls, 'all')
+      const own = callsPerPeer < perSecond ? await consume(ofPeers, peer) : within
+      return own.kind === 'over' ? own : await consume(isSuspect ? suspects : calls, 'all')
     },
     failure: (peer) => consume(failures, peer),
   }
 }
 
+const within: Verdict = { kind: 'within' }
+
 async function consume(limiter: RateLimiterMemory, key: string): Promise<Verdict> {
   try {
     await limiter.consume(key)
-    return { kind: 'within' }
+    return within
   } catch (passed) {
     if (!(passed instanceof RateLimiterRes)) throw passed
     return { kind: 'over', retryAfterSeconds: Math.max(1, Math.ceil(passed.msBeforeNext / 1000)) }

@@ -6,7 +6,8 @@ import type { Clock } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
 import { type BodyLimits, type JsonBody, readJson } from '../http/body.ts'
 import { createBodyBudget } from '../http/body-budget.ts'
-import { createLimits, type LimitSettings } from '../http/limits.ts'
+import { guard } from '../http/guard.ts'
+import type { LimitSettings } from '../http/limits.ts'
 import { peerOf, remoteOf } from '../http/peer.ts'
 import { problem } from '../http/problem.ts'
 import type { Log } from '../log.ts'
@@ -27,8 +28,8 @@ export const admissionBodies = {
 /** Two of the largest, and one of somebody else. Pods of the usual size, a few KiB, do not count. */
 const maxHeldBytes = 6 * 1024 * 1024
 
-/** API servers send no call that fails; a thousand pods a second are more than any cluster starts. */
-export const admissionLimits: LimitSettings = { perSecond: 1_000, failuresPerPeer: 20 }
+/** API servers send no call that fails, and two hundred pods a second are more than any cluster starts. */
+export const admissionLimits: LimitSettings = { perSecond: 400, callsPerPeer: 200, failuresPerPeer: 20 }
 
 /** An API server keeps a few connections open; a pod that waits for its turn holds one piece of 64 KiB. */
 export const admissionConnections = { maxConnections: 128, readAheadBytes: 16 * 1024 } as const
@@ -50,20 +51,14 @@ export type AdmissionDeps = {
 export function admissionApp(deps: AdmissionDeps): Hono {
   const { clock, log, observe } = deps
   const app = new Hono()
-  const limits = createLimits(admissionLimits)
   const bodies = createBodyBudget(maxHeldBytes)
-  /** What the call fails with; counted for its peer, who is told no more when there were too many. */
-  const refuse = async (context: Context, status: 400 | 404 | 405 | 413 | 429, why: string): Promise<Response> => {
-    const { kind } = status === 429 ? { kind: 'within' } : await limits.failure(peerOf(remoteOf(context)))
+  const refuse = (context: Context, status: 400 | 404 | 405 | 413 | 429, why: string): Response => {
     // What is not read would be taken for the next call of the connection.
     context.header('connection', 'close')
-    if (status === 429 || kind === 'over') context.header('retry-after', '1')
-    return problem(context, kind === 'over' ? 429 : status, why)
+    if (status === 429) context.header('retry-after', '1')
+    return problem(context, status, why)
   }
-  app.use(async (context, next) => {
-    const { kind } = await limits.call(peerOf(remoteOf(context)))
-    return kind === 'within' ? await next() : await refuse(context, 429, 'more calls than are answered; try again later')
-  })
+  app.use(guard(admissionLimits))
   app.post(mutatePath, async (context) => {
     const startedMs = clock.monotonicMs()
     const done = (outcome: AdmissionOutcome): void => observe(outcome, clock.monotonicMs() - startedMs)
@@ -72,13 +67,13 @@ export function admissionApp(deps: AdmissionDeps): Hono {
       done('malformed')
       const [status, why] = unreadable[body.kind]
       log.warn({ message: why }, 'admission review cannot be understood')
-      return await refuse(context, status, why)
+      return refuse(context, status, why)
     }
     const asked: Asked = parseReview(body.value)
     if (asked.kind === 'malformed') {
       done('malformed')
       log.warn({ message: asked.why }, 'admission review cannot be understood')
-      return await refuse(context, 400, asked.why)
+      return refuse(context, 400, asked.why)
     }
     if (asked.kind === 'other') {
       done('malformed')
@@ -89,11 +84,11 @@ export function admissionApp(deps: AdmissionDeps): Hono {
     done(operations.length === 0 ? 'unchanged' : 'injected')
     return context.json(answer(asked.uid, operations, warnings))
   })
-  app.all(mutatePath, async (context) => {
+  app.all(mutatePath, (context) => {
     context.header('allow', 'POST')
-    return await refuse(context, 405, 'this route takes POST')
+    return refuse(context, 405, 'this route takes POST')
   })
-  app.notFound(async (context) => await refuse(context, 404, 'there is no such route'))
+  app.notFound((context) => refuse(context, 404, 'there is no such route'))
   app.onError((error, context) => {
     log.error({ reason: 'Unexpected', err: error }, 'admission failed')
     return problem(context, 500, 'admission failed')

@@ -3,9 +3,8 @@
  * translated into a Fault here.
  */
 import { KubeConfig } from '@kubernetes/client-node'
-import type { Clock } from '../clock.ts'
 import { Fault, type Reason } from '../fault.ts'
-import { createTransport, type TransportAnswer } from './transport.ts'
+import { createTransport, type TransportAnswer, type TransportOptions } from './transport.ts'
 import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
 
 export type ListOptions = { namespace?: string; labelSelector?: string; fieldSelector?: string; limit?: number }
@@ -63,8 +62,10 @@ export function loadKube({ kubeconfig }: { kubeconfig: string | undefined }): Ku
   return config
 }
 
-export function createKube(config: KubeConfig, { clock, userAgent }: { clock: Clock; userAgent: string }): Kube {
-  const transport = createTransport(config, { clock, userAgent })
+/** Each has connections of its own: what waits for a free one holds up nobody else. */
+export function createKube(config: KubeConfig, options: TransportOptions): Kube {
+  const { clock } = options
+  const transport = createTransport(config, options)
 
   const ask = async (method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string): Promise<unknown> => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }

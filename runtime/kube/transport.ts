@@ -26,7 +26,10 @@ const credentialsForMs = 30_000
 
 type Credentials = { agent: Agent; authorization: string | undefined; text: string; untilMs: number }
 
-export function createTransport(config: KubeConfig, { clock, userAgent }: { clock: Clock; userAgent: string }): Transport {
+/** `connections`: to the API server, at most. */
+export type TransportOptions = { clock: Clock; userAgent: string; connections?: number }
+
+export function createTransport(config: KubeConfig, { clock, userAgent, connections = 32 }: TransportOptions): Transport {
   const server = config.getCurrentCluster()?.server
   if (server === undefined) throw new Fault('InvalidConfiguration', 'the kubeconfig names no cluster')
   let known: Credentials | undefined
@@ -43,7 +46,7 @@ export function createTransport(config: KubeConfig, { clock, userAgent }: { cloc
       Buffer.isBuffer(value) ? value.toString('base64') : value,
     )
     const same = known?.text === text ? known.agent : undefined
-    const agent = same ?? new Agent({ connect, keepAliveTimeout: 30_000, connections: 32, maxHeaderSize: 64 * 1024 })
+    const agent = same ?? new Agent({ connect, keepAliveTimeout: 30_000, connections, maxHeaderSize: 64 * 1024 })
     if (same === undefined) void known?.agent.close()
     known = { agent, authorization: headers?.['Authorization'], text, untilMs: clock.monotonicMs() + credentialsForMs }
     return known

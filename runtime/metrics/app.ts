@@ -3,6 +3,8 @@
  */
 import { Hono } from 'hono'
 import type { Context } from 'hono'
+import { guard } from '../http/guard.ts'
+import type { LimitSettings } from '../http/limits.ts'
 import { problem } from '../http/problem.ts'
 import { asFault } from '../fault.ts'
 import type { MetricsAccess } from './authorise.ts'
@@ -13,11 +15,14 @@ export type MetricsDeps = {
   authorise(token: string): Promise<MetricsAccess>
 }
 
+/** Some scrapers; a token that is not known costs the API server two questions. */
+const metricsLimits: LimitSettings = { perSecond: 50, callsPerPeer: 30, failuresPerPeer: 20 }
 /** Longer than any token of a ServiceAccount or an identity provider. */
 const maxTokenBytes = 16_384
 
 export function metricsApp({ text, authorise }: MetricsDeps): Hono {
   const app = new Hono()
+  app.use(guard(metricsLimits))
   app.get('/metrics', async (context) => {
     const token = bearer(context.req.header('authorization'))
     const access = token === undefined ? 'unauthenticated' : await authorise(token)

@@ -78,6 +78,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
     : lead(
         {
           kube,
+          statusKube: kube,
           store,
           mirrors,
           events,

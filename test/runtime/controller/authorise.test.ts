@@ -1,8 +1,10 @@
 import t from 'tap'
-import { createAuthoriser } from '../../../runtime/controller/authorise.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { createAuthoriser, reviewLimits } from '../../../runtime/controller/authorise.ts'
 import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
-import { createStore, projectPod } from '../../../runtime/reconcile/store.ts'
+import { createStore, type PodRecord, projectPod } from '../../../runtime/reconcile/store.ts'
+import { isMadeUp, madeUpToken, podToken } from '../../support/pod-token.ts'
 
 const signal = AbortSignal.timeout(60_000)
 
@@ -17,32 +19,42 @@ function podObject(uid: string, annotations: Record<string, string> = { [podAnno
   return { apiVersion: 'v1', kind: 'Pod', metadata }
 }
 
-/** The API server says that the token is pod gw-0's with `tokenUid`; `watched` is what the watch has told, `actual` what there is. */
-async function decide({
-  tokenUid = 'u',
-  watched,
-  actual,
-  name = 'one',
-  namespaces = [] as string[],
-}: {
+type Setup = {
   tokenUid?: string
   watched?: ReturnType<typeof podObject>
   actual?: ReturnType<typeof podObject>
   name?: string
   namespaces?: string[]
-}) {
+}
+
+/** The API server says that each token is pod gw-0's with `tokenUid`, but of no made-up one; `watched` is what the watch has told, `actual` what there is. */
+function setup({ tokenUid = 'u', watched, actual, namespaces = [] }: Setup) {
   const extra = { 'authentication.kubernetes.io/pod-name': ['gw-0'], 'authentication.kubernetes.io/pod-uid': [tokenUid] }
   const user = { username: 'system:serviceaccount:plant:default', extra }
+  const posts: unknown[] = []
+  let nowMs = 0
   const kube = {
-    post: async () => ({ status: { authenticated: true, audiences: ['clustersync.io/delivery'], user } }),
+    async post(_path: string, body: unknown) {
+      posts.push(body)
+      const { spec } = body as { spec: { token: string } }
+      return { status: isMadeUp(spec.token) ? { error: 'no' } : { authenticated: true, audiences: ['clustersync.io/delivery'], user } }
+    },
     get: async () => actual,
   } as unknown as Kube
   const store = createStore(() => {})
   const pod = watched === undefined ? undefined : projectPod(watched)
   if (pod !== undefined) store.upsertPod(pod)
-  const authorise = createAuthoriser({ kube, store, watched: namespaces })
-  const { kind } = await authorise({ namespace: 'plant', name, token: 'x' }, signal)
-  return kind
+  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  const authorise = createAuthoriser({ kube, store, watched: namespaces, clock })
+  const ask = async (token: string, { name = 'one', peer = '10.0.0.1', namespace = 'plant' } = {}): Promise<string> => {
+    const answer = await authorise({ namespace, name, token, peer }, signal)
+    return answer.kind === 'refused' ? `refused ${answer.status}` : answer.kind
+  }
+  return { ask, posts, store, pass: (ms: number) => (nowMs += ms) }
+}
+
+async function decide({ name = 'one', ...options }: Setup): Promise<string> {
+  return (await setup(options).ask(podToken(), { name })).split(' ')[0] ?? ''
 }
 
 void t.test('a pod gets what the GatewaySync that it follows delivers, and nothing else', async (t) => {
@@ -62,4 +74,64 @@ void t.test('a token of a pod that is gone is worth nothing', async (t) => {
   t.equal(await decide({}), 'refused')
   t.equal(await decide({ tokenUid: 'gone', watched: podObject('u'), actual: podObject('u') }), 'refused')
   t.equal(await decide({ actual: podObject('u', { [podAnnotations.inject]: 'false' }) }), 'refused')
+})
+
+void t.test('the API server is asked about a token once, and the pod is looked at each time', async (t) => {
+  const pod = podObject('u')
+  const { ask, posts, store, pass } = setup({ watched: pod })
+  const token = podToken()
+  t.same(new Set(await Promise.all(Array.from({ length: 10 }, async () => await ask(token)))), new Set(['allowed']))
+  for (let call = 0; call < 10; call += 1) t.equal(await ask(token), 'allowed')
+  t.equal(posts.length, 1)
+  t.equal(await ask(token, { name: 'other' }), 'refused 403')
+  store.removePod('plant', 'gw-0')
+  t.equal(await ask(token), 'refused 403', 'a token ends with its pod')
+  t.equal(posts.length, 1)
+  store.upsertPod(projectPod(pod) as PodRecord)
+  pass(6_000)
+  t.equal(await ask(token), 'allowed')
+  pass(3_600_000)
+  t.equal(await ask(token), 'allowed')
+  t.equal(posts.length, 2, 'and is looked at anew when it may have ended')
+})
+
+void t.test('a token that cannot be right is refused without a question', async (t) => {
+  const { ask, posts } = setup({ watched: podObject('u') })
+  const rows: [string, string][] = [
+    ['', 'refused 401'],
+    ['x', 'refused 401'],
+    ['a.b.c', 'refused 401'],
+    [podToken({ aud: ['https://kubernetes.default.svc'] }), 'refused 401'],
+    [podToken({ exp: 1_000 }), 'refused 401'],
+    [podToken({ exp: 'never' }), 'refused 401'],
+    [podToken({ 'kubernetes.io': { namespace: 'plant' } }), 'refused 401'],
+    [podToken({ 'kubernetes.io': { namespace: 'other', pod: { name: 'gw-0', uid: 'u' } } }), 'refused 403'],
+    [`x.${'A'.repeat(60_000)}.x`, 'refused 401'],
+  ]
+  for (const [token, expected] of rows) t.equal(await ask(token), expected, token.slice(0, 40))
+  t.equal(posts.length, 0)
+})
+
+void t.test('a peer whose tokens are made up is asked about no more, while others and those who are known are', async (t) => {
+  const { ask, posts } = setup({ watched: podObject('u') })
+  t.equal(await ask(podToken({ jti: 'known' }), { peer: '10.0.0.9' }), 'allowed')
+  const answers: string[] = []
+  for (let call = 0; call < 500; call += 1) answers.push(await ask(madeUpToken(call), { peer: '10.0.0.9' }))
+  t.equal(answers[0], 'refused 401')
+  t.equal(answers.at(-1), 'busy')
+  const mostOfSuspects = reviewLimits.failuresPerPeer + reviewLimits.perSecond * 0.2 * 10
+  t.ok(posts.length < mostOfSuspects, `${posts.length} questions for 500 tokens`)
+  t.equal(await ask(podToken({ jti: 'known' }), { peer: '10.0.0.9' }), 'allowed')
+  t.equal(await ask(podToken({ jti: 'new' }), { peer: '10.0.0.1' }), 'allowed')
+})
+
+void t.test('a refusal is remembered for seconds, so that a pod that begins to follow is let in then', async (t) => {
+  const { ask, posts, store, pass } = setup({ watched: podObject('u', { [podAnnotations.gatewaySync]: 'two' }) })
+  const token = podToken()
+  t.equal(await ask(token), 'refused 403')
+  store.upsertPod(projectPod(podObject('u')) as PodRecord)
+  t.equal(await ask(token), 'refused 403')
+  pass(6_000)
+  t.equal(await ask(token), 'allowed')
+  t.equal(posts.length, 1)
 })

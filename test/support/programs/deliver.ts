@@ -27,7 +27,7 @@ let repo = ''
 
 const certificates = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
 const app = deliveryApp({
-  authorise: async () => ({ kind: 'allowed' }),
+  authorise: async () => ({ kind: 'allowed', pod: 'default/gateway' }),
   lookup: () =>
     mirrors === undefined
       ? undefined
@@ -35,8 +35,10 @@ const app = deliveryApp({
           commits,
           source: mirrors.all.of(anonymousRemote(repo, { allowLocal: false })).source(() => profileRoots),
           hasProfile: () => true,
+          revision: mirrors.name,
         },
   observe() {},
+  clock: systemClock,
   log: silentLog,
 })
 const { certificate: cert, key } = certificates.leaf

@@ -1,0 +1,210 @@
+/**
+ * One answer for many agents that ask for the same at about the same time: git is asked once, and each chunk is held once. Who comes while
+ * the beginning is still held joins; who falls behind the others is given an answer of its own, from where it is.
+ */
+import { type Clock, deadline } from '../clock.ts'
+import { Fault } from '../fault.ts'
+
+/** Makes the bytes of an answer, the same ones each time; ends soon after its signal. */
+export type Make = (signal: AbortSignal) => AsyncIterable<Uint8Array>
+
+export type SharedAnswers = {
+  /**
+   * The chunks of the answer that `key` names. `fellows`: others are known to ask for the same now, so that a long answer waits for them a
+   * moment. Throws what making it throws, and TooManyRequests when too many answers are being made.
+   */
+  read(key: string, make: Make, options: { fellows: boolean }): AsyncGenerator<Uint8Array>
+}
+
+export type SharedLimits = {
+  /** Answers being made, each of which has a git child process. */
+  made: number
+  /** Bytes held of all of them together; each holds its part, or a few chunks. */
+  windowBytes: number
+  /** Answers up to this size stay for a while after they are made, so many bytes of them in all. */
+  keptBytes: number
+  allKeptBytes: number
+  keptMs: number
+  /** How long a long answer waits for fellows, and the fast readers of one for the slow. */
+  gatherMs: number
+  lagMs: number
+}
+
+export const sharedLimits: SharedLimits = {
+  made: 24,
+  windowBytes: 4 * 1024 * 1024,
+  keptBytes: 512 * 1024,
+  allKeptBytes: 4 * 1024 * 1024,
+  keptMs: 10_000,
+  gatherMs: 100,
+  lagMs: 1_000,
+}
+const abandoned = new Error('all readers have left')
+/** Two chunks of git's. */
+const leastWindowBytes = 128 * 1024
+
+const nothing = new Uint8Array()
+
+type Reader = { offset: number }
+
+/** An answer that is being made, or is made and kept. Offsets are bytes from its beginning. */
+type Making = {
+  chunks: { at: number; bytes: Uint8Array }[]
+  /** Where the chunks that are held begin and end. */
+  from: number
+  to: number
+  ended: boolean
+  failure: unknown
+  readers: Set<Reader>
+  iterator: AsyncIterator<Uint8Array>
+  cancel: AbortController
+  startedMs: number
+  fellows: boolean
+  next: Promise<void> | undefined
+  /** Called whenever a reader has moved. */
+  moved: () => void
+}
+
+export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedLimits): SharedAnswers {
+  const makings = new Map<string, Making>()
+  let [beingMade, kept] = [0, 0]
+
+  const windowBytes = (): number => Math.max(leastWindowBytes, limits.windowBytes / Math.max(8, beingMade))
+
+  const begin = (make: Make, fellows: boolean): Making => {
+    const cancel = new AbortController()
+    beingMade += 1
+    return {
+      chunks: [],
+      from: 0,
+      to: 0,
+      ended: false,
+      failure: undefined,
+      readers: new Set(),
+      iterator: make(cancel.signal)[Symbol.asyncIterator](),
+      cancel,
+      startedMs: clock.monotonicMs(),
+      fellows,
+      next: undefined,
+      moved: () => undefined,
+    }
+  }
+  const forget = (key: string, making: Making): void => {
+    if (makings.get(key) === making) makings.delete(key)
+  }
+  const end = (key: string, making: Making, failure?: unknown): void => {
+    if (making.ended) return
+    making.ended = true
+    making.failure = failure
+    beingMade -= 1
+    const size = making.to
+    if (failure !== undefined || making.from > 0 || size > limits.keptBytes || kept + size > limits.allKeptBytes) return forget(key, making)
+    kept += size
+    const drop = (): void => {
+      kept -= size
+      forget(key, making)
+    }
+    deadline(limits.keptMs).addEventListener('abort', drop, { once: true })
+  }
+
+  /** Gives up what every reader has, once the window is full: until then others may still begin at the beginning. */
+  const trim = (making: Making): void => {
+    const slowest = Math.min(...[...making.readers].map(({ offset }) => offset))
+    while (making.to - making.from >= windowBytes()) {
+      const [first] = making.chunks
+      if (first === undefined || first.at + first.bytes.byteLength > slowest) return
+      making.chunks.shift()
+      making.from = first.at + first.bytes.byteLength
+    }
+  }
+  /** Waits until the readers that hold the window up have moved; who does not in time goes on alone. */
+  const waitForOthers = async (making: Making): Promise<void> => {
+    const gathering = making.fellows && making.from === 0 ? making.startedMs + limits.gatherMs - clock.monotonicMs() : 0
+    if (gathering > 0) await clock.wait(gathering)
+    trim(making)
+    const over = deadline(limits.lagMs)
+    while (making.to - making.from >= windowBytes() && !over.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      making.moved = resolve
+      over.addEventListener('abort', () => resolve(), { once: true })
+      await promise
+      trim(making)
+    }
+    while (making.to - making.from >= windowBytes()) {
+      const [first = { at: 0, bytes: nothing }] = making.chunks
+      const end = first.at + first.bytes.byteLength
+      for (const reader of making.readers) if (reader.offset < end) making.readers.delete(reader)
+      trim(making)
+    }
+  }
+  const makeMore = async (key: string, making: Making): Promise<void> => {
+    if (making.to - making.from >= windowBytes()) await waitForOthers(making)
+    try {
+      const result = await making.iterator.next()
+      if (result.done === true) return end(key, making)
+      making.chunks.push({ at: making.to, bytes: result.value })
+      making.to += result.value.byteLength
+    } catch (error) {
+      end(key, making, error)
+    }
+  }
+  const alone = async function* (make: Make, skip: number): AsyncGenerator<Uint8Array> {
+    const cancel = new AbortController()
+    let at = 0
+    try {
+      for await (const bytes of make(cancel.signal)) {
+        at += bytes.byteLength
+        if (at > skip) yield at - bytes.byteLength >= skip ? bytes : bytes.subarray(bytes.byteLength - (at - skip))
+      }
+    } finally {
+      cancel.abort(new Error('the reader has left'))
+    }
+  }
+  const leave = (key: string, making: Making, reader: Reader): void => {
+    making.readers.delete(reader)
+    making.moved()
+    if (making.readers.size > 0 || making.ended) return
+    forget(key, making)
+    making.cancel.abort(abandoned)
+    end(key, making, abandoned)
+    // Its generator ends with the signal; a wait that it is in ends by itself.
+    void making.iterator.return?.(undefined)?.then(undefined, () => undefined)
+  }
+
+  return {
+    async *read(key, make, { fellows }) {
+      let making = makings.get(key)
+      if (making === undefined || making.from > 0) {
+        if (beingMade >= limits.made) throw new Fault('TooManyRequests', 'too many answers are being made; try again')
+        making = begin(make, fellows)
+        makings.set(key, making)
+      }
+      const reader: Reader = { offset: 0 }
+      try {
+        for (;;) {
+          if (reader.offset < making.from || making.failure === abandoned) return yield* alone(make, reader.offset)
+          making.readers.add(reader)
+          const chunk = chunkAt(making, reader.offset)
+          if (chunk !== undefined) {
+            reader.offset += chunk.byteLength
+            making.moved()
+            yield chunk
+            continue
+          }
+          if (making.failure !== undefined) throw making.failure
+          if (making.ended) return undefined
+          const owner = making
+          owner.next ??= makeMore(key, owner).finally(() => (owner.next = undefined))
+          await owner.next
+        }
+      } finally {
+        leave(key, making, reader)
+      }
+    },
+  }
+}
+
+/** Readers follow each other through few chunks, and each begins where one begins. */
+function chunkAt({ chunks }: Making, offset: number): Uint8Array | undefined {
+  return chunks.find(({ at }) => at === offset)?.bytes
+}

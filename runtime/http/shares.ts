@@ -1,0 +1,78 @@
+/**
+ * Something that there is only so much of, taken by many: in all, and of one taker. Who comes when none is left waits in line for a while;
+ * whoever is at its own share is passed by the others.
+ */
+import { deadline } from '../clock.ts'
+
+export type Shares = {
+  /** Returns how to give it back; undefined: none came free in time, or too many wait already. More than there is takes all. */
+  take(amount: number, taker: string): Promise<(() => void) | undefined>
+}
+
+/** `ofOne`: what one taker may have; a single piece may be larger. */
+export type ShareSettings = { total: number; ofOne: number; waitMs: number; maxWaiting?: number }
+
+type Waiting = { amount: number; taker: string; begin(): void }
+
+export function createShares({ total, ofOne, waitMs, maxWaiting = Number.POSITIVE_INFINITY }: ShareSettings): Shares {
+  const line: Waiting[] = []
+  const held = new Map<string, number>()
+  let free = total
+
+  const change = (taker: string, amount: number): void => {
+    free -= amount
+    const now = (held.get(taker) ?? 0) + amount
+    if (now > 0) held.set(taker, now)
+    else held.delete(taker)
+  }
+  const isOverShare = ({ taker, amount }: Waiting): boolean => {
+    const own = held.get(taker) ?? 0
+    return own > 0 && own + amount > ofOne
+  }
+  const advance = (): void => {
+    for (;;) {
+      const at = line.findIndex((waiting) => !isOverShare(waiting))
+      const next = line[at]
+      if (next === undefined || next.amount > free) return
+      line.splice(at, 1)
+      change(next.taker, next.amount)
+      next.begin()
+    }
+  }
+  const wait = (amount: number, taker: string): Promise<boolean> =>
+    new Promise((resolve) => {
+      const patience = deadline(waitMs)
+      const giveUp = (): void => {
+        const at = line.indexOf(waiting)
+        if (at >= 0) line.splice(at, 1)
+        resolve(false)
+        advance()
+      }
+      const waiting: Waiting = {
+        amount,
+        taker,
+        begin() {
+          patience.removeEventListener('abort', giveUp)
+          resolve(true)
+        },
+      }
+      patience.addEventListener('abort', giveUp, { once: true })
+      line.push(waiting)
+      advance()
+    })
+
+  return {
+    async take(wanted, taker) {
+      if (line.length >= maxWaiting) return undefined
+      const amount = Math.min(wanted, total)
+      if (!(await wait(amount, taker))) return undefined
+      let returned = false
+      return () => {
+        if (returned) return
+        returned = true
+        change(taker, -amount)
+        advance()
+      }
+    },
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Answers that nobody reads are not noticed by other gateways, and end by themselves.
+ */
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import t from 'tap'
+import type { Origin } from '../../runtime/delivery/protocol.ts'
+import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
+import { overMirror, serveDelivery, type ServedDelivery } from '../support/delivery-server.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/world.ts'
+
+const signal = AbortSignal.timeout(240_000)
+const mebibyte = 1024 * 1024
+
+/** Asks for blobs and reads nothing of the answer but its head. */
+async function askAndKeepSilent(
+  { served, caBundle }: ServedDelivery,
+  pod: string,
+  body: object,
+): Promise<{ socket: TLSSocket; status: number }> {
+  return await new Promise((resolve, reject) => {
+    const socket = connectTls({ port: served.port, host: '127.0.0.1', servername: 'localhost', ca: caBundle }, () => {
+      const text = JSON.stringify(body)
+      socket.write(
+        `POST /v1/namespaces/default/gatewaysyncs/plant/blobs HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${pod}\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+      )
+    })
+    socket.once('data', (data: Buffer) => {
+      socket.pause()
+      resolve({ socket, status: Number(/^HTTP\/1\.1 (\d{3})/.exec(data.toString('latin1'))?.[1]) })
+    })
+    socket.on('error', reject)
+  })
+}
+
+void t.test('32 answers that one pod does not read leave room for every other gateway', { timeout: 240_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const inner = overMirror(t)
+  const delivery = await serveDelivery(t, inner, { more: { slowAfterMs: 1_000 } })
+  const commit = inner.repository.commit({ 'projects/a.txt': 'a', 'projects/large.bin': 'x'.repeat(24 * mebibyte) })
+  await delivery.publish(commit)
+  const id = inner.repository.git('rev-parse', `${commit}:projects/large.bin`).toString('latin1').trim()
+  const body = { commit, profile: 'default', ids: [id] }
+  const unread = await Promise.all(Array.from({ length: 32 }, async () => await askAndKeepSilent(delivery, 'silent', body)))
+  t.teardown(() => unread.forEach(({ socket }) => socket.destroy()))
+  const statuses = unread.map(({ status }) => status)
+  t.same(
+    [statuses.filter((status) => status === 200).length, statuses.filter((status) => status === 429).length],
+    [4, 28],
+    'a share for each pod',
+  )
+  const read = async (pod: string): Promise<number> => {
+    let bytes = 0
+    const sink = { begin: () => undefined, data: (chunk: Uint8Array) => void (bytes += chunk.byteLength), end: () => undefined }
+    await delivery.client(pod).blobs({ commit: parseCommitHash(commit), profile: 'default', ids: [parseCommitHash(id)] }, sink, signal)
+    return bytes
+  }
+  const answered = await Promise.all(Array.from({ length: 8 }, async (_, index) => await read(`gateway-${index}`)))
+  t.same(new Set(answered), new Set([24 * mebibyte]), 'the others are served')
+  await until(
+    () => (delivery.told.filter(({ status }) => status === 200).length >= 12 ? true : undefined),
+    'what nobody reads has ended',
+    60_000,
+  )
+  t.equal(await read('silent'), 24 * mebibyte, 'and its pod may ask again')
+})
+
+void t.test('one namespace leaves places for the others', { timeout: 120_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const inner = overMirror(t)
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const held: Origin = {
+    ...inner.source,
+    async *changes(request, own) {
+      yield* inner.source.changes(request, own)
+      await released
+    },
+  }
+  let [noisy, other] = [0, 0]
+  const delivery = await serveDelivery(t, inner, {
+    source: held,
+    more: {
+      authorise: async ({ token }) => ({ kind: 'allowed', pod: token }),
+      places: { all: 6, perNamespace: 4, perPod: 2 },
+    },
+  })
+  const commit = inner.repository.commit({ 'projects/a.txt': 'a' })
+  await delivery.publish(commit)
+  const ask = async (namespace: string): Promise<number> => {
+    const answer = await new Promise<number>((resolve, reject) => {
+      const socket = connectTls({ port: delivery.served.port, host: '127.0.0.1', servername: 'localhost', ca: delivery.caBundle }, () => {
+        const text = JSON.stringify({ commit, from: null, profile: 'default' })
+        const path = `/v1/namespaces/${namespace}/gatewaysyncs/plant/changes`
+        const pod = `${namespace}/${namespace === 'noisy' ? (noisy += 1) : (other += 1)}`
+        socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${pod}\r\ncontent-length: ${text.length}\r\n\r\n${text}`)
+      })
+      t.teardown(() => socket.destroy())
+      socket.once('data', (data: Buffer) => resolve(Number(/^HTTP\/1\.1 (\d{3})/.exec(data.toString('latin1'))?.[1])))
+      socket.on('error', reject)
+    })
+    return answer
+  }
+  const first = []
+  for (let index = 0; index < 6; index += 1) first.push(await ask('noisy'))
+  t.same(first, [200, 200, 200, 200, 429, 429])
+  t.same([await ask('other'), await ask('other'), await ask('other')], [200, 200, 429])
+  release()
+})
+
+void t.test('a base that was not published tells nothing of what it holds', async (t) => {
+  if (!requires(t, 'git')) return
+  const inner = overMirror(t)
+  const delivery = await serveDelivery(t, inner)
+  const secret = inner.repository.commit({ 'projects/codename-zebra.txt': 'secret' })
+  await inner.publish(secret)
+  const commit = inner.repository.commit({ 'projects/codename-zebra.txt': null, 'projects/a.txt': 'a' })
+  await delivery.publish(commit)
+  const changes = async (from: string): Promise<string[]> => {
+    const paths: string[] = []
+    const request = { commit: parseCommitHash(commit), from: parseCommitHash(from), profile: 'default' }
+    for await (const batch of delivery.client('gateway').changes(request, signal)) paths.push(...batch.map(({ path }) => path))
+    return paths
+  }
+  await t.rejects(changes(secret), /was not published for this GatewaySync/)
+  await delivery.publish(secret)
+  t.same((await changes(secret)).toSorted(), ['projects/a.txt', 'projects/codename-zebra.txt'])
+})

@@ -1,0 +1,91 @@
+/**
+ * Delivery on a real port behind TLS, over a real mirror of a repository, with callers of a test's choosing.
+ */
+import path from 'node:path'
+import type { Test } from 'tap'
+import { nextCertificates } from '../../runtime/certificates/next.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { deliveryClient } from '../../runtime/delivery/client.ts'
+import type { Origin, Source } from '../../runtime/delivery/protocol.ts'
+import { deliveryApp, deliveryConnections, type DeliveryDeps } from '../../runtime/delivery/server.ts'
+import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { type Served, serve } from '../../runtime/serve.ts'
+import { createMirrors } from '../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../runtime/source/remote.ts'
+import { contractRoots, type SourceUnderTest } from '../contract/source.ts'
+import { makeRepository, temporaryFolder } from './repository.ts'
+
+const signal = AbortSignal.timeout(300_000)
+
+export type MirrorUnderTest = SourceUnderTest & { source: Origin }
+
+/** A mirror whose profile `default` reads the contract's folders. */
+export function overMirror(t: Test): MirrorUnderTest {
+  const folder = temporaryFolder(t, 'source')
+  const repository = makeRepository(path.join(folder, 'repository'))
+  repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
+  t.teardown(async () => mirrors.close())
+  const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
+  return {
+    repository,
+    source: mirror.source((profile) => (profile === 'default' ? contractRoots : undefined)),
+    publish: async (commit) => mirror.ensure(parseCommitHash(commit), signal),
+  }
+}
+
+export type Told = { route: string; status: number; bytes: number }
+
+export type ServedDelivery = {
+  served: Served
+  caBundle: string
+  /** An agent of GatewaySync `default/<name>`; `token` is its pod's name, unless the test has an authoriser of its own. */
+  client(token: string, name?: string, caBundle?: string): Source
+  /** Lets `default/plant` deliver a commit. */
+  publish(commit: string): Promise<void>
+  /** Each answer. */
+  told: Told[]
+}
+
+/** Tokens that begin with `bad` are refused, every other is of a pod of that name. */
+export async function serveDelivery(
+  t: Test,
+  inner: MirrorUnderTest,
+  { source = inner.source, more = {} }: { source?: Origin; more?: Partial<DeliveryDeps> } = {},
+): Promise<ServedDelivery> {
+  const commits = new Set<string>()
+  const told: Told[] = []
+  const certificates = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
+  const app = deliveryApp({
+    authorise: async ({ namespace, token }) =>
+      token.startsWith('bad')
+        ? { kind: 'refused', status: 401, message: 'no such token' }
+        : { kind: 'allowed', pod: `${namespace}/${token}` },
+    lookup: (_namespace, name) =>
+      name === 'plant' ? { commits, source, hasProfile: (profile) => profile === 'default', revision: '1' } : undefined,
+    observe: (route, status, bytes) => told.push({ route, status, bytes }),
+    clock: systemClock,
+    log: silentLog,
+    ...more,
+  })
+  const stop = new AbortController()
+  const tls = { cert: certificates.leaf.certificate, key: certificates.leaf.key }
+  const served = await serve({ app, port: 0, host: '127.0.0.1', tls, bounds: deliveryConnections, log: silentLog }, stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await served.closed
+  })
+  const url = `https://localhost:${served.port}`
+  return {
+    served,
+    caBundle: certificates.caBundle,
+    told,
+    client: (token, name = 'plant', caBundle = certificates.caBundle) =>
+      deliveryClient({ url, caBundle, token: async () => token, namespace: 'default', name, clock: systemClock }),
+    async publish(commit) {
+      await inner.publish(commit)
+      commits.add(commit)
+    },
+  }
+}
