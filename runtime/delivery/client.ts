@@ -25,8 +25,14 @@ export type DeliveryClientOptions = {
 const streamTimeoutMs = 600_000
 const headTimeoutMs = 60_000
 const maxProblemBytes = 64 * 1024
-/** Some tens of seconds in all. */
-const mostWaits = 20
+/** A fleet takes some minutes for a first sync; whoever has waited so long says why, and asks again. */
+const longestQueueMs = 300_000
+/** What the controller cannot do for now, it often can a moment later; then its reason is worth more than another try. */
+const mostUnavailable = 3
+/** A controller that has as many connections as it takes closes new ones before they are heard. */
+const mostResets = 20
+const resetWaitMs = 1_000
+const longestWaitSeconds = 15
 
 export function deliveryClient(options: DeliveryClientOptions): Source {
   const { url, caBundle, namespace, name, clock } = options
@@ -35,24 +41,28 @@ export function deliveryClient(options: DeliveryClientOptions): Source {
 
   /**
    * The answer once its head is there. The server drops idle connections; a reset of a reused one is tried once more. When it serves as
-   * many agents as it can, this one comes back when it was told to.
+   * many agents as it can, this one comes back when it was told to: that others were first is no failure.
    */
   const ask = async (route: string, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
     const text = JSON.stringify(body)
-    const token = await options.token()
-    let [resets, waits] = [0, 0]
+    const queuedUntilMs = clock.monotonicMs() + longestQueueMs
+    let [resets, unavailable] = [0, 0]
     for (;;) {
+      const token = await options.token()
       const { response, reused, error } = await send(`${base}/${route}`, { agent, token, text }, signal)
       if (response !== undefined) {
         if (response.statusCode === 200) return response
         const problem = decodeProblem(response.statusCode ?? 0, await readProblem(response))
-        if (response.statusCode !== 429 || (waits += 1) > mostWaits) throw problem
+        const isQueued = response.statusCode === 429 && clock.monotonicMs() < queuedUntilMs
+        const isTriedAgain = response.statusCode === 503 && (unavailable += 1) <= mostUnavailable
+        if (!isQueued && !isTriedAgain) throw problem
         await clock.wait(waitMs(response) * (0.5 + clock.random()), signal)
         continue
       }
       signal.throwIfAborted()
-      if (reused && (resets += 1) === 1) continue
-      throw new Fault('DeliveryUnreachable', `${url}: ${causeOf(error)}`, { cause: error })
+      if (!isReset(error) || (resets += 1) > mostResets)
+        throw new Fault('DeliveryUnreachable', `${url}: ${causeOf(error)}`, { cause: error })
+      if (!reused) await clock.wait(resetWaitMs * (0.5 + clock.random()), signal)
     }
   }
 
@@ -92,7 +102,7 @@ export function deliveryClient(options: DeliveryClientOptions): Source {
 /** What the server asks for, within bounds. */
 function waitMs({ headers }: IncomingMessage): number {
   const seconds = Number(headers['retry-after'])
-  return Math.min(Math.max(Number.isFinite(seconds) ? seconds : 1, 0.2), 10) * 1000
+  return Math.min(Math.max(Number.isFinite(seconds) ? seconds : 1, 0.2), longestWaitSeconds) * 1000
 }
 
 type Sent = { response: IncomingMessage | undefined; reused: boolean; error: unknown }
@@ -126,6 +136,11 @@ function streamFault(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof Fault) return error
   const isConnection = error instanceof Error && ('code' in error || error.name === 'AbortError')
   return isConnection ? new Fault('DeliveryFailed', `the answer ended early: ${causeOf(error)}`, { cause: error }) : error
+}
+
+/** The other end closed the connection without an answer. */
+function isReset(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 }
 
 function causeOf(error: unknown): string {

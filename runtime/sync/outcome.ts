@@ -60,7 +60,8 @@ export function standing(state: State | undefined, wanted: Wanted): Omit<CycleRe
 /** A cycle that failed: what is in place, and why nothing else is. */
 export function failed(error: unknown, state: State | undefined, wanted: Wanted): CycleResult {
   const fault = asFault(error)
-  const waits = fault.reason === 'DesignerOpen' && wanted.profile.designerSessionPolicy === 'wait'
+  // That other gateways were first is no failure of this one.
+  const waits = fault.reason === 'TooManyRequests' || (fault.reason === 'DesignerOpen' && wanted.profile.designerSessionPolicy === 'wait')
   const phase = waits ? 'Pending' : blocking.has(fault.reason) ? 'Blocked' : 'Failed'
   const result: CycleResult = {
     ...standing(state, wanted),
