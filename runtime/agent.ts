@@ -152,7 +152,7 @@ function createAgentFollower({ clock, log }: Deps, settings: Following, report: 
       mode: createModeFinder({ clock, ignitionConf }, { argument: modeArgument, environment: modeEnvironment }),
       podFacts: async () => podFactsOf(settings),
       present: () => present(dataDir),
-      cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory }, wanted, signal),
+      cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory, only: settings.podUid }, wanted, signal),
       report,
     },
     { gatewaySync, dataDir, agentVersion: version },

@@ -14,6 +14,7 @@ import { diskFault, type Ownership } from './disk.ts'
 import { openFolders } from './folders.ts'
 import { dropJournal, type Journal, writeJournal } from './journal.ts'
 import { layOut, type Layout } from './layout.ts'
+import { confirmLock } from './lock.ts'
 import type { Manifest, ManifestChange, State } from './manifest.ts'
 import { appendManifest } from './manifest-file.ts'
 import { recipeOf } from './mappings.ts'
@@ -138,12 +139,14 @@ export function publishRun(
   const journal: Journal = {
     run: `run-${run.id}`,
     bootId: state.bootId,
+    base: manifest.state?.publish ?? null,
     steps: run.layout.steps,
     emptied: run.layout.emptied,
     changes,
     state,
   }
   try {
+    confirmLock(dataDir)
     dropClean(dataDir)
     writeJournal(dataDir, journal)
   } catch (error) {

@@ -2,51 +2,35 @@
  * The sentence of the engine: changes -> plan -> stage -> publish -> rescan -> report. One cycle brings one data directory to one commit,
  * or leaves it at the old one, and says which.
  */
-import type { Clock } from '../clock.ts'
 import type { Source } from '../delivery/protocol.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
-import type { CommitHash } from '../gatewaysync/values.ts'
-import type { Log } from '../log.ts'
 import { discard, manifestChanges, publishRun, stageAll } from './apply.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './boot.ts'
 import type { Wanted } from './context.ts'
-import { ensureEngineFolder, type Ownership, ownershipOf } from './disk.ts'
+import { type Ownership, ownershipOf } from './disk.ts'
 import { Refused } from './findings.ts'
 import { isInterrupted } from './journal.ts'
-import { takeLock } from './lock.ts'
 import type { Manifest, State } from './manifest.ts'
 import { appendManifest, readManifest } from './manifest-file.ts'
 import { nextState } from './next-state.ts'
 import { type CycleResult, dryRunResult, ended, type Ended, failed, occupied, standing } from './outcome.ts'
+import { openFolder, type OpenDeps } from './open-folder.ts'
 import type { ScanKind } from './paths.ts'
 import { isEmptyPlan, type Plan } from './plan.ts'
 import { diffPlan } from './plan-diff.ts'
 import { prepare, type Prepared, type Repair } from './prepare.ts'
-import type { Boundary } from './publish.ts'
-import { recover } from './recover.ts'
 import { judgeRun } from './rendered.ts'
 import { designersInTheWay, scanPending } from './rescan.ts'
 
 export type { Wanted } from './context.ts'
+export { type EngineMemory, present, recoverFolder } from './open-folder.ts'
 export type { CycleResult } from './outcome.ts'
 
-/** What is kept between two cycles of one data directory, because reading 20,000 entries costs more than a small publish. */
-export type EngineMemory = {
-  manifest: Manifest | undefined
-  /** Since when the gateway has been starting, by the monotonic clock. */
-  startingSinceMs?: number | undefined
-}
-
-export type CycleDeps = {
+export type CycleDeps = OpenDeps & {
   source: Source
   /** Undefined: there is no gateway to talk to, and files in place are all that is asked for. */
   gateway: Gateway | undefined
-  clock: Clock
-  log: Log
-  memory: EngineMemory
-  /** Told of each boundary between two effects. */
-  boundary?: Boundary
 }
 
 /** What a dry run compares: a report holds 16 KiB of it. */
@@ -57,57 +41,51 @@ const lockReturnMs = 5_000
 /** A large gateway starts in one to three minutes. */
 const longestStartMs = 300_000
 
-/** The commit and configuration that a data directory holds, as an earlier process left them; undefined where that cannot be told or a publish was cut off. */
-export function present(dataDir: string): { commit: CommitHash; syncHash: string } | undefined {
-  try {
-    if (isInterrupted(dataDir)) return undefined
-    const { state } = readManifest(dataDir)
-    return state === undefined || state.commit === null ? undefined : { commit: state.commit, syncHash: state.syncHash }
-  } catch {
-    // The cycle meets the same fault and says so.
-    return undefined
-  }
-}
-
 /** Throws only when its own signal ends it: whatever else goes wrong stands in the result. */
 export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
   const { memory, log } = deps
   try {
-    if (wanted.paused) return paused(memory, wanted)
+    if (wanted.paused) return await paused(deps, wanted, signal)
     if (wanted.profile.dryRun) return await dryRun(deps, wanted, signal)
     return await sync(deps, wanted, signal)
   } catch (error) {
     // What the disk holds is looked up anew after any failure.
-    const state = memory.manifest?.state
+    const state = isInterrupted(wanted.dataDir) ? undefined : memory.manifest?.state
     memory.manifest = undefined
     if (isAbort(error, signal)) throw error
-    if (wanted.halt !== undefined && isAbort(error, wanted.halt)) return paused(memory, wanted)
+    if (wanted.halt !== undefined && isAbort(error, wanted.halt)) return pausedAt(readManifest(wanted.dataDir), wanted)
     if (asFault(error).reason === 'Unexpected') log.error({ err: error, commit: wanted.commit }, 'a cycle met a bug')
     return failed(error, state, wanted)
   }
 }
 
-function paused(memory: EngineMemory, wanted: Wanted): CycleResult {
-  return { ...standing(knownManifest(memory, wanted).state, wanted), phase: 'Paused', message: 'paused: nothing is written' }
+async function paused(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
+  return pausedAt(await knownManifest(deps, wanted, signal), wanted)
 }
 
-async function dryRun({ source, memory }: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
+function pausedAt({ state }: Manifest, wanted: Wanted): CycleResult {
+  return { ...standing(state, wanted), phase: 'Paused', message: 'paused: nothing is written' }
+}
+
+async function dryRun(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
+  const { source } = deps
   ownershipOf(wanted.dataDir)
-  const manifest = knownManifest(memory, wanted)
+  const manifest = await knownManifest(deps, wanted, signal)
   const prepared = await prepare(source, wanted, manifest, 'as-configured', signal)
   const changes = await diffPlan(source, wanted, prepared, shownInReport, signal)
   return dryRunResult(wanted, manifest, prepared, changes)
 }
 
-function knownManifest(memory: EngineMemory, { dataDir }: Wanted): Manifest {
-  return memory.manifest ?? readManifest(dataDir)
+/** Who writes nothing takes no lock, except to end a publish that a killed process left: a mixture of two commits waits for nobody. */
+async function knownManifest(deps: CycleDeps, { dataDir }: Wanted, signal: AbortSignal): Promise<Manifest> {
+  if (isInterrupted(dataDir)) return await openFolder(deps, dataDir, signal)
+  return deps.memory.manifest ?? readManifest(dataDir)
 }
 
 async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
-  const { source, gateway, memory } = deps
+  const { source, gateway } = deps
   const ownership = ownershipOf(wanted.dataDir)
-  const manifest = open(deps, wanted, ownership)
-  memory.manifest = manifest
+  const manifest = await openFolder(deps, wanted.dataDir, signal)
   const writing = wanted.halt === undefined ? signal : AbortSignal.any([signal, wanted.halt])
   const status = await gateway?.status(writing)
   const prepared = await prepare(source, wanted, manifest, repairOf(manifest, wanted, status), writing)
@@ -132,19 +110,6 @@ function refuse({ problems }: Plan): void {
   throw new Refused(problem.reason, problem.message, named)
 }
 
-/** Takes the folder: the lock, what a killed process left, the manifest. */
-function open({ clock, log, memory, boundary = ignore }: CycleDeps, wanted: Wanted, ownership: Ownership): Manifest {
-  const { dataDir, profile } = wanted
-  const nowMs = clock.now().epochMilliseconds
-  ensureEngineFolder(dataDir, ownership)
-  takeLock(dataDir, nowMs, profile.syncPeriod * 1000)
-  if (memory.manifest !== undefined) return memory.manifest
-  const manifest = readManifest(dataDir)
-  memory.manifest = manifest
-  recover(dataDir, manifest, nowMs, log, boundary)
-  return manifest
-}
-
 /** A gateway that starts may fault over a file that disappears (gateway.md section 3); one that starts for ever needs the commit. */
 function waitsForStart({ clock, memory }: CycleDeps, { plan }: Prepared, status: GatewayStatus | undefined): boolean {
   if (status !== 'starting') memory.startingSinceMs = undefined
@@ -153,7 +118,8 @@ function waitsForStart({ clock, memory }: CycleDeps, { plan }: Prepared, status:
   return plan.deletes.length > 0 && sinceMs !== undefined && clock.monotonicMs() - sinceMs < longestStartMs
 }
 
-function repairOf({ state }: Manifest, { dataDir }: Wanted, status: GatewayStatus | undefined): Repair {
+function repairOf({ state, doubt }: Manifest, { dataDir }: Wanted, status: GatewayStatus | undefined): Repair {
+  if (doubt !== undefined) return 'verify-content'
   if (state === undefined) return 'as-configured'
   if (mustVerify(dataDir, state, currentBootId())) return 'verify-content'
   return state.commissioning && status === 'running' ? 'after-commissioning' : 'as-configured'

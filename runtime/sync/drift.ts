@@ -3,9 +3,9 @@
  */
 import type { FileStat, Owned } from './manifest.ts'
 
-/** Equal size, modification time and inode: taken for unchanged without reading. */
+/** Equal size, modification time, inode and permissions: taken for unchanged without reading. */
 export function sameStat(a: FileStat, b: FileStat): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino && a.mode === b.mode
 }
 
 /** What the last look already says about a file's present state; undefined where it must be read. */

@@ -41,7 +41,8 @@ export async function findIntent(
   signal: AbortSignal,
 ): Promise<Intent> {
   const { state } = manifest
-  if (state !== undefined) {
+  // Of a folder that nobody can tell, only a whole listing says what it should hold.
+  if (state !== undefined && manifest.doubt === undefined) {
     const known = await fromKnownBase(deps, wanted, context, manifest, state, signal)
     if (known !== undefined) return known
   }

@@ -83,7 +83,7 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     plan: made,
     drift: left === undefined ? undefined : { count: left.length, paths: left.toSorted().slice(0, namedPaths) },
     learned: [...intent.moved, ...(judged?.learned ?? [])].filter(({ path }) => !puts.has(path)),
-    findings: [...intent.findings, ...made.findings],
+    findings: [...intent.findings, ...made.findings, ...lostOwnership(wanted, manifest, intent)],
     context,
     renderer,
   }
@@ -199,6 +199,23 @@ function repairs({ drifted, harmless }: Judged, { profile }: Wanted, repair: Rep
   // After a loss of power, what was already known to be changed locally is a change; everything else is damage.
   if (repair === 'verify-content' && profile.drift !== 'restore') return drifted.filter(({ known }) => !known)
   return profile.drift === 'restore' ? drifted : []
+}
+
+/** How many files a finding names. */
+const namedStrangers = 20
+
+/** A record of ours that was damaged may have named more files than it does now: what else stands in our folders is told, and left alone. */
+function lostOwnership({ dataDir }: Wanted, manifest: Manifest, intent: Intent): Finding[] {
+  if (manifest.doubt === undefined) return []
+  const folders = intent.mappings.filter(({ type, prune }) => type === 'dir' && prune !== 'all').map(({ destination }) => destination)
+  const isKnown = (file: string): boolean => manifest.files.has(file) || intent.puts.has(file)
+  const found = [...new Set(folders.flatMap((folder) => listForeign(dataDir, folder, isKnown)))].toSorted()
+  if (found.length === 0) return []
+  const more = found.length > namedStrangers ? ' …' : ''
+  const message =
+    `${manifest.doubt}; ${found.length} files in our folders are not of this commit and may be of an earlier one; ` +
+    `they stay, remove what nobody needs: ${found.slice(0, namedStrangers).join(', ')}${more}`
+  return [{ rule: 'ownership-lost', path: '.cluster-sync/manifest', message }]
 }
 
 function listAllForeign({ dataDir }: Wanted, manifest: Manifest, intent: Intent): string[] {

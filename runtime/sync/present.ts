@@ -70,8 +70,8 @@ function lstat(dataDir: string, file: string): fs.Stats | undefined {
   }
 }
 
-export function statOf({ size, mtimeMs, ino }: fs.Stats): FileStat {
-  return { size, mtimeMs, ino }
+export function statOf({ size, mtimeMs, ino, mode }: fs.Stats): FileStat {
+  return { size, mtimeMs, ino, mode: mode & 0o7777 }
 }
 
 /**
@@ -151,11 +151,19 @@ export async function lookForDrift(
     const seen = observer.look(file)
     if (!options.verifyContent && seen.kind === 'file' && knownVerdict(entry, seen.stat) === 'clean') continue
     const full = observeOne(folders, file, observer, entry, options, buffer)
-    const same = full.kind === 'file' && full.id === (entry.rendered?.id ?? entry.id)
+    const same = full.kind === 'file' && full.id === (entry.rendered?.id ?? entry.id) && !wasChmod(entry, full)
     if (!same) drifted.push({ path: file, seen: full })
     else if (knownVerdict(entry, full.stat) !== 'clean') touched.push({ path: file, seen: full })
   }
   return { drifted, touched }
+}
+
+/**
+ * Whether somebody changed the permissions of the very file that we wrote. A gateway that writes the same content anew gives the new file
+ * the permissions that it gives all of its own, which is no change as long as it can be run where it could.
+ */
+function wasChmod({ exec, stat }: Owned, seen: Extract<Observed, { kind: 'file' }>): boolean {
+  return seen.exec !== exec || (seen.stat.ino === stat.ino && seen.stat.mtimeMs === stat.mtimeMs && seen.stat.mode !== stat.mode)
 }
 
 /** Every file, link and other thing below a folder, by its path; folders only by what they hold. */

@@ -7,6 +7,7 @@ import { Fault } from '../fault.ts'
 import { diskFault, errorCode, isMissing } from './disk.ts'
 import { type Folders, openFolders } from './folders.ts'
 import type { Step } from './layout.ts'
+import { beatWhenDue } from './lock.ts'
 import { isStandingFolder } from './paths.ts'
 
 /** Called at each boundary between two effects; tests kill the process there. */
@@ -14,6 +15,12 @@ export type Boundary = (name: string) => void
 
 /** `run` is the run's folder, below the data directory like everything else. */
 export type Places = { dataDir: string; run: string }
+
+/** Whether the run's folder is there, without which no step can be told from another. */
+export function hasRun({ dataDir, run }: Places): boolean {
+  using folders = openFolders(dataDir)
+  return exists(folders, run)
+}
 
 /** Does every step that is not done yet. Throws DiskFull, NotWritable, SymbolicLink, PublishFailed at the first that fails. */
 export function carryOut(places: Places, steps: readonly Step[], resumed: boolean, boundary: Boundary): void {
@@ -25,6 +32,7 @@ export function carryOut(places: Places, steps: readonly Step[], resumed: boolea
       throw diskFault(error, step.path)
     }
     boundary(`${step.op} ${step.path}`)
+    beatWhenDue(places.dataDir)
   }
 }
 

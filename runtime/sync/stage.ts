@@ -215,9 +215,11 @@ function copyVerified(blob: Incoming & { kind: 'streamed' }, to: number, buffer:
 function settle(fd: number, exec: boolean, ownership: Ownership): FileStat {
   const stat = fs.fstatSync(fd)
   const mode = exec ? ownership.execMode : ownership.fileMode
-  if ((stat.mode & 0o777) !== mode) fs.fchmodSync(fd, mode)
   if (ownership.owner !== undefined) fs.fchownSync(fd, ownership.owner.uid, ownership.owner.gid)
-  return statOf(stat)
+  if ((stat.mode & 0o777) === mode) return statOf(stat)
+  fs.fchmodSync(fd, mode)
+  // As it is now: some volumes know no permissions.
+  return statOf(fs.fstatSync(fd))
 }
 
 /** Creates the folder of a run; an unused name, for a run's folder never outlives its run except by a crash. */

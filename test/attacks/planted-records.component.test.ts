@@ -62,6 +62,7 @@ void t.test('a planted journal moves nothing in or out, and the folder ends at t
       const journal = {
         run: runName,
         bootId: state.bootId,
+        base: state.publish,
         steps: [step],
         emptied: [],
         changes: [],

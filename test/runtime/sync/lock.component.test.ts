@@ -1,9 +1,9 @@
 /**
  * One writer for each data directory, with real processes.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
@@ -13,21 +13,27 @@ import { currentHolder, releaseLock } from '../../../runtime/sync/lock.ts'
 import { listTree } from '../../../scripts/quickstart/check.ts'
 import { memorySource, profileOf, wantedOf } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
+import { absent, requires } from '../../support/requires.ts'
 
 const program = path.resolve(import.meta.dirname, '../../support/programs/hold-lock.ts')
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 
-async function cycle(dataDir: string): Promise<CycleResult> {
+async function cycle(dataDir: string, only = ''): Promise<CycleResult> {
   const source = memorySource()
-  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-  const result = await runCycle(deps, wantedOf(dataDir, source.commit({ 'projects/a': '1' }), profile), AbortSignal.timeout(30_000))
+  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined }, only }
+  const result = await runCycle(deps, wantedOf(dataDir, source.commit({ 'projects/a': '1' }), profile), AbortSignal.timeout(60_000))
   releaseLock(dataDir)
   return result
 }
 
 /** A process that tries to take the lock; `said` is what came of it. */
-async function holder(t: Test, dataDir: string): Promise<{ child: ChildProcess; said: string; kill: () => Promise<void> }> {
-  const child = spawn(process.execPath, [program, dataDir], { stdio: ['pipe', 'pipe', 'inherit'] })
+async function holder(
+  t: Test,
+  dataDir: string,
+  within: readonly string[] = [],
+): Promise<{ child: ChildProcess; said: string; kill: () => Promise<void> }> {
+  const [command, ...args] = [...within, process.execPath, program, dataDir]
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const ended = once(child, 'exit')
@@ -37,6 +43,12 @@ async function holder(t: Test, dataDir: string): Promise<{ child: ChildProcess; 
   t.teardown(kill)
   const [said] = (await once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) })) as [Buffer]
   return { child, said: said.toString('utf8').trim(), kill }
+}
+
+function mayUnshare(t: Test): boolean {
+  return (
+    spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0 || absent(t, 'PID namespaces are not permitted here')
+  )
 }
 
 function writeLock(dataDir: string, text: string): string {
@@ -66,36 +78,88 @@ void t.test('a second agent is refused while the first lives, by name, and takes
 void t.test('a lock whose pid belongs to another process by now is taken over', async (t) => {
   const dataDir = temporaryFolder(t, 'lock')
   const { child, kill } = await holder(t, temporaryFolder(t, 'other'))
-  writeLock(dataDir, JSON.stringify({ ...currentHolder(150_000), pid: child.pid, startTime: '1' }))
+  writeLock(dataDir, JSON.stringify({ ...currentHolder(), id: 'other', pid: child.pid, startTime: '1' }))
   t.equal((await cycle(dataDir)).phase, 'Synced')
   await kill()
 })
 
-void t.test('the lock of another host counts as long as it gives signs of life', async (t) => {
+/** Starts the program in a PID namespace of its own, where it is process 1, on the same host name. */
+function holderElsewhere(t: Test, dataDir: string): Promise<{ child: ChildProcess; said: string; kill: () => Promise<void> }> {
+  return holder(t, dataDir, ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'])
+}
+
+void t.test('between two PID namespaces with one host name there is one writer', { timeout: 200_000 }, async (t) => {
+  if (!requires(t, 'unshare') || !mayUnshare(t)) return
   const dataDir = temporaryFolder(t, 'lock')
-  const lock = writeLock(dataDir, JSON.stringify({ ...currentHolder(150_000), host: 'elsewhere', bootId: 'other', pidNamespace: 'other' }))
-  t.match(await cycle(dataDir), { phase: 'Failed', reason: 'FolderLocked', message: /on "elsewhere"/ })
-  const longAgo = Date.now() / 1000 - 151
-  utimesSync(lock, longAgo, longAgo)
+  const first = await holderElsewhere(t, dataDir)
+  t.equal(first.said, 'held')
+  t.equal((await holderElsewhere(t, dataDir)).said, 'FolderLocked', 'from a third one')
+  const result = await cycle(dataDir)
+  t.match(result, { phase: 'Failed', reason: 'FolderLocked' }, 'from here')
+  t.match(result.message, dataDir)
+  t.notOk(existsSync(path.join(dataDir, 'projects')), 'nothing was written')
+
+  const ended = once(first.child, 'exit')
+  first.child.stdin?.end()
+  await ended
+  t.equal((await holderElsewhere(t, dataDir)).said, 'held', 'given back at a good end')
+})
+
+void t.test('a holder in another PID namespace that was killed is taken over', { timeout: 200_000 }, async (t) => {
+  if (!requires(t, 'unshare') || !mayUnshare(t)) return
+  const dataDir = temporaryFolder(t, 'lock')
+  const first = await holderElsewhere(t, dataDir)
+  t.equal(first.said, 'held')
+  await first.kill()
   t.equal((await cycle(dataDir)).phase, 'Synced')
 })
 
-void t.test('half a lock counts for some seconds, then it is the write of a dead process', async (t) => {
+void t.test(
+  'the lock of another host counts as long as it gives signs of life, whatever the clocks say',
+  { timeout: 200_000 },
+  async (t) => {
+    const dataDir = temporaryFolder(t, 'lock')
+    const elsewhere = { ...currentHolder(), id: 'other', host: 'elsewhere', bootId: 'other', pidNamespace: 'other' }
+    const lock = writeLock(dataDir, JSON.stringify(elsewhere))
+    const longAgo = Date.now() / 1000 - 100_000
+    let beats = 0
+    const beat = setInterval(() => utimesSync(lock, longAgo, longAgo + (beats += 1)), 1_000)
+    t.match(await cycle(dataDir), { phase: 'Failed', reason: 'FolderLocked', message: /on "elsewhere"/ })
+    clearInterval(beat)
+    const ahead = Date.now() / 1000 + 100_000
+    utimesSync(lock, ahead, ahead)
+    t.equal((await cycle(dataDir)).phase, 'Synced', 'silent, though its time lies ahead')
+  },
+)
+
+void t.test('an earlier agent of the same pod is dead, for a pod has one', async (t) => {
+  const dataDir = temporaryFolder(t, 'lock')
+  writeLock(dataDir, JSON.stringify({ ...currentHolder('pod-uid'), id: 'other', pidNamespace: 'other' }))
+  const startedMs = systemClock.monotonicMs()
+  t.equal((await cycle(dataDir, 'pod-uid')).phase, 'Synced')
+  t.ok(systemClock.monotonicMs() - startedMs < 20_000, 'without watching for its signs of life')
+})
+
+void t.test('half a lock, or garbage with a time that lies ahead, is what a dead process left', { timeout: 200_000 }, async (t) => {
   for (const text of ['', '{"pid":', '{"pid":1}', '[]']) {
     const dataDir = temporaryFolder(t, 'lock')
     const lock = writeLock(dataDir, text)
-    t.match(await cycle(dataDir), { phase: 'Failed', reason: 'FolderLocked', message: /another process is about to/ }, text)
-    t.equal(readFileSync(lock, 'utf8'), text)
-    const longAgo = Date.now() / 1000 - 11
-    utimesSync(lock, longAgo, longAgo)
+    const ahead = Date.now() / 1000 + 100_000
+    utimesSync(lock, ahead, ahead)
     t.equal((await cycle(dataDir)).phase, 'Synced', text)
   }
+})
+
+void t.test('what is no file in the place of the lock is named with its path', async (t) => {
+  const dataDir = temporaryFolder(t, 'lock')
+  mkdirSync(path.join(dataDir, '.cluster-sync/lock'), { recursive: true })
+  t.match(await cycle(dataDir), { phase: 'Failed', reason: 'FolderLocked', message: path.join(dataDir, '.cluster-sync/lock') })
 })
 
 void t.test('of several agents that start at once over the lock of a dead one, exactly one holds it', async (t) => {
   for (let round = 0; round < 3; round += 1) {
     const dataDir = temporaryFolder(t, 'lock')
-    writeLock(dataDir, JSON.stringify({ ...currentHolder(150_000), pid: 4_194_303, startTime: '1' }))
+    writeLock(dataDir, JSON.stringify({ ...currentHolder(), id: 'other', pid: 4_194_303, startTime: '1' }))
     const holders = await Promise.all(Array.from({ length: 5 }, () => holder(t, dataDir)))
     t.same(holders.map(({ said }) => said).toSorted(), ['FolderLocked', 'FolderLocked', 'FolderLocked', 'FolderLocked', 'held'])
     await Promise.all(holders.map(({ kill }) => kill()))

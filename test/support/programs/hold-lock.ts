@@ -1,4 +1,5 @@
 /** `hold-lock.ts <dataDir>`: tries to take the lock of a data directory, says `held` or the reason, and stays until its stdin ends. */
+import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { ensureEngineFolder, ownershipOf } from '../../../runtime/sync/disk.ts'
 import { takeLock } from '../../../runtime/sync/lock.ts'
@@ -6,7 +7,7 @@ import { takeLock } from '../../../runtime/sync/lock.ts'
 const [dataDir = ''] = process.argv.slice(2)
 try {
   ensureEngineFolder(dataDir, ownershipOf(dataDir))
-  takeLock(dataDir, Date.now(), 30_000)
+  await takeLock(dataDir, systemClock, AbortSignal.timeout(120_000))
   process.stdout.write('held\n')
 } catch (error) {
   process.stdout.write(`${error instanceof Fault ? error.reason : String(error)}\n`)
