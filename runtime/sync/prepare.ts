@@ -55,8 +55,7 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     repaired.length === 0
       ? intent.puts
       : new Map([...repaired.map((file) => [file.path, desiredOf(file.path, file.owned)] as const), ...intent.puts])
-  const cleans = intent.from === 'listing' || (intent.from === 'same' && wanted.profile.drift === 'restore')
-  const foreign = cleans ? listAllForeign(wanted, manifest, intent) : []
+  const foreign = listAllForeign(wanted, manifest, intent)
   const observed = await observe(wanted.dataDir, pathsOf(intent), manifest.files, options, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
   const made = plan({
