@@ -65,7 +65,7 @@ export const reasons = {
   SymbolicLink: { retry: 'on-change', help: 'a symbolic link stands in the path; links are never followed' },
   FolderLocked: { retry: 'backoff', help: 'another agent writes to this data directory' },
   DiskFull: { retry: 'backoff', help: 'no space is left on the data volume' },
-  NotWritable: { retry: 'backoff', help: 'the data directory cannot be written by this user' },
+  NotWritable: { retry: 'backoff', help: 'this user may not read or write a file or folder that a sync needs' },
   DataDirectoryMissing: { retry: 'backoff', help: 'the data directory does not exist' },
   PublishFailed: { retry: 'backoff', help: 'a file could not be put in place; the previous commit was restored' },
   StateUnreadable: { retry: 'on-change', help: 'a state file of ours is damaged and was left as it is' },

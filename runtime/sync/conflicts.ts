@@ -32,5 +32,17 @@ export function findConflicts(paths: Iterable<string>, limit = 20): Conflict[] {
 
 export function describeConflict({ kind, path, other }: Conflict): string {
   if (kind === 'file-and-folder') return `"${path}" would be a file and a folder at once`
-  return `"${path}" and "${other}" differ in case only; the gateway and some volumes take them for one`
+  if (path.normalize('NFC') === other.normalize('NFC')) {
+    return `two spellings of "${path.normalize('NFC')}" differ only in how Unicode composes their letters (${codePoints(path)}, ${codePoints(other)}); rename one, for some volumes take them for one`
+  }
+  return `"${path}" and "${other}" differ in case only; rename one, for the gateway and some volumes take them for one`
+}
+
+/** The letters beyond ASCII as code points, by which two texts that look the same can be told apart. */
+function codePoints(path: string): string {
+  const points = Array.from(path).filter((letter) => (letter.codePointAt(0) ?? 0) > 127)
+  return points
+    .slice(0, 8)
+    .map((letter) => `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`)
+    .join(' ')
 }

@@ -72,7 +72,11 @@ function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, finding
     return undefined
   }
   if (path.includes('\uFFFD')) {
-    findings.push({ rule: 'name-not-utf8', path: entry.path, message: 'is not delivered: its name is no text in UTF-8; rename it' })
+    findings.push({
+      rule: 'name-not-utf8',
+      path: entry.path,
+      message: 'is not delivered: its name is no text in UTF-8, or holds the sign U+FFFD that stands for such; rename it',
+    })
     return undefined
   }
   // Whatever a source gives: nothing that leads out of the data directory is a destination.

@@ -20,19 +20,41 @@ const reasonByCode: Readonly<Record<string, Reason>> = {
 }
 
 /** A path may be longer than a report's message. */
-const namedCharacters = 500
+const namedCharacters = 700
+
+/** What the codes of the system mean here, and what to do about them. */
+const wordsByCode: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space is left on the volume; free some, or make it larger',
+  EDQUOT: 'the quota of this user is used up; free some space, or raise it',
+  EFBIG: 'the file is larger than the volume takes',
+  EACCES: 'this user may not read or write it; correct the owner or the permissions, also of the folders above it',
+  EPERM: 'the system does not permit it, as for an immutable file or the file of another user; look at lsattr and the owner',
+  EROFS: 'the volume is mounted read-only; mount it writable',
+  ELOOP: 'a symbolic link stands there, which is never followed; remove it',
+  EIO: 'the disk answered with an error; look at the log of the kernel',
+  EMFILE: 'too many files are open; raise the limit of open files',
+  ENAMETOOLONG: 'the name is longer than this volume takes; shorten it in the repository',
+  ENOTEMPTY: 'a folder that is not empty is in the way',
+  EEXIST: 'something that is not ours is in the way; look at it, and remove it',
+  ENOTDIR: 'a file stands where a folder is needed, or the reverse; remove it',
+  EISDIR: 'a folder stands where a file is needed; remove it',
+  ENOENT: 'it is gone, removed by someone else just now',
+  EXDEV: 'it lies on another volume than the data directory; mounts within the data directory are not supported',
+  EBUSY: 'it is in use, as the root of a mount is',
+}
 
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** A file system error as a Fault that names the path below the data directory; every other thrown value as it is. */
+/** A file system error as a Fault that names the path below the data directory, the cause and what to do; every other thrown value as it is. */
 export function diskFault(error: unknown, where: string): unknown {
   const code = errorCode(error)
   if (error instanceof Fault || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error
   const reason = reasonByCode[code] ?? 'PublishFailed'
   const named = where.length > namedCharacters ? `${where.slice(0, namedCharacters)}…` : where
-  return new Fault(reason, `${named}: ${code}`, { cause: error })
+  const words = wordsByCode[code]
+  return new Fault(reason, `"${named}": ${words === undefined ? code : `${words} (${code})`}`, { cause: error })
 }
 
 /** Whether an error says that there is nothing at the path. */

@@ -140,14 +140,14 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined
       result.deletes.push({ path: seen.file, why: 'foreign', inTheWay: true })
       going.add(seen.file)
       put('absent', seen.file)
-    } else inTheWay(result, path, `the file "${seen.file}"`)
+    } else inTheWay(input, result, wanted, seen.file, `the file "${seen.file}"`)
   } else if (seen.kind === 'folder') {
     const foreign = seen.files.filter((file) => !going.has(file))
     if (foreign.length === 0 || (input.prunesAll(wanted.mapping) && !foreign.some(isProtected))) {
       // The folder goes as a whole; its files are named so that they count as deletions.
       for (const file of foreign) result.deletes.push({ path: file, why: 'foreign', inTheWay: true })
       put('folder', path)
-    } else inTheWay(result, path, `a folder with "${foreign[0] ?? ''}"`)
+    } else inTheWay(input, result, wanted, foreign[0] ?? '', `a folder with "${foreign[0] ?? ''}"`)
   } else if (seen.id === wanted.id && seen.exec === wanted.exec && !input.repairing.has(path) && !input.isRendered(wanted)) {
     result.adopts.push({ ...wanted, stat: seen.stat })
     if (owned === undefined || owned.id === wanted.id) result.counts.unchanged += 1
@@ -163,8 +163,13 @@ function isProtected(file: string): boolean {
   return isForbidden(file) || isGatewayIdentity(file)
 }
 
-function inTheWay(result: Plan, path: string, what: string): void {
-  const message = `${what}, which is not ours, is in the way of "${path}"; remove it or set prune: all`
+/** A file that another mapping of ours brought, or brings now, is no stranger: then two mappings want one place. */
+function inTheWay(input: PlanInput, result: Plan, { path }: DesiredFile, file: string, what: string): void {
+  const other = input.puts.get(file) ?? input.owned.get(file)
+  const message =
+    other === undefined
+      ? `${what}, which is not ours, is in the way of "${path}"; remove it, or set prune: all on the mapping`
+      : `${what}, which another mapping delivers, is in the way of "${path}"; exclude one of the two`
   result.problems.push({ reason: 'MappingConflict', message })
 }
 
