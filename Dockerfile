@@ -11,7 +11,7 @@ RUN node scripts/bundle.ts
 
 FROM ${BASE} AS controller
 RUN apt-get update && apt-get install --no-install-recommends -y ca-certificates git gpgv libnss-wrapper openssh-client util-linux && rm -rf /var/lib/apt/lists/*
-COPY --from=build /src/build/controller.js /app/controller.js
+COPY --from=build /src/build/controller.js /src/build/isolate.mjs /app/
 USER 65532:65532
 # One heap of the C library instead of one for each thread, and what is large goes back to the system at once: some 8 MiB less.
 ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072

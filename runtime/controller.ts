@@ -1,6 +1,7 @@
 /**
  * The controller's entry. Every replica watches, serves pushes, admission and delivery; the one that holds the Lease also reconciles.
  */
+import path from 'node:path'
 import type { CertificateKeeper } from './certificates/serving.ts'
 import { keepTrusted } from './certificates/keep-trusted.ts'
 import { openMounted } from './certificates/mounted.ts'
@@ -16,6 +17,8 @@ import { warnOpen } from './controller/receiver.ts'
 import { readClusterSecret } from './controller/secrets.ts'
 import { sourceSecretUsers } from './controller/secret-users.ts'
 import { asFault, Fault } from './fault.ts'
+import { openIsolatedGate } from './gate/isolate.ts'
+import { createMarks } from './gate/marks.ts'
 import { fieldManager, group } from './gatewaysync/names.ts'
 import { createKube, type Kube, loadKube } from './kube/client.ts'
 import { eventRecorder } from './kube/events.ts'
@@ -89,6 +92,7 @@ async function run(
   })
   const { readSecret } = secrets
   const mirrors = createSyncMirrors(gitMirrors, createRemotes({ allowLocal, allowedHosts, readSecret }))
+  const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
   const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)
   const pulse = startPulse(clock, signal)
@@ -142,10 +146,7 @@ async function run(
           clock,
           log,
           allowLocal,
-          check: createCommitCheck({
-            store,
-            listing: ({ namespace, name }, commit, roots) => mirrors.held(`${namespace}/${name}`).listing(commit, roots),
-          }),
+          check: createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
           verify: createSignatureCheck({
             readSecret,
             rawObject: (key, ...what) => mirrors.held(key).rawObject(...what),
@@ -183,6 +184,7 @@ async function run(
   const pruning = pruneMirrors({ store, mirrors, clock, log }, signal)
   await Promise.all([leading, watching, renewing, pruning, ...endpoints.map(({ closed }) => closed)])
   await events.settled()
+  await gate.close()
   await gitMirrors.close()
 }
 

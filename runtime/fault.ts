@@ -41,6 +41,10 @@ export const reasons = {
   NotSupported: { retry: 'on-change', help: 'the GatewaySync sets a field that this version does not honour; nothing new is published' },
   NotVerified: { retry: 'on-change', help: 'spec.git.verify asks for a signature that the commit does not have' },
   CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with these resource collections' },
+  CheckFailed: {
+    retry: 'on-change',
+    help: 'the checks of this commit needed too much memory or time, or met a bug; the finding says which',
+  },
   // delivery
   CommitGone: { retry: 'backoff', help: 'neither the mirror nor the git host has this commit any more' },
   CommitNotPublished: { retry: 'on-change', help: 'this commit is not and was not published for this GatewaySync' },

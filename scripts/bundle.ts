@@ -1,6 +1,6 @@
 /**
- * Makes the two programs that the images run, build/controller.js and build/agent.js: one file each, because what a process imports is
- * its memory, and types are stripped once instead of at every start.
+ * Makes the programs that the images run, build/controller.js with build/isolate.mjs for its isolate, and build/agent.js: one file each,
+ * because what a process imports is its memory, and types are stripped once instead of at every start.
  */
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
@@ -21,10 +21,12 @@ const dropUnusedClient: Plugin = {
   },
 }
 
-for (const entry of ['controller', 'agent']) {
+const programs = { 'controller.ts': 'controller.js', 'gate/worker.ts': 'isolate.mjs', 'agent.ts': 'agent.js' }
+
+for (const [entry, file] of Object.entries(programs)) {
   await build({
-    entryPoints: [path.join(root, `runtime/${entry}.ts`)],
-    outfile: path.join(root, `build/${entry}.js`),
+    entryPoints: [path.join(root, 'runtime', entry)],
+    outfile: path.join(root, 'build', file),
     bundle: true,
     minify: true,
     platform: 'node',

@@ -12,10 +12,11 @@ const runtime = readModules(root, 'runtime')
 const layers = [
   ['controller.ts', 'agent.ts', 'cli.ts', 'cli', 'controller'],
   ['reconcile', 'receiver', 'injection', 'agent', 'standalone'],
+  ['gate'],
   ['sync', 'source', 'delivery', 'gateway', 'kube', 'metrics', 'config.ts', 'serve.ts', 'certificates.ts', 'certificates'],
   ['gatewaysync', 'collections', 'delivery/protocol.ts', 'delivery/frames.ts', 'settings.ts', 'agent-settings.ts', 'version.ts'],
   ['fault.ts', 'clock.ts', 'log.ts', 'http'],
-  ['redact.ts'],
+  ['redact.ts', 'json-scan.ts'],
 ]
 
 /** The few arrows within a layer, each with its reason. */
@@ -135,7 +136,7 @@ const effects: Effect[] = [
     name: 'disk',
     found: usesModule(/^node:fs(?:\/promises)?$/),
     allowed:
-      /^runtime\/(?:config\.ts|sync\/|source\/|standalone\/|cli\/|collections\/directory\.ts|certificates|agent\.ts|controller\.ts|controller\/keys\.ts|kube\/)/,
+      /^runtime\/(?:config\.ts|sync\/|source\/|gate\/marks\.ts|standalone\/|cli\/|collections\/directory\.ts|certificates|agent\.ts|controller\.ts|controller\/keys\.ts|kube\/)/,
   },
 ]
 

@@ -15,6 +15,8 @@ import { asFault, type Fault } from '../fault.ts'
 import { connectGateway, type Gateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
 import type { Log } from '../log.ts'
+import { openIsolatedGate } from '../gate/isolate.ts'
+import { createMarks } from '../gate/marks.ts'
 import { createCommitCheck } from '../reconcile/commit-check.ts'
 import { createSecretChanges } from '../reconcile/secret-changes.ts'
 import { createSignatureCheck } from '../reconcile/signature-check.ts'
@@ -85,6 +87,7 @@ export function createStandalone(
   const { readSecret } = secrets
   const remoteOf = createRemotes({ allowLocal: true, allowedHosts: [], readSecret })
   const syncMirrors = createSyncMirrors(mirrors, remoteOf)
+  const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(settings.stateDir, 'checking.json')) })
   const followers = new Map<string, Follower>()
   let following = !settings.sourceFirst
 
@@ -104,7 +107,7 @@ export function createStandalone(
     async adopt() {},
     verify: createSignatureCheck({ readSecret, rawObject: (_key, ...what) => syncMirrors.held(key).rawObject(...what), folder, clock }),
     secretChanges: secrets.count,
-    check: createCommitCheck({ store, listing: (_record, commit, roots) => syncMirrors.held(key).listing(commit, roots) }),
+    check: createCommitCheck({ store, gate, inMirror: (_key, ...how) => syncMirrors.held(key).readBy(...how) }),
     delivery: () => ({ url: 'in-process', caBundle: '' }),
     async writeStatus(_record, status) {
       const written = keeper.setStatus(status)
@@ -183,6 +186,7 @@ export function createStandalone(
       if (following) observeAll()
       await Promise.all([queue.run(signal), secrets.run(signal), ...[...followers.values()].map((follower) => follower.run(signal))])
       await lookups.settled()
+      await gate.close()
       await mirrors.close()
       log.info({ message: timestamp(clock.now()) }, 'stopped')
     },

@@ -3,6 +3,7 @@
  * than one resource.
  */
 import { createHash, hash, type Hash } from 'node:crypto'
+import { type Complexity, createCounter, isWithinComplexity } from '../json-scan.ts'
 import type { ContentSink, Entry, Listing } from './listing.ts'
 import { maxManifestBytes, type ParsedResource, parseResource } from './manifests.ts'
 import type { Resource } from './resources.ts'
@@ -21,6 +22,9 @@ export type ResourceContent = Placed & {
 /** Larger files are hashed as they stream by, and not searched. */
 const maxHeldBytes = maxManifestBytes
 
+/** The JSON of one resource that is parsed, in all its files; it is held at once, and costs up to 60 bytes for each of these. */
+const maxComplexity: Complexity = { depth: 64, keys: 40_000, containers: 40_000, entries: 150_000 }
+
 export async function readResources(
   listing: Listing,
   placed: readonly Placed[],
@@ -31,7 +35,7 @@ export async function readResources(
   await listing.read(entries, createSink(placed, take), signal)
 }
 
-type Open = { manifest: ParsedResource; hashes: Map<string, string>; json: Map<string, unknown>; left: number }
+type Open = { manifest: ParsedResource; hashes: Map<string, string>; json: Map<string, unknown>; parsed: Complexity; left: number }
 
 function createSink(placed: readonly Placed[], take: (content: ResourceContent) => void): ContentSink {
   const file = createFileReader()
@@ -45,7 +49,13 @@ function createSink(placed: readonly Placed[], take: (content: ResourceContent) 
   }
   return {
     begin(next, size) {
-      open ??= { manifest: parseResource(undefined), hashes: new Map(), json: new Map(), left: 1 + current().resource.files.length }
+      open ??= {
+        manifest: parseResource(undefined),
+        hashes: new Map(),
+        json: new Map(),
+        parsed: none,
+        left: 1 + current().resource.files.length,
+      }
       entry = next
       file.begin(size)
     },
@@ -57,8 +67,13 @@ function createSink(placed: readonly Placed[], take: (content: ResourceContent) 
       else {
         const name = nameInResource(resource, entry.path)
         open.hashes.set(name, file.hash())
-        const value = name.endsWith('.json') ? parseJson(file.held()) : undefined
-        if (value !== undefined) open.json.set(name, value)
+        const bytes = name.endsWith('.json') ? file.held() : undefined
+        const sum = bytes === undefined ? undefined : withMore(open.parsed, bytes)
+        if (sum !== undefined) {
+          open.parsed = sum
+          const value = parseJson(bytes)
+          if (value !== undefined) open.json.set(name, value)
+        }
       }
       open.left -= 1
       if (open.left > 0) return
@@ -97,6 +112,17 @@ function createFileReader() {
     held: (): Uint8Array | undefined => (streamed === undefined ? buffer.subarray(0, length) : undefined),
     hash: (): string => (streamed === undefined ? hash('sha256', buffer.subarray(0, length), 'hex') : streamed.digest('hex')),
   }
+}
+
+const none: Complexity = { depth: 0, keys: 0, containers: 0, entries: 0 }
+
+/** What is parsed of a resource with one more file; undefined where that is too much. */
+function withMore(parsed: Complexity, bytes: Uint8Array): Complexity | undefined {
+  const counter = createCounter()
+  counter.take(bytes)
+  const { depth, keys, containers, entries } = counter.counted()
+  const sum = { depth, keys: parsed.keys + keys, containers: parsed.containers + containers, entries: parsed.entries + entries }
+  return isWithinComplexity(sum, maxComplexity) ? sum : undefined
 }
 
 /** Data files are the gateway's business: what cannot be read is not searched. */

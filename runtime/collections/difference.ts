@@ -1,14 +1,14 @@
 /**
  * How two JSON values differ, key by key. Values that may be secret are never returned. Pure.
  */
+import { redactUrls } from '../redact.ts'
 import { isObject } from './manifests.ts'
 
 /** `a` and `b` are JSON texts; undefined: the key is absent on that side. */
 export type Difference = { at: string; a: string | undefined; b: string | undefined }
 
 const secretKey = /password|passwd|passphrase|secret|token|api_?key|private_?key|ciphertext|encrypted_key/i
-/** Credentials within an address. */
-const secretText = /(?:password|passwd|secret|token|api_?key)=|:\/\/[^/@\s]*:[^/@\s]*@/i
+const secretText = /(?:password|passwd|secret|token|api_?key)=/i
 const hidden = '(hidden)'
 const maxText = 120
 /** Deeper values are compared as a whole. */
@@ -44,7 +44,7 @@ function own(object: Record<string, unknown>, key: string): unknown {
 
 function holdsSecret(value: unknown, depth: number): boolean {
   if (depth > maxDepth) return true
-  if (typeof value === 'string') return secretText.test(value)
+  if (typeof value === 'string') return secretText.test(value) || redactUrls(value) !== value
   if (Array.isArray(value)) return value.some((item) => holdsSecret(item, depth + 1))
   return isObject(value) && Object.entries(value).some(([key, member]) => secretKey.test(key) || holdsSecret(member, depth + 1))
 }

@@ -24,28 +24,48 @@ export function findHosts(value: unknown, key: string, file: string): Sighting[]
   if (/^ignition\/user-source\/(?:default|opcua-module|temp)$/.test(key) && file === 'users.json') return []
   const allowed = new Set(Object.hasOwn(allowedPlaces, key) ? allowedPlaces[key] : [])
   const found: Sighting[] = []
-  search(value, [], 0, (sighting) => {
-    if (!allowed.has(sighting.at)) found.push(sighting)
+  search(value, undefined, 0, (kind, place) => {
+    const at = placeText(place)
+    if (!allowed.has(at)) found.push({ kind, at })
+    return found.length < maxSightings
   })
   return found
 }
 
-function search(value: unknown, path: readonly string[], depth: number, report: (sighting: Sighting) => void): void {
-  if (depth > maxDepth) return
-  if (Array.isArray(value)) {
-    for (const item of value) search(item, path, depth + 1, report)
-    return
-  }
-  const at = path.join('.')
+/** A key and where it stands. It is made text only once something is found there. */
+type Place = { key: string; above: Place | undefined }
+
+/** The end of a key tells what it is for; a list below a long one would have it looked through for each of its items. */
+const maxKey = 256
+const maxPlace = 512
+/** One resource may hold a hundred thousand; they are told as a number. */
+const maxSightings = 1_000
+
+/** Returns false as soon as `report` does. */
+function search(
+  value: unknown,
+  place: Place | undefined,
+  depth: number,
+  report: (kind: Sighting['kind'], place: Place | undefined) => boolean,
+): boolean {
+  if (depth > maxDepth) return true
+  if (Array.isArray(value)) return value.every((item) => search(item, place, depth + 1, report))
   if (isObject(value)) {
-    if (isEncrypted(value) || isEncrypted(value['data'])) report({ kind: 'encrypted', at })
-    else for (const [name, member] of Object.entries(value)) if (!allowedKeys.has(name)) search(member, [...path, name], depth + 1, report)
-    return
+    if (isEncrypted(value) || isEncrypted(value['data'])) return report('encrypted', place)
+    return Object.entries(value).every(
+      ([name, member]) => allowedKeys.has(name) || search(member, { key: name.slice(-maxKey), above: place }, depth + 1, report),
+    )
   }
-  if (typeof value !== 'string' || value === '' || isTemplate(value)) return
-  const name = path.at(-1) ?? ''
-  if (credentialKey.test(name)) report({ kind: 'credential', at })
-  else if (hostsIn(value, name).some((host) => !isEverywhere(host))) report({ kind: 'host', at })
+  if (typeof value !== 'string' || value === '' || isTemplate(value)) return true
+  const name = place?.key ?? ''
+  if (credentialKey.test(name)) return report('credential', place)
+  return hostsIn(value, name).every(isEverywhere) || report('host', place)
+}
+
+function placeText(place: Place | undefined): string {
+  const keys: string[] = []
+  for (let each = place; each !== undefined; each = each.above) keys.push(each.key)
+  return keys.toReversed().join('.').slice(0, maxPlace)
 }
 
 /** What a gateway encrypts with its own key opens nowhere else. */

@@ -3,9 +3,13 @@
  * bytes give a value. Pure.
  */
 import { printable } from '../gatewaysync/values.ts'
+import { type Complexity, createScan } from '../json-scan.ts'
 
 /** Manifests are a few hundred bytes; images have the largest, with a kilobyte. */
 export const maxManifestBytes = 1024 * 1024
+
+/** The largest known have some hundred members; each entry of `files` may become a finding. */
+const complexity: Complexity = { depth: 64, keys: 2_000, containers: 2_000, entries: 10_000 }
 
 export type ModeManifest = { title: string; description: string; enabled: boolean; inheritable: boolean; parent: string }
 
@@ -78,6 +82,7 @@ type ParsedObject = { kind: 'ok'; value: Record<string, unknown>; text: string }
 /** `bytes` undefined stands for a file that is larger than `maxManifestBytes`. */
 function parseObject(bytes: Uint8Array | undefined): ParsedObject {
   if (bytes === undefined) return { kind: 'invalid', problem: `is larger than ${maxManifestBytes} bytes` }
+  if (createScan(complexity)(bytes)) return { kind: 'invalid', problem: 'is nested too deeply, or holds more than a manifest ever needs' }
   try {
     const text = decoder.decode(bytes)
     const value: unknown = JSON.parse(text)

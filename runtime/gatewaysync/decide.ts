@@ -48,7 +48,10 @@ type ResolvedSource = {
 export type Signers = NonNullable<NonNullable<GatewaySyncStatus['source']>['verified']>
 
 /** What the collection checks found; `notChecked` when no profile has collections or the policy is Off. */
-export type Verdict = { kind: 'notChecked' } | { kind: 'checked'; errors: number; warnings: number; items: readonly Finding[] }
+export type Verdict =
+  | { kind: 'notChecked' }
+  /** `unfinished`: the checks did not come to an end, and this tells what is not tried again by itself. */
+  | { kind: 'checked'; errors: number; warnings: number; items: readonly Finding[]; unfinished?: string }
 
 export type Observed = {
   generation: number
@@ -152,6 +155,7 @@ function followSource(observed: Observed, at: string): Step {
   const followed = isRefusedLook ? standingRef(observed.spec.git.ref as RefName, status).request : wanted.request
   if (followed !== undefined) next.requested = requestedOf(followed)
   if (source.kind === 'resolved' && source.verified !== undefined) next.verified = source.verified
+  if (verdict.kind === 'checked' && verdict.unfinished !== undefined) next.unfinishedCheck = verdict.unfinished
   const findings = findingsOf(verdict)
   const isNewCommit = source.commit !== status.published?.commit
   if (refusal !== undefined) {
@@ -189,7 +193,8 @@ function publishedNow({ spec, status, wanted }: Observed, commit: CommitHash, at
 function publishedEvents(commit: CommitHash, verdict: Verdict, ref: string): EventToRecord[] {
   const published: EventToRecord = { type: 'Normal', reason: 'Published', note: `published commit ${commit} of ${ref}` }
   if (verdict.kind === 'notChecked' || verdict.errors === 0) return [published]
-  return [published, refusalEvent('CollectionsInvalid', commit, 'is published all the same', describeErrors(verdict))]
+  const reason = verdict.unfinished === undefined ? 'CollectionsInvalid' : 'CheckFailed'
+  return [published, refusalEvent(reason, commit, 'is published all the same', describeErrors(verdict))]
 }
 
 function refusalEvent(reason: Reason, commit: CommitHash, fate: string, what: string): EventToRecord {
@@ -252,7 +257,7 @@ function supersede(requests: Step['requests'], observed: Observed, at: string): 
 /** Why the verdict keeps a commit from being published, or undefined when it may be. */
 function refusalOf(spec: GatewaySyncSpec, verdict: Verdict): Fault | undefined {
   if (verdict.kind === 'notChecked' || verdict.errors === 0 || spec.validation.policy !== 'Enforce') return undefined
-  return new Fault('CollectionsInvalid', describeErrors(verdict))
+  return new Fault(verdict.unfinished === undefined ? 'CollectionsInvalid' : 'CheckFailed', describeErrors(verdict))
 }
 
 function findingsOf(verdict: Verdict): GatewaySyncStatus['findings'] {

@@ -75,6 +75,9 @@ export const gatewaySyncStatus = v.object({
         ),
         hasTagToo: v.optional(v.pipe(v.boolean(), v.description('A tag has the name of the branch that is followed.'))),
         held: v.optional(v.pipe(v.string(), v.maxLength(64), v.description('Why the commit is not published.'))),
+        unfinishedCheck: v.optional(
+          v.pipe(text(128), v.description('Of which version, commit and content the checks did not come to an end: not tried again.')),
+        ),
       }),
       v.description('What is wanted, and what it resolved to.'),
     ),

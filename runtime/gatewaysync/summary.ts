@@ -65,7 +65,8 @@ function collectionsCondition({ spec, pending, status }: Summary): ConditionInpu
   if (findings === undefined || spec.validation.policy === 'Off') {
     return { type, status: 'True', reason: 'NotChecked', message: 'no checks apply to this commit' }
   }
-  if (findings.errors > 0) return { type, status: 'False', reason: 'CollectionsInvalid', message: describeErrors(findings) }
+  const reason = status.source.unfinishedCheck === undefined ? 'CollectionsInvalid' : 'CheckFailed'
+  if (findings.errors > 0) return { type, status: 'False', reason, message: describeErrors(findings) }
   const message = `no errors and ${findings.warnings} ${findings.warnings === 1 ? 'warning' : 'warnings'} in commit ${status.source.commit}`
   return { type, status: 'True', reason: findings.warnings > 0 ? 'HasWarnings' : 'Valid', message }
 }

@@ -95,6 +95,6 @@ function brokenRefRule(text: string): string | undefined {
 /** A user's text, cut and without control characters, fit for a message. */
 export function printable(text: string, max = 120): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is replaced
-  const clean = text.replace(/[\u0000-\u001f\u007f]/g, '\uFFFD')
-  return clean.length > max ? `${clean.slice(0, max)}…` : clean
+  const clean = text.slice(0, max).replace(/[\u0000-\u001f\u007f]/g, '\uFFFD')
+  return text.length > max ? `${clean}…` : clean
 }

@@ -1,13 +1,14 @@
 /**
  * Reads a body as bytes, bounded, and parses it only after a scan has shown that parsing is cheap. Nothing is kept that is not needed.
  */
+import { type Complexity, createScan } from '../json-scan.ts'
 import type { BodyBudget } from './body-budget.ts'
 
 /** What of a body is read and parsed. Each entry costs 16 bytes of memory or more, a list or an object 60. */
 export type BodyLimits = {
   maxBytes: number
   /** Levels of nesting, keys, lists and objects, entries of all lists and objects. */
-  complexity: { depth: number; keys: number; containers: number; entries: number }
+  complexity: Complexity
 }
 
 /** What a body without a length begins with. */
@@ -94,40 +95,6 @@ export function parseBody(bytes: Uint8Array, complexity: BodyLimits['complexity'
     return { kind: 'json', value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
   } catch (error) {
     return { kind: 'malformed', why: error instanceof TypeError ? 'the body is not UTF-8' : 'the body is not JSON' }
-  }
-}
-
-const [quote, backslash, colon, openBrace, closeBrace, openBracket, closeBracket, comma] = [0x22, 0x5c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c]
-
-/**
- * Looks at JSON piece by piece; true, and true from then on, as soon as it would cost many times its size once it is parsed: deep nesting,
- * many keys, many lists or objects, many entries.
- */
-export function createScan(complexity: BodyLimits['complexity']): (piece: Uint8Array) => boolean {
-  let [depth, keys, containers, commas] = [0, 0, 0, 0]
-  let [inText, escaped, tooComplex] = [false, false, false]
-  return (piece) => {
-    for (let at = 0; at < piece.length && !tooComplex; at += 1) {
-      const byte = piece[at]
-      if (escaped) escaped = false
-      else if (inText) {
-        if (byte === backslash) escaped = true
-        else if (byte === quote) inText = false
-      } else if (byte === quote) inText = true
-      else if (byte === colon) {
-        keys += 1
-        tooComplex = keys > complexity.keys
-      } else if (byte === openBrace || byte === openBracket) {
-        depth += 1
-        containers += 1
-        tooComplex = depth > complexity.depth || containers > complexity.containers
-      } else if (byte === closeBrace || byte === closeBracket) depth -= 1
-      else if (byte === comma) {
-        commas += 1
-        tooComplex = commas >= complexity.entries
-      }
-    }
-    return tooComplex
   }
 }
 

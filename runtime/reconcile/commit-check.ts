@@ -1,34 +1,42 @@
 /**
  * Puts the gate in front of publication: which profiles, which modes in use, which content it judges.
  */
-import { gateRoots } from '../collections/delivery.ts'
-import { createGate } from '../collections/gate.ts'
-import type { VersionedListing } from '../collections/listing.ts'
+import { checkId, type IsolatedGate } from '../gate/isolate.ts'
+import type { Verdict } from '../gatewaysync/decide.ts'
 import { resolveProfile } from '../gatewaysync/profile.ts'
-import { type CommitHash, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
+import { wantedRef } from '../gatewaysync/request.ts'
+import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
+import type { Repository } from '../source/mirror-listing.ts'
 import type { ReconcileDeps } from './reconcile.ts'
-import type { GatewaySyncRecord, Store } from './store.ts'
+import { type GatewaySyncRecord, type Store, syncKey, type SyncKey } from './store.ts'
 
 type Deps = {
   store: Store
-  /** Content of a commit that the mirror holds. */
-  listing(record: GatewaySyncRecord, commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
+  gate: Pick<IsolatedGate, 'check'>
+  /** Reads a commit in the mirror that holds those of a GatewaySync. */
+  inMirror<Value>(key: SyncKey, commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
 }
 
-export function createCommitCheck({ store, listing }: Deps): ReconcileDeps['check'] {
-  const gate = createGate()
+export function createCommitCheck({ store, gate, inMirror }: Deps): ReconcileDeps['check'] {
   return async (record, spec, commit, signal) => {
-    const profiles = Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name))
-    const content = listing(record, commit, gateRoots(profiles).map(parseRelativePath))
     const request = {
-      profiles,
+      profiles: Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name)),
       validation: spec.validation,
       modesInUse: modesInUse(store, record),
       commit,
       line: `${spec.git.repo} ${spec.git.ref}`,
     }
-    return await gate.check(content, request, signal)
+    const isAskedFor = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status).undecided
+    const known = isAskedFor ? undefined : unfinishedBefore(record, checkId(request))
+    if (known !== undefined) return known
+    const key = syncKey(record.namespace, record.name)
+    return await inMirror(key, commit, (repository) => gate.check(repository, request, isAskedFor, signal), signal)
   }
+}
+
+/** The verdict that the status holds on the same commit, where the checks did not come to an end with it: another start tries no more. */
+function unfinishedBefore({ status: { source, findings } }: GatewaySyncRecord, id: string): Verdict | undefined {
+  return findings !== undefined && source?.unfinishedCheck === id ? { kind: 'checked', ...findings, unfinished: id } : undefined
 }
 
 /** The modes that the gateways of a GatewaySync report; undefined while none does. */

@@ -10,11 +10,15 @@ import type { GitLimits } from './git.ts'
 import { compareCommits, listCommit } from './listing.ts'
 import { readAsItIs, type Reading } from './reading.ts'
 
+/** A mirror on this machine. */
+export type Repository = { folder: string; limits: GitLimits }
+
 const batchSize = 1_000
 
-type Repository = { folder: string; limits: GitLimits; reading?: Reading }
+/** A mirror on this machine, read as it is unless something else is said. */
+type Read = Repository & { reading?: Reading }
 
-export function mirrorListing(repository: Repository, commit: CommitHash, roots: readonly RelativePath[]): VersionedListing {
+export function mirrorListing(repository: Read, commit: CommitHash, roots: readonly RelativePath[]): VersionedListing {
   const { reading = readAsItIs } = repository
   return {
     async *list(signal) {

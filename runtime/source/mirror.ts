@@ -11,7 +11,7 @@ import type { Log } from '../log.ts'
 import { createCoalesce } from './coalesce.ts'
 import type { GitLimits } from './git.ts'
 import { type Fetched, type Held, openMirrorFiles } from './mirror-files.ts'
-import { mirrorListing } from './mirror-listing.ts'
+import { mirrorListing, type Repository } from './mirror-listing.ts'
 import { mirrorSource } from './mirror-source.ts'
 import type { Network } from './connect.ts'
 import type { Offers } from './offers.ts'
@@ -50,6 +50,8 @@ export type Mirror = {
   source(roots: (profile: string) => readonly RelativePath[] | undefined): Origin
   /** What a commit holds below some folders, for the collection checks; the commit must be there. */
   listing(commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
+  /** Lets somebody read a commit who does so in another thread; where the mirror turns out to be damaged, once more in a new one. */
+  readBy<Value>(commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
   /** Removes everything from the disk; asked again, the mirror is made anew. */
   drop(): Promise<void>
   /** Settles when nothing is under way. */
@@ -222,6 +224,7 @@ export function openMirror(options: MirrorOptions): Mirror {
     rawObject,
     source: (roots) => mirrorSource({ ...repository, offers: options.offers, has, ensure, roots, reading }),
     listing: (commit, roots) => mirrorListing({ ...repository, reading }, commit, roots),
+    readBy: (commit, read, signal) => reading.whole(commit, () => read(repository), signal),
     async drop() {
       await files.drop()
       toldOf.clear()

@@ -10,6 +10,8 @@ export type Reading = {
   batches<Batch>(commit: CommitHash, read: () => AsyncIterable<Batch>, signal: AbortSignal): AsyncGenerator<Batch>
   bytes(commit: CommitHash, read: () => AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array>
   blobs(commit: CommitHash, read: (sink: BlobSink) => Promise<void>, sink: BlobSink, signal: AbortSignal): Promise<void>
+  /** What gives nothing before its end. */
+  whole<Value>(commit: CommitHash, read: () => Promise<Value>, signal: AbortSignal): Promise<Value>
 }
 
 type Deps = {
@@ -61,6 +63,14 @@ export function createReading({ doubt, renew }: Deps): Reading {
         await read(resumable.again())
       }
     },
+    async whole(commit, read, signal) {
+      try {
+        return await read()
+      } catch (error) {
+        await renewAfter(error, commit, signal)
+        return await read()
+      }
+    },
   }
 }
 
@@ -73,6 +83,7 @@ export const readAsItIs: Reading = {
     yield* read()
   },
   blobs: async (_commit, read, sink) => await read(sink),
+  whole: async (_commit, read) => await read(),
 }
 
 /** Counts what has reached a sink, so that a second reading passes on the rest only. */

@@ -32,6 +32,7 @@ const bundled = {
 
 /** Bundles the programs into a folder; what a process imports is its memory. Returns the files in the order given. */
 export async function bundlePrograms(sources: readonly string[], folder: string): Promise<string[]> {
+  await bundleGate(folder)
   return await Promise.all(
     sources.map(async (source) => {
       const outfile = path.join(folder, `${path.basename(source, '.ts')}.mjs`)
@@ -41,9 +42,15 @@ export async function bundlePrograms(sources: readonly string[], folder: string)
   )
 }
 
+/** The program of the gate's isolate stands beside whatever uses it. */
+async function bundleGate(folder: string): Promise<void> {
+  await build({ ...bundled, entryPoints: ['runtime/gate/worker.ts'], outfile: path.join(folder, 'isolate.mjs') })
+}
+
 /** Bundles the command line so that each command loads only what it needs; returns its file. */
 export async function bundleCommand(folder: string): Promise<string> {
   const outdir = path.join(folder, 'program')
+  await bundleGate(outdir)
   await build({ ...bundled, entryPoints: ['runtime/cli.ts'], outdir, outExtension: { '.js': '.mjs' }, splitting: true })
   return path.join(outdir, 'cli.mjs')
 }

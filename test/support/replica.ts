@@ -10,6 +10,8 @@ import { createPushKeys } from '../../runtime/controller/keys.ts'
 import { lead } from '../../runtime/controller/leader.ts'
 import { controllerReceiver } from '../../runtime/controller/receiver.ts'
 import { readClusterSecret } from '../../runtime/controller/secrets.ts'
+import { openIsolatedGate } from '../../runtime/gate/isolate.ts'
+import { createMarks } from '../../runtime/gate/marks.ts'
 import { createKube, loadKube } from '../../runtime/kube/client.ts'
 import { eventRecorder } from '../../runtime/kube/events.ts'
 import { silentLog } from '../../runtime/log.ts'
@@ -72,6 +74,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
     gitMirrors,
     createRemotes({ allowLocal: true, allowedHosts: [], readSecret: readClusterSecret({ kube, clock }) }),
   )
+  const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
   let syncs = 0
   const leading = !leads
     ? Promise.resolve()
@@ -85,10 +88,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           clock,
           log,
           allowLocal: true,
-          check: createCommitCheck({
-            store,
-            listing: ({ namespace, name }, commit, roots) => mirrors.held(`${namespace}/${name}`).listing(commit, roots),
-          }),
+          check: createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
           verify: async () => ({ kind: 'notAsked' }),
           secrets: { count: () => 0, run: async () => undefined },
           delivery: () => undefined,
@@ -107,6 +107,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
     stop.abort()
     await Promise.allSettled([watching, leading, served.closed])
     await events.settled()
+    await gate.close()
     await gitMirrors.close()
     await kube.close()
   })

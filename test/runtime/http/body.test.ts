@@ -3,7 +3,8 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { createScan, discard, expectedBytes, parseBody, readBody } from '../../../runtime/http/body.ts'
+import { discard, expectedBytes, parseBody, readBody } from '../../../runtime/http/body.ts'
+import { createScan } from '../../../runtime/json-scan.ts'
 import { bodyLimits } from '../../../runtime/receiver/limits.ts'
 
 const { maxBytes, complexity } = bodyLimits

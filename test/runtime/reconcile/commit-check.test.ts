@@ -3,6 +3,8 @@
  */
 import t from 'tap'
 import * as v from 'valibot'
+import { gateRoots } from '../../../runtime/collections/delivery.ts'
+import { createGate } from '../../../runtime/collections/gate.ts'
 import type { Verdict } from '../../../runtime/gatewaysync/decide.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
@@ -19,12 +21,16 @@ const broken: Files = { ...validTree(), ...resource('dev/ignition/cobranding', c
 
 function setUp(files: Files) {
   const store = createStore(() => undefined)
+  const gate = createGate()
   const asked: (readonly string[])[] = []
   const check = createCommitCheck({
     store,
-    listing(_spec, of, roots) {
-      asked.push(roots)
-      return commitListing(new Map([[commit, files]]), of)
+    inMirror: async (_key, _commit, read) => await read({ folder: '', limits: { maxMemoryBytes: 0, maxPackBytes: 0 } }),
+    gate: {
+      async check(_repository, request, _again, own) {
+        asked.push(gateRoots(request.profiles))
+        return await gate.check(commitListing(new Map([[commit, files]]), request.commit), request, own)
+      },
     },
   })
   /** A live pod that follows `follows`, unless its report is of a pod that is gone, and its report. */

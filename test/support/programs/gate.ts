@@ -2,18 +2,20 @@
  * The gate in a process of its own, as the controller has it, over a repository on this machine. Message: `{folder, commit, profile}`
  * judges a commit; `{}` only tells the CPU used so far.
  */
-import { gateRoots } from '../../../runtime/collections/delivery.ts'
-import { createGate } from '../../../runtime/collections/gate.ts'
+import path from 'node:path'
+import { systemClock } from '../../../runtime/clock.ts'
+import { type IsolatedGate, openIsolatedGate } from '../../../runtime/gate/isolate.ts'
+import { createMarks } from '../../../runtime/gate/marks.ts'
 import type { Verdict } from '../../../runtime/gatewaysync/decide.ts'
 import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
-import { mirrorListing } from '../../../runtime/source/mirror-listing.ts'
+import { silentLog } from '../../../runtime/log.ts'
 import { answerMessages, cpuMs } from '../measured-process.ts'
 
 export type GateMessage = { folder: string; commit: string; profile: ResolvedProfile }
 export type GateAnswer = { verdict: Verdict | undefined; tookMs: number; cpuMs: number }
 
-const gate = createGate()
+let gate: IsolatedGate | undefined
 const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
 
 process.on('disconnect', () => process.exit(0))
@@ -21,9 +23,9 @@ answerMessages(async ({ folder, commit: hash, profile }: Partial<GateMessage>): 
   if (folder === undefined || hash === undefined || profile === undefined) return { verdict: undefined, tookMs: 0, cpuMs: cpuMs() }
   const commit = parseCommitHash(hash)
   const startedMs = performance.now()
-  const listing = mirrorListing({ folder, limits }, commit, gateRoots([profile]))
+  gate ??= openIsolatedGate({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'checking.json')) })
   const validation = { policy: 'Enforce', rules: {} } as const
   const request = { profiles: [profile], validation, modesInUse: undefined, commit, line: folder }
-  const verdict = await gate.check(listing, request, AbortSignal.timeout(300_000))
+  const verdict = await gate.check({ folder, limits }, request, false, AbortSignal.timeout(300_000))
   return { verdict, tookMs: performance.now() - startedMs, cpuMs: cpuMs() }
 })

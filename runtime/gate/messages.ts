@@ -1,0 +1,21 @@
+/**
+ * What the process and the isolate of the gate say to each other.
+ */
+import type { GateRequest } from '../collections/gate.ts'
+import type { Reason } from '../fault.ts'
+import type { Verdict } from '../gatewaysync/decide.ts'
+import type { Repository } from '../source/mirror-listing.ts'
+
+export type ToIsolate = { kind: 'check'; repository: Repository; request: GateRequest } | { kind: 'cancel' }
+
+/** `fault` is what reading the commit met; `bug` is anything else that was thrown. */
+export type FromIsolate =
+  | { kind: 'ready' }
+  | { kind: 'verdict'; verdict: Verdict }
+  | { kind: 'fault'; reason: Reason; message: string }
+  | { kind: 'bug'; message: string; stack: string }
+
+/** The path of the file that is read now, as a length of two bytes and UTF-8: it is still there when the isolate is not. */
+export const judgedBytes = 2 + 1024
+
+export type IsolateData = { judged: SharedArrayBuffer }

@@ -1,0 +1,69 @@
+/**
+ * The program of the gate's isolate: judges one commit after the other, in a thread with a heap of its own. What a repository holds may
+ * end this thread; it cannot end the controller.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { gateRoots } from '../collections/delivery.ts'
+import { createGate } from '../collections/gate.ts'
+import type { VersionedListing } from '../collections/listing.ts'
+import { Fault } from '../fault.ts'
+import { parseRelativePath } from '../gatewaysync/values.ts'
+import { mirrorListing } from '../source/mirror-listing.ts'
+import { type FromIsolate, type IsolateData, judgedBytes, type ToIsolate } from './messages.ts'
+
+const judged = Buffer.from((workerData as IsolateData).judged)
+const gate = createGate()
+let cancel = new AbortController()
+
+parentPort?.on('message', (message: ToIsolate) => {
+  if (message.kind === 'cancel') cancel.abort()
+  else void answer(message)
+})
+
+say({ kind: 'ready' })
+
+async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check' }>): Promise<void> {
+  cancel = new AbortController()
+  const listing = telling(mirrorListing(repository, request.commit, gateRoots(request.profiles).map(parseRelativePath)))
+  const said: FromIsolate = await gate.check(listing, request, cancel.signal).then(
+    (verdict) => ({ kind: 'verdict', verdict }),
+    (error: unknown) => {
+      if (error instanceof Fault) return { kind: 'fault', reason: error.reason, message: error.message }
+      const { message, stack = '' } = error instanceof Error ? error : new Error(String(error))
+      // What the system refuses, such as another process, says nothing of the commit.
+      if (error instanceof Error && 'syscall' in error) return { kind: 'fault', reason: 'Unexpected', message }
+      return { kind: 'bug', message, stack }
+    },
+  )
+  tell('')
+  say(said)
+}
+
+/** The same listing, which says of each file that it is read now. */
+function telling(listing: VersionedListing): VersionedListing {
+  return {
+    ...listing,
+    read: (entries, sink, signal) =>
+      listing.read(
+        entries,
+        {
+          begin(entry, size) {
+            tell(entry.path)
+            sink.begin(entry, size)
+          },
+          data: (chunk) => sink.data(chunk),
+          end: () => sink.end(),
+        },
+        signal,
+      ),
+  }
+}
+
+function say(message: FromIsolate): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
+  parentPort?.postMessage(message)
+}
+
+function tell(path: string): void {
+  judged.writeUInt16LE(judged.write(path, 2, judgedBytes - 2), 0)
+}

@@ -1,0 +1,49 @@
+/**
+ * Tells what JSON would cost before it is parsed: a megabyte of it may become fifty in memory. Counts bytes, builds nothing. Pure.
+ */
+
+/** Nesting, members, lists and objects, and entries of both. An entry costs 16 bytes or more once it is parsed, a list or an object 60. */
+export type Complexity = { depth: number; keys: number; containers: number; entries: number }
+
+const [quote, backslash, colon, openBrace, closeBrace, openBracket, closeBracket, comma] = [0x22, 0x5c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c]
+
+/** What the pieces of a text hold so far; of what is no JSON it counts the same marks. */
+export function createCounter(): { take(piece: Uint8Array): void; counted(): Complexity } {
+  let [depth, deepest, keys, containers, commas] = [0, 0, 0, 0, 0]
+  let [inText, escaped] = [false, false]
+  return {
+    take(piece) {
+      for (const byte of piece) {
+        if (escaped) escaped = false
+        else if (inText) {
+          if (byte === backslash) escaped = true
+          else if (byte === quote) inText = false
+        } else if (byte === quote) inText = true
+        else if (byte === colon) keys += 1
+        else if (byte === openBrace || byte === openBracket) {
+          depth += 1
+          containers += 1
+          if (depth > deepest) deepest = depth
+        } else if (byte === closeBrace || byte === closeBracket) depth -= 1
+        else if (byte === comma) commas += 1
+      }
+    },
+    counted: () => ({ depth: deepest, keys, containers, entries: commas + 1 }),
+  }
+}
+
+export function isWithinComplexity({ depth, keys, containers, entries }: Complexity, most: Complexity): boolean {
+  return depth <= most.depth && keys <= most.keys && containers <= most.containers && entries <= most.entries
+}
+
+/** Looks at JSON piece by piece; true, and true from then on, once it would cost more than it may. */
+export function createScan(most: Complexity): (piece: Uint8Array) => boolean {
+  const counter = createCounter()
+  let tooComplex = false
+  return (piece) => {
+    if (tooComplex) return true
+    counter.take(piece)
+    tooComplex = !isWithinComplexity(counter.counted(), most)
+    return tooComplex
+  }
+}
