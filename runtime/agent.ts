@@ -25,7 +25,8 @@ import { runListWatch } from './kube/list-watch.ts'
 import { gatewaySyncType } from './kube/types.ts'
 import { createLog, type Log } from './log.ts'
 import { readSmallFile } from './sync/disk.ts'
-import { type EngineMemory, present, runCycle } from './sync/cycle.ts'
+import { type EngineMemory, present, recoverFolder, runCycle } from './sync/cycle.ts'
+import { isInterrupted } from './sync/journal.ts'
 import { releaseLock } from './sync/lock.ts'
 import { version } from './version.ts'
 
@@ -152,6 +153,9 @@ function createAgentFollower({ clock, log }: Deps, settings: Following, report: 
       mode: createModeFinder({ clock, ignitionConf }, { argument: modeArgument, environment: modeEnvironment }),
       podFacts: async () => podFactsOf(settings),
       present: () => present(dataDir),
+      async recover(signal) {
+        if (isInterrupted(dataDir)) await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
+      },
       cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory, only: settings.podUid }, wanted, signal),
       report,
     },

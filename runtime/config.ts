@@ -31,6 +31,15 @@ export function readAgentConfig(environment: Environment = process.env): AgentSe
   return parseAgentSettings(environment)
 }
 
+/** Where a user's state belongs, as systemd and the XDG base directory specification say it. */
+export function readStateHomes(environment: Environment = process.env): {
+  stateDirectory: string | undefined
+  xdgStateHome: string | undefined
+  home: string | undefined
+} {
+  return { stateDirectory: environment['STATE_DIRECTORY'], xdgStateHome: environment['XDG_STATE_HOME'], home: environment['HOME'] }
+}
+
 /** Reads one variable that holds JSON. Throws InvalidConfiguration. */
 export function readJson<Schema extends v.GenericSchema>(environment: Environment, name: string, schema: Schema): v.InferOutput<Schema> {
   const text = environment[name]

@@ -27,6 +27,8 @@ export type FollowDeps = {
   podFacts(): Promise<PodFacts>
   /** What the data directory held when the agent started: what is there already is not reported as being synced. */
   present(): { commit: string; syncHash: string } | undefined
+  /** Ends a publish that an earlier process was killed in; called once, before anything is waited for. */
+  recover(signal: AbortSignal): Promise<void>
   /** One cycle of the sync engine. */
   cycle(source: Source, gateway: Gateway | undefined, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
   report(status: SyncReportStatus): void
@@ -172,6 +174,16 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     return now.kind === 'held' ? now.forMs : undefined
   }
 
+  const recover = async (signal: AbortSignal): Promise<void> => {
+    try {
+      await deps.recover(signal)
+    } catch (error) {
+      if (isAbort(error, signal)) return
+      const { reason, message } = asFault(error)
+      log.warn({ reason, message }, 'an interrupted publish could not be ended yet; the next sync tries again')
+    }
+  }
+
   return {
     observe(next) {
       const text = decisiveText(next)
@@ -191,6 +203,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     },
     async run(signal) {
       let nextMs: number | undefined
+      await recover(signal)
       while (!signal.aborted) {
         steppingSinceMs = undefined
         await rest(earliest(nextMs, opensInMs()), signal).catch(() => undefined)

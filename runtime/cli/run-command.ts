@@ -10,20 +10,34 @@ import { createLog, type Log } from '../log.ts'
 import { connectionBounds } from '../receiver/limits.ts'
 import { type Served, serve } from '../serve.ts'
 import { lateOutcome, type Outcome, outcomeOf } from '../standalone/outcome.ts'
-import { createNarrator } from '../standalone/narrator.ts'
+import { claimFolders } from '../standalone/claim.ts'
+import { createNarrator, type Narrator } from '../standalone/narrator.ts'
 import { readSecret, readSecretFile } from '../standalone/secrets.ts'
 import { version } from '../version.ts'
 import type { RunSettings } from './run-settings.ts'
 import { receiverOf } from './receiver.ts'
 import { createStandalone, type Standalone, type StandaloneWatcher } from './standalone.ts'
 
-/** Returns the exit code. Throws StateUnreadable and InvalidConfiguration. */
+/** Returns the exit code. Throws FolderLocked, StateUnreadable and InvalidConfiguration. */
 export async function runCommand(settings: RunSettings, clock: Clock): Promise<number> {
   const log = createLog({ level: settings.logLevel, destination: pino.destination({ dest: 2, sync: true }) })
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
-  const narrator = createNarrator((line) => process.stdout.write(`${line}\n`))
+  // On a terminal a signal may come twice, from the terminal and from the process that started this one.
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort(new Error(name)))
+  const say = (line: string): void => void process.stdout.write(`${line}\n`)
+  const narrator = createNarrator(say, settings.targets)
+  const claim = await claimFolders(clock, [...settings.targets.map(({ dataDir }) => dataDir), settings.stateDir], stop.signal)
+  try {
+    return await runClaimed(settings, { clock, log, narrator, say }, stop)
+  } finally {
+    claim.release()
+  }
+}
 
+type RunDeps = { clock: Clock; log: Log; narrator: Narrator; say(line: string): void }
+
+/** One run, over folders that nobody else works in. Returns the exit code. */
+async function runClaimed(settings: RunSettings, { clock, log, narrator, say }: RunDeps, stop: AbortController): Promise<number> {
   const reports = new Map<string, SyncReportStatus | undefined>(settings.targets.map(({ name }) => [name, undefined]))
   let outcome: Outcome = { kind: 'waiting' }
   let facts: { status: GatewaySyncStatus; fault: Fault | undefined; answered: boolean } = { status: {}, fault: undefined, answered: false }
@@ -35,9 +49,14 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
   const watcher: StandaloneWatcher = {
     status(status, fault, answered) {
       facts = { status, fault, answered }
-      // What an earlier run left is not told as if it were true now.
-      if (answered) narrator.status(status)
+      narrator.status(status, answered, fault)
       look()
+    },
+    failed(fault) {
+      narrator.failed(fault)
+      if (settings.once !== true || outcome.kind !== 'waiting') return
+      outcome = { kind: 'failed', reason: fault.reason, message: fault.message }
+      stop.abort(fault)
     },
     report(target, status) {
       if (status.finishedAt !== undefined && facts.answered) reports.set(target, status)
@@ -57,9 +76,8 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
     settings.receiverPort === undefined
       ? undefined
       : await serveReceiver(standalone, settings, settings.receiverPort, { clock, log }, stop.signal)
-  if (served !== undefined)
-    process.stdout.write(`push receiver: POST ${served.url}/webhook/${settings.sync.namespace}/${settings.sync.name}\n`)
-  const work = standalone.run(stop.signal)
+  if (served !== undefined) say(`push receiver: POST ${served.url}/webhook/${settings.sync.namespace}/${settings.sync.name}`)
+  const work = standalone.run(stop.signal).finally(() => stop.abort(new Error('the run has ended')))
   if (settings.once === true) {
     const giveUp = async (): Promise<void> => {
       await clock.wait(settings.timeout * 1000, stop.signal).catch(() => undefined)

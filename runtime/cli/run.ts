@@ -1,12 +1,13 @@
 /**
  * `cluster-sync run`: the standalone runner on the command line.
  */
+import { realpathSync } from 'node:fs'
 import path from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock } from '../clock.ts'
+import { readStateHomes } from '../config.ts'
 import { Fault } from '../fault.ts'
-import { engineFolder } from '../gatewaysync/names.ts'
-import type { TargetOptions } from '../standalone/settings.ts'
+import type { Target, TargetOptions } from '../standalone/settings.ts'
 import { readManifestFile, readNamedFile, requireFolder } from './named-files.ts'
 import type { RunOptions, RunSettings } from './run-settings.ts'
 
@@ -24,7 +25,10 @@ export function register(program: Command): void {
     .option('--gateway <url>', 'URL of the gateway to scan; belongs to --data')
     .option('--profile <name>', 'profile of spec.sync.profiles (default: "default")')
     .option('--target <name=…,data=…>', 'a target; further keys gateway=…, profile=…, mode=…; repeatable', collect, [])
-    .option('--state <dir>', `where requests, status and reports are kept (default: <data>/${engineFolder}/state of the first target)`)
+    .option(
+      '--state <dir>',
+      'where requests, status, reports and mirrors are kept (default: $STATE_DIRECTORY, ~/.local/state/cluster-sync; of root /var/lib/cluster-sync)',
+    )
     .option('--secrets <dir>', 'folder that stands for Secrets: <dir>/<name>/<key>')
     .option('--api-key-file <file>', "file with the gateways' API key, <name>:<secret>")
     .option('--once', 'sync once: exit 0 when everything is in place and scanned, 1 with the reason otherwise')
@@ -34,6 +38,7 @@ export function register(program: Command): void {
     .option('--token-file <file>', 'file with the bearer token of the push receiver')
     .option('--log-level <level>', 'debug, info, warn or error; logs go to stderr', logLevel, 'warn')
     .action(async (options: Options) => {
+      // Loaded first: a run that goes on as another user may not be able to read every folder that root can.
       const { runCommand } = await import('./run-command.ts')
       process.exitCode = await runCommand(await settingsOf(options), systemClock)
     })
@@ -49,9 +54,21 @@ async function settingsOf(options: Options): Promise<RunSettings> {
   if (options.receiverPort === undefined && (options.hmacSecretFile ?? options.tokenFile) !== undefined) {
     throw new Fault('InvalidConfiguration', '--hmac-secret-file and --token-file need --receiver-port')
   }
+  const stateDir = await settleIn(options.state === undefined ? undefined : path.resolve(cwd, options.state), targets)
   requireKeys(options)
-  const stateDir = options.state ?? path.join(targets[0]?.dataDir ?? '', engineFolder, 'state')
-  return { ...options, sync, targets, stateDir: path.resolve(cwd, stateDir) }
+  return { ...options, sync, targets, stateDir }
+}
+
+/** Prepares the state folder, and becomes the owner of the data directories where root was asked to work in them; returns the folder. */
+async function settleIn(named: string | undefined, targets: readonly Target[]): Promise<string> {
+  const { become, requiredOwner } = await import('../standalone/identity.ts')
+  const { defaultStateFolder, prepareStateFolder } = await import('../standalone/state-folder.ts')
+  const dataDirs = targets.map(({ dataDir }) => realpathSync(dataDir))
+  const owner = requiredOwner(dataDirs)
+  const folder = named ?? defaultStateFolder(dataDirs[0] ?? '', readStateHomes(), process.geteuid?.() === 0)
+  const stateDir = prepareStateFolder(folder, owner)
+  if (owner !== undefined) become(owner)
+  return stateDir
 }
 
 /** A key is read anew at each use; one that is not there at the start is a typing error. */

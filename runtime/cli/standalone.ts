@@ -30,7 +30,7 @@ import { readSecretFolder } from '../standalone/secrets.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
 import { createKeeper, type Keeper } from '../standalone/keeper.ts'
 import { readSmallFile } from '../sync/disk.ts'
-import { type EngineMemory, present, runCycle } from '../sync/cycle.ts'
+import { type EngineMemory, present, recoverFolder, runCycle } from '../sync/cycle.ts'
 
 export type StandaloneSettings = {
   sync: StandaloneSync
@@ -39,7 +39,7 @@ export type StandaloneSettings = {
   /** Stands for the Secrets of a cluster: `<dir>/<name>/<key>`. */
   secretsDir: string | undefined
   version: string
-  /** Write nothing before the git host answered, so that the first report is about its answer. */
+  /** Write nothing before the git host answered, so that the first report is about its answer; and look at every file of ours. */
   sourceFirst: boolean
   /** The API key of the gateways, read at each use. */
   apiKey(): Promise<string | undefined>
@@ -49,6 +49,8 @@ export type StandaloneSettings = {
 export type StandaloneWatcher = {
   /** After each pass: what is known of the GatewaySync, and the fault of the last question to the git host. */
   status(status: GatewaySyncStatus, fault: Fault | undefined, answered: boolean): void
+  /** What keeps the run from deciding anything; it goes on trying. */
+  failed(fault: Fault): void
   /** A target's report of this run. */
   report(target: string, status: SyncReportStatus): void
 }
@@ -71,10 +73,13 @@ export function createStandalone(
     clock,
     workers: 1,
     pass: (key, signal) => reconcile(deps, key, signal),
-    failed: (_key, error) => log.error({ err: error }, 'a pass failed'),
+    failed(_key, error) {
+      log.error({ err: error }, 'a pass failed')
+      watcher.failed(asFault(error))
+    },
   })
   const store = createStore((changed) => queue.add(changed))
-  const keeper = createKeeper({ store, clock }, settings)
+  const keeper = createKeeper({ store, clock, log }, settings)
   const lookups = createLookups({ clock, concurrency: 1, answered: (key) => queue.add(key), signal: stopping.signal })
   const folder = path.join(settings.stateDir, 'mirrors')
   const mirrors = createMirrors({ folder, clock, log, needed: () => new Set(keptCommits(keeper.record().status)) })
@@ -153,7 +158,9 @@ export function createStandalone(
         mode: createModeFinder({ clock, ignitionConf: () => readSmallFile(conf, 1024 * 1024)?.toString('utf8') }, { target: target.mode }),
         podFacts: async () => podFacts,
         present: () => present(target.dataDir),
-        cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory }, wanted, signal),
+        recover: async (signal) => void (await recoverFolder({ clock, log, memory }, target.dataDir, signal)),
+        cycle: (source, gateway, wanted, signal) =>
+          runCycle({ source, gateway, clock, log, memory }, { ...wanted, thorough: settings.sourceFirst }, signal),
         report(status) {
           keeper.setReport(target.name, status)
           watcher.report(target.name, status)
@@ -178,16 +185,21 @@ export function createStandalone(
 
   return {
     keeper,
-    async run(signal) {
+    async run(outer) {
+      const signal = AbortSignal.any([outer, stopping.signal])
       signal.addEventListener('abort', () => stopping.abort(signal.reason), { once: true })
       log.info({ namespace: sync.namespace, name: sync.name, count: targets.length }, 'started')
       await removeFormerMirrors(signal)
       queue.add(key)
       if (following) observeAll()
-      await Promise.all([queue.run(signal), secrets.run(signal), ...[...followers.values()].map((follower) => follower.run(signal))])
+      const parts = [queue.run(signal), secrets.run(signal), ...[...followers.values()].map((follower) => follower.run(signal))]
+      // One that ends with an error ends the run: a process that answers pushes and syncs nothing would be worse than none.
+      for (const part of parts) part.catch((error: unknown) => stopping.abort(error))
+      const ended = await Promise.allSettled(parts)
       await lookups.settled()
       await gate.close()
       await mirrors.close()
+      for (const end of ended) if (end.status === 'rejected') throw end.reason
       log.info({ message: timestamp(clock.now()) }, 'stopped')
     },
   }

@@ -76,7 +76,8 @@ export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Wr
   const command = [
     '--ignore-signal=XFSZ',
     'prlimit',
-    `--data=${limits.maxMemoryBytes}`,
+    // The soft limit alone, which a git of this machine's own repository may lift.
+    `--data=${limits.maxMemoryBytes}:`,
     `--fsize=${limits.maxPackBytes}`,
     'git',
     '-C',

@@ -21,6 +21,7 @@ import {
   sweep,
   writeConfig,
 } from './mirror-folder.ts'
+import { localUploadPack } from './local-repository.ts'
 import { readRawObject } from './raw-object.ts'
 import type { Remote } from './remote.ts'
 
@@ -82,7 +83,9 @@ export function openMirrorFiles({ folder, remote, network, limits, log, keptComm
     runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
   const fromHost = async (at: string, args: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<Buffer> => {
     await using connection = await connect(remote, network, signal)
-    return await runGit({ folder: at, args, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits, signal })
+    const [command = '', ...rest] = args
+    const all = url.protocol === 'file' ? [command, localUploadPack(url.text), ...rest] : args
+    return await runGit({ folder: at, args: all, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits, signal })
   }
 
   /** One writer at a time; a failed one holds nobody up. */

@@ -4,12 +4,14 @@
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
+import { asFault } from '../fault.ts'
 import { parseReport } from '../gatewaysync/gateways.ts'
 import { podAnnotations } from '../gatewaysync/names.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import type { StandaloneSync, Target } from './settings.ts'
+import type { Log } from '../log.ts'
 import { openState, type RunnerState, writeState } from './state.ts'
 
 /** The object as the reconcile pass wants it; the types of the store fit. */
@@ -47,12 +49,13 @@ export type Keeper = {
   /** Writes request annotations; null removes one. Throws DiskFull, NotWritable. */
   annotate(annotations: Readonly<Record<string, string | null>>): void
   setStatus(status: GatewaySyncStatus): KeptRecord
+  /** Never throws: what a gateway runs is true whether or not it can be written down, and the next write brings it to the disk. */
   setReport(target: string, status: SyncReportStatus): void
 }
 
 /** Throws StateUnreadable. */
 export function createKeeper(
-  { store, clock }: { store: KeeperStore; clock: Clock },
+  { store, clock, log }: { store: KeeperStore; clock: Clock; log: Log },
   { sync, targets, stateDir }: { sync: StandaloneSync; targets: readonly Target[]; stateDir: string },
 ): Keeper {
   let state = initialState(openState(stateDir), sync, clock)
@@ -108,7 +111,14 @@ export function createKeeper(
       return record()
     },
     setReport(target, status) {
-      keep({ ...state, reports: { ...state.reports, [target]: status } })
+      const next = { ...state, reports: { ...state.reports, [target]: status } }
+      try {
+        keep(next)
+      } catch (error) {
+        state = next
+        const { reason, message } = asFault(error)
+        log.warn({ reason, message }, 'a report could not be written to the state folder; the next one tries again')
+      }
       tellReport(target, status)
     },
   }
@@ -118,10 +128,15 @@ function uidOf(target: string): string {
   return `target/${target}`
 }
 
-/** A changed spec counts one generation up, so that conditions tell which one they speak of. */
+/**
+ * A changed spec counts one generation up, so that conditions tell which one they speak of. What was kept of another GatewaySync says
+ * nothing about this one.
+ */
 function initialState(kept: RunnerState | undefined, sync: StandaloneSync, clock: Clock): RunnerState {
+  const { namespace, name } = sync
   const specHash = createHash('sha256').update(canonicalJson(sync.raw)).digest('hex')
-  if (kept === undefined) return { version: 1, uid: clock.uuid(), generation: 1, specHash, annotations: {}, status: {}, reports: {} }
+  if (kept === undefined || kept.namespace !== namespace || kept.name !== name)
+    return { version: 1, namespace, name, uid: clock.uuid(), generation: 1, specHash, annotations: {}, status: {}, reports: {} }
   const generation = kept.specHash === specHash ? kept.generation : kept.generation + 1
   return { ...kept, generation, specHash }
 }

@@ -1,44 +1,110 @@
 /**
- * Tells a person what changes: one line for each new commit and for each new state of a gateway, nothing while nothing changes.
+ * Tells a person what changes: one line for each new commit, for what is refused and why, and for each new state of a gateway; nothing
+ * while nothing changes, and nothing that an earlier run found.
  */
+import type { Fault } from '../fault.ts'
+import { describeErrors } from '../gatewaysync/findings.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 
 export type Narrator = {
-  status(status: GatewaySyncStatus): void
+  /** `answered`: the git host has answered in this run, well or with `fault`. */
+  status(status: GatewaySyncStatus, answered: boolean, fault: Fault | undefined): void
   report(target: string, status: SyncReportStatus): void
+  /** What keeps the run itself from working, such as a state folder that cannot be written. */
+  failed(fault: Fault): void
 }
 
-export function createNarrator(write: (line: string) => void): Narrator {
+type NarratedTarget = { name: string; gatewayUrl: string | undefined }
+
+export function createNarrator(write: (line: string) => void, targets: readonly NarratedTarget[]): Narrator {
   const told = new Map<string, string>()
+  const findings = new Map<string, ReadonlySet<string>>()
+  const inPlace = new Set<string>()
+  let requests: ReadonlySet<string> | undefined
   const tell = (about: string, line: string): void => {
     if (told.get(about) === line) return
     told.set(about, line)
     write(line)
   }
+
+  const tellRequests = (status: GatewaySyncStatus, answered: boolean): void => {
+    const all = status.requests ?? []
+    const known = requests ?? new Set(answered ? [] : all.map(({ id }) => id))
+    for (const { id, ref, outcome, reason, message } of all) {
+      if (known.has(id) || outcome !== 'Refused') continue
+      write(`the push for ${ref} is refused: ${message ?? 'no reason is known'} (${reason ?? outcome}); ${whatStays(status)}`)
+    }
+    requests = new Set([...known, ...all.map(({ id }) => id)])
+  }
+
+  const tellReady = (status: GatewaySyncStatus): void => {
+    const [ready, gateways] = ['Ready', 'GatewaysSynced'].map((type) => status.conditions?.find((condition) => condition.type === type))
+    if (ready === undefined) return
+    if (ready.status === 'True') {
+      if (targets.every(({ name }) => inPlace.has(name))) tell('ready', `ready: ${ready.message}`)
+      return
+    }
+    // What gateways wait for, or why they failed, each of them tells itself.
+    if (ready.status === 'Unknown' || (ready.reason === gateways?.reason && gateways.status !== 'True')) return
+    const { source } = status
+    const what =
+      source?.held === undefined || source.commit === undefined
+        ? `${ready.message} (${ready.reason})`
+        : `commit ${short(source.commit)} of ${source.ref} is refused: ${ready.message} (${ready.reason})`
+    tell('ready', `not ready: ${what}; ${whatStays(status)}`)
+  }
+
   return {
-    status(status) {
-      if (status.published !== undefined) tell('published', `published ${short(status.published.commit)} of ${status.published.ref}`)
-      const ready = status.conditions?.find(({ type }) => type === 'Ready')
-      if (ready !== undefined)
-        tell('ready', ready.status === 'True' ? `ready: ${ready.message}` : `not ready: ${ready.message} (${ready.reason})`)
+    status(status, answered, fault) {
+      tellRequests(status, answered)
+      if (!answered) return
+      const { published, source } = status
+      if (published !== undefined && fault === undefined) tell('published', `published ${short(published.commit)} of ${published.ref}`)
+      if (source?.held === undefined && (status.findings?.errors ?? 0) > 0 && status.findings !== undefined)
+        tell('checks', `the checks found ${describeErrors(status.findings)}; it is published all the same, as spec.validation says`)
+      tellReady(status)
     },
     report(target, status) {
-      tell(target, `${target}: ${describeReport(status)}`)
+      if (status.phase === 'Synced' || status.phase === 'Drifted') inPlace.add(target)
+      else inPlace.delete(target)
+      const hasGateway = targets.some(({ name, gatewayUrl }) => name === target && gatewayUrl !== undefined)
+      tell(target, `${target}: ${describeReport(status, hasGateway)}`)
+      if (status.finishedAt === undefined) return
+      const lines = new Set(remarksOf(status).map((remark) => `${target}: ${remark}`))
+      for (const line of lines) if (findings.get(target)?.has(line) !== true) write(line)
+      findings.set(target, lines)
+    },
+    failed(fault) {
+      tell('failed', `${fault.message} (${fault.reason}); trying again`)
     },
   }
 }
 
-/** `Synced 1a2b3c4, 3 added, 1 changed, 0 removed, scanned`. */
-function describeReport(status: SyncReportStatus): string {
+/** `Synced 1a2b3c4d, 3 added, 1 changed, 0 removed, 9 unchanged, gateway read projects`. */
+function describeReport(status: SyncReportStatus, hasGateway: boolean): string {
   const parts = [status.commit === undefined ? status.phase : `${status.phase} ${short(status.commit)}`]
   const { files, scan, reason, message } = status
   if (files !== undefined)
     parts.push(`${files.added} added, ${files.changed} changed, ${files.removed} removed, ${files.unchanged} unchanged`)
   const scanned = (['projects', 'config'] as const).filter((kind) => scan?.[kind] !== undefined)
-  if (scanned.length > 0) parts.push(`gateway read ${scanned.join(' and ')}`)
+  // A gateway that has yet to read this commit may have read another one long ago.
+  if (hasGateway && scanned.length > 0 && (status.phase === 'Synced' || status.phase === 'Drifted'))
+    parts.push(`gateway read ${scanned.join(' and ')}`)
   if (status.phase !== 'Synced' && message !== undefined) parts.push(reason === undefined ? message : `${message} (${reason})`)
   return parts.join(', ')
+}
+
+/** What is worth knowing beside the phase: findings, local changes, what the gateway complained of. */
+function remarksOf({ phase, findings = [], drift, scan }: SyncReportStatus): string[] {
+  const found = findings.map(({ rule, path, message }) => `${path === '' ? '' : `${path}: `}${message} (${rule})`)
+  const complaints = (scan?.problems ?? []).map((problem) => `the gateway says: ${problem}`)
+  if (drift === undefined || drift.count === 0 || phase === 'Drifted') return [...found, ...complaints]
+  return [`${drift.count} of our files were changed or deleted locally: ${drift.paths.slice(0, 3).join(', ')}`, ...found, ...complaints]
+}
+
+function whatStays({ published }: GatewaySyncStatus): string {
+  return published === undefined ? 'nothing is published yet' : `commit ${short(published.commit)} of ${published.ref} stays`
 }
 
 function short(commit: string): string {

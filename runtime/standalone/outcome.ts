@@ -18,7 +18,7 @@ type Facts = {
 }
 
 /** Phases in which a target stays until someone changes something. */
-const failing: ReadonlySet<string> = new Set(['Failed', 'Blocked', 'DryRun', 'Paused'])
+const failing: ReadonlySet<string> = new Set(['Failed', 'Blocked', 'DryRun', 'Paused', 'Drifted'])
 
 /** A gateway that starts is waited for; one that is not there, or of which nobody knows the mode any more, is named at once. */
 const unanswered: ReadonlySet<string> = new Set<Reason>(['GatewayUnreachable', 'ModeUnknown'])
@@ -31,7 +31,7 @@ export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome 
     return {
       kind: 'failed',
       reason: status.source.held,
-      message: status.findings === undefined ? conditionMessage(status) : describeErrors(status.findings),
+      message: describeHeld(status),
     }
   for (const [name, report] of reports) {
     if (report === undefined || !(failing.has(report.phase) || unanswered.has(report.reason ?? ''))) continue
@@ -50,6 +50,14 @@ export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome 
 export function lateOutcome(status: GatewaySyncStatus, seconds: number): Outcome {
   const reason: Reason = 'Timeout'
   return { kind: 'failed', reason, message: `not in place after ${seconds} s: ${conditionMessage(status)}` }
+}
+
+/** Which commit is refused and why, and what gateways go on with. */
+function describeHeld(status: GatewaySyncStatus): string {
+  const { source, findings, published } = status
+  const why = findings === undefined ? conditionMessage(status) : describeErrors(findings)
+  const stays = published === undefined ? '' : `; commit ${published.commit.slice(0, 8)} stays`
+  return source?.commit === undefined ? why : `commit ${source.commit.slice(0, 8)} is refused: ${why}${stays}`
 }
 
 function conditionMessage(status: GatewaySyncStatus): string {

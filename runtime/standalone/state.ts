@@ -11,6 +11,9 @@ import { diskFault, errorCode, isMissing, writeDurably } from '../sync/disk.ts'
 
 const stateSchema = v.object({
   version: v.literal(1),
+  /** The GatewaySync that it is about. */
+  namespace: v.string(),
+  name: v.string(),
   uid: v.string(),
   /** Counts the versions of the spec, as an API server does; `specHash` tells when to count. */
   generation: v.number(),
@@ -60,10 +63,11 @@ export function openState(folder: string): RunnerState | undefined {
   throw new Fault('StateUnreadable', `${file} is damaged; remove it to start anew (open requests are then forgotten)`)
 }
 
-/** Throws DiskFull, NotWritable. */
+/** A folder that somebody took away is made anew. Throws DiskFull, NotWritable. */
 export function writeState(folder: string, state: RunnerState): void {
   const file = path.join(folder, fileName)
   try {
+    makeFolders(folder)
     writeDurably(file, [JSON.stringify(state)])
   } catch (error) {
     throw diskFault(error, file)

@@ -34,6 +34,8 @@ export type Wanted = {
   paused: boolean
   /** How what templates and patches make of resource collections is judged. */
   validation: GatewaySyncSpec['validation']
+  /** Look for local changes also where a new commit came, which is otherwise left to the next look at the same commit. */
+  thorough?: boolean
   /** Aborted when nothing more shall be written: what is staged is given up, a publish that has begun is ended. */
   halt?: AbortSignal | undefined
 }

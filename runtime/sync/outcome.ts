@@ -100,8 +100,14 @@ export function ended(
     ...result,
     phase: 'Drifted',
     reason: 'Drifted',
-    message: `${drift.count} of our files were changed locally: ${drift.paths.slice(0, 3).join(', ')}`,
+    message: describeDrift(drift),
   }
+}
+
+function describeDrift({ count, paths }: Drift): string {
+  const named = paths.slice(0, 3)
+  const more = count > named.length ? ` and ${count - named.length} more` : ''
+  return `${count} of our files were changed or deleted locally: ${named.join(', ')}${more}`
 }
 
 /** What was delivered stays in force; it is not "in place", because nobody knows whether it is what the gateway reads. */

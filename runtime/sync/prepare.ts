@@ -46,7 +46,7 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
   const intent = await findIntent({ source, renderPath: pathRenderer(renderer) }, wanted, context, manifest, signal)
   const options = { like: wanted.commit, verifyContent: repair === 'verify-content' }
   const looks =
-    intent.from === 'delta' && repair === 'as-configured'
+    intent.from === 'delta' && repair === 'as-configured' && wanted.thorough !== true
       ? undefined
       : await lookForDrift(wanted.dataDir, undecided(manifest, intent), options, signal)
   const judged = looks === undefined ? undefined : await judge(source, wanted, manifest, intent, looks, renderer, signal)

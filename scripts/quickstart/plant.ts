@@ -37,7 +37,7 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
   const target = gateways.map(({ mode, dataDir, simulator }) => `name=gw-${mode},data=${dataDir},gateway=${simulator.url},mode=${mode}`)
   const targets = parseTargets({ target, data: undefined, gateway: undefined, profile: undefined }, sync, folder)
 
-  const narrator = createNarrator((line) => say(line.startsWith('not ') ? 'yellow' : 'green', `  ${line}`))
+  const narrator = createNarrator((line) => say(line.startsWith('not ') ? 'yellow' : 'green', `  ${line}`), targets)
   const reports = new Map<string, SyncReportStatus>()
   const standalone = createStandalone(
     {
@@ -50,7 +50,8 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
       apiKey: async () => undefined,
     },
     {
-      status: (status) => narrator.status(status),
+      status: (status, fault, answered) => narrator.status(status, answered, fault),
+      failed: (fault) => narrator.failed(fault),
       report(name, status) {
         reports.set(name, status)
         narrator.report(name, status)

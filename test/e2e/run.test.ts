@@ -90,10 +90,19 @@ void t.test('another repository takes the place of the one before, whose mirror 
     [repository, 'here'],
     [moved, 'there'],
   ] as const) {
-    const result = await runCli(['run', '-f', writeManifest(folder, where.folder, projects), '--data', dataDir, '--once'])
+    const result = await runCli([
+      'run',
+      '-f',
+      writeManifest(folder, where.folder, projects),
+      '--data',
+      dataDir,
+      '--state',
+      path.join(folder, 'state'),
+      '--once',
+    ])
     t.equal(result.code, 0, `ended without an error: ${result.stderr}`)
     t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), text)
-    t.equal(readdirSync(path.join(dataDir, '.cluster-sync/state/mirrors')).length, 1)
+    t.equal(readdirSync(path.join(folder, 'state/mirrors')).length, 1)
   }
 })
 

@@ -2,20 +2,28 @@
  * Runs the command line as a user does: a process with arguments, output and an exit code.
  */
 import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 const cli = path.resolve(import.meta.dirname, '../../runtime/cli.ts')
+
+/** State goes where the tests end with it, not to where this user or this machine keeps it. */
+const stateDirectory = mkdtempSync(path.join(tmpdir(), 'cluster-sync-state-'))
+process.once('exit', () => rmSync(stateDirectory, { recursive: true, force: true }))
+const environment = { ...process.env, STATE_DIRECTORY: stateDirectory }
 
 export type CliResult = { code: number | null; stdout: string; stderr: string }
 
 export function runCli(
   args: readonly string[],
-  options: { cwd?: string; timeoutMs?: number; under?: readonly string[] } = {},
+  options: { cwd?: string; timeoutMs?: number; under?: readonly string[]; env?: Record<string, string> } = {},
 ): Promise<CliResult> {
   return new Promise((resolve, reject) => {
     const command: string[] = [...(options.under ?? []), process.execPath, cli, ...args]
     const child = spawn(command[0] ?? '', command.slice(1), {
       cwd: options.cwd,
+      env: { ...environment, ...options.env },
       timeout: options.timeoutMs ?? 60_000,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -31,6 +39,10 @@ export function runCli(
 export type RunningCli = {
   /** Everything written to stdout so far. */
   output(): string
+  /** Sends a signal and does not wait. */
+  signal(name: NodeJS.Signals): void
+  /** Settles with the exit code. */
+  ended: Promise<number | null>
   /** Ends it as a service manager does; returns the exit code. */
   stop(): Promise<number | null>
   /** Ends it as a loss of power does. */
@@ -39,7 +51,7 @@ export type RunningCli = {
 
 /** Starts a command that goes on until it is told to stop. */
 export function startCli(args: readonly string[]): RunningCli {
-  const child = spawn(process.execPath, [cli, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [cli, ...args], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
   let stdout = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')))
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
@@ -47,5 +59,11 @@ export function startCli(args: readonly string[]): RunningCli {
     child.kill(signal)
     return await ended
   }
-  return { output: () => stdout, stop: () => end('SIGTERM'), kill: async () => void (await end('SIGKILL')) }
+  return {
+    output: () => stdout,
+    signal: (name) => void child.kill(name),
+    ended,
+    stop: () => end('SIGTERM'),
+    kill: async () => void (await end('SIGKILL')),
+  }
 }

@@ -11,8 +11,9 @@ import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
 import { connectGateway, type Gateway } from '../../../runtime/gateway/gateway.ts'
 import { createModeFinder } from '../../../runtime/gateway/mode.ts'
+import { isInterrupted } from '../../../runtime/sync/journal.ts'
 import { silentLog } from '../../../runtime/log.ts'
-import { type EngineMemory, present, runCycle } from '../../../runtime/sync/cycle.ts'
+import { type EngineMemory, present, recoverFolder, runCycle } from '../../../runtime/sync/cycle.ts'
 import { startSimulator } from '../../../examples/simulator/simulator.ts'
 import { freePort } from '../../support/installation.ts'
 import { memorySource, type Tree } from '../../support/memory-source.ts'
@@ -50,6 +51,9 @@ function setUp(t: Pick<Test, 'teardown'>, options: Options = {}) {
       mode,
       podFacts: async () => pod,
       present: () => present(dataDir),
+      async recover(signal) {
+        if (isInterrupted(dataDir)) await recoverFolder({ clock: systemClock, log: silentLog, memory }, dataDir, signal)
+      },
       cycle: (from, to, wanted, signal) =>
         runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),
       report: (status) => void reports.push(status),

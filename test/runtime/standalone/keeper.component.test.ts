@@ -3,6 +3,7 @@ import path from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
+import { silentLog } from '../../../runtime/log.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { createStore, syncKey } from '../../../runtime/reconcile/store.ts'
 import { createKeeper } from '../../../runtime/standalone/keeper.ts'
@@ -22,7 +23,7 @@ function start(stateDir: string, sync: StandaloneSync) {
   const changed: string[] = []
   const store = createStore((key) => changed.push(key))
   const targets = parseTargets({ target: ['name=gw,data=/data'], data: undefined, gateway: undefined, profile: undefined }, sync, '/')
-  const keeper = createKeeper({ store, clock: systemClock }, { sync, targets, stateDir })
+  const keeper = createKeeper({ store, clock: systemClock, log: silentLog }, { sync, targets, stateDir })
   return { keeper, store, changed }
 }
 

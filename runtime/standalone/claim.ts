@@ -1,0 +1,42 @@
+/**
+ * One run for each data directory and each state folder: every lock is taken before anything is read or written, so that a run that is
+ * refused has changed nothing, and no push is accepted by two processes.
+ */
+import type { Clock } from '../clock.ts'
+import { asFault, isAbort } from '../fault.ts'
+import { ensureEngineFolder, ownershipOf } from '../sync/disk.ts'
+import { releaseLock, takeLock } from '../sync/lock.ts'
+
+export type Claim = {
+  /** Gives all locks back. */
+  release(): void
+}
+
+/**
+ * Takes absolute paths. Throws FolderLocked, with no lock left behind, and the signal's reason. A folder whose lock cannot be written now (a
+ * full disk, say) is no reason to refuse the others: nothing is written to it without its lock, and each sync tries again.
+ */
+export async function claimFolders(clock: Clock, folders: readonly string[], signal: AbortSignal): Promise<Claim> {
+  const taken: string[] = []
+  const release = (): void => {
+    for (const folder of taken.splice(0)) releaseLock(folder)
+  }
+  try {
+    for (const folder of folders) if (await take(clock, folder, signal)) taken.push(folder)
+  } catch (error) {
+    release()
+    throw error
+  }
+  return { release }
+}
+
+async function take(clock: Clock, folder: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    ensureEngineFolder(folder, ownershipOf(folder))
+    await takeLock(folder, clock, signal)
+    return true
+  } catch (error) {
+    if (isAbort(error, signal) || asFault(error).reason === 'FolderLocked') throw error
+    return false
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Where a run keeps what it must remember, and its mirrors: outside of the data directory, which belongs to the gateway, and where nobody
+ * else may write, because whoever writes a mirror's files decides what git runs.
+ */
+import { createHash } from 'node:crypto'
+import { chownSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
+import path from 'node:path'
+import { Fault } from '../fault.ts'
+import { diskFault, errorCode, isMissing } from '../sync/disk.ts'
+import type { Owner } from './identity.ts'
+
+/** What the environment says about where state belongs. */
+export type StateHomes = {
+  /** Given by systemd for `StateDirectory=`; with several, the first counts. */
+  stateDirectory: string | undefined
+  xdgStateHome: string | undefined
+  home: string | undefined
+}
+
+/** Of root: the place for state that outlives a boot, by the Filesystem Hierarchy Standard. */
+const rootState = '/var/lib/cluster-sync'
+
+/**
+ * The folder for the state of a run over `dataDir`, when none is named: one for each data directory. Throws InvalidConfiguration where
+ * nothing says where state belongs. Pure.
+ */
+export function defaultStateFolder(dataDir: string, homes: StateHomes, isRoot: boolean): string {
+  const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 12)
+  return path.join(stateBase(homes, isRoot), `${path.basename(dataDir)}-${hash}`)
+}
+
+function stateBase({ stateDirectory, xdgStateHome, home }: StateHomes, isRoot: boolean): string {
+  const [given = ''] = (stateDirectory ?? '').split(':')
+  if (path.isAbsolute(given)) return given
+  if (isRoot) return rootState
+  if (xdgStateHome !== undefined && path.isAbsolute(xdgStateHome)) return path.join(xdgStateHome, 'cluster-sync')
+  if (home !== undefined && path.isAbsolute(home) && home !== '/') return path.join(home, '.local/state/cluster-sync')
+  throw new Fault('InvalidConfiguration', 'this user has no home directory to keep state in: give --state <dir>')
+}
+
+/**
+ * Makes the folder if need be, for `owner` where the run goes on as another user, and returns its real path. Throws InvalidConfiguration
+ * where another user may write to it or to a folder above it; NotWritable, DiskFull.
+ */
+export function prepareStateFolder(folder: string, owner: Owner | undefined): string {
+  const self = process.geteuid?.() ?? 0
+  try {
+    const parent = makeParents(path.dirname(folder), owner === undefined ? 0o700 : 0o755)
+    refuseOpenFolders(parent, self)
+    const real = resolved(path.join(parent, path.basename(folder)))
+    if (path.dirname(real) !== parent) refuseOpenFolders(path.dirname(real), self)
+    if (makeOne(real, 0o700) && owner !== undefined) chownSync(real, owner.uid, owner.gid)
+    const stat = lstatSync(real)
+    const wanted = owner?.uid ?? self
+    if (!stat.isDirectory()) throw new Fault('InvalidConfiguration', `the state folder "${real}" is no folder`)
+    if (stat.uid !== wanted) {
+      const message = `the state folder "${real}" belongs to user ${stat.uid}, and the run goes on as user ${wanted}`
+      throw new Fault('InvalidConfiguration', `${message}: chown -R ${wanted} it, or give another --state`)
+    }
+    if (othersMayWrite(stat, self)) throw openFolder(real)
+    return real
+  } catch (error) {
+    throw diskFault(error, folder)
+  }
+}
+
+/** Makes what is missing from the top down and returns the real path, so that no link is followed later. */
+function makeParents(folder: string, mode: number): string {
+  const above = path.dirname(folder)
+  try {
+    return realpathSync(folder)
+  } catch (error) {
+    if (!isMissing(error) || above === folder) throw error
+  }
+  const made = path.join(makeParents(above, mode), path.basename(folder))
+  makeOne(made, mode)
+  return made
+}
+
+function makeOne(folder: string, mode: number): boolean {
+  try {
+    mkdirSync(folder, { mode })
+    return true
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+function resolved(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch (error) {
+    if (isMissing(error)) return folder
+    throw error
+  }
+}
+
+/** Whoever may rename a folder may put another in its place. In one with the sticky bit only its owner may. */
+function refuseOpenFolders(real: string, self: number): void {
+  for (let folder = real; ; folder = path.dirname(folder)) {
+    const stat = lstatSync(folder)
+    const owned = stat.uid === 0 || stat.uid === self
+    if (!owned || (othersMayWrite(stat, self) && (stat.mode & 0o1000) === 0)) throw openFolder(folder)
+    if (path.dirname(folder) === folder) return
+  }
+}
+
+/** Many systems give each user a group of their own and let it write: that group is nobody else, unless it is root's. */
+function othersMayWrite({ mode, gid }: Stats, self: number): boolean {
+  const ownGroup = self !== 0 && gid === process.getegid?.()
+  return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !ownGroup)
+}
+
+function openFolder(folder: string): Fault {
+  const advice = 'take that right away (chmod go-w), or give another --state'
+  return new Fault('InvalidConfiguration', `another user may write to "${folder}", so what is kept there could not be trusted: ${advice}`)
+}
