@@ -6,23 +6,22 @@ import path from 'node:path'
 import type { AgentSettings } from './agent-settings.ts'
 import { podInfoFiles } from './agent-settings.ts'
 import { parseDownwardFile, type PodFacts } from './agent/desired.ts'
+import { createAccessKeeper } from './agent/gateway-access.ts'
 import { createFollower, type Follower } from './agent/follow.ts'
 import { type AgentCounters, countReport, exposition, noCycles } from './agent/metrics.ts'
 import { serveProbes } from './agent/probes.ts'
 import { createReporter, type Reporter } from './agent/report.ts'
+import { type SyncWatch, watchSync } from './agent/watch-sync.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { readAgentConfig } from './config.ts'
-import { deliveryClient } from './delivery/client.ts'
-import type { Source } from './delivery/protocol.ts'
+import { type DeliveryClient, deliveryClient } from './delivery/client.ts'
+import type { GatewayAccess, Source } from './delivery/protocol.ts'
 import { Fault } from './fault.ts'
 import { connectGateway, type Gateway } from './gateway/gateway.ts'
 import { createModeFinder } from './gateway/mode.ts'
 import type { SyncReportStatus } from './gatewaysync/report.ts'
 import type { GatewaySyncSpec } from './gatewaysync/spec.ts'
-import type { GatewaySyncStatus } from './gatewaysync/status.ts'
-import { createKube, type Kube, loadKube } from './kube/client.ts'
-import { runListWatch } from './kube/list-watch.ts'
-import { gatewaySyncType } from './kube/types.ts'
+import { createKube, loadKube } from './kube/client.ts'
 import { createLog, type Log } from './log.ts'
 import { readSmallFile } from './sync/disk.ts'
 import { type EngineMemory, present, recoverFolder, runCycle } from './sync/cycle.ts'
@@ -31,7 +30,6 @@ import { releaseLock } from './sync/lock.ts'
 import { version } from './version.ts'
 
 const maxConfBytes = 1024 * 1024
-const maxMountedCharacters = 1024 * 1024
 /** After SIGTERM a publish is finished, a report written; then the process ends in any case. */
 const stopWithinMs = 15_000
 
@@ -44,28 +42,29 @@ async function main(): Promise<void> {
   const stop = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(new Error(name)))
   log.info({ namespace: settings.podNamespace, pod: settings.podName, name: settings.gatewaySync ?? '' }, 'agent started')
-  const { gatewaySync, dataDir } = settings
-  if (gatewaySync === undefined || dataDir === undefined) await idle({ log }, settings, stop.signal)
-  else await follow({ clock, log }, { ...settings, gatewaySync, dataDir }, stop.signal)
+  const { dataDir } = settings
+  if (dataDir === undefined) await idle({ log }, settings, stop.signal)
+  else await follow({ clock, log }, { ...settings, dataDir }, stop.signal)
   log.info({}, 'agent stopped')
   // Whatever still waits (a half-open connection, say) must not keep the pod.
   setImmediate(() => process.exit(0)).unref()
 }
 
-/** Injection found nothing to follow: the gateway runs as if we were not there, and the pod's annotations say why. */
+/** Injection found no data volume to write to: the gateway runs as if we were not there. */
 async function idle({ log }: { log: Log }, { port }: AgentSettings, signal: AbortSignal): Promise<void> {
-  log.warn({}, 'nothing to do: the pod names no GatewaySync, or has no data volume')
+  log.warn({}, 'nothing to do: the pod has no data volume that could be told from others')
   const health = () => ({ started: true, live: true, why: undefined })
   const { closed } = await serveProbes({ health, metrics: () => exposition(undefined, noCycles) }, { port, host: '::' }, signal)
   await closed
 }
 
-type Following = AgentSettings & { gatewaySync: string; dataDir: string }
+type Following = AgentSettings & { dataDir: string }
 
 async function follow(deps: Deps, settings: Following, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps
   const kube = createKube(loadKube({ kubeconfig: settings.kubeconfig }), { clock, userAgent: `cluster-sync-agent/${version}` })
-  const reporter = createReporter({ kube, clock, log }, { ...reporterIdentity(settings) })
+  const { podNamespace: namespace, podName, podUid, gatewaySync: named } = settings
+  const reporter = createReporter({ kube, clock, log }, { namespace, podName, podUid, gatewaySync: () => watch.name() })
   let last: SyncReportStatus | undefined
   let counters: AgentCounters = noCycles
   const report = (status: SyncReportStatus): void => {
@@ -73,31 +72,27 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
     counters = countReport(counters, status)
     reporter.report(status)
   }
-  const follower = createAgentFollower(deps, settings, report)
+  const follower = createAgentFollower(deps, settings, () => watch.name(), report)
+  const annotations = (): PodFacts['annotations'] => podFactsOf(settings).annotations
+  const watch = watchSync({ kube, clock, log, observe: (followed) => follower.observe(followed) }, { namespace, named, annotations })
   const probes = await serveProbes(
     { health: () => follower.health(), metrics: () => exposition(last, counters) },
     { port: settings.port, host: '::' },
     signal,
   )
-  await run(deps, settings, { kube, follower, reporter }, signal)
+  await run({ watch, follower, reporter }, signal)
   releaseLock(settings.dataDir)
   await probes.closed
 }
 
-function reporterIdentity({ podNamespace, podName, podUid, gatewaySync }: Following) {
-  return { namespace: podNamespace, podName, podUid, gatewaySync }
-}
-
 /** The reporter outlives the follower, so that the last word of a cycle is written. */
 async function run(
-  deps: Deps,
-  settings: Following,
-  { kube, follower, reporter }: { kube: Kube; follower: Follower; reporter: Reporter },
+  { watch, follower, reporter }: { watch: SyncWatch; follower: Follower; reporter: Reporter },
   signal: AbortSignal,
 ): Promise<void> {
   const followed = new AbortController()
   const reporting = reporter.run(followed.signal)
-  const watching = watchOwn({ ...deps, kube }, settings, follower, signal)
+  const watching = watch.run(signal)
   await follower.run(signal)
   followed.abort(signal.reason)
   const late = AbortSignal.timeout(stopWithinMs)
@@ -107,49 +102,26 @@ async function run(
   ])
 }
 
-/** The one watch of an agent: its own GatewaySync, by name. */
-async function watchOwn(deps: Deps & { kube: Kube }, settings: Following, follower: Follower, signal: AbortSignal): Promise<void> {
-  let present = false
-  await runListWatch(
-    deps,
-    {
-      type: gatewaySyncType,
-      namespace: settings.podNamespace,
-      fieldSelector: `metadata.name=${settings.gatewaySync}`,
-      project: ({ metadata, spec, status }) => ({
-        annotations: metadata.annotations ?? {},
-        spec,
-        status: (status ?? {}) as GatewaySyncStatus,
-      }),
-    },
-    {
-      upsert(_key, object) {
-        present = true
-        follower.observe(object)
-      },
-      remove() {
-        present = false
-        follower.observe(undefined)
-      },
-      synced() {
-        if (!present) follower.observe(undefined)
-      },
-    },
-    signal,
-  )
-}
-
-function createAgentFollower({ clock, log }: Deps, settings: Following, report: (status: SyncReportStatus) => void): Follower {
+function createAgentFollower(
+  { clock, log }: Deps,
+  settings: Following,
+  followedName: () => string | undefined,
+  report: (status: SyncReportStatus) => void,
+): Follower {
   const { dataDir, gatewaySync, modeArgument, modeEnvironment } = settings
   const memory: EngineMemory = { manifest: undefined }
   const conf = path.join(dataDir, 'ignition.conf')
+  let client: ClientOf = () => unusableClient(new Fault('DeliveryUnreachable', 'no GatewaySync is followed'))
   const ignitionConf = (): string | undefined => readSmallFile(conf, maxConfBytes)?.toString('utf8')
   return createFollower(
     {
       clock,
       log,
-      source: (delivery) => sourceOf({ clock }, settings, delivery),
-      gateway: (spec) => gatewayOf({ clock, log }, settings, spec),
+      source(delivery) {
+        client = clientFor({ clock }, settings, delivery, followedName)
+        return throughLatest(client)
+      },
+      gateway: (spec) => gatewayOf({ clock, log }, spec, (signal) => client().gateway(signal)),
       mode: createModeFinder({ clock, ignitionConf }, { argument: modeArgument, environment: modeEnvironment }),
       podFacts: async () => podFactsOf(settings),
       present: () => present(dataDir),
@@ -163,17 +135,43 @@ function createAgentFollower({ clock, log }: Deps, settings: Following, report: 
   )
 }
 
-/** The token goes to the host that injection named and to no other, whoever wrote the status. */
-function sourceOf({ clock }: { clock: Clock }, settings: Following, { url, caBundle }: { url: string; caBundle: string }): Source {
+type ClientOf = () => DeliveryClient
+
+/**
+ * The client for the GatewaySync that is followed at the time of the call. The token goes to the host that injection named and to no other,
+ * whoever wrote the status.
+ */
+function clientFor(
+  { clock }: { clock: Clock },
+  settings: Following,
+  { url, caBundle }: { url: string; caBundle: string },
+  followedName: () => string | undefined,
+): ClientOf {
   if (URL.parse(url)?.host !== settings.deliveryHost) {
     const message = `status.delivery names ${url}, and this pod was injected to use ${settings.deliveryHost}; recreate the pod`
-    return unusableSource(new Fault('DeliveryUnauthorised', message))
+    return () => unusableClient(new Fault('DeliveryUnauthorised', message))
   }
   const token = async (): Promise<string> => readFileSync(settings.deliveryTokenFile, 'utf8').trim()
-  return deliveryClient({ url, caBundle, token, namespace: settings.podNamespace, name: settings.gatewaySync, clock })
+  const open = (name: string): { name: string; client: DeliveryClient } => ({
+    name,
+    client: deliveryClient({ url, caBundle, token, namespace: settings.podNamespace, name, clock }),
+  })
+  let latest: ReturnType<typeof open> | undefined
+  return () => {
+    const name = followedName() ?? ''
+    if (latest?.name !== name) latest = open(name)
+    return latest.client
+  }
 }
 
-function unusableSource(fault: Fault): Source {
+function throughLatest(client: ClientOf): Source {
+  return {
+    changes: (request, signal) => client().changes(request, signal),
+    blobs: (request, sink, signal) => client().blobs(request, sink, signal),
+  }
+}
+
+function unusableClient(fault: Fault): DeliveryClient {
   return {
     // oxlint-disable-next-line require-yield -- there is nothing to yield
     async *changes() {
@@ -182,28 +180,21 @@ function unusableSource(fault: Fault): Source {
     async blobs() {
       throw fault
     },
+    async gateway() {
+      throw fault
+    },
   }
 }
 
-/** The gateway's container shares the pod's network. */
-function gatewayOf({ clock, log }: Deps, { apiKeyFile, gatewayCaFile }: Following, spec: GatewaySyncSpec['gateway']): Gateway {
+/** The gateway's container shares the pod's network. Where the GatewaySync names neither key nor authority, nobody is asked for them. */
+function gatewayOf({ clock, log }: Deps, spec: GatewaySyncSpec['gateway'], ask: (signal: AbortSignal) => Promise<GatewayAccess>): Gateway {
   const port = spec.port ?? (spec.tls ? 8043 : 8088)
-  return connectGateway({
-    url: `${spec.tls ? 'https' : 'http'}://localhost:${port}`,
-    apiKey: async () => (apiKeyFile === undefined ? undefined : readMounted(apiKeyFile)),
-    ca: () => (gatewayCaFile === undefined ? undefined : readMounted(gatewayCaFile)),
-    clock,
-    log,
-  })
-}
-
-/** Mounted keys are links, as the kubelet swaps them as a whole; an absent optional one is none. */
-function readMounted(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8').slice(0, maxMountedCharacters).trim()
-  } catch {
-    return undefined
-  }
+  const url = `${spec.tls ? 'https' : 'http'}://localhost:${port}`
+  if (spec.api === undefined && spec.caBundle === undefined) return connectGateway({ url, apiKey: async () => undefined, clock, log })
+  const access = createAccessKeeper({ clock, ask })
+  const apiKey = async (): Promise<string | undefined> => (spec.api === undefined ? undefined : (await access.get()).apiKey)
+  const ca = async (): Promise<string | undefined> => (spec.caBundle === undefined ? undefined : (await access.get()).caBundle)
+  return connectGateway({ url, apiKey, ca, renew: () => access.renew(), clock, log })
 }
 
 function podFactsOf({ podName, podNamespace, podInfoDir }: Following): PodFacts {

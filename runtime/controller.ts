@@ -102,6 +102,7 @@ async function run(
       reviews,
       store,
       mirrors,
+      readSecret,
       metrics,
       events,
       keys,

@@ -49,9 +49,18 @@ export type Desired =
  * `inPlace` is the commit that the data directory holds. A published commit that answers an earlier spec (another ref or repository) is
  * brought nowhere: where it is in place already the gateway keeps it, everywhere else the answer to the present spec is waited for.
  */
-export function desiredSync(gatewaySync: string, followed: FollowedSync | undefined, pod: PodFacts, inPlace: string | undefined): Desired {
+export function desiredSync(
+  gatewaySync: string | undefined,
+  followed: FollowedSync | undefined,
+  pod: PodFacts,
+  inPlace: string | undefined,
+): Desired {
   if (followed === undefined) {
-    return idle('Pending', 'NotFound', `GatewaySync "${gatewaySync}" does not exist in namespace "${pod.namespace}"`)
+    const missing =
+      gatewaySync === undefined
+        ? `the pod names no GatewaySync and namespace "${pod.namespace}" has not exactly one`
+        : `GatewaySync "${gatewaySync}" does not exist in namespace "${pod.namespace}"`
+    return idle('Pending', 'NotFound', missing)
   }
   const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
   const read = readFollowedSpec(followed.spec, name)

@@ -34,7 +34,12 @@ export type FollowDeps = {
   report(status: SyncReportStatus): void
 }
 
-export type FollowOptions = { gatewaySync: string; dataDir: string; agentVersion: string }
+export type FollowOptions = {
+  /** The GatewaySync that the pod names, for messages; undefined: it follows the only one of its namespace. */
+  gatewaySync: string | undefined
+  dataDir: string
+  agentVersion: string
+}
 
 export type Follower = {
   /** The GatewaySync as it is now; undefined: it does not exist. */
@@ -112,6 +117,8 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       report({ ...kept(held), ...kept(last), ...base, phase: desired.phase, reason: fault.reason, message: fault.message, finishedAt: at })
       return undefined
     }
+    // First, because the way into the gateway comes over delivery too.
+    const source = sources(desired.delivery)
     const gateway = gateways(desired.gateway)
     const mode = await deps.mode(gateway, signal)
     const asks = desired.profile.collections?.mode === 'auto' && mode?.from !== 'gateway' && mode?.from !== 'target'
@@ -138,7 +145,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     }
     const moves = held?.commit !== desired.commit || held.syncHash !== desired.syncHash
     if (moves && !desired.paused) report({ ...kept(last), ...base, profile: desired.profile.name, phase: 'Syncing' })
-    const result = await deps.cycle(sources(desired.delivery), gateway, wanted, signal)
+    const result = await deps.cycle(source, gateway, wanted, signal)
     synced ||= result.commit === desired.commit && result.syncHash === desired.syncHash
     whole ||= result.commit !== undefined
     const ignored = desired.ignoredFields.length > 0 ? { ignoredFields: [...desired.ignoredFields] } : {}

@@ -18,7 +18,15 @@ export type Reporter = {
   run(signal: AbortSignal): Promise<void>
 }
 
-export type ReporterIdentity = { namespace: string; podName: string; podUid: string; gatewaySync: string }
+export type ReporterIdentity = {
+  namespace: string
+  podName: string
+  podUid: string
+  /** The GatewaySync that is followed now; undefined: none, and then nobody would read a report. */
+  gatewaySync(): string | undefined
+}
+
+type ReportSpec = { gatewaySync: string; podUid: string }
 
 const lastWriteMs = 3_000
 
@@ -27,34 +35,35 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
   const key = { namespace: identity.namespace, name: identity.podName }
   let wanted: SyncReportStatus | undefined
   /** What the API server holds as far as we know; undefined: look first. `ours`: its spec names this pod. */
-  let stored: { status: Record<string, unknown>; ours: boolean } | undefined
+  let stored: { status: Record<string, unknown>; spec: ReportSpec; ours: boolean } | undefined
   let unwritten = false
   let wake: (() => void) | undefined
 
-  const spec = { gatewaySync: identity.gatewaySync, podUid: identity.podUid }
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: identity.podName, uid: identity.podUid }]
 
   /** Creates the object, or becomes the owner of the one that a predecessor of the same name left. */
-  const ensureObject = async (signal: AbortSignal): Promise<NonNullable<typeof stored>> => {
+  const ensureObject = async (spec: ReportSpec, signal: AbortSignal): Promise<NonNullable<typeof stored>> => {
     const present = await kube.get(syncReportType, key, signal)
     if (present === undefined) {
       const metadata = { name: identity.podName, namespace: identity.namespace, ownerReferences }
       await kube.create(syncReportType, { apiVersion, kind: syncReportKind.kind, metadata, spec }, signal)
-      return { status: {}, ours: true }
+      return { status: {}, spec, ours: true }
     }
     await kube.mergePatch(syncReportType, key, { metadata: { ownerReferences } }, {}, signal)
     const held = { spec: {}, status: {}, ...present } as { spec: Record<string, unknown>; status: Record<string, unknown> }
-    return { status: held.status, ours: mergePatchBetween(held.spec, spec) === undefined }
+    return { status: held.status, spec, ours: mergePatchBetween(held.spec, spec) === undefined }
   }
 
-  const write = async (status: SyncReportStatus, signal: AbortSignal): Promise<void> => {
+  const write = async (status: SyncReportStatus, gatewaySync: string, signal: AbortSignal): Promise<void> => {
+    const spec = { gatewaySync, podUid: identity.podUid }
+    if (stored?.spec.gatewaySync !== gatewaySync) stored = undefined
     try {
-      stored ??= await ensureObject(signal)
+      stored ??= await ensureObject(spec, signal)
       const patch = mergePatchBetween(stored.status, status)
       if (patch !== undefined) await kube.mergePatch(syncReportType, key, { status: patch }, { subresource: 'status' }, signal)
       // Last, so that a predecessor's status is never taken for ours.
       if (!stored.ours) await kube.mergePatch(syncReportType, key, { spec }, {}, signal)
-      stored = { status: { ...status }, ours: true }
+      stored = { status: { ...status }, spec, ours: true }
     } catch (error) {
       // Deleted, or owned by an older pod of the name: the next try looks again.
       stored = undefined
@@ -65,8 +74,8 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
   /** Writes what is newest; something newer may come meanwhile and is then left to write. */
   const writeNewest = async (signal: AbortSignal): Promise<void> => {
     const newest = wanted
-    if (newest === undefined) return
-    await write(newest, signal)
+    const gatewaySync = identity.gatewaySync()
+    if (newest !== undefined && gatewaySync !== undefined) await write(newest, gatewaySync, signal)
     unwritten = newest !== wanted
   }
 

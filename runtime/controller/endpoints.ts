@@ -16,9 +16,11 @@ import { connectionBounds } from '../receiver/limits.ts'
 import type { Store } from '../reconcile/store.ts'
 import type { SyncMirrors } from '../reconcile/sync-mirrors.ts'
 import { publishedCommits } from '../reconcile/needed-commits.ts'
+import type { ReadSecret } from '../source/secrets.ts'
 import { type Served, serve, type ServeOptions } from '../serve.ts'
 import type { ControllerSettings } from '../settings.ts'
 import { createAuthoriser } from './authorise.ts'
+import { readGatewayAccess } from './gateway-access.ts'
 import type { PushKeys } from './keys.ts'
 import { controllerReceiver } from './receiver.ts'
 import { specOf } from './spec-of.ts'
@@ -29,6 +31,7 @@ export type EndpointDeps = {
   reviews: Kube
   store: Store
   mirrors: SyncMirrors
+  readSecret: ReadSecret
   metrics: Metrics
   events: EventRecorder
   keys: PushKeys
@@ -65,7 +68,10 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   return served
 }
 
-function delivery({ reviews, store, mirrors, metrics, clock, log }: EndpointDeps, { watchNamespaces: watched }: ControllerSettings) {
+function delivery(
+  { reviews, store, mirrors, readSecret, metrics, clock, log }: EndpointDeps,
+  { watchNamespaces: watched }: ControllerSettings,
+) {
   return deliveryApp({
     authorise: createAuthoriser({ kube: reviews, store, watched, clock }),
     lookup(namespace, name) {
@@ -77,6 +83,7 @@ function delivery({ reviews, store, mirrors, metrics, clock, log }: EndpointDeps
         source: mirrors.source({ namespace, name, spec }),
         hasProfile: (profile) => Object.hasOwn(spec.sync.profiles, profile),
         revision: `${record.uid} ${record.generation}`,
+        access: (signal) => readGatewayAccess(readSecret, namespace, spec.gateway, signal),
       }
     },
     observe: metrics.delivered,
@@ -85,9 +92,10 @@ function delivery({ reviews, store, mirrors, metrics, clock, log }: EndpointDeps
   })
 }
 
-function admission({ store, metrics, clock, log }: EndpointDeps, { agent, delivery: { url } }: ControllerSettings) {
+function admission({ store, notReady, metrics, clock, log }: EndpointDeps, { agent, delivery: { url } }: ControllerSettings) {
   return admissionApp({
     settings: { agent, delivery: { url } },
+    notReady,
     lookup: (namespace, name): FoundSync => findSync(store, namespace, name),
     clock,
     log,

@@ -6,8 +6,8 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
-import { changesReader, decodeProblem, framesReader, maxIdsPerRequest } from './frames.ts'
-import type { BlobsRequest, ChangesRequest, Source } from './protocol.ts'
+import { changesReader, decodeGatewayAccess, decodeProblem, framesReader, maxIdsPerRequest } from './frames.ts'
+import type { BlobsRequest, ChangesRequest, GatewayAccess, Source } from './protocol.ts'
 
 export type DeliveryClientOptions = {
   /** `https://host:port`. */
@@ -33,8 +33,16 @@ const mostUnavailable = 3
 const mostResets = 20
 const resetWaitMs = 1_000
 const longestWaitSeconds = 15
+/** A Secret holds a megabyte. */
+const maxAccessBytes = 2 * 1024 * 1024
 
-export function deliveryClient(options: DeliveryClientOptions): Source {
+/** What an agent asks its controller for. */
+export type DeliveryClient = Source & {
+  /** Throws SecretNotFound and what `Source` throws. */
+  gateway(signal: AbortSignal): Promise<GatewayAccess>
+}
+
+export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
   const { url, caBundle, namespace, name, clock } = options
   const agent = new Agent({ ca: caBundle, keepAlive: true, maxSockets: 2, minVersion: 'TLSv1.2' })
   const base = `${url.replace(/\/+$/, '')}/v1/namespaces/${encodeURIComponent(namespace)}/gatewaysyncs/${encodeURIComponent(name)}`
@@ -52,7 +60,7 @@ export function deliveryClient(options: DeliveryClientOptions): Source {
       const { response, reused, error } = await send(`${base}/${route}`, { agent, token, text }, signal)
       if (response !== undefined) {
         if (response.statusCode === 200) return response
-        const problem = decodeProblem(response.statusCode ?? 0, await readProblem(response))
+        const problem = decodeProblem(response.statusCode ?? 0, await readText(response, maxProblemBytes))
         const isQueued = response.statusCode === 429 && clock.monotonicMs() < queuedUntilMs
         const isTriedAgain = response.statusCode === 503 && (unavailable += 1) <= mostUnavailable
         if (!isQueued && !isTriedAgain) throw problem
@@ -67,6 +75,10 @@ export function deliveryClient(options: DeliveryClientOptions): Source {
   }
 
   return {
+    async gateway(signal) {
+      const response = await ask('gateway', {}, signal)
+      return decodeGatewayAccess(await readText(response, maxAccessBytes))
+    },
     async *changes(request: ChangesRequest, signal) {
       const stop = deadline(streamTimeoutMs, signal)
       const response = await ask('changes', request, stop)
@@ -119,12 +131,12 @@ function send(url: string, { agent, token, text }: { agent: Agent; token: string
   })
 }
 
-async function readProblem(response: IncomingMessage): Promise<string> {
+async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > maxProblemBytes) break
+    if (size > maxBytes) break
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

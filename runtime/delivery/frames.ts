@@ -4,7 +4,7 @@
 import * as v from 'valibot'
 import { Fault, type Reason, reasons } from '../fault.ts'
 import { isCommitHash, isRelativePath } from '../gatewaysync/values.ts'
-import type { BlobId, BlobSink, Change, FileMode } from './protocol.ts'
+import type { BlobId, BlobSink, Change, FileMode, GatewayAccess } from './protocol.ts'
 
 const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
 
@@ -21,6 +21,8 @@ export const blobsBody = v.object({
   profile: v.pipe(v.string(), v.maxLength(63)),
   ids: v.pipe(v.array(id), v.maxLength(maxIdsPerRequest)),
 })
+
+const gatewayAccess = v.object({ apiKey: v.optional(v.string()), caBundle: v.optional(v.string()) })
 
 export function encodeChanges(changes: readonly Change[]): string {
   return changes.map((change) => `${JSON.stringify(change)}\n`).join('')
@@ -105,6 +107,14 @@ export function decodeProblem(status: number, body: string): Fault {
   const text = typeof detail === 'string' ? detail.slice(0, 500) : `the controller answered ${status}`
   if (typeof reason === 'string' && Object.hasOwn(reasons, reason)) return new Fault(reason as Reason, text)
   return new Fault(status === 401 || status === 403 ? 'DeliveryUnauthorised' : 'DeliveryUnreachable', text)
+}
+
+/** Throws DeliveryFailed for an answer that was cut off or is something else; the text, which may hold a key, is in no message. */
+export function decodeGatewayAccess(text: string): GatewayAccess {
+  const parsed = v.safeParse(gatewayAccess, parseLine(text))
+  if (!parsed.success) throw new Fault('DeliveryFailed', 'the answer to gateway cannot be understood')
+  const { apiKey, caBundle } = parsed.output
+  return { ...(apiKey === undefined ? {} : { apiKey }), ...(caBundle === undefined ? {} : { caBundle }) }
 }
 
 const newline = 10

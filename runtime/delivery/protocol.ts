@@ -46,5 +46,8 @@ export type Source = {
   blobs(request: BlobsRequest, sink: BlobSink, signal: AbortSignal): Promise<void>
 }
 
+/** How an agent is let in by its gateway, as the GatewaySync's Secrets say. The authority is PEM. */
+export type GatewayAccess = { apiKey?: string; caBundle?: string }
+
 /** A source that others are served from: blobs also as they travel, in the frames that git itself writes, for who only passes them on. */
 export type Origin = Source & { frames(request: BlobsRequest, signal: AbortSignal): AsyncIterable<Uint8Array> }

@@ -1,6 +1,6 @@
 /**
- * Content for agents: two routes over TLS, each for a pod that follows the GatewaySync of the path, each only for commits that are or
- * were published for it. Both stream with back pressure.
+ * What agents ask for: three routes over TLS, each for a pod that follows the GatewaySync of the path. Content is given only of commits that
+ * are or were published for it, streamed with back pressure; the third route says how to be let in by the gateway.
  */
 import { type Context, Hono } from 'hono'
 import { createHash } from 'node:crypto'
@@ -15,7 +15,7 @@ import type { Log } from '../log.ts'
 import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, encodeProblem, maxIdsPerRequest } from './frames.ts'
 import { createFellows } from './fellows.ts'
 import { createPlaces, type PlaceLimits } from './places.ts'
-import type { Change, Origin } from './protocol.ts'
+import type { Change, GatewayAccess, Origin } from './protocol.ts'
 import { createSharedAnswers, type Make } from './shared.ts'
 import { streamed } from './stream.ts'
 
@@ -26,6 +26,8 @@ export type Deliverable = {
   hasProfile(name: string): boolean
   /** Tells apart what the same question may mean at different times: another object of that name, another specification. */
   revision: string
+  /** How agents are let in by their gateway. Throws SecretNotFound, ApiUnavailable, Forbidden. */
+  access(signal: AbortSignal): Promise<GatewayAccess>
 }
 
 /** `peer`: whom the connection comes from. */
@@ -51,7 +53,7 @@ export type DeliveryDeps = {
   slowAfterMs?: number
 }
 
-type DeliveryRoute = 'changes' | 'blobs'
+type DeliveryRoute = 'changes' | 'blobs' | 'gateway'
 
 /** Each answer holds what waits for its reader; those that are the same share what git makes. */
 const usualPlaces: PlaceLimits = { all: 64, perNamespace: 48, perPod: 4 }
@@ -65,7 +67,9 @@ const bodyLimits = {
 export const deliveryConnections = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const
 
 /** How an answer is made, and what tells it apart from all others. */
-type Answer = { type: string; commit: string; key: readonly unknown[]; make: Make }
+type Content = { type: string; commit: string; key: readonly unknown[]; make: Make }
+/** What is for one caller alone and never kept: it holds a key. */
+type Secret = { secret: GatewayAccess }
 
 export function deliveryApp(deps: DeliveryDeps): Hono {
   const app = new Hono()
@@ -86,14 +90,22 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
       if (bytes > 0) deps.observe(path, 200, bytes)
     }
   }
-  const route = (path: DeliveryRoute, open: (origin: Deliverable, body: unknown) => Answer): void => {
+  const route = (
+    path: DeliveryRoute,
+    open: (origin: Deliverable, body: unknown, signal: AbortSignal) => Content | Promise<Secret>,
+  ): void => {
     const serve = async (context: Context<object, '/:namespace/:name'>, pod: string, left: AbortController): Promise<Response> => {
       const { namespace, name } = context.req.param()
       const body = await readRequest(context.req.raw, bodies, namespace)
       const deliverable = deps.lookup(namespace, name)
       if (deliverable === undefined)
         return problem(context, 404, 'NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
-      const { type, commit, key, make } = open(deliverable, body)
+      const opened = await open(deliverable, body, left.signal)
+      if ('secret' in opened) {
+        deps.observe(path, 200, 0)
+        return context.json(opened.secret, 200, { 'cache-control': 'no-store' })
+      }
+      const { type, commit, key, make } = opened
       const subject = `${namespace}/${name} ${deliverable.revision} ${commit}`
       const chunks = answers.read(hashOf([subject, path, ...key]), make, { fellows: fellows.join(subject, pod) })
       const stream = await streamed(counted(path, chunks), { left, outgoing: outgoingOf(context), ...deps })
@@ -146,6 +158,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
     const make: Make = (signal) => frames(source.frames({ commit, profile, ids }, signal))
     return { type: 'application/octet-stream', commit, key: [profile, ids], make }
   })
+  route('gateway', async ({ access }, _body, signal) => ({ secret: await access(signal) }))
   app.notFound((context) => problem(context, 404, 'NotFound', 'there is no such route'))
   return app
 }
@@ -218,6 +231,7 @@ const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413>([
   ['PayloadTooLarge', 413],
   ['CommitNotPublished', 404],
   ['UnknownProfile', 404],
+  ['SecretNotFound', 404],
   ['UnknownBase', 409],
   ['CommitGone', 410],
 ])

@@ -33,7 +33,7 @@ export type Gateway = {
   scan(kinds: readonly ScanKind[], signal: AbortSignal): Promise<Scanned>
 }
 
-export type GatewayDeps = Omit<Connection, 'ca'> & { ca?: (() => string | undefined) | undefined; clock: Clock; log: Log }
+export type GatewayDeps = Omit<Connection, 'ca'> & { ca?: Connection['ca'] | undefined; clock: Clock; log: Log }
 
 const api = '/data/api/v1'
 /** A large configuration takes a gateway tens of seconds to read. */
@@ -49,7 +49,8 @@ const designersPerPage = 100
 const maxDesigners = 1_000
 
 export function connectGateway(deps: GatewayDeps): Gateway {
-  const connection: Connection = { url: deps.url.replace(/\/+$/, ''), apiKey: deps.apiKey, ca: deps.ca ?? (() => undefined) }
+  const { apiKey, renew, ca = () => undefined } = deps
+  const connection: Connection = { url: deps.url.replace(/\/+$/, ''), apiKey, ca, renew }
   const ask = (asked: Call, signal: AbortSignal): Promise<Answer> => call(connection, asked, signal)
 
   return {

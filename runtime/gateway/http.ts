@@ -14,7 +14,9 @@ export type Connection = {
   url: string
   apiKey(): Promise<string | undefined>
   /** PEM, asked for at each use, because authorities are rotated; undefined trusts the public ones. */
-  ca(): string | undefined
+  ca(): Promise<string | undefined> | string | undefined
+  /** The gateway refused the key, or is not who the authority knows: whether there is something else to try with now. */
+  renew?: (() => Promise<boolean>) | undefined
 }
 
 export type Call = { method: 'GET' | 'POST'; path: string; body?: unknown; timeoutMs?: number; withKey?: boolean }
@@ -23,7 +25,21 @@ const maxBodyBytes = 1024 * 1024
 const usualTimeoutMs = 10_000
 
 /** Throws GatewayUnreachable for everything that is no HTTP answer; what a status means is for the caller. */
-export async function call(
+export async function call(connection: Connection, asked: Call, signal: AbortSignal): Promise<Answer> {
+  const { url, renew } = connection
+  if (renew === undefined) return await callOnce(connection, asked, signal)
+  try {
+    const answer = await callOnce(connection, asked, signal)
+    const isRefused = asked.withKey !== false && (answer.status === 401 || answer.status === 403)
+    return isRefused && (await renew()) ? await callOnce(connection, asked, signal) : answer
+  } catch (error) {
+    const mayBeStranger = url.startsWith('https:') && error instanceof Fault && error.reason === 'GatewayUnreachable'
+    if (!mayBeStranger || signal.aborted || !(await renew())) throw error
+    return await callOnce(connection, asked, signal)
+  }
+}
+
+async function callOnce(
   { url, apiKey, ca }: Connection,
   { method, path, body, timeoutMs, withKey = true }: Call,
   signal: AbortSignal,
@@ -36,9 +52,10 @@ export async function call(
     headers['content-type'] = 'application/json'
     headers['content-length'] = Buffer.byteLength(text)
   }
+  const authority = await ca()
   const stop = deadline(timeoutMs ?? usualTimeoutMs, signal)
   try {
-    return await send(url + path, { method, headers, ca: ca(), signal: stop, agent: false }, text)
+    return await send(url + path, { method, headers, ca: authority, signal: stop, agent: false }, text)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Fault) throw error

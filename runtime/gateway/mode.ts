@@ -14,6 +14,9 @@ const askAbsentAgainMs = 1_000
 const askTimeoutMs = 2_000
 /** A gateway that does not run, starts or is commissioned. */
 const absent: ReadonlySet<Reason> = new Set<Reason>(['GatewayUnreachable', 'GatewayNotReady', 'Timeout'])
+/** The key to ask with could not be had; who hands it out has others to serve. */
+const keyless: ReadonlySet<Reason> = new Set<Reason>(['DeliveryUnreachable', 'DeliveryFailed', 'DeliveryUnauthorised', 'TooManyRequests'])
+const askKeylessAgainMs = 10_000
 
 type Deps = {
   clock: Clock
@@ -41,7 +44,9 @@ export function createModeFinder(deps: Deps, known: Known): (gateway: Gateway | 
       answer = info.deploymentMode ?? answer
     } catch (error) {
       signal.throwIfAborted()
-      if (absent.has(asFault(error).reason)) waitMs = askAbsentAgainMs
+      const { reason } = asFault(error)
+      if (absent.has(reason)) waitMs = askAbsentAgainMs
+      else if (keyless.has(reason)) waitMs = askKeylessAgainMs
     }
     askAgainAtMs = clock.monotonicMs() + waitMs
   }

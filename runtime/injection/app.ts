@@ -41,6 +41,8 @@ export type AdmissionOutcome = 'injected' | 'unchanged' | 'malformed'
 
 export type AdmissionDeps = {
   settings: InjectionSettings
+  /** Why this replica does not know the GatewaySyncs yet; empty when it does. */
+  notReady(): readonly string[]
   /** The GatewaySync of a namespace: the named one, or without a name the only one. */
   lookup(namespace: string, name: string | undefined, signal: AbortSignal): FoundSync | Promise<FoundSync>
   clock: Clock
@@ -61,6 +63,9 @@ export function admissionApp(deps: AdmissionDeps): Hono {
   app.use(guard(admissionLimits))
   app.post(mutatePath, async (context) => {
     const startedMs = clock.monotonicMs()
+    // The API server asks another replica, or its client tries again; an agent that was made from nothing would stay as it is.
+    const [why] = deps.notReady()
+    if (why !== undefined) return problem(context, 503, why)
     const done = (outcome: AdmissionOutcome): void => observe(outcome, clock.monotonicMs() - startedMs)
     const body = await readJson(context.req.raw, admissionBodies, bodies, peerOf(remoteOf(context)))
     if (body.kind !== 'json') {

@@ -63,7 +63,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
   const image = agentImage(settings.agent, spec)
   const { resources, warnings } = agentResources(settings.agent, spec)
   const taken = (pod.spec.volumes ?? []).map(({ name }) => name)
-  const own = agentVolumes(read.spec?.gateway, taken)
+  const own = agentVolumes(taken)
   const { mounts, env } = dataMount(pod, data)
   const container = agentContainer(pod, {
     ...image,
@@ -118,10 +118,14 @@ type ReadSync = { name: string | undefined; spec: GatewaySyncSpec | undefined; w
 function readSync(sync: FoundSync): ReadSync {
   if (sync.kind === 'found') return readSpec(sync.name, sync.spec)
   if (sync.kind === 'missing') {
-    return { name: sync.name, spec: undefined, warning: `GatewaySync "${sync.name}" does not exist; the agent stays idle until it does` }
+    return {
+      name: sync.name,
+      spec: undefined,
+      warning: `GatewaySync "${sync.name}" does not exist; the agent follows it as soon as it does`,
+    }
   }
   if (sync.kind === 'unknown') return { name: sync.name, spec: undefined, warning: `the GatewaySync could not be read: ${sync.why}` }
-  const warning = `the namespace has ${sync.count} GatewaySyncs; name one in the annotation ${podAnnotations.gatewaySync}; the agent stays idle`
+  const warning = `the namespace has ${sync.count} GatewaySyncs; name one in the annotation ${podAnnotations.gatewaySync}; until then the agent follows the only one, once there is exactly one`
   return { name: undefined, spec: undefined, warning }
 }
 

@@ -1,9 +1,9 @@
 /**
- * The volumes that an agent brings along, each with its mount: its tokens, what the pod says of itself, the gateway's API key. Pure.
+ * The volumes that an agent brings along, each with its mount: its tokens and what the pod says of itself. What its GatewaySync names comes
+ * over delivery, so that a pod may be made before it. Pure.
  */
 import { agentVariables, podInfoFiles } from '../agent-settings.ts'
 import { deliveryToken } from '../gatewaysync/names.ts'
-import type { GatewaySpec } from '../gatewaysync/spec.ts'
 
 /** Where client libraries look for the API token. The mount keeps the ServiceAccount plugin from adding its own. */
 const apiTokenFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -20,14 +20,8 @@ type AgentVolume = {
 }
 
 /** All of them are named `cluster-sync-…`; a name that the pod has taken gets a number. */
-export function agentVolumes(gateway: GatewaySpec | undefined, taken: readonly string[]): AgentVolume[] {
+export function agentVolumes(taken: readonly string[]): AgentVolume[] {
   const volumes = [deliveryTokenVolume(), apiTokenVolume(), podInfoVolume()]
-  if (gateway?.api !== undefined) {
-    volumes.push(secretVolume('api-key', gateway.api.secretName, gateway.api.secretKey, 'apiKeyFile'))
-  }
-  if (gateway?.caBundle !== undefined) {
-    volumes.push(secretVolume('gateway-ca', gateway.caBundle.secretRef.name, gateway.caBundle.secretRef.key, 'gatewayCaFile'))
-  }
   return volumes.map((volume) => renamed(volume, freeName(volume.volume.name, taken)))
 }
 
@@ -57,13 +51,6 @@ function podInfoVolume(): AgentVolume {
     { path: podInfoFiles.labels, fieldRef: { fieldPath: 'metadata.labels' } },
   ]
   return agentVolume('pod-info', `${folder}/pod`, { downwardAPI: { items } }, { podInfoDir: `${folder}/pod` })
-}
-
-/** One key of one Secret. A Secret that does not exist yet never holds the pod back; the kubelet adds it later. */
-function secretVolume(name: string, secretName: string, key: string, setting: 'apiKeyFile' | 'gatewayCaFile'): AgentVolume {
-  const path = `${folder}/${name}`
-  const source = { secret: { secretName, optional: true, items: [{ key, path: 'value' }] } }
-  return agentVolume(name, path, source, { [setting]: `${path}/value` })
 }
 
 function agentVolume(short: string, mountPath: string, source: Record<string, unknown>, setting: AgentVolume['setting']): AgentVolume {

@@ -33,7 +33,7 @@ const watchSeconds = 290
  */
 const silenceMs = 150_000
 const firstRetryMs = 500
-const longestRetryMs = 30_000
+const usualLongestRetryMs = 30_000
 /** A watch that lived this long was a good one. */
 const goodWatchMs = 5_000
 
@@ -43,6 +43,8 @@ export type ListWatchDeps = {
   log: Log
   /** How long a watch may be silent before it is asked for anew. Default: what two bookmarks take. */
   silenceMs?: number
+  /** The longest wait after failures in a row. Default: half a minute. */
+  longestRetryMs?: number
 }
 
 /** Runs until the signal. Any fault is logged and tried again. */
@@ -52,7 +54,7 @@ export async function runListWatch<Item>(
   handlers: WatchHandlers<Item>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { kube, clock, log } = deps
+  const { kube, clock, log, longestRetryMs = usualLongestRetryMs } = deps
   const known = new Map<string, { key: ObjectKey; version: string }>()
   const teller = createTeller(set, handlers, known)
   let from: string | undefined

@@ -28,7 +28,7 @@ export type Metrics = {
   received(outcome: (typeof receiverOutcomes)[number], source?: (typeof receiverSources)[number]): void
   receiverOpen(open: boolean): void
   admitted(outcome: (typeof admissionOutcomes)[number], durationMs: number): void
-  delivered(route: 'changes' | 'blobs', status: number, bytes: number): void
+  delivered(route: 'changes' | 'blobs' | 'gateway', status: number, bytes: number): void
   certificate(validity: { from: Temporal.Instant; until: Temporal.Instant }): void
   leading(leads: boolean): void
   text(): Promise<string>

@@ -99,6 +99,7 @@ async function setup(t: Tap): Promise<Setup> {
   const outcomes: AdmissionOutcome[] = []
   const found: { sync: FoundSync } = { sync: { kind: 'found', name: 'plant', spec } }
   const app = admissionApp({
+    notReady: () => [],
     settings: {
       agent: {
         image: 'clustersync/agent:1',

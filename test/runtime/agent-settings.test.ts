@@ -16,8 +16,6 @@ void t.test('what injection writes is what the agent reads', async (t) => {
     deliveryHost: 'delivery:9445',
     deliveryTokenFile: '/t',
     podInfoDir: '/p',
-    apiKeyFile: '/k',
-    gatewayCaFile: '/c',
     modeArgument: '-Dignition.config.mode=prod',
     modeEnvironment: 'prod',
     port: '8084',

@@ -5,9 +5,9 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import { nextCertificates } from '../../runtime/certificates/next.ts'
 import { systemClock } from '../../runtime/clock.ts'
-import { deliveryClient } from '../../runtime/delivery/client.ts'
-import type { Origin, Source } from '../../runtime/delivery/protocol.ts'
-import { deliveryApp, deliveryConnections, type DeliveryDeps } from '../../runtime/delivery/server.ts'
+import { type DeliveryClient, deliveryClient } from '../../runtime/delivery/client.ts'
+import type { Origin } from '../../runtime/delivery/protocol.ts'
+import { deliveryApp, deliveryConnections, type Deliverable, type DeliveryDeps } from '../../runtime/delivery/server.ts'
 import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { type Served, serve } from '../../runtime/serve.ts'
@@ -41,7 +41,7 @@ export type ServedDelivery = {
   served: Served
   caBundle: string
   /** An agent of GatewaySync `default/<name>`; `token` is its pod's name, unless the test has an authoriser of its own. */
-  client(token: string, name?: string, caBundle?: string): Source
+  client(token: string, name?: string, caBundle?: string): DeliveryClient
   /** Lets `default/plant` deliver a commit. */
   publish(commit: string): Promise<void>
   /** Each answer. */
@@ -52,7 +52,11 @@ export type ServedDelivery = {
 export async function serveDelivery(
   t: Test,
   inner: MirrorUnderTest,
-  { source = inner.source, more = {} }: { source?: Origin; more?: Partial<DeliveryDeps> } = {},
+  {
+    source = inner.source,
+    access = async () => ({}),
+    more = {},
+  }: { source?: Origin; access?: Deliverable['access']; more?: Partial<DeliveryDeps> } = {},
 ): Promise<ServedDelivery> {
   const commits = new Set<string>()
   const told: Told[] = []
@@ -63,7 +67,7 @@ export async function serveDelivery(
         ? { kind: 'refused', status: 401, message: 'no such token' }
         : { kind: 'allowed', pod: `${namespace}/${token}` },
     lookup: (_namespace, name) =>
-      name === 'plant' ? { commits, source, hasProfile: (profile) => profile === 'default', revision: '1' } : undefined,
+      name === 'plant' ? { commits, source, hasProfile: (profile) => profile === 'default', revision: '1', access } : undefined,
     observe: (route, status, bytes) => told.push({ route, status, bytes }),
     clock: systemClock,
     log: silentLog,

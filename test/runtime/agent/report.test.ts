@@ -48,7 +48,8 @@ function cluster(present?: Report) {
   return { kube, seen, report: () => report, refuse: (times: number) => (refusing = times), remove: () => (report = undefined) }
 }
 
-const identity = { namespace: 'plant', podName: 'gw-0', podUid: 'new', gatewaySync: 'one' }
+const identity = { namespace: 'plant', podName: 'gw-0', podUid: 'new', gatewaySync: () => followed.name }
+const followed: { name: string | undefined } = { name: 'one' }
 const clock = { ...systemClock, wait: async () => {} }
 const commit = 'a'.repeat(40)
 
@@ -108,4 +109,23 @@ void t.test('what was reported last is written before the end', async (t) => {
   agent.report({ phase: 'Synced', commit })
   await agent.stop()
   t.match(world.report()?.status, { phase: 'Synced' })
+})
+
+void t.test('nothing is reported while nothing is followed, and a report moves with what is followed', async (t) => {
+  const world = cluster()
+  followed.name = undefined
+  const agent = start(world)
+  agent.report({ phase: 'Pending' })
+  for (let turns = 0; turns < 20; turns++) await turn()
+  t.equal(world.report(), undefined)
+  followed.name = 'one'
+  agent.report({ phase: 'Syncing' })
+  while (world.report()?.status?.phase !== 'Syncing') await turn()
+  t.strictSame(world.report()?.spec, { gatewaySync: 'one', podUid: 'new' })
+  followed.name = 'two'
+  agent.report({ phase: 'Synced', commit })
+  while (world.report()?.spec['gatewaySync'] !== 'two') await turn()
+  t.match(world.report()?.status, { phase: 'Synced' })
+  followed.name = 'one'
+  await agent.stop()
 })

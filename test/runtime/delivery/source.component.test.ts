@@ -1,7 +1,8 @@
 import t from 'tap'
 import { nextCertificates } from '../../../runtime/certificates/next.ts'
 import { systemClock } from '../../../runtime/clock.ts'
-import type { Origin, Source } from '../../../runtime/delivery/protocol.ts'
+import type { DeliveryClient } from '../../../runtime/delivery/client.ts'
+import type { GatewayAccess, Origin, Source } from '../../../runtime/delivery/protocol.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { sourceContract } from '../../contract/source.ts'
@@ -104,4 +105,27 @@ void t.test('more agents than can be served at once come back until they are', a
   release()
   t.same(new Set(await all), new Set(['nothing was thrown']))
   t.equal(told.filter(({ status }) => status === 200).length, 40)
+})
+
+void t.test('the way into the gateway goes over TLS to a pod that follows the GatewaySync, and to no other', async (t) => {
+  const secret = { apiKey: 'gw:' + 'k'.repeat(40), caBundle: 'PEM' }
+  let access: () => Promise<GatewayAccess> = async () => secret
+  const inner = overMirror(t)
+  const { client, told } = await serveDelivery(t, inner, { access: () => access() })
+  t.strictSame(await client('good').gateway(signal), secret)
+  access = async () => ({})
+  t.strictSame(await client('good').gateway(signal), {}, 'a GatewaySync that names neither')
+  const reasonFor = async (one: DeliveryClient): Promise<string> =>
+    await one.gateway(signal).then(
+      () => 'nothing was thrown',
+      (error: unknown) => (error instanceof Fault ? `${error.reason}: ${error.message}` : String(error)),
+    )
+  access = async () => {
+    throw new Fault('SecretNotFound', 'Secret plant/gw has no key apiKey')
+  }
+  t.equal(await reasonFor(client('good')), 'SecretNotFound: Secret plant/gw has no key apiKey')
+  access = async () => secret
+  t.match(await reasonFor(client('bad')), /^DeliveryUnauthorised/)
+  t.match(await reasonFor(client('good', 'other')), /^NotFound/)
+  t.notOk(JSON.stringify(told).includes(secret.apiKey))
 })

@@ -25,6 +25,7 @@ function setup(changed: Partial<AdmissionDeps> = {}): {
       },
       delivery: { url: 'https://delivery:9445' },
     },
+    notReady: () => [],
     lookup: (_namespace, name) => ({ kind: 'missing', name: name ?? 'x' }),
     clock: systemClock,
     log: silentLog,
@@ -74,6 +75,13 @@ void t.test('the lookup is told the namespace of the request and the name that t
     ['plant', undefined],
     ['plant', 'mine'],
   ])
+})
+
+void t.test('a replica that has not listed the GatewaySyncs yet decides about no pod', async (t) => {
+  const { post, observed } = setup({ notReady: () => ['the objects of the cluster have not been listed yet'] })
+  const response = await post('{}')
+  t.equal(response.status, 503)
+  t.strictSame(observed, [])
 })
 
 void t.test('a lookup that fails makes an idle agent, not a refusal', async (t) => {

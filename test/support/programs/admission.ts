@@ -8,6 +8,7 @@ import { serve } from '../../../runtime/serve.ts'
 
 const stop = new AbortController()
 const app = admissionApp({
+  notReady: () => [],
   settings: {
     agent: {
       image: 'agent',

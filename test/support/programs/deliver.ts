@@ -36,6 +36,7 @@ const app = deliveryApp({
           source: mirrors.all.of(anonymousRemote(repo, { allowLocal: false })).source(() => profileRoots),
           hasProfile: () => true,
           revision: mirrors.name,
+          access: async () => ({}),
         },
   observe() {},
   clock: systemClock,

@@ -1,0 +1,69 @@
+/**
+ * Which GatewaySync an agent follows, and what it says now. A pod that was made before its GatewaySync, or that names none, finds it here at
+ * run time, by the rule that the controller counts by; so the order in which objects are applied does not matter.
+ */
+import type { Clock } from '../clock.ts'
+import { gatewaySyncOfPod } from '../gatewaysync/gateways.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import type { Kube } from '../kube/client.ts'
+import { runListWatch } from '../kube/list-watch.ts'
+import { gatewaySyncType } from '../kube/types.ts'
+import type { Log } from '../log.ts'
+import type { FollowedSync } from './desired.ts'
+
+/** Rights come with the GatewaySync, so that nobody may look before there is one: it should be found soon after. */
+const longestRetryMs = 5_000
+
+export type SyncWatch = {
+  /** The name of the GatewaySync that is followed now; undefined: none, or not exactly one. */
+  name(): string | undefined
+  /** Watches until the signal. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+type Deps = { kube: Kube; clock: Clock; log: Log; observe(followed: FollowedSync | undefined): void }
+
+type Pod = {
+  namespace: string
+  /** What the pod was given at its admission. */
+  named: string | undefined
+  /** The pod's annotations as they are now. */
+  annotations(): Readonly<Record<string, string>>
+}
+
+export function watchSync({ observe, ...deps }: Deps, { namespace, named, annotations }: Pod): SyncWatch {
+  const known = new Map<string, FollowedSync>()
+  let name = named
+  const tell = (): void => {
+    const [only] = known.keys()
+    name = named ?? gatewaySyncOfPod(annotations(), known.size === 1 ? only : undefined)
+    observe(name === undefined ? undefined : known.get(name))
+  }
+  const set = {
+    type: gatewaySyncType,
+    namespace,
+    ...(named === undefined ? {} : { fieldSelector: `metadata.name=${named}` }),
+    project: ({ metadata, spec, status }: { metadata: { annotations?: Record<string, string> }; spec?: unknown; status?: unknown }) => ({
+      annotations: metadata.annotations ?? {},
+      spec,
+      status: (status ?? {}) as GatewaySyncStatus,
+    }),
+  }
+  let listed = false
+  const handlers = {
+    upsert(key: { name: string }, followed: FollowedSync) {
+      known.set(key.name, followed)
+      // Among several nobody knows before all were listed which one is followed.
+      if (listed || named !== undefined) tell()
+    },
+    remove(key: { name: string }) {
+      known.delete(key.name)
+      if (listed) tell()
+    },
+    synced() {
+      listed = true
+      tell()
+    },
+  }
+  return { name: () => name, run: (signal) => runListWatch({ ...deps, longestRetryMs }, set, handlers, signal) }
+}
