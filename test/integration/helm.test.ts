@@ -10,7 +10,7 @@ import type { Kinds } from '../infra/installed.ts'
 import { canRunHelm, helmOf } from '../support/helm.ts'
 import { blocksOf } from '../support/page.ts'
 import { temporaryFolder } from '../support/repository.ts'
-import { sharedData } from '../support/requires.ts'
+import { applyForeignKinds } from '../support/foreign-kinds.ts'
 import { openWorld } from '../support/world.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -23,14 +23,12 @@ function documentedCommands(): string[][] {
 }
 
 void t.test('the chart, by the commands of the documentation', { timeout: 240_000 }, async (t) => {
-  const crds = sharedData(t, 'crds')
-  if (crds === undefined || !canRunHelm(t)) return
+  if (!canRunHelm(t)) return
   // A control plane of its own: the kinds and the policies of an installation hold for a whole cluster.
-  const { plane } = await openWorld(t, { shared: false })
+  const world = await openWorld(t, { shared: false })
+  await applyForeignKinds(t, world)
+  const { plane } = world
   const { kubectl } = plane
-  const files = readdirSync(crds).filter((name) => name.endsWith('.yaml'))
-  const applied = await kubectl(['apply', '--server-side', ...files.flatMap((file) => ['-f', path.join(crds, file)])])
-  t.equal(applied.code, 0, applied.stderr)
 
   const folder = temporaryFolder(t, 'chart')
   cpSync(path.join(root, 'dist/chart'), path.join(folder, 'dist/chart'), { recursive: true })

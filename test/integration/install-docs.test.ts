@@ -11,7 +11,8 @@ import { ensureProgram } from '../cluster/binaries.ts'
 import { standInControllers } from '../support/controllers.ts'
 import { type Block, blocksOf } from '../support/page.ts'
 import { temporaryFolder } from '../support/repository.ts'
-import { requires, sharedData } from '../support/requires.ts'
+import { applyForeignKinds } from '../support/foreign-kinds.ts'
+import { requires } from '../support/requires.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -41,14 +42,10 @@ void t.test('each command of docs/install.md is run by a test', async (t) => {
 
 void t.test('the commands of docs/install.md do what they say', { timeout: 280_000 }, async (t) => {
   if (!requires(t, 'git', 'bash', 'diff')) return
-  const crds = sharedData(t, 'crds')
-  if (crds === undefined) return
   const world = await openWorld(t, { shared: false })
   const { plane } = world
   standInControllers(t, world)
-  const manifests = readdirSync(crds).filter((name) => name.endsWith('.yaml'))
-  const foreign = await plane.kubectl(['apply', '--server-side', ...manifests.flatMap((name) => ['-f', path.join(crds, name)])])
-  t.equal(foreign.code, 0, foreign.stderr)
+  await applyForeignKinds(t, world)
   await plane.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s'])
   const shell = await openShell(t, world)
   const [plain, serverSide, ...valuesFiles] = commandsOf(followed[0])

@@ -2,7 +2,7 @@
  * Manifests on the real API server, which has the kinds of cert-manager and of the monitoring operator: each object is accepted, and a
  * second apply changes nothing. For the committed ones, for the profiles, and for every two switches of the values together.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { App, type Chart } from 'cdk8s'
 import t, { type Test } from 'tap'
@@ -11,8 +11,9 @@ import { installation } from '../../infra/operator-chart.ts'
 import type { Manifest } from '../../infra/policies.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { type KubeObject, podType } from '../../runtime/kube/types.ts'
+import { applyForeignKinds } from '../support/foreign-kinds.ts'
 import { deploymentOf, profiles } from '../infra/installed.ts'
-import { requires, sharedData } from '../support/requires.ts'
+import { requires } from '../support/requires.ts'
 import { serverSideApply } from '../support/server-side-apply.ts'
 import { rows, valuesOf } from '../support/switches.ts'
 import { openWorld, until, type World } from '../support/world.ts'
@@ -20,11 +21,9 @@ import { openWorld, until, type World } from '../support/world.ts'
 const dist = path.resolve(import.meta.dirname, '../../dist')
 
 /** A control plane of its own: the kinds and the policies of an installation hold for a whole cluster. */
-async function openCluster(t: Test, crds: string): Promise<World> {
+async function openCluster(t: Test): Promise<World> {
   const world = await openWorld(t, { shared: false })
-  const files = readdirSync(crds).filter((name) => name.endsWith('.yaml'))
-  const applied = await world.plane.kubectl(['apply', '--server-side', ...files.flatMap((file) => ['-f', path.join(crds, file)])])
-  t.equal(applied.code, 0, applied.stderr)
+  await applyForeignKinds(t, world)
   return world
 }
 
@@ -40,9 +39,7 @@ function versions(objects: readonly KubeObject[]): string[] {
 
 void t.test('manifests are accepted by the API server, and settle', { timeout: 240_000 }, async (t) => {
   if (!requires(t, 'git')) return
-  const crds = sharedData(t, 'crds')
-  if (crds === undefined) return
-  const world = await openCluster(t, crds)
+  const world = await openCluster(t)
   const { plane, namespace } = world
   const { apply, close } = serverSideApply(world)
   t.teardown(close)

@@ -4,7 +4,7 @@
 import type { Test } from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
-import type { KubeObject, ResourceType } from '../../runtime/kube/types.ts'
+import type { ResourceType } from '../../runtime/kube/types.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../cluster/control-plane.ts'
 
 export const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
@@ -103,5 +103,3 @@ export function tinyPod(
     spec: { serviceAccountName: account, containers: [{ name: 'gateway', image: 'gateway:8.3' }] },
   }
 }
-
-export type { KubeObject }
