@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
@@ -80,8 +80,32 @@ void t.test('a state folder that cannot be written loses no earlier state', asyn
   t.equal(keeper.record().annotations[requestAnnotations.ref], undefined)
 })
 
+void t.test('a report that cannot be written counts all the same, and reaches the disk with the next write', async (t) => {
+  const stateDir = path.join(t.testdir(), 'state')
+  const sync = parseStandaloneSync(text('main'), 'gs.yaml')
+  const { keeper, store } = start(stateDir, sync)
+  keeper.setReport('gw', { phase: 'Synced', commit })
+  rmSync(stateDir, { recursive: true })
+  writeFileSync(stateDir, 'a file where the folder was')
+  keeper.setReport('gw', { phase: 'Failed', reason: 'DiskFull' })
+  t.equal(store.reportsIn('default').get('gw')?.status?.phase, 'Failed')
+  rmSync(stateDir)
+  keeper.setStatus({})
+  t.match(start(stateDir, sync).store.reportsIn('default').get('gw')?.status, { phase: 'Failed' }, 'the folder is made anew')
+})
+
+void t.test('the state of another GatewaySync says nothing about this one', async (t) => {
+  const stateDir = t.testdir()
+  const first = start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml')).keeper
+  first.annotate({ [requestAnnotations.ref]: 'v1', [requestAnnotations.id]: 'r-1' })
+  first.setStatus({ published: { commit, ref: 'v1', at: '2026-01-01T00:00:00Z' } })
+  const other = start(stateDir, parseStandaloneSync(text('main').replace('name: plant', 'name: press'), 'gs.yaml')).keeper
+  t.same([other.record().annotations, other.record().status], [{}, {}])
+  t.not(other.record().uid, first.record().uid)
+})
+
 void t.test('a folder for the state that cannot be made is an error, and never tried for ever', async (t) => {
   for (const folder of ['/proc/plant/state', '/dev/null/state']) {
-    t.throws(() => openState(folder), { message: new RegExp(`^${folder}: `) })
+    t.throws(() => openState(folder), { message: new RegExp(`^"${folder}": `) })
   }
 })

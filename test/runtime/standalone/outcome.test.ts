@@ -35,4 +35,13 @@ void t.test('a run fails with the reason of the git host, of the checks or of th
   const down: SyncReportStatus = { phase: 'Pending', reason: 'GatewayUnreachable', message: 'not read yet' }
   t.match(outcomeOf({ ...facts, status: {}, reports: new Map([['gw', down]]) }), { kind: 'failed', reason: 'GatewayUnreachable' })
   t.match(outcomeOf({ ...facts, reports: new Map([['gw', { phase: 'Paused' }]]) }), { kind: 'failed', reason: 'Paused' })
+  const drifted: SyncReportStatus = { phase: 'Drifted', reason: 'Drifted', message: '2 files were deleted' }
+  t.match(outcomeOf({ ...facts, reports: new Map([['gw', drifted]]) }), { kind: 'failed', reason: 'Drifted' }, 'files are missing')
+  const modeless: SyncReportStatus = { phase: 'Pending', reason: 'ModeUnknown', message: 'nobody can tell' }
+  t.match(outcomeOf({ ...facts, status: {}, reports: new Map([['gw', modeless]]) }), { kind: 'failed', reason: 'ModeUnknown' })
+  const held = {
+    published: { commit: 'a'.repeat(40), ref: 'main', at: '' },
+    source: { ref: 'main', commit: 'b'.repeat(40), held: 'NotVerified' },
+  }
+  t.match(outcomeOf({ ...facts, status: held }), { message: /^commit bbbbbbbb is refused: .*; commit aaaaaaaa stays$/ })
 })
