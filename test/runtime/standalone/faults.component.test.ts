@@ -8,6 +8,7 @@ import path from 'node:path'
 import t from 'tap'
 import { isInterrupted } from '../../../runtime/sync/journal.ts'
 import { releaseLock } from '../../../runtime/sync/lock.ts'
+import { startGitHost } from '../../support/git-host.ts'
 import { profileOf } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
@@ -91,6 +92,44 @@ void t.test('a push that cannot be met is told, with what stays', async (t) => {
   await until(() => (told.test(run.output()) ? true : undefined), 'the refusal is told')
   t.equal(await run.stop(), 0)
 })
+
+void t.test(
+  'a push whose transfer breaks off is no refusal: the run is not ready, and meets it without another push or poll',
+  async (t) => {
+    if (!requires(t, 'git')) return
+    const { folder, dataDir } = setUpRun(t, 'broken-off')
+    let breaks = false
+    const host = await startGitHost(folder, {
+      before(request, response) {
+        if (!breaks || request.method !== 'POST') return false
+        response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result', 'content-length': '8192' })
+        response.write('0008NAK\n', () => response.destroy())
+        return true
+      },
+    })
+    t.teardown(async () => host.stop())
+    const repository = host.repository('plant.git')
+    repository.commit({ 'projects/a.txt': '1' })
+    const token = path.join(folder, 'token')
+    writeFileSync(token, 'the-token')
+    const file = writeGatewaySync(folder, { repo: host.url('plant.git'), spec: { polling: { enabled: false } } })
+    const run = startCli(['run', '-f', file, '--data', dataDir, '--receiver-port', '0', '--token-file', token])
+    await until(() => (run.output().includes('ready:') ? true : undefined), 'it is ready')
+    const url = /POST (http:\S+)/.exec(run.output())?.[1] ?? ''
+    const commit = repository.commit({ 'projects/a.txt': '2' })
+    breaks = true
+    const headers = { authorization: 'Bearer the-token', 'content-type': 'application/json' }
+    t.equal((await fetch(url, { method: 'POST', headers, body: '{"ref":"main"}' })).status, 202)
+    await until(
+      () => (/^not ready: .*\(GitUnreachable\); commit [0-9a-f]{8} of main stays$/m.test(run.output()) ? true : undefined),
+      'it is told',
+    )
+    breaks = false
+    await until(() => (run.output().includes(`Synced ${commit.slice(0, 8)}`) ? true : undefined), 'the push is met')
+    t.notMatch(run.output(), /is refused/)
+    t.equal(await run.stop(), 0)
+  },
+)
 
 void t.test('a local repository of another user, with a large file that nobody has packed, is read', async (t) => {
   if (!requires(t, 'git')) return
