@@ -1,8 +1,13 @@
 # Two images from one file: `docker build --target controller .` and `--target agent`. BASE needs Node 26; the controller also git, ssh
 # for a user without an entry in /etc/passwd (libnss-wrapper), what checks signatures, and the authorities of public git hosts.
+# A release names BASE by digest, which only a registry can tell: --build-arg RELEASE=true --build-arg BASE=node:26-trixie-slim@sha256:...
 ARG BASE=node:26-trixie-slim
+ARG RELEASE=false
 
 FROM ${BASE} AS build
+ARG BASE
+ARG RELEASE
+RUN case "$RELEASE:$BASE" in false:* | true:*@sha256:*) ;; *) echo "a release needs BASE with its digest, not $BASE" >&2; exit 1 ;; esac
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts

@@ -1,6 +1,7 @@
 /**
  * What is installed is what was locked, byte for byte.
  */
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
@@ -30,4 +31,16 @@ void t.test('packages are named with one exact version, not a range', async (t) 
   >
   const ranges = Object.entries({ ...dependencies, ...devDependencies }).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))
   t.same(ranges, [])
+})
+
+void t.test('a release is built on a base image with its digest, and only a release needs one', async (t) => {
+  const dockerfile = readFileSync(path.join(root, 'Dockerfile'), 'utf8')
+  const [, check = ''] = /^RUN (case "\$RELEASE:\$BASE".*)$/m.exec(dockerfile) ?? []
+  t.not(check, '')
+  const [, base = ''] = /^ARG BASE=(.*)$/m.exec(dockerfile) ?? []
+  const codeFor = (RELEASE: string, BASE: string) => spawnSync('sh', ['-c', check], { env: { RELEASE, BASE } }).status
+  t.equal(codeFor('false', base), 0)
+  t.equal(codeFor('true', `${base}@sha256:${'0'.repeat(64)}`), 0)
+  t.equal(codeFor('true', 'node:26-trixie-slim'), 1)
+  t.equal(codeFor('yes', base), 1)
 })
