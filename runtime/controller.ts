@@ -29,7 +29,7 @@ import { createCommitCheck } from './reconcile/commit-check.ts'
 import { neededCommits } from './reconcile/needed-commits.ts'
 import { createSecretChanges } from './reconcile/secret-changes.ts'
 import { createSignatureCheck } from './reconcile/signature-check.ts'
-import { createStore, type SyncKey } from './reconcile/store.ts'
+import { type ChangeKind, createStore, type SyncKey } from './reconcile/store.ts'
 import { createSyncMirrors } from './reconcile/sync-mirrors.ts'
 import { createMirrors } from './source/mirrors.ts'
 import { createRemotes } from './source/remotes.ts'
@@ -71,9 +71,9 @@ async function run(
   const metrics = createMetrics({ clock, version })
   metrics.certificate(certificates.current())
   certificates.onChange(metrics.certificate)
-  const subscribers = new Set<(key: SyncKey) => void>()
-  const store = createStore((key) => {
-    for (const changed of subscribers) changed(key)
+  const subscribers = new Set<(key: SyncKey, kind: ChangeKind) => void>()
+  const store = createStore((key, kind) => {
+    for (const changed of subscribers) changed(key, kind)
   })
   const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
   let listed = false
@@ -87,7 +87,7 @@ async function run(
   const secrets = createSecretChanges({
     readSecret: readClusterSecret({ kube, clock }),
     users: () => sourceSecretUsers(store),
-    changed: (key) => subscribers.forEach((changed) => changed(key)),
+    changed: (key) => subscribers.forEach((changed) => changed(key, 'other')),
     clock,
   })
   const { readSecret } = secrets
@@ -165,7 +165,7 @@ async function run(
             subscribers.add(changed)
             // Agents trust what the status names, so another authority is another status.
             const forgetCertificates = certificates.onChange(() =>
-              store.syncs().forEach(({ namespace, name }) => changed(`${namespace}/${name}`)),
+              store.syncs().forEach(({ namespace, name }) => changed(`${namespace}/${name}`, 'other')),
             )
             return () => {
               forgetCertificates()

@@ -4,6 +4,7 @@
  */
 import { backoffMs, type Clock } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
+import { canonicalJson } from '../gatewaysync/canonical-json.ts'
 import { apiVersion, syncReportKind } from '../gatewaysync/names.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { Kube } from '../kube/client.ts'
@@ -29,6 +30,12 @@ export type ReporterIdentity = {
 type ReportSpec = { gatewaySync: string; podUid: string }
 
 const lastWriteMs = 3_000
+
+/** Whether two reports differ in when they were made alone. */
+function saysTheSame(one: SyncReportStatus, other: SyncReportStatus): boolean {
+  const [a, b] = [one, other].map(({ startedAt: _startedAt, finishedAt: _finishedAt, ...told }) => canonicalJson(told))
+  return a === b
+}
 
 export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, identity: ReporterIdentity): Reporter {
   const { kube, clock, log } = deps
@@ -81,6 +88,8 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
 
   return {
     report(status) {
+      // A look that found everything as it was is no news: an idle gateway writes nothing.
+      if (wanted !== undefined && saysTheSame(wanted, status)) return
       wanted = status
       unwritten = true
       wake?.()

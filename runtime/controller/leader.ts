@@ -12,7 +12,7 @@ import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue, type Queue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
 import type { SecretChanges } from '../reconcile/secret-changes.ts'
-import { projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
+import { type ChangeKind, projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
 import type { SyncMirrors } from '../reconcile/sync-mirrors.ts'
 import { createAgentBindings } from './agent-bindings.ts'
 
@@ -33,10 +33,12 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | '
   /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: someone else does that. */
   bindAgentsTo: string | undefined
   /** Calls back with each GatewaySync that an observation may concern; returns how to stop that. */
-  subscribe(changed: (key: SyncKey) => void): () => void
+  subscribe(changed: (key: SyncKey, kind: ChangeKind) => void): () => void
 }
 
 const workers = 5
+/** The reports of a fleet come within a second of each push; one pass counts all that came within this time. */
+const reportsShareMs = 250
 /** Questions under way at once; each may hold a git child process. */
 const questionsAtOnce = 8
 
@@ -95,13 +97,14 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
     clock,
     log,
   })
-  const changed = (key: SyncKey): void => {
-    queue.add(key)
+  const changed = (key: SyncKey, kind: ChangeKind): void => {
+    if (kind === 'report') queue.addSoon(key, reportsShareMs)
+    else queue.add(key)
     bindings.changed(key.split('/')[0] ?? '')
   }
   const stop = deps.subscribe(changed)
   try {
-    for (const { namespace, name } of store.syncs()) changed(`${namespace}/${name}`)
+    for (const { namespace, name } of store.syncs()) changed(`${namespace}/${name}`, 'other')
     await Promise.all([queue.run(signal), bindings.run(signal), deps.secrets.run(signal)])
     await lookups.settled()
   } finally {

@@ -25,14 +25,16 @@ export type WatchHandlers<Item> = {
   synced(): void
 }
 
-/** The server ends a watch itself; idle connections are cut by others after five minutes. */
-const watchSeconds = 290
+/** The server ends a watch itself, after five to ten minutes as client-go asks: all who came back together after a restart spread out. */
+const watchSeconds = { least: 300, spread: 300 }
 /**
  * The server sends a bookmark each minute, so when two have failed to come most likely nobody is at the other end; with an old etcd none come
  * while nothing happens. Either way the watch goes on from where it is, over a new connection.
  */
 const silenceMs = 150_000
 const firstRetryMs = 500
+/** With so many failures in a row nobody knows what is wrong, and the place may be. */
+const mostFromOnePlace = 5
 const usualLongestRetryMs = 30_000
 /** A watch that lived this long was a good one. */
 const goodWatchMs = 5_000
@@ -57,22 +59,23 @@ export async function runListWatch<Item>(
   const { kube, clock, log, longestRetryMs = usualLongestRetryMs } = deps
   const known = new Map<string, { key: ObjectKey; version: string }>()
   const teller = createTeller(set, handlers, known)
-  let from: string | undefined
+  const place: Place = { version: undefined }
   let failures = 0
   while (!signal.aborted) {
     const startedMs = clock.monotonicMs()
     try {
-      from ??= await listAll(kube, set, teller, signal)
-      from = await watchOnce(deps, set, teller, from, signal)
+      place.version ??= await listAll(kube, set, teller, signal)
+      await watchOnce(deps, set, teller, place, signal)
       // A server or proxy that ends each watch at once must not be asked in a loop.
       if (clock.monotonicMs() - startedMs > goodWatchMs) failures = 0
       else await clock.wait(backoffMs((failures += 1), firstRetryMs, longestRetryMs, clock.random()), signal).catch(() => undefined)
     } catch (error) {
       if (isAbort(error, signal) || signal.aborted) return
       const fault = asFault(error)
-      // The watch has lost its place: everything is listed anew.
-      from = undefined
       failures = clock.monotonicMs() - startedMs > goodWatchMs ? 1 : failures + 1
+      // A connection that was cut loses no place: only where the server has forgotten it, or an event was not taken, all is listed anew.
+      const isKept = (fault.reason === 'ApiUnavailable' || fault.reason === 'Forbidden') && failures <= mostFromOnePlace
+      if (!isKept) place.version = undefined
       if (fault.reason !== 'Conflict')
         log.warn({ component: set.type.plural, reason: fault.reason, message: fault.message }, 'watch interrupted')
       await clock.wait(backoffMs(failures, firstRetryMs, longestRetryMs, clock.random()), signal).catch(() => undefined)
@@ -135,32 +138,34 @@ async function listAll<Item>(kube: Kube, set: WatchedSet<Item>, teller: Teller, 
   return version ?? ''
 }
 
-/** Watches until the server ends it; returns the version to go on from. Throws Conflict when that version is gone. */
+/** Where a watch goes on from; undefined: everything must be listed first. */
+type Place = { version: string | undefined }
+
+/** Watches until the server ends it; `place` moves with each event. Throws Conflict when its version is gone. */
 async function watchOnce<Item>(
   deps: ListWatchDeps,
   set: WatchedSet<Item>,
   teller: Teller,
-  from: string,
+  place: Place,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<void> {
   const watch = new Watch(deps.kube.config)
   // The client would end a healthy watch on which nothing happens for 30 s.
   Object.assign(watch, { requestTimeoutMs: deps.silenceMs ?? silenceMs })
   const query: Record<string, string | number | boolean> = {
-    resourceVersion: from,
+    resourceVersion: place.version ?? '',
     allowWatchBookmarks: true,
-    timeoutSeconds: watchSeconds,
+    timeoutSeconds: Math.round(watchSeconds.least + watchSeconds.spread * deps.clock.random()),
   }
   if (set.labelSelector !== undefined) query['labelSelector'] = set.labelSelector
   if (set.fieldSelector !== undefined) query['fieldSelector'] = set.fieldSelector
-  let version = from
   let failure: Fault | undefined
   let answered = false
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   const taken = (phase: string, object: KubeObject): void => {
     try {
-      version = takeEvent(phase, object, teller) ?? version
+      place.version = takeEvent(phase, object, teller) ?? place.version
     } catch (error) {
       // The client swallows what its callback throws.
       failure = asFault(error)
@@ -192,7 +197,6 @@ async function watchOnce<Item>(
     ending.abort(new Error('the watch has ended'))
   }
   signal.throwIfAborted()
-  return version
 }
 
 /** What the client says when nothing has come for as long as it was told to wait. */

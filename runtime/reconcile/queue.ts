@@ -8,6 +8,8 @@ import { isAbort } from '../fault.ts'
 export type Queue = {
   /** Asks for a pass as soon as a worker is free. */
   add(key: string): void
+  /** Asks for a pass within this time, so that what comes meanwhile shares it; later calls do not move it. */
+  addSoon(key: string, withinMs: number): void
   /** Works until the signal; settles when the passes under way have settled. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -29,7 +31,8 @@ const firstRetryMs = 1_000
 const longestRetryMs = 300_000
 
 /** Of a key that waits, runs, has a timer or has failed; every other is forgotten, as its object may be gone. */
-type Entry = { waiting: boolean; running: boolean; failures: number; timer: AbortController | undefined }
+type Entry = { waiting: boolean; running: boolean; failures: number; timer: Timer | undefined }
+type Timer = { end: AbortController; dueMs: number }
 
 export function createQueue({ clock, workers, pass, failed }: Options): Queue {
   const entries = new Map<string, Entry>()
@@ -46,7 +49,7 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
 
   const add = (key: string): void => {
     const entry = entryOf(key)
-    entry.timer?.abort()
+    entry.timer?.end.abort()
     entry.timer = undefined
     if (entry.waiting) return
     entry.waiting = true
@@ -55,9 +58,12 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
   }
 
   const addLater = (key: string, entry: Entry, ms: number): void => {
-    const timer = new AbortController()
-    entry.timer = timer
-    clock.wait(ms, timer.signal).then(
+    const dueMs = clock.monotonicMs() + ms
+    if (entry.timer !== undefined && entry.timer.dueMs <= dueMs) return
+    entry.timer?.end.abort()
+    const end = new AbortController()
+    entry.timer = { end, dueMs }
+    clock.wait(ms, end.signal).then(
       () => add(key),
       () => {
         // The timer was replaced, or the queue has ended.
@@ -86,6 +92,10 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
 
   return {
     add,
+    addSoon(key, withinMs) {
+      const entry = entryOf(key)
+      if (!entry.waiting) addLater(key, entry, withinMs)
+    },
     async run(signal) {
       const running = new Set<Promise<void>>()
       signal.addEventListener('abort', () => wakeWorker?.(), { once: true })
@@ -105,7 +115,7 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
       }
       // A pass that ends now still asks for its next one, so timers go last.
       await Promise.all(running)
-      for (const { timer } of entries.values()) timer?.abort()
+      for (const { timer } of entries.values()) timer?.end.abort()
     },
   }
 }

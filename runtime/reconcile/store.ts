@@ -107,8 +107,11 @@ type Namespace = { syncs: Map<string, GatewaySyncRecord>; pods: Map<string, PodR
 
 export type Store = ReturnType<typeof createStore>
 
+/** What an observation is about: a report is one of many, whose pass can wait a moment for the others. */
+export type ChangeKind = 'report' | 'other'
+
 /** `changed` is called with each GatewaySync that an observation may concern. */
-export function createStore(changed: (key: SyncKey) => void) {
+export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
   const namespaces = new Map<string, Namespace>()
 
   const inNamespace = (namespace: string): Namespace => {
@@ -127,7 +130,7 @@ export function createStore(changed: (key: SyncKey) => void) {
 
   const podChanged = (pod: PodRecord | undefined): void => {
     const name = pod === undefined ? undefined : syncOfPod(pod)
-    if (pod !== undefined && name !== undefined) changed(syncKey(pod.namespace, name))
+    if (pod !== undefined && name !== undefined) changed(syncKey(pod.namespace, name), 'other')
   }
 
   /** What a watch tells. */
@@ -140,9 +143,9 @@ export function createStore(changed: (key: SyncKey) => void) {
     // Our own status writes come back through the watch; they are no reason for another pass.
     const sameWish =
       before?.uid === record.uid && before.generation === record.generation && sameAnnotations(before.annotations, record.annotations)
-    if (!sameWish) changed(syncKey(record.namespace, record.name))
+    if (!sameWish) changed(syncKey(record.namespace, record.name), 'other')
     // With a second GatewaySync in the namespace, pods that name none follow neither: both change.
-    if (before === undefined) for (const name of syncs.keys()) if (name !== record.name) changed(syncKey(record.namespace, name))
+    if (before === undefined) for (const name of syncs.keys()) if (name !== record.name) changed(syncKey(record.namespace, name), 'other')
   }
 
   const podsOf = (namespace: string, name: string): PodRecord[] =>
@@ -157,8 +160,8 @@ export function createStore(changed: (key: SyncKey) => void) {
     removeSync(namespace: string, name: string): void {
       const { syncs } = inNamespace(namespace)
       syncs.delete(name)
-      changed(syncKey(namespace, name))
-      for (const other of syncs.keys()) changed(syncKey(namespace, other))
+      changed(syncKey(namespace, name), 'other')
+      for (const other of syncs.keys()) changed(syncKey(namespace, other), 'other')
     },
     upsertPod(pod: PodRecord): void {
       const { pods } = inNamespace(pod.namespace)
@@ -173,13 +176,13 @@ export function createStore(changed: (key: SyncKey) => void) {
     },
     upsertReport(report: ReportRecord): void {
       inNamespace(report.namespace).reports.set(report.pod, report)
-      if (report.gatewaySync !== '') changed(syncKey(report.namespace, report.gatewaySync))
+      if (report.gatewaySync !== '') changed(syncKey(report.namespace, report.gatewaySync), 'report')
     },
     removeReport(namespace: string, pod: string): void {
       const { reports } = inNamespace(namespace)
       const before = reports.get(pod)
       reports.delete(pod)
-      if (before !== undefined && before.gatewaySync !== '') changed(syncKey(namespace, before.gatewaySync))
+      if (before !== undefined && before.gatewaySync !== '') changed(syncKey(namespace, before.gatewaySync), 'report')
     },
     sync(namespace: string, name: string): GatewaySyncRecord | undefined {
       return namespaces.get(namespace)?.syncs.get(name)

@@ -18,7 +18,7 @@ import { silentLog } from '../../runtime/log.ts'
 import type { ReceiverDeps } from '../../runtime/receiver/app.ts'
 import { connectionBounds } from '../../runtime/receiver/limits.ts'
 import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
-import { createStore, type SyncKey } from '../../runtime/reconcile/store.ts'
+import { type ChangeKind, createStore, type SyncKey } from '../../runtime/reconcile/store.ts'
 import { createSyncMirrors } from '../../runtime/reconcile/sync-mirrors.ts'
 import { serve } from '../../runtime/serve.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
@@ -43,9 +43,9 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
   const { kubeconfig, namespace, folder, leads = false, open = false, ...settings } = options
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
   const kube = createKube(loadKube({ kubeconfig }), { clock, userAgent: 'test-replica' })
-  const subscribers = new Set<(key: SyncKey) => void>()
-  const store = createStore((key) => {
-    for (const changed of subscribers) changed(key)
+  const subscribers = new Set<(key: SyncKey, kind: ChangeKind) => void>()
+  const store = createStore((key, kind) => {
+    for (const changed of subscribers) changed(key, kind)
   })
   const events = eventRecorder({ kube, clock, log }, { component: 'clustersync.io/test', instance: 'replica' })
   mkdirSync(folder, { recursive: true })

@@ -113,11 +113,12 @@ void t.test('a watch that is cut goes on, tells what happened meanwhile, and doe
   const { kube, cut, connections } = await throughProxy(t, world)
   await world.kube.create(podType, tinyPod(namespace, 'before'), signal)
   const names = new Set<string>()
+  let lists = 0
   const stop = new AbortController()
   const running = runListWatch(
     { kube, clock: systemClock, log: silentLog },
     { type: podType, namespace, project: ({ metadata }) => metadata.name },
-    { upsert: ({ name }) => names.add(name), remove: ({ name }) => names.delete(name), synced() {} },
+    { upsert: ({ name }) => names.add(name), remove: ({ name }) => names.delete(name), synced: () => (lists += 1) },
     stop.signal,
   )
   await until(() => (names.has('before') ? true : undefined), 'the list is told')
@@ -126,6 +127,7 @@ void t.test('a watch that is cut goes on, tells what happened meanwhile, and doe
   await world.kube.create(podType, tinyPod(namespace, 'meanwhile'), signal)
   await until(() => (names.has('meanwhile') ? true : undefined), 'what came meanwhile is told')
   await until(() => (names.has('before') ? undefined : true), 'what went meanwhile is told')
+  t.equal(lists, 1, 'it goes on from where it was')
   const before = connections()
   const startedMs = systemClock.monotonicMs()
   for (let round = 0; round < 20; round += 1) {

@@ -129,3 +129,19 @@ void t.test('nothing is reported while nothing is followed, and a report moves w
   followed.name = 'one'
   await agent.stop()
 })
+
+void t.test('an idle gateway writes no report: that nothing has changed is no news', async (t) => {
+  const world = cluster()
+  const agent = start(world)
+  const status = (at: string): SyncReportStatus => ({ phase: 'Synced', commit, startedAt: at, finishedAt: at })
+  agent.report(status('2026-01-01T00:00:00Z'))
+  while (world.report()?.status?.phase !== 'Synced') await turn()
+  const before = world.seen.length
+  for (let minute = 10; minute < 40; minute++) agent.report(status(`2026-01-01T00:${minute}:00Z`))
+  await agent.stop()
+  t.equal(world.seen.length, before)
+  const again = start(world)
+  again.report({ ...status('2026-01-01T01:00:00Z'), phase: 'Drifted' })
+  while (world.report()?.status?.phase !== 'Drifted') await turn()
+  await again.stop()
+})

@@ -171,3 +171,48 @@ void t.test('no timer outlives the queue, not even that of a pass which ends aft
   await done
   t.strictSame(pending, [])
 })
+
+void t.test(
+  'triggers that may wait share one pass, which comes in its time however many follow, and sooner with one that may not',
+  async (t) => {
+    const { clock, pending } = manualClock()
+    const stop = new AbortController()
+    let passes = 0
+    const queue = createQueue({
+      clock,
+      workers: 1,
+      async pass() {
+        passes += 1
+        return { wakeAfterMs: 60_000 }
+      },
+      failed: (_key, error) => t.fail(String(error)),
+    })
+    const done = queue.run(stop.signal)
+    for (let report = 0; report < 500; report++) queue.addSoon('a', 250)
+    await turn()
+    t.equal(passes, 0)
+    t.strictSame(
+      pending.map(({ ms }) => ms),
+      [250],
+    )
+    pending.splice(0).forEach(({ end }) => end())
+    while (passes < 1) await turn()
+    await turn()
+    queue.addSoon('a', 250)
+    t.strictSame(
+      pending.map(({ ms }) => ms),
+      [250],
+      'the poll is due later',
+    )
+    queue.add('a')
+    while (passes < 2) await turn()
+    await turn()
+    t.strictSame(
+      pending.map(({ ms }) => ms),
+      [60_000],
+      'nothing is left to wait for but the poll',
+    )
+    stop.abort()
+    await done
+  },
+)
