@@ -58,5 +58,7 @@ function mountOf(pod: Pod, name: string): Omit<Extract<DataVolume, { kind: 'foun
 }
 
 function withoutSlash(path: string): string {
-  return path.replace(/\/+$/, '')
+  let end = path.length
+  while (path[end - 1] === '/') end -= 1
+  return path.slice(0, end)
 }

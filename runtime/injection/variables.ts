@@ -20,12 +20,16 @@ const maxDepth = 8
 export type Copied = { text: string; env: EnvEntry[] }
 
 /** Rewrites `$(NAME)` to the agent's own copy of the gateway's variable; what the gateway does not have stays as it is. */
-export function copyReferences(text: string, gateway: Container | undefined, depth = 0): Copied {
+export function copyReferences(text: string, gateway: Container | undefined, depth = 0, seen: Map<string, boolean> = new Map()): Copied {
   const env: EnvEntry[] = []
   const rewritten = text.replace(reference, (whole, name?: string) => {
     if (name === undefined || depth >= maxDepth) return whole
     const copy = `${copiedVariablePrefix}${name}`
-    const entries = copyVariable(name, copy, gateway, depth)
+    // Variables that name each other twice would be copied twice as often at each level.
+    const known = seen.get(name)
+    if (known !== undefined) return known ? `$(${copy})` : whole
+    const entries = copyVariable(name, copy, gateway, depth, seen)
+    seen.set(name, entries.length > 0)
     if (entries.length === 0) return whole
     env.push(...entries)
     return `$(${copy})`
@@ -37,11 +41,17 @@ export function copyReferences(text: string, gateway: Container | undefined, dep
  * The entries that give the agent, under another name, the value that a variable has in the gateway's container: none when it has no
  * such variable. The last of its sources wins, as in the gateway; each is optional, so that a missing one never holds the pod back.
  */
-function copyVariable(name: string, as: string, gateway: Container | undefined, depth: number): EnvEntry[] {
+function copyVariable(
+  name: string,
+  as: string,
+  gateway: Container | undefined,
+  depth: number,
+  seen: Map<string, boolean> = new Map(),
+): EnvEntry[] {
   const own = gateway?.env?.findLast((entry) => entry.name === name)
   if (own?.valueFrom !== undefined) return [{ name: as, valueFrom: ofContainer(own.valueFrom, gateway?.name) }]
   if (own !== undefined) {
-    const copied = copyReferences(own.value ?? '', gateway, depth + 1)
+    const copied = copyReferences(own.value ?? '', gateway, depth + 1, seen)
     return [...copied.env, { name: as, value: copied.text }]
   }
   return (gateway?.envFrom ?? []).flatMap(({ prefix = '', configMapRef, secretRef }): EnvEntry[] => {

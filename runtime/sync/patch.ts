@@ -8,6 +8,8 @@ import { findSpans, holdsMoreValues, type Span } from './json-text.ts'
 
 /** A bare name, or names joined by dots, means the same below the root: `a.b` is `$.a.b`. Throws TemplateFailed. */
 export function parseJsonPath(text: string, label: string): (document: unknown) => (string | number)[][] {
+  const costly = costlyPathRule(text)
+  if (costly !== undefined) throw new Fault('TemplateFailed', `${label}: "${text}" ${costly}`)
   const path = text.startsWith('$') ? text : text.startsWith('[') ? `$${text}` : `$.${text}`
   try {
     const query = environment.compile(path)
@@ -20,6 +22,17 @@ export function parseJsonPath(text: string, label: string): (document: unknown) 
 
 /** Deeper documents than this are refused, so that `..` cannot exhaust the stack. */
 const environment = new JSONPathEnvironment({ maxRecursionDepth: 200 })
+// Expressions that backtrack, over text of the repository: one of ten letters takes minutes.
+for (const name of ['match', 'search']) environment.functionRegister.delete(name)
+
+/** Why searching by a path could take for ever: each of these multiplies the time by the size of the document. */
+function costlyPathRule(text: string): string | undefined {
+  const bare = text.replace(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/gs, "''")
+  if (/\b(?:match|search)\s*\(/.test(bare)) return 'must not use match() or search(): compare with == instead'
+  if (bare.split('..').length > 2) return 'must not hold .. more than once'
+  if (bare.indexOf('$', 1) >= 0) return 'must not name $ within a filter'
+  return undefined
+}
 
 /** A value takes up to 600 bytes while a `..` searches, however short it is in the text: this many take 120 MiB at worst. */
 const maxValues = 200_000
