@@ -76,7 +76,7 @@ export const valuesSchema = v.strictObject({
       logDevMode: v.optional(
         v.pipe(
           v.picklist(['true', 'false'], 'must be the string "true" or "false"'),
-          v.description('"true": readable logs, nothing filtered.'),
+          v.description('"true": log lines for a console instead of JSON, of every level.'),
         ),
         'false',
       ),

@@ -24,6 +24,7 @@ import { createKube, type Kube, loadKube } from './kube/client.ts'
 import { eventRecorder } from './kube/events.ts'
 import { runWithLease } from './kube/lease.ts'
 import { createLog, type Log } from './log.ts'
+import { consoleDestination } from './log-console.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createCommitCheck } from './reconcile/commit-check.ts'
 import { neededCommits } from './reconcile/needed-commits.ts'
@@ -44,7 +45,9 @@ const beatMs = 1_000
 async function main(): Promise<void> {
   const clock = systemClock
   const config = readControllerConfig()
-  const log = createLog({ level: config.settings.development ? 'debug' : 'info' })
+  const log = config.settings.development
+    ? createLog({ level: 'debug', destination: await consoleDestination(1) })
+    : createLog({ level: 'info' })
   const stop = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(new Error(name)))
   const kubeconfig = loadKube({ kubeconfig: config.kubeconfig })

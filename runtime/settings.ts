@@ -33,7 +33,7 @@ export const controllerSettings = v.strictObject({
   namespace: v.pipe(text, v.description('Where the operator runs: its Lease, its certificate Secret.')),
   fullname: v.pipe(text, v.description('Prefix of the names of all objects of this installation.')),
   serviceAccount: v.pipe(text, v.description("The controller's own, which the admission policies let through.")),
-  development: v.optional(v.pipe(v.boolean(), v.description('Readable logs, nothing filtered.')), false),
+  development: v.optional(v.pipe(v.boolean(), v.description('Log lines for a console instead of JSON, of every level.')), false),
   leaderElection: v.optional(v.boolean(), true),
   watchNamespaces: v.optional(v.pipe(v.array(text), v.description('Empty: all.')), []),
   host: v.optional(v.pipe(text, v.description('Address that every listener binds to.')), '::'),

@@ -15,7 +15,7 @@ const layers = [
   ['gate'],
   ['sync', 'source', 'delivery', 'gateway', 'kube', 'metrics', 'config.ts', 'serve.ts', 'certificates.ts', 'certificates'],
   ['gatewaysync', 'collections', 'delivery/protocol.ts', 'delivery/frames.ts', 'settings.ts', 'agent-settings.ts', 'version.ts'],
-  ['fault.ts', 'clock.ts', 'log.ts', 'http'],
+  ['fault.ts', 'clock.ts', 'log.ts', 'log-console.ts', 'http'],
   ['redact.ts', 'json-scan.ts'],
 ]
 

@@ -7,6 +7,7 @@ import type { Fault } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { createLog, type Log } from '../log.ts'
+import { consoleDestination } from '../log-console.ts'
 import { connectionBounds } from '../receiver/limits.ts'
 import { type Served, serve } from '../serve.ts'
 import { lateOutcome, type Outcome, outcomeOf } from '../standalone/outcome.ts'
@@ -20,7 +21,8 @@ import { createStandalone, type Standalone, type StandaloneWatcher } from './sta
 
 /** Returns the exit code. Throws FolderLocked, StateUnreadable and InvalidConfiguration. */
 export async function runCommand(settings: RunSettings, clock: Clock): Promise<number> {
-  const log = createLog({ level: settings.logLevel, destination: pino.destination({ dest: 2, sync: true }) })
+  const destination = process.stderr.isTTY ? await consoleDestination(2) : pino.destination({ dest: 2, sync: true })
+  const log = createLog({ level: settings.logLevel, destination })
   const stop = new AbortController()
   // On a terminal a signal may come twice, from the terminal and from the process that started this one.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort(new Error(name)))

@@ -1,0 +1,53 @@
+/**
+ * The controller's entry as a process, with an API server at which nobody answers: enough to see how it starts.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Test } from 'tap'
+import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
+import { temporaryFolder } from './repository.ts'
+
+const nobody = {
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'a',
+  clusters: [{ name: 'a', cluster: { server: 'http://127.0.0.1:1' } }],
+  users: [{ name: 'a', user: {} }],
+  contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+}
+
+/** The first line that it writes to standard output. */
+export async function firstLineOf(t: Pick<Test, 'teardown'>, program: string, settings: Partial<ControllerSettingsInput>): Promise<string> {
+  const folder = temporaryFolder(t, 'controller-process')
+  const kubeconfig = path.join(folder, 'kubeconfig')
+  writeFileSync(kubeconfig, JSON.stringify(nobody))
+  const all: ControllerSettingsInput = {
+    namespace: 'plant',
+    fullname: 'operator',
+    serviceAccount: 'operator',
+    source: { folder: path.join(folder, 'source') },
+    delivery: { url: 'https://delivery.example.com' },
+    certificates: { kind: 'selfManaged', secretName: 'operator-tls' },
+    dnsNames: ['operator.example.com'],
+    injection: { enabled: false, webhookConfiguration: 'operator' },
+    agent: { image: 'agent', imagePullPolicy: 'Never', clusterRole: 'agent' },
+    receiver: { enabled: false },
+    metrics: { enabled: false },
+    ...settings,
+  }
+  const environment = { [controllerSettingsVariable]: JSON.stringify(all), KUBECONFIG: kubeconfig, POD_NAME: 'operator-0' }
+  const child = spawn(process.execPath, [program], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(child, 'exit')
+  let errors = ''
+  child.stderr.on('data', (text: Buffer) => (errors += text.toString('utf8')))
+  try {
+    for await (const line of createInterface({ input: child.stdout })) return line
+    throw new Error(`the controller wrote nothing: ${errors}`)
+  } finally {
+    child.kill('SIGKILL')
+    await ended
+  }
+}
