@@ -14,6 +14,8 @@ import { createMirrors } from '../source/mirrors.ts'
 import { createRemotes } from '../source/remotes.ts'
 import { readSecretFolder } from '../standalone/secrets.ts'
 import { parseStandaloneSync, parseTargets } from '../standalone/settings.ts'
+import { modeFindings } from '../sync/chain.ts'
+import { activeMode } from '../sync/context.ts'
 import type { Wanted } from '../sync/cycle.ts'
 import { readSmallFile } from '../sync/disk.ts'
 import { readManifest } from '../sync/manifest-file.ts'
@@ -72,7 +74,10 @@ export async function planFolder(options: PlanOptions): Promise<{ text: string; 
       },
     }
     const source = mirror.source(() => sourceRoots(profile))
-    const prepared = await prepare(source, wanted, readManifest(target.dataDir), 'as-configured', signal)
+    const manifest = readManifest(target.dataDir)
+    const modes = modeFindings(activeMode(wanted, manifest.state))
+    const planned = await prepare(source, wanted, manifest, 'as-configured', signal)
+    const prepared = { ...planned, findings: [...modes, ...planned.findings] }
     return tell(options.format, commit, prepared, await diffPlan(source, wanted, prepared, limits, signal))
   } finally {
     await mirrors.close()
@@ -92,7 +97,7 @@ function tell(
     return { text: `${JSON.stringify(document, undefined, 2)}\n`, changes: changes.length > 0 }
   }
   const problems = plan.problems.map(({ reason, message }) => `! ${message} (${reason})`)
-  const remarks = findings.map(({ rule, path: at, message }) => `! ${at}: ${message} (${rule})`)
+  const remarks = findings.map(({ rule, path: at, message }) => `! ${at === '' ? '' : `${at}: `}${message} (${rule})`)
   return {
     text: [
       ...(changes.length === 0 ? [] : [diffText(changes)]),

@@ -7,10 +7,9 @@ import t from 'tap'
 import { stringify } from 'yaml'
 import { startSimulator } from '../../examples/simulator/simulator.ts'
 import { differences, listTree } from '../../scripts/quickstart/check.ts'
-import { cloneBundle, commitsOf, makeRepository, temporaryFolder } from '../support/repository.ts'
+import { makeRepository, temporaryFolder } from '../support/repository.ts'
 import { makeSshKey } from '../support/signing.ts'
-import { isNeverWritten } from '../support/never-written.ts'
-import { requires, sharedData } from '../support/requires.ts'
+import { requires } from '../support/requires.ts'
 import { runCli, startCli } from '../support/run-cli.ts'
 import { type Profile, projects, setUpRun, writeGatewaySync } from '../support/standalone-run.ts'
 import { until } from '../support/world.ts'
@@ -292,31 +291,5 @@ void t.test('bad options and bad files end with exit 2 and one line that names t
     t.equal(code, 2, args.join(' '))
     t.match(stderr, expected)
     t.notMatch(stderr, /\n\s+at /, 'no stack trace')
-  }
-})
-
-void t.test('all commits of a real gateway project arrive byte for byte, one after the other', async (t) => {
-  const bundle = sharedData(t, 'real/lab04.bundle')
-  if (bundle === undefined || !requires(t, 'git')) return
-  const folder = temporaryFolder(t, 'replay')
-  const repository = cloneBundle(bundle, path.join(folder, 'repository'))
-  const commits = commitsOf(repository)
-  t.equal(commits.length, 16)
-  const dataDir = path.join(folder, 'data')
-  mkdirSync(dataDir)
-  const profile = { mappings: [{ source: 'services', destination: '.', required: false }], maxDeletions: '100%' }
-  for (const commit of commits) {
-    repository.git('branch', '-f', 'replayed', commit)
-    const file = writeManifest(folder, repository.folder, profile, 'replayed')
-    const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
-    t.equal(result.code, 0, `${commit}: ${result.stderr}`)
-    const wrong = differences({
-      repository: repository.folder,
-      commit,
-      dataDir,
-      placed: [{ source: 'services', destination: '.' }],
-      ignored: isNeverWritten,
-    })
-    t.same(wrong, [], commit)
   }
 })

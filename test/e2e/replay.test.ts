@@ -1,0 +1,38 @@
+/**
+ * The history of a real gateway project, commit by commit through the command line.
+ */
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { differences } from '../../scripts/quickstart/check.ts'
+import { isNeverWritten } from '../support/never-written.ts'
+import { cloneBundle, commitsOf, temporaryFolder } from '../support/repository.ts'
+import { requires, sharedData } from '../support/requires.ts'
+import { runCli } from '../support/run-cli.ts'
+import { writeGatewaySync } from '../support/standalone-run.ts'
+
+void t.test('all commits of a real gateway project arrive byte for byte, one after the other', async (t) => {
+  const bundle = sharedData(t, 'real/lab04.bundle')
+  if (bundle === undefined || !requires(t, 'git')) return
+  const folder = temporaryFolder(t, 'replay')
+  const repository = cloneBundle(bundle, path.join(folder, 'repository'))
+  const commits = commitsOf(repository)
+  t.equal(commits.length, 16)
+  const dataDir = path.join(folder, 'data')
+  mkdirSync(dataDir)
+  const profile = { mappings: [{ source: 'services', destination: '.', required: false }], maxDeletions: '100%' }
+  for (const commit of commits) {
+    repository.git('branch', '-f', 'replayed', commit)
+    const file = writeGatewaySync(folder, { repo: repository.folder, ref: 'replayed', profile })
+    const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
+    t.equal(result.code, 0, `${commit}: ${result.stderr}`)
+    const wrong = differences({
+      repository: repository.folder,
+      commit,
+      dataDir,
+      placed: [{ source: 'services', destination: '.' }],
+      ignored: isNeverWritten,
+    })
+    t.same(wrong, [], commit)
+  }
+})
