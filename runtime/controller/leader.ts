@@ -15,6 +15,7 @@ import type { SecretChanges } from '../reconcile/secret-changes.ts'
 import { type ChangeKind, projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
 import type { SyncMirrors } from '../reconcile/sync-mirrors.ts'
 import { createAgentBindings } from './agent-bindings.ts'
+import { tellPodTroubles } from './pod-events.ts'
 
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | 'observed' | 'allowLocal'> & {
   kube: Kube
@@ -105,7 +106,7 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
   const stop = deps.subscribe(changed)
   try {
     for (const { namespace, name } of store.syncs()) changed(`${namespace}/${name}`, 'other')
-    await Promise.all([queue.run(signal), bindings.run(signal), deps.secrets.run(signal)])
+    await Promise.all([queue.run(signal), bindings.run(signal), deps.secrets.run(signal), tellPodTroubles(deps, signal)])
     await lookups.settled()
   } finally {
     stop()

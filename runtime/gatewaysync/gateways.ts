@@ -102,7 +102,7 @@ function observeGateway(
   const status = report?.status
   const base = { pod: pod.name, commit: status?.commit, mode: status?.mode?.name }
   const is = (state: GatewayState, reason?: string, message?: string): Gateway => ({ ...base, state, reason, message })
-  if (!pod.injected) return is('missingAgent', 'MissingAgent', 'the pod asks for an agent and runs without one; recreate it')
+  if (!pod.injected) return is('missingAgent', 'MissingAgent', 'the pod asks for an agent and has none that can work; recreate it')
   if (report?.malformed === true) return is('failed', 'MalformedReport', 'the SyncReport cannot be understood')
   if (pod.agentDown !== undefined) return is('failed', 'AgentDown', pod.agentDown)
   if (status === undefined) return is('pending', 'NoReport', 'the agent has not reported yet')

@@ -7,7 +7,7 @@ import type { Container, Pod, VolumeMount } from './pod.ts'
 /** The data directory of the gateway's image (gateway.md 5). */
 const usualDataDir = '/usr/local/bin/ignition/data'
 
-/** Names that charts give the data volume; the first that the pod has. */
+/** Names that charts give the data volume. */
 const usualNames = ['ignition-data', 'data']
 
 export type DataVolume =
@@ -18,15 +18,23 @@ export function gatewayContainer(pod: Pod): Container | undefined {
   return pod.spec.containers.find(({ name }) => name === gatewayContainerName)
 }
 
+/** The volume that the gateway itself has at its data directory. */
+function mountedAsData(pod: Pod, names: readonly string[]): string | undefined {
+  const mounts = gatewayContainer(pod)?.volumeMounts ?? []
+  return mounts.find(({ name, mountPath }) => withoutSlash(mountPath) === usualDataDir && names.includes(name))?.name
+}
+
 export function findDataVolume(pod: Pod): DataVolume {
   const names = (pod.spec.volumes ?? []).map(({ name }) => name)
   const asked = pod.metadata.annotations?.[podAnnotations.dataVolume]
-  const name = asked === undefined || asked === '' ? usualNames.find((usual) => names.includes(usual)) : asked
+  const usual = usualNames.filter((one) => names.includes(one))
+  const name = asked === undefined || asked === '' ? (mountedAsData(pod, names) ?? (usual.length === 1 ? usual[0] : undefined)) : asked
   if (name === undefined) {
-    return {
-      kind: 'missing',
-      why: `the pod has no volume ${usualNames.join(' or ')}; name it in the annotation ${podAnnotations.dataVolume}`,
-    }
+    const what =
+      usual.length > 1
+        ? `the volumes ${usual.join(' and ')}, none of them mounted at ${usualDataDir}`
+        : `no volume ${usualNames.join(' or ')}`
+    return { kind: 'missing', why: `the pod has ${what}; name it in the annotation ${podAnnotations.dataVolume}` }
   }
   if (!names.includes(name)) {
     return {

@@ -2,6 +2,7 @@
  * What the controller remembers of the cluster, kept current by three watches: GatewaySyncs, gateway pods, SyncReports. Only what
  * decisions need is kept, indexed by namespace, so that thousands of pods stay small.
  */
+import { agentVariables } from '../agent-settings.ts'
 import { agentContainerName, agentPodLabel, group, podAnnotations } from '../gatewaysync/names.ts'
 import { type GatewayPod, type GatewayReport, gatewaySyncOfPod, parseReport } from '../gatewaysync/gateways.ts'
 import type { Annotations } from '../gatewaysync/request.ts'
@@ -48,9 +49,10 @@ export function projectGatewaySync(object: KubeObject): GatewaySyncRecord {
 
 type PodShape = {
   serviceAccountName?: string
-  initContainers?: { name: string }[]
-  containers?: { name: string }[]
+  initContainers?: ContainerShape[]
+  containers?: ContainerShape[]
 }
+type ContainerShape = { name: string; env?: { name: string }[] }
 type ContainerStatus = {
   name: string
   restartCount?: number
@@ -72,11 +74,16 @@ export function projectPod(object: KubeObject): PodRecord | undefined {
     name: metadata.name,
     uid: metadata.uid,
     annotations,
-    injected: metadata.labels?.[agentPodLabel] === 'true' && containers.some(({ name }) => name === agentContainerName),
+    injected: metadata.labels?.[agentPodLabel] === 'true' && containers.some(isWorkingAgent),
     terminating: metadata.deletionTimestamp !== undefined,
     agentDown: agentDown([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]),
     serviceAccount: spec.serviceAccountName ?? 'default',
   }
+}
+
+/** An agent that injection could give no data volume does nothing. */
+function isWorkingAgent({ name, env = [] }: ContainerShape): boolean {
+  return name === agentContainerName && env.some((entry) => entry.name === agentVariables.dataDir)
 }
 
 /** Why the agent's container does not run, once it has been started and did not stay. */
@@ -207,6 +214,10 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
         .flatMap(({ pod, report }) =>
           report !== undefined && report.gatewaySync === name && report.podUid === pod.uid && !pod.terminating ? [report] : [],
         )
+    },
+    /** The namespaces in which pods ask for an agent. */
+    podNamespaces(): string[] {
+      return [...namespaces].filter(([, { pods }]) => pods.size > 0).map(([namespace]) => namespace)
     },
     podsIn(namespace: string): PodRecord[] {
       return [...(namespaces.get(namespace)?.pods.values() ?? [])]

@@ -132,10 +132,10 @@ void t.test('the data volume', async (t) => {
   const cases: { name: string; annotation?: string; volumes: string[]; mount?: object; expected: object; warning?: RegExp }[] = [
     { name: "is the chart's", volumes: ['data'], expected: { name: 'data', mountPath: '/usr/local/bin/ignition/data' } },
     {
-      name: 'is ignition-data before data',
-      volumes: ['data', 'ignition-data'],
-      mount: { name: 'ignition-data', mountPath: '/d' },
-      expected: { name: 'ignition-data', mountPath: '/d' },
+      name: "is, of several, the one at the gateway's data directory",
+      volumes: ['data', 'ignition-data', 'plant-store'],
+      mount: { name: 'plant-store', mountPath: '/usr/local/bin/ignition/data/' },
+      expected: { name: 'plant-store', mountPath: '/usr/local/bin/ignition/data/' },
     },
     {
       name: 'is the one that the annotation names',
@@ -189,6 +189,12 @@ void t.test('a pod without a data volume gets an idle agent and is told how to n
   t.notOk('CLUSTER_SYNC_DATA_DIR' in env(agent))
   t.match(warnings, [/no volume ignition-data or data; name it in the annotation clustersync.io\/data-volume; the agent stays idle/])
   t.equal(pod.spec.volumes?.length, 3)
+  const several = chartPod()
+  several.spec.volumes = ['data', 'ignition-data'].map((name) => ({ name, emptyDir: {} }))
+  gateway(several)['volumeMounts'] = [{ name: 'data', mountPath: '/d' }]
+  const ambiguous = inject(several)
+  t.notOk('CLUSTER_SYNC_DATA_DIR' in env(ambiguous.agent), 'nobody guesses which of two is meant')
+  t.match(ambiguous.warnings, [/has the volumes ignition-data and data, none of them mounted at/])
   const misnamed = inject(chartPod({ 'clustersync.io/data-volume': 'dta' }))
   t.match(misnamed.warnings, [/the pod has no volume "dta"; it has: data/])
 })

@@ -1,0 +1,76 @@
+/**
+ * Tells at the pod itself what keeps it from being synced, where `kubectl describe pod` shows it: said once for each pod and reason, and only
+ * of what has lasted, because pods and their GatewaySync may come in any order.
+ */
+import type { Clock } from '../clock.ts'
+import { isOutdated, observeGateways } from '../gatewaysync/gateways.ts'
+import { startedWithoutCommitRule } from '../gatewaysync/report.ts'
+import type { EventRecorder } from '../kube/events.ts'
+import type { PodRecord, Store } from '../reconcile/store.ts'
+import { specOf } from './spec-of.ts'
+
+/** Events on gateway pods; docs/operations.md lists them. */
+export const podEvents = {
+  MissingAgent:
+    'the pod asks for an agent and has none that can work: name its data volume by annotation if it has several, and recreate it',
+  NotFollowed: 'the pod names no GatewaySync, or one that does not exist, and its namespace has not exactly one: nothing is synced',
+  AgentOutdated: 'the agent is too old for what the GatewaySync asks for: recreate the pod',
+  StartedWithoutCommit: 'startDeadline has passed: the gateway was let start though its volume holds no whole commit',
+} as const
+
+export type PodTrouble = { pod: PodRecord; reason: keyof typeof podEvents }
+
+/** Twice as long is how long something must last before it is told, at most. */
+const everyMs = 30_000
+
+/** Everything that keeps a pod from being synced now. */
+export function findPodTroubles(store: Store): PodTrouble[] {
+  const namespaces = new Set([...store.syncs().map(({ namespace }) => namespace), ...store.podNamespaces()])
+  const pods = [...namespaces].flatMap((namespace) => store.podsIn(namespace)).filter(({ terminating }) => !terminating)
+  const byPod = pods.flatMap((pod): PodTrouble[] => {
+    if (!pod.injected) return [{ pod, reason: 'MissingAgent' }]
+    const name = store.syncOfPod(pod)
+    if (name === undefined || store.sync(pod.namespace, name) === undefined) return [{ pod, reason: 'NotFollowed' }]
+    const report = store.reportsIn(pod.namespace).get(pod.name)
+    const isLate = report?.podUid === pod.uid && report.status?.findings?.some(({ rule }) => rule === startedWithoutCommitRule) === true
+    return isLate ? [{ pod, reason: 'StartedWithoutCommit' }] : []
+  })
+  return [...byPod, ...outdatedPods(store)]
+}
+
+function outdatedPods(store: Store): PodTrouble[] {
+  return store.syncs().flatMap((record) => {
+    const spec = specOf(record)
+    if (spec === undefined) return []
+    const { namespace, name, status } = record
+    const outdated = observeGateways(spec, status.published?.commit, store.podsOf(namespace, name), store.reportsIn(namespace)).filter(
+      isOutdated,
+    )
+    return outdated.flatMap(({ pod: podName }) => {
+      const pod = store.pod(namespace, podName)
+      return pod === undefined ? [] : [{ pod, reason: 'AgentOutdated' as const }]
+    })
+  })
+}
+
+type Deps = { store: Store; events: Pick<EventRecorder, 'record'>; clock: Clock }
+
+/** Runs until the signal. */
+export async function tellPodTroubles({ store, events, clock }: Deps, signal: AbortSignal): Promise<void> {
+  /** What was there at the last look, and whether it was told. */
+  let known = new Map<string, boolean>()
+  while (!signal.aborted) {
+    await clock.wait(everyMs, signal).catch(() => undefined)
+    if (signal.aborted) return
+    const next = new Map<string, boolean>()
+    for (const { pod, reason } of findPodTroubles(store)) {
+      const id = `${pod.uid} ${reason}`
+      const told = known.get(id)
+      next.set(id, told !== undefined)
+      if (told !== false) continue
+      const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid }
+      events.record({ regarding, type: 'Warning', reason, action: 'Sync', note: podEvents[reason] })
+    }
+    known = next
+  }
+}
