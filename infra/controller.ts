@@ -1,7 +1,12 @@
 /**
  * The controller's Deployment, with the settings that its process reads. Pure.
  */
-import { type ControllerSettingsInput, controllerSettingsVariable } from '../runtime/settings.ts'
+import {
+  type ControllerSettingsInput,
+  controllerSettingsVariable,
+  defaultShutdownDelaySeconds,
+  stopWithinSeconds,
+} from '../runtime/settings.ts'
 import { nodeOptions, ports } from '../runtime/gatewaysync/names.ts'
 import { certificateBy, dnsNames } from './certificates.ts'
 import { and, asText, either, equals, greater, isSet, merged, not, or, text } from './helm/combinators.ts'
@@ -20,7 +25,8 @@ export function controller(names: Names, values: Live<Values>, version: Value<st
   const { fullname, namespace, labels, selector, serviceAccount } = names
   const pod = {
     serviceAccountName: serviceAccount,
-    terminationGracePeriodSeconds: 20,
+    // Some seconds more than the process takes at most.
+    terminationGracePeriodSeconds: defaultShutdownDelaySeconds + stopWithinSeconds + 8,
     securityContext: {
       runAsNonRoot: true,
       runAsUser: 65532,

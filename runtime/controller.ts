@@ -6,17 +6,18 @@ import type { CertificateKeeper } from './certificates/serving.ts'
 import { keepTrusted } from './certificates/keep-trusted.ts'
 import { openMounted } from './certificates/mounted.ts'
 import { openSelfManaged } from './certificates/self-managed.ts'
-import { type Clock, systemClock } from './clock.ts'
+import { backoffMs, type Clock, systemClock } from './clock.ts'
 import { type ControllerConfig, readControllerConfig } from './config.ts'
 import { watchCluster } from './controller/cluster.ts'
-import { openEndpoints } from './controller/endpoints.ts'
+import { createEnding, type Ending } from './controller/ending.ts'
+import { openEndpoints, openProbes } from './controller/endpoints.ts'
 import { createPushKeys } from './controller/keys.ts'
 import { lead } from './controller/leader.ts'
 import { pruneMirrors } from './controller/prune-mirrors.ts'
 import { warnOpen } from './controller/receiver.ts'
 import { readClusterSecret } from './controller/secrets.ts'
 import { sourceSecretUsers } from './controller/secret-users.ts'
-import { asFault, Fault } from './fault.ts'
+import { asFault, Fault, isAbort } from './fault.ts'
 import { openIsolatedGate } from './gate/isolate.ts'
 import { createMarks } from './gate/marks.ts'
 import { fieldManager, group } from './gatewaysync/names.ts'
@@ -34,13 +35,14 @@ import { type ChangeKind, createStore, type SyncKey } from './reconcile/store.ts
 import { createSyncMirrors } from './reconcile/sync-mirrors.ts'
 import { createMirrors } from './source/mirrors.ts'
 import { createRemotes } from './source/remotes.ts'
+import { stopWithinSeconds } from './settings.ts'
 import { version } from './version.ts'
 
-/** After the signal everything is given back; then the process ends in any case. */
-const stopWithinMs = 12_000
 /** A loop of the process that did not turn for so long will not turn again. */
 const stuckAfterMs = 60_000
 const beatMs = 1_000
+const firstRetryMs = 500
+const longestRetryMs = 5_000
 
 async function main(): Promise<void> {
   const clock = systemClock
@@ -48,14 +50,21 @@ async function main(): Promise<void> {
   const log = config.settings.development
     ? createLog({ level: 'debug', destination: await consoleDestination(1) })
     : createLog({ level: 'info' })
-  const stop = new AbortController()
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(new Error(name)))
+  const ending = createEnding(clock, config.settings.shutdownDelaySeconds * 1000)
+  process.once('SIGTERM', () => ending.begin('SIGTERM'))
+  process.once('SIGINT', () => ending.now('SIGINT'))
+  // From then on everything is given back; then the process ends in any case.
+  ending.closing.addEventListener('abort', () =>
+    AbortSignal.timeout(stopWithinSeconds * 1000).addEventListener('abort', () => process.exit(1)),
+  )
   const kubeconfig = loadKube({ kubeconfig: config.kubeconfig })
   const open = (connections: number): Kube =>
     createKube(kubeconfig, { clock, userAgent: `cluster-sync-controller/${version}`, connections })
   const kubes = { kube: open(32), leading: open(8), reviews: open(8) }
   log.info({ name: config.identity, message: version }, 'controller started')
-  await run({ ...kubes, clock, log }, config, stop)
+  await run({ ...kubes, clock, log }, config, ending).catch((error: unknown) => {
+    if (!isAbort(error, ending.closing)) throw error
+  })
   await Promise.all(Object.values(kubes).map((kube) => kube.close()))
   log.info({}, 'controller stopped')
 }
@@ -66,10 +75,26 @@ type Deps = { kube: Kube; leading: Kube; reviews: Kube; clock: Clock; log: Log }
 async function run(
   { kube, leading: leadingKube, reviews, clock, log }: Deps,
   { settings, identity }: ControllerConfig,
-  stop: AbortController,
+  ending: Ending,
 ): Promise<void> {
-  const { signal } = stop
-  await kube.requireVersion(signal)
+  const { leaving, closing: signal } = ending
+  const pulse = startPulse(clock, signal)
+  let listed = false
+  const probes = await openProbes(
+    {
+      log,
+      notReady: () => [
+        ...(listed ? [] : ['the objects of the cluster have not been listed yet']),
+        ...(leaving.aborted ? ['the controller is shutting down'] : []),
+      ],
+      notLive: () => (clock.monotonicMs() - pulse() > stuckAfterMs ? ['the event loop does not turn'] : []),
+    },
+    settings,
+    signal,
+  )
+  // Nobody waits for what has never been ready.
+  leaving.addEventListener('abort', () => listed || ending.now('nothing to answer yet'))
+  await waitForApiServer({ kube, clock, log }, signal)
   const certificates = await openCertificates({ kube, clock, log }, settings, signal)
   const metrics = createMetrics({ clock, version })
   metrics.certificate(certificates.current())
@@ -79,7 +104,6 @@ async function run(
     for (const changed of subscribers) changed(key, kind)
   })
   const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
-  let listed = false
   const gitMirrors = createMirrors({
     folder,
     clock,
@@ -98,7 +122,6 @@ async function run(
   const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
   const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)
-  const pulse = startPulse(clock, signal)
   const endpoints = await openEndpoints(
     {
       kube,
@@ -113,7 +136,6 @@ async function run(
       clock,
       log,
       notReady: () => (listed ? [] : ['the objects of the cluster have not been listed yet']),
-      notLive: () => (clock.monotonicMs() - pulse() > stuckAfterMs ? ['the event loop does not turn'] : []),
     },
     settings,
     signal,
@@ -132,6 +154,7 @@ async function run(
         listed = true
         ready.resolve()
       },
+      forbidden: metrics.forbiddenNamespaces,
     },
     signal,
   )
@@ -183,10 +206,10 @@ async function run(
     }
   }
   const lease = { namespace: settings.namespace, name: settings.fullname, identity }
-  const leading = settings.leaderElection ? runWithLease({ kube: leadingKube, clock, log }, lease, leadNow, signal) : leadNow(signal)
+  const leading = settings.leaderElection ? runWithLease({ kube: leadingKube, clock, log }, lease, leadNow, leaving) : leadNow(leaving)
   const renewing = certificates.run(signal)
   const pruning = pruneMirrors({ store, mirrors, clock, log }, signal)
-  await Promise.all([leading, watching, renewing, pruning, ...endpoints.map(({ closed }) => closed)])
+  await Promise.all([leading, watching, renewing, pruning, ...[probes, ...endpoints].map(({ closed }) => closed)])
   await events.settled()
   await gate.close()
   await gitMirrors.close()
@@ -206,6 +229,21 @@ async function openCertificates(
   return await openSelfManaged(deps, { namespace, secretName: certificates.secretName, dnsNames, webhookConfiguration }, signal)
 }
 
+/** An API server that is late, as after a start of the whole cluster, is waited for. Throws UnsupportedKubernetes. */
+async function waitForApiServer({ kube, clock, log }: { kube: Kube; clock: Clock; log: Log }, signal: AbortSignal): Promise<void> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      await kube.requireVersion(signal)
+      return
+    } catch (error) {
+      const fault = asFault(error)
+      if (signal.aborted || fault.reason === 'UnsupportedKubernetes' || fault.reason === 'Unexpected') throw error
+      log.warn({ reason: fault.reason, message: fault.message }, 'the API server is not there yet')
+      await clock.wait(backoffMs(failures, firstRetryMs, longestRetryMs, clock.random()), signal)
+    }
+  }
+}
+
 /** When the event loop last turned. */
 function startPulse(clock: Clock, signal: AbortSignal): () => number {
   let lastMs = clock.monotonicMs()
@@ -219,7 +257,6 @@ function startPulse(clock: Clock, signal: AbortSignal): () => number {
   return () => lastMs
 }
 
-process.once('SIGTERM', () => AbortSignal.timeout(stopWithinMs).addEventListener('abort', () => process.exit(1)))
 try {
   await main()
   process.exit(0)

@@ -29,12 +29,27 @@ const certificates = v.variant('kind', [
   }),
 ])
 
+/** An endpoint that ends is out of all tables within some seconds; webhooks and pushes that come meanwhile must find somebody. */
+export const defaultShutdownDelaySeconds = 10
+/** From the end of that delay on: answers under way, what was begun, the last words. */
+export const stopWithinSeconds = 12
+
 export const controllerSettings = v.strictObject({
   namespace: v.pipe(text, v.description('Where the operator runs: its Lease, its certificate Secret.')),
   fullname: v.pipe(text, v.description('Prefix of the names of all objects of this installation.')),
   serviceAccount: v.pipe(text, v.description("The controller's own, which the admission policies let through.")),
   development: v.optional(v.pipe(v.boolean(), v.description('Log lines for a console instead of JSON, of every level.')), false),
   leaderElection: v.optional(v.boolean(), true),
+  shutdownDelaySeconds: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.maxValue(300),
+      v.description('After SIGTERM every port is served for so long, until all have heard that this replica is not ready any more.'),
+    ),
+    defaultShutdownDelaySeconds,
+  ),
   watchNamespaces: v.optional(v.pipe(v.array(text), v.description('Empty: all.')), []),
   host: v.optional(v.pipe(text, v.description('Address that every listener binds to.')), '::'),
   ports: v.optional(

@@ -40,6 +40,9 @@ export type EndpointDeps = {
   log: Log
   /** Why this replica cannot do its work yet; empty when it can. */
   notReady(): string[]
+}
+
+export type ProbeDeps = Pick<EndpointDeps, 'log' | 'notReady'> & {
   /** Why this process had better be started anew. */
   notLive(): string[]
 }
@@ -48,7 +51,17 @@ const requestTimeoutMs = 10_000
 /** For kubelets and scrapers, which are few and send no bodies. */
 const fewConnections = { maxConnections: 64, readAheadBytes: 16 * 1024 }
 
-/** Opens every port that the settings ask for; settles when all are open. Throws InvalidConfiguration. */
+/** Opens the port for the kubelet, which asks before there is anything else to answer. Throws InvalidConfiguration. */
+export async function openProbes(
+  { log, notLive, notReady }: ProbeDeps,
+  { ports, host }: ControllerSettings,
+  signal: AbortSignal,
+): Promise<Served> {
+  const app = probesApp({ live: notLive, ready: notReady })
+  return await serve({ app, port: ports.probes, host, bounds: fewConnections, log: log.child({ component: 'probes' }) }, signal)
+}
+
+/** Opens every other port that the settings ask for; settles when all are open. Throws InvalidConfiguration. */
 export async function openEndpoints(deps: EndpointDeps, settings: ControllerSettings, signal: AbortSignal): Promise<Served[]> {
   const { certificates, log } = deps
   const { ports, host } = settings
@@ -59,7 +72,6 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
     if (secure) certificates.onChange((next) => one.exchange(next))
     served.push(one)
   }
-  await open(probesApp({ live: deps.notLive, ready: deps.notReady }), ports.probes, false, 'probes', fewConnections)
   await open(delivery(deps, settings), ports.delivery, true, 'delivery', deliveryConnections)
   if (settings.injection.enabled) await open(admission(deps, settings), ports.admission, true, 'admission', admissionConnections)
   if (settings.receiver.enabled)

@@ -2,7 +2,7 @@
  * Flow B, on the replica that holds the Lease: passes over GatewaySyncs, questions to git hosts, role bindings of agents.
  */
 import type { Clock } from '../clock.ts'
-import { asFault, type Reason } from '../fault.ts'
+import { asFault, Fault, type Reason } from '../fault.ts'
 import { apiVersion, fieldManager, gatewaySyncKind } from '../gatewaysync/names.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
@@ -16,11 +16,12 @@ import { type ChangeKind, projectGatewaySync, type Store, type SyncKey } from '.
 import type { SyncMirrors } from '../reconcile/sync-mirrors.ts'
 import { createAgentBindings } from './agent-bindings.ts'
 import { tellPodTroubles } from './pod-events.ts'
+import { readAnew } from './read-anew.ts'
 
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | 'observed' | 'allowLocal'> & {
   kube: Kube
   /** For the status alone: it must not wait for a connection behind anything else. */
-  statusKube: Pick<Kube, 'mergePatch'>
+  statusKube: Pick<Kube, 'mergePatch' | 'listPages'>
   store: Store
   mirrors: SyncMirrors
   /** Of the Secrets that sources need. */
@@ -40,6 +41,8 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | '
 const workers = 5
 /** The reports of a fleet come within a second of each push; one pass counts all that came within this time. */
 const reportsShareMs = 250
+/** Of a pass that meets a change of its object each time; then the queue's backoff follows. */
+const mostAttempts = 3
 /** Questions under way at once; each may hold a git child process. */
 const questionsAtOnce = 8
 
@@ -53,7 +56,8 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
       'pass failed',
     )
   }
-  const pass = (key: SyncKey, own: AbortSignal) => measured(clock, deps.reconciled, own, () => reconcile(passDeps, key, own))
+  const pass = (key: SyncKey, own: AbortSignal) =>
+    measured(clock, deps.reconciled, own, () => decidedAnew(deps, key, own, () => reconcile(passDeps, key, own)))
   const queue: Queue = createQueue({ clock, workers, pass, failed })
   const lookups = createLookups({ clock, concurrency: questionsAtOnce, answered: (key) => queue.add(key), signal })
   const passDeps: ReconcileDeps = {
@@ -72,8 +76,9 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
     adopt: ({ namespace, name }, spec, commit, own) => mirrors.adopt({ namespace, name, spec }, commit, own),
     async writeStatus(record, _status, patch, own) {
       const key = { namespace: record.namespace, name: record.name }
-      // With the uid a status never lands on another object of the same name.
-      const body = { metadata: { uid: record.uid }, status: patch }
+      // With the uid a status never lands on another object of the same name, with the version never on what it was not decided from: a
+      // request that was held up, or a process that was paused, must not bring an old commit back after its Lease is lost.
+      const body = { metadata: { uid: record.uid, resourceVersion: record.resourceVersion }, status: patch }
       const written = projectGatewaySync(await deps.statusKube.mergePatch(gatewaySyncType, key, body, { subresource: 'status' }, own))
       return written
     },
@@ -110,6 +115,24 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
     await lookups.settled()
   } finally {
     stop()
+  }
+}
+
+/** Passes again over an object that was changed between decision and write, from what the API server holds. */
+async function decidedAnew<Result>(
+  { statusKube, store }: LeaderDeps,
+  key: SyncKey,
+  signal: AbortSignal,
+  pass: () => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await pass()
+    } catch (error) {
+      if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === mostAttempts) throw error
+      const [namespace = '', name = ''] = key.split('/')
+      store.updateSync(await readAnew(statusKube, { namespace, name }, signal))
+    }
   }
 }
 

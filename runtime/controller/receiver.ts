@@ -15,6 +15,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { receiverApp, type ReceiverDeps, type ReceiverNotice } from '../receiver/app.ts'
 import { type GatewaySyncRecord, projectGatewaySync, type Store } from '../reconcile/store.ts'
 import type { PushKeys } from './keys.ts'
+import { readAnew } from './read-anew.ts'
 import { specOf } from './spec-of.ts'
 
 export type ReceiverParts = {
@@ -121,20 +122,6 @@ async function writeRequest(
       await clock.wait(conflictWaitMs * attempt * clock.random())
     }
   }
-}
-
-/** The store may not have heard yet of what we run into. */
-async function readAnew(
-  kube: ReceiverParts['kube'],
-  key: { namespace: string; name: string },
-  signal: AbortSignal,
-): Promise<GatewaySyncRecord> {
-  const options = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}`, limit: 1 }
-  for await (const { items } of kube.listPages(gatewaySyncType, options, signal)) {
-    const [object] = items
-    if (object !== undefined) return projectGatewaySync(object)
-  }
-  throw new Fault('NotFound', `there is no GatewaySync "${key.name}" in namespace "${key.namespace}"`)
 }
 
 /** Says at the start, where it cannot be missed, that anyone may push. Never throws. */

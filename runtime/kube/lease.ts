@@ -33,7 +33,8 @@ export async function runWithLease(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = deps
-  const { retryMs = 2_000 } = options
+  // A Lease that is given back is taken within a second; one that is not runs out by itself.
+  const { retryMs = 1_000 } = options
   let seen: { text: string; atMs: number } | undefined
   while (!signal.aborted) {
     try {

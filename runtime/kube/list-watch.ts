@@ -23,6 +23,8 @@ export type WatchHandlers<Item> = {
   remove(key: ObjectKey): void
   /** Everything that was there has been told; called after each list. */
   synced(): void
+  /** A list or a watch has failed, and is tried again. */
+  failed?(fault: Fault): void
 }
 
 /** The server ends a watch itself, after five to ten minutes as client-go asks: all who came back together after a restart spread out. */
@@ -78,6 +80,7 @@ export async function runListWatch<Item>(
       if (!isKept) place.version = undefined
       if (fault.reason !== 'Conflict')
         log.warn({ component: set.type.plural, reason: fault.reason, message: fault.message }, 'watch interrupted')
+      handlers.failed?.(fault)
       await clock.wait(backoffMs(failures, firstRetryMs, longestRetryMs, clock.random()), signal).catch(() => undefined)
     }
   }

@@ -27,6 +27,8 @@ export type Metrics = {
   /** `source`: what kind of event asked, where that was understood. */
   received(outcome: (typeof receiverOutcomes)[number], source?: (typeof receiverSources)[number]): void
   receiverOpen(open: boolean): void
+  /** How many of the watched namespaces cannot be listed. */
+  forbiddenNamespaces(count: number): void
   admitted(outcome: (typeof admissionOutcomes)[number], durationMs: number): void
   delivered(route: 'changes' | 'blobs' | 'gateway', status: number, bytes: number): void
   certificate(validity: { from: Temporal.Instant; until: Temporal.Instant }): void
@@ -65,6 +67,7 @@ export function createMetrics({ clock, version }: { clock: Pick<Clock, 'now'>; v
     signaturesChecked: (result) => series.counter('clustersync_signature_checks_total').inc({ result }),
     received: (outcome, source) => series.counter('clustersync_receiver_requests_total').inc({ outcome, source: source ?? '' }),
     receiverOpen: (open) => series.gauge('clustersync_receiver_open').set(open ? 1 : 0),
+    forbiddenNamespaces: (count) => series.gauge('clustersync_watched_namespaces_forbidden').set(count),
     admitted(outcome, durationMs) {
       series.counter('clustersync_admission_total').inc({ outcome })
       series.histogram('clustersync_admission_duration_seconds').observe(durationMs / 1000)

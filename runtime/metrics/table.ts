@@ -64,6 +64,10 @@ export const processMetrics = {
     labels: ['outcome', 'source'],
   },
   clustersync_receiver_open: { type: 'gauge', help: '1 while the push receiver accepts calls without authentication' },
+  clustersync_watched_namespaces_forbidden: {
+    type: 'gauge',
+    help: 'namespaces of watchNamespaces that are gone or may not be listed; the others are served',
+  },
   clustersync_admission_total: { type: 'counter', help: 'admission reviews', labels: ['outcome'] },
   clustersync_admission_duration_seconds: { type: 'histogram', help: 'duration of an admission review', buckets: quick },
   clustersync_delivery_requests_total: { type: 'counter', help: 'calls of agents for content', labels: ['route', 'status'] },

@@ -52,8 +52,8 @@ export type Installation = {
   startController(): Promise<void>
 }
 
-/** `command` starts the controller; by itself that are its sources. */
-export type InstallOptions = ControlPlaneOptions & { command?: readonly string[] }
+/** `command` starts the controller; by itself that are its sources. No Service sends it calls, so that it ends without a delay. */
+export type InstallOptions = ControlPlaneOptions & { command?: readonly string[]; shutdownDelaySeconds?: number }
 
 export type GatewayOptions = { account: string; simulator: Simulator; dataDir: string; profile?: string; mode?: string }
 export type Gateway = {
@@ -69,7 +69,7 @@ export async function install(
   t: Pick<Test, 'teardown'>,
   prefixes: readonly string[],
   values: ValuesInput = {},
-  { command = [process.execPath, path.join(root, 'runtime/controller.ts')], ...ownPlane }: InstallOptions = {},
+  { command = [process.execPath, path.join(root, 'runtime/controller.ts')], shutdownDelaySeconds = 0, ...ownPlane }: InstallOptions = {},
 ): Promise<Installation> {
   const world = await openWorld(t, ownPlane)
   const { kube, plane, signal } = world
@@ -103,7 +103,7 @@ export async function install(
   const written = deployment.spec.template.spec.containers[0]?.env.find(({ name }) => name === controllerSettingsVariable)?.value ?? ''
   const tokenFile = path.join(folder, 'push-token')
   writeFileSync(tokenFile, `${token}\n`)
-  const settings = onThisMachine(JSON.parse(written) as ControllerSettingsInput, folder, ports, tokenFile)
+  const settings = onThisMachine(JSON.parse(written) as ControllerSettingsInput, folder, ports, tokenFile, shutdownDelaySeconds)
   const kubeconfig = plane.kubeconfigFor(await world.token(namespace, account))
   const logs: string[] = []
   const log = (line: string): void => void logs.push(line)
@@ -201,9 +201,11 @@ function onThisMachine(
   folder: string,
   ports: NonNullable<ControllerSettingsInput['ports']>,
   tokenFile: string,
+  shutdownDelaySeconds: number,
 ): ControllerSettingsInput {
   return {
     ...settings,
+    shutdownDelaySeconds,
     host: '127.0.0.1',
     ports,
     source: { ...settings.source, folder: path.join(folder, 'mirrors') },

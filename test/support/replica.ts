@@ -34,13 +34,17 @@ export type Replica = {
 }
 
 /** `open`: it asks nobody for a proof. */
-export type ReplicaOptions = { kubeconfig: string; namespace: string; folder: string; leads?: boolean; open?: boolean } & Pick<
-  ReceiverDeps,
-  'limits' | 'budget'
->
+export type ReplicaOptions = {
+  kubeconfig: string
+  namespace: string
+  folder: string
+  leads?: boolean
+  open?: boolean
+  beforeStatus?: () => Promise<void>
+} & Pick<ReceiverDeps, 'limits' | 'budget'>
 
 export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOptions): Promise<Replica> {
-  const { kubeconfig, namespace, folder, leads = false, open = false, ...settings } = options
+  const { kubeconfig, namespace, folder, leads = false, open = false, beforeStatus, ...settings } = options
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
   const kube = createKube(loadKube({ kubeconfig }), { clock, userAgent: 'test-replica' })
   const subscribers = new Set<(key: SyncKey, kind: ChangeKind) => void>()
@@ -81,7 +85,13 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
     : lead(
         {
           kube,
-          statusKube: kube,
+          statusKube: {
+            ...kube,
+            async mergePatch(...write) {
+              await beforeStatus?.()
+              return await kube.mergePatch(...write)
+            },
+          },
           store,
           mirrors,
           events,

@@ -1,0 +1,59 @@
+/**
+ * A watched namespace that is gone holds up none of the others.
+ */
+import { KubeConfig } from '@kubernetes/client-node'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { watchCluster } from '../../../runtime/controller/cluster.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import type { Kube } from '../../../runtime/kube/client.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { createStore } from '../../../runtime/reconcile/store.ts'
+import { until } from '../../support/world.ts'
+
+/** An API server that lists what is permitted and refuses the rest; its watches have no address and fail. */
+function kubeThatForbids(forbidden: ReadonlySet<string>, reason: 'Forbidden' | 'ApiUnavailable' = 'Forbidden'): Kube {
+  const config = new KubeConfig()
+  config.loadFromClusterAndUser({ name: 'none', server: 'http://127.0.0.1:1', skipTLSVerify: true }, { name: 'nobody' })
+  return {
+    config,
+    async *listPages(_type: unknown, { namespace = '' }: { namespace?: string }) {
+      if (forbidden.has(namespace)) throw new Fault(reason, `namespace "${namespace}" may not be listed`)
+      yield { items: [], resourceVersion: '1' }
+    },
+  } as unknown as Kube
+}
+
+async function run(t: Test, kube: Kube, namespaces: string[], forbiddenForMs: number) {
+  const stop = new AbortController()
+  let ready = false
+  const counts: number[] = []
+  const watching = watchCluster(
+    { kube, clock: systemClock, log: silentLog },
+    { store: createStore(() => {}), namespaces, ready: () => (ready = true), forbidden: (count) => counts.push(count), forbiddenForMs },
+    stop.signal,
+  )
+  t.teardown(async () => {
+    stop.abort()
+    await watching
+  })
+  return { isReady: () => ready, counts }
+}
+
+void t.test('a namespace that may not be listed is served without after a while, and counted until it may', async (t) => {
+  const forbidden = new Set(['gone'])
+  const { isReady, counts } = await run(t, kubeThatForbids(forbidden), ['plant', 'gone'], 100)
+  await until(() => (isReady() ? true : undefined), 'the others are served')
+  t.equal(counts.at(-1), 1)
+  forbidden.clear()
+  await until(() => (counts.at(-1) === 0 ? true : undefined), 'it is listed when it may be')
+})
+
+void t.test('what is away for another reason is waited for, and so is the whole cluster', async (t) => {
+  const away = await run(t, kubeThatForbids(new Set(['plant']), 'ApiUnavailable'), ['plant'], 0)
+  const whole = await run(t, kubeThatForbids(new Set([''])), [], 0)
+  const early = await run(t, kubeThatForbids(new Set(['gone'])), ['plant', 'gone'], 60_000)
+  const other = await run(t, kubeThatForbids(new Set(['gone'])), ['plant', 'gone'], 600)
+  await until(() => (other.isReady() ? true : undefined), 'several tries have passed')
+  t.same([away.isReady(), whole.isReady(), early.isReady()], [false, false, false])
+})
