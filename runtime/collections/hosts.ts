@@ -36,7 +36,7 @@ export function findHosts(value: unknown, key: string, file: string): Sighting[]
 type Place = { key: string; above: Place | undefined }
 
 /** The end of a key tells what it is for; a list below a long one would have it looked through for each of its items. */
-const maxKey = 256
+const maxKey = 64
 const maxPlace = 512
 /** One resource may hold a hundred thousand; they are told as a number. */
 const maxSightings = 1_000

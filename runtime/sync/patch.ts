@@ -25,8 +25,12 @@ const environment = new JSONPathEnvironment({ maxRecursionDepth: 200 })
 // Expressions that backtrack, over text of the repository: one of ten letters takes minutes.
 for (const name of ['match', 'search']) environment.functionRegister.delete(name)
 
+/** What a GatewaySync may hold; reading a path takes the square of its length. */
+const maxPath = 512
+
 /** Why searching by a path could take for ever: each of these multiplies the time by the size of the document. */
 function costlyPathRule(text: string): string | undefined {
+  if (text.length > maxPath) return `is longer than ${maxPath} characters`
   const bare = text.replace(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/gs, "''")
   if (/\b(?:match|search)\s*\(/.test(bare)) return 'must not use match() or search(): compare with == instead'
   if (bare.split('..').length > 2) return 'must not hold .. more than once'

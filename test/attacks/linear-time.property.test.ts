@@ -1,0 +1,154 @@
+/**
+ * No function over text that a stranger wrote takes more than linear time: each gets 64 KiB of the worst letters for it, and twice the text
+ * may take about twice the time. The table names where the text comes from.
+ */
+import t from 'tap'
+import { parseDownwardFile } from '../../runtime/agent/desired.ts'
+import { differences } from '../../runtime/collections/difference.ts'
+import { findHosts } from '../../runtime/collections/hosts.ts'
+import { parseMode, parseResource } from '../../runtime/collections/manifests.ts'
+import { modeInArgument, modeInIgnitionConf } from '../../runtime/collections/mode.ts'
+import { rootOf } from '../../runtime/collections/roots.ts'
+import { parseSettings, repositorySeverity } from '../../runtime/collections/severities.ts'
+import { compactJson, members } from '../../runtime/collections/signature.ts'
+import { Fault } from '../../runtime/fault.ts'
+import { isRefAllowed } from '../../runtime/gatewaysync/allowed-refs.ts'
+import { brokenGlobRule, canonicalGlob, createExcluder } from '../../runtime/gatewaysync/glob.ts'
+import { isRefName, parseRelativePath, printable } from '../../runtime/gatewaysync/values.ts'
+import { copyReferences } from '../../runtime/injection/variables.ts'
+import { createScan } from '../../runtime/json-scan.ts'
+import { createLog } from '../../runtime/log.ts'
+import { authenticate } from '../../runtime/receiver/authenticate.ts'
+import { redactUrls } from '../../runtime/redact.ts'
+import { applySettings } from '../../runtime/sync/patch.ts'
+
+const bytes = 64 * 1024
+
+const units = [
+  'a',
+  '/',
+  '@',
+  ':',
+  '.',
+  '*',
+  '$',
+  '"',
+  "'",
+  ' ',
+  '\n',
+  '\\',
+  '{',
+  '[',
+  '%',
+  ',',
+  '-',
+  '=',
+  '😀',
+  '://',
+  'a://',
+  'https://a:',
+  "repository '",
+  "transport '",
+  '[{},',
+  'a+)+',
+  '*a',
+  '$(',
+  '$(A)',
+  '{{',
+  '../',
+  'jdbc:',
+  ':a',
+  'a@',
+  '-Dignition.config.mode="',
+  '\nwrapper.java.additional.1=',
+  'a="',
+  '\\"',
+  '/config/resources',
+  'remote: ',
+  'error: ',
+]
+
+const log = createLog({ level: 'debug', destination: { write() {} } })
+const globs = ['**/*a*a*a*a*b', '{a,aa}{a,aa}{a,aa}*{a,/}b', '**/a/**/*[ab]*?b'] as const
+const excluded = createExcluder(globs)
+const settings = parseSettings(`rules: {orphan-file: [{paths: ${JSON.stringify(globs)}, severity: off}]}`)
+const now = Temporal.Instant.from('2026-01-01T00:00:00Z')
+const utf8 = (text: string): Uint8Array => Buffer.from(text)
+
+/** What it is called with, by where the text comes from. Expected refusals are no matter here. */
+const functions: Record<string, (text: string) => unknown> = {
+  'redactUrls, whole (git, faults)': (text) => redactUrls(text),
+  'redactUrls, the last letter cut': (text) => redactUrls(text, text.length - 1),
+  'a log field and an error': (text) => log.info({ name: text, err: new Error(text) }, 'told'),
+  'the message of a fault': (text) => new Fault('GitFailed', text),
+  'printable (any message)': (text) => printable(text),
+  'a path below many globs (repository)': (text) => excluded(text),
+  'a path under the settings of a repository': (text) => repositorySeverity(settings)('orphan-file', text, 'error'),
+  'a glob (spec, repository)': (text) => brokenGlobRule(text) ?? createExcluder([canonicalGlob(text)])('a/b'),
+  'a ref under allowedRefs (receiver)': (text) => isRefAllowed(text, ['*a*a*a*a*ab', 'refs/**/a*']),
+  'a pattern of allowedRefs (spec)': (text) => isRefAllowed('aaaa/aaaa', [text]),
+  'a ref name (receiver)': (text) => isRefName(text),
+  'a relative path (spec, delivery)': (text) => parseRelativePath(text),
+  'headers of a delivery': (text) =>
+    authenticate(
+      { authorization: `Bearer ${text}`, 'x-hub-signature-256': text, 'webhook-signature': text, 'webhook-id': text },
+      utf8('a'),
+      { hmac: ['k'], tokens: ['k'] },
+      now,
+    ),
+  'a body before it is parsed': (text) => createScan({ depth: 1e9, keys: 1e9, containers: 1e9, entries: 1e9 })(utf8(text)),
+  'a value in a resource (repository)': (text) => findHosts({ host: text, password: [text], other: text }, 'a/b/c', 'config.json'),
+  'a key in a resource (repository)': (text) =>
+    findHosts({ [text]: Array.from({ length: text.length / 16 }, () => 'a.b') }, 'a/b/c', 'config.json'),
+  'a manifest (repository)': (text) => parseResource(utf8(text)),
+  'a manifest that lists a text': (text) => parseMode(utf8(JSON.stringify({ title: text, [text]: 1 }))),
+  'a signed manifest': (text) => members(compactJson(JSON.stringify({ attributes: { [text]: text } }))),
+  'what differs between modes': (text) => differences({ a: text }, { a: `${text}.` }),
+  'a path of a repository': (text) => rootOf(text),
+  'arguments of a gateway (pod)': (text) => modeInArgument(text),
+  'ignition.conf': (text) => modeInIgnitionConf(text),
+  'annotations of a pod': (text) => parseDownwardFile(text),
+  'variables of a pod': (text) => copyReferences(text, { name: 'gateway', env: [{ name: 'A', value: text.slice(0, 4096) }] }),
+  'a JSON file under a patch': (text) => applySettings(JSON.stringify({ a: [text, { [text]: 1 }] }), [{ path: '$..b', value: '1' }], 'a'),
+  'a path of a patch (spec)': (text) => applySettings('{"a":1}', [{ path: text, value: '1' }], 'a'),
+}
+
+/** Below this many milliseconds of CPU nothing is held up, and figures are noise. */
+const floorMs = 250
+/** Twice the text in linear time takes twice as long, in quadratic time four times; the collector takes its part. */
+const most = 3.2
+
+function cpuMs(work: () => unknown): number {
+  const before = process.cpuUsage()
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+  }
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+/** The least of several rounds, as soon as it is little enough. */
+function leastMs(work: () => unknown, enough: number): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 5 && least > enough; round += 1) least = Math.min(least, cpuMs(work))
+  return least
+}
+
+for (const [name, run] of Object.entries(functions)) {
+  void t.test(`${name}: linear time`, { timeout: 120_000 }, async (t) => {
+    for (const unit of units) {
+      for (const end of ['!']) {
+        const text = unit.repeat(Math.floor(bytes / unit.length))
+        const half = text.slice(0, text.length / 2) + end
+        const whole = text + end
+        const wholeMs = leastMs(() => run(whole), floorMs)
+        if (wholeMs <= floorMs) continue
+        const halfMs = leastMs(() => run(half), 0)
+        if (wholeMs > most * halfMs) t.fail(`${JSON.stringify(unit)}: ${halfMs} ms, twice the text ${wholeMs} ms`)
+      }
+    }
+    t.pass()
+  })
+}
