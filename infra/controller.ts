@@ -129,7 +129,7 @@ function container(names: Names, values: Live<Values>, version: Value<string>): 
 
 /** The settings of this installation, as the process reads them. */
 export function settingsOf(names: Names, values: Live<Values>, version: Value<string>): Made<ControllerSettingsInput> {
-  const { fullname, namespace, serviceAccount, deliveryService, webhookService, metricsService } = names
+  const { fullname, namespace, deliveryService, webhookService, metricsService } = names
   const { image, agentImage, agent, webhook, webhookReceiver: receiver, metrics, delivery, source } = values
   const files: Made<Partial<ControllerSettingsInput['receiver']>>[] = keyFiles(names, values).map(({ name, mounted }) =>
     members(mounted, { [`${name}File`]: `${receiverFolder}/${name}/value` }),
@@ -137,7 +137,6 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
   return {
     namespace,
     fullname,
-    serviceAccount,
     development: equals(values.controller.logDevMode, 'true'),
     leaderElection: values.leaderElection.enabled,
     watchNamespaces: values.watchNamespaces,

@@ -37,7 +37,6 @@ export const stopWithinSeconds = 12
 export const controllerSettings = v.strictObject({
   namespace: v.pipe(text, v.description('Where the operator runs: its Lease, its certificate Secret.')),
   fullname: v.pipe(text, v.description('Prefix of the names of all objects of this installation.')),
-  serviceAccount: v.pipe(text, v.description("The controller's own, which the admission policies let through.")),
   development: v.optional(v.pipe(v.boolean(), v.description('Log lines for a console instead of JSON, of every level.')), false),
   leaderElection: v.optional(v.boolean(), true),
   shutdownDelaySeconds: v.optional(

@@ -5,7 +5,6 @@ import { type ControllerSettingsInput, controllerSettings } from '../../runtime/
 const given: ControllerSettingsInput = {
   namespace: 'operators',
   fullname: 'plant',
-  serviceAccount: 'plant',
   source: { folder: '/var/lib/cluster-sync' },
   delivery: { url: 'https://plant-delivery.operators.svc:9445' },
   certificates: { kind: 'mounted', folder: '/etc/certificate' },

@@ -27,7 +27,6 @@ export async function firstLineOf(t: Pick<Test, 'teardown'>, program: string, se
   const all: ControllerSettingsInput = {
     namespace: 'plant',
     fullname: 'operator',
-    serviceAccount: 'operator',
     source: { folder: path.join(folder, 'source') },
     delivery: { url: 'https://delivery.example.com' },
     certificates: { kind: 'selfManaged', secretName: 'operator-tls' },

@@ -57,7 +57,6 @@
 {{- define "cluster-sync-operator.settings" }}
 namespace: {{ toRawJson $.Release.Namespace }}
 fullname: {{ toRawJson (include "cluster-sync-operator.fullname" $) }}
-serviceAccount: {{ toRawJson (include "cluster-sync-operator.fullname" $) }}
 development: {{ toRawJson (eq $.Values.controller.logDevMode "true") }}
 leaderElection: {{ toRawJson $.Values.leaderElection.enabled }}
 watchNamespaces:

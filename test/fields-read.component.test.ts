@@ -1,0 +1,133 @@
+/**
+ * Every field that somebody may set is read by code: one that is accepted and ignored breaks a promise in silence. The compiler is the
+ * judge: all fields are taken out of the types, and a field is read when code that names it no longer compiles. Passing an object on,
+ * copying or hashing it whole is no reading. Values of an installation are read where the templates of the chart name them.
+ */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { valuesSchema } from '../infra/values.ts'
+import { agentSettings } from '../runtime/agent-settings.ts'
+import { gatewaySyncSpec } from '../runtime/gatewaysync/spec.ts'
+import { controllerSettings } from '../runtime/settings.ts'
+
+const root = path.resolve(import.meta.dirname, '..')
+
+/** Types without their fields; each tells in the compiler's messages which it was. */
+const emptiedTypes = `
+declare const path: unique symbol
+interface Emptied<Path extends string> { readonly [path]: Path }
+type HasFields<T> = NonNullable<T> extends readonly (infer E)[] ? HasFields<E>
+  : NonNullable<T> extends object ? string extends keyof NonNullable<T> ? HasFields<NonNullable<T>[keyof NonNullable<T>]> : true : false
+export type Empty<T, Path extends string> = T extends readonly (infer E)[] ? HasFields<E> extends true ? Empty<E, Path>[] : T
+  : T extends object ? string extends keyof T ? HasFields<T[keyof T]> extends true ? Record<string, Empty<T[keyof T], Path>> : T
+    : Emptied<Path> & { [K in keyof T as HasFields<T[K]> extends true ? K : never]: Empty<T[K], \`\${Path}.\${K & string}\`> }
+  : T
+`
+
+/** The types whose fields users set: where they stand, and what their paths begin with. */
+const readers = [
+  { file: 'gatewaysync/spec.ts', type: 'GatewaySyncSpec', name: 'spec', schema: gatewaySyncSpec({ allowLocal: true }) },
+  { file: 'settings.ts', type: 'ControllerSettings', name: 'controller', schema: controllerSettings },
+  { file: 'agent-settings.ts', type: 'AgentSettings', name: 'agent', schema: agentSettings },
+]
+
+/** Fields that code reads without naming them where the compiler could miss them, each with how. */
+const explained = new Map([
+  ['spec.git.auth.githubApp.appId', 'refused with NotSupported'],
+  ['spec.git.auth.githubApp.installationId', 'refused with NotSupported'],
+  ['spec.git.auth.githubApp.privateKeySecretRef.name', 'refused with NotSupported'],
+  ['spec.git.auth.githubApp.privateKeySecretRef.key', 'refused with NotSupported'],
+  ['spec.git.auth.githubApp.apiBaseURL', 'refused with NotSupported'],
+  ['spec.git.proxy.secretRef.name', 'becomes part of a reference to a key'],
+  ['spec.agent.resources.requests', 'goes into the container as it is'],
+  ['spec.agent.resources.limits', 'goes into the container as it is'],
+  ['spec.agent.imagePullSecrets.name', 'goes into the pod as it is'],
+  ['controller.receiver.trustedProxies', 'goes to the receiver as it is'],
+  ['agent.deliveryHost', 'read from settings that were completed'],
+  ['agent.deliveryTokenFile', 'read from settings that were completed'],
+  ['agent.kubeconfig', 'read from settings that were completed'],
+])
+
+type Schema = {
+  type: string
+  entries?: Record<string, Schema>
+  wrapped?: Schema
+  item?: Schema
+  value?: Schema
+  options?: readonly (Schema | string)[]
+}
+
+/** The paths of all fields that hold no further ones; lists and maps count for what is in them. */
+function fieldsOf(schema: Schema, name: string, listsAreWhole = false): string[] {
+  if (listsAreWhole && schema.type === 'array') return [name]
+  const inner = schema.wrapped ?? schema.item ?? schema.value
+  if (inner !== undefined) return fieldsOf(inner, name, listsAreWhole)
+  if (schema.entries !== undefined)
+    return Object.entries(schema.entries).flatMap(([field, one]) => fieldsOf(one, `${name}.${field}`, listsAreWhole))
+  const objects = (schema.options ?? []).filter((one): one is Schema => typeof one === 'object' && one.entries !== undefined)
+  return objects.length === 0 ? [name] : [...new Set(objects.flatMap((one) => fieldsOf(one, name, listsAreWhole)))]
+}
+
+/** What the compiler misses when the fields are gone. */
+function readFields(t: { teardown(work: () => void): void }): Set<string> {
+  mkdirSync(path.join(root, 'build'), { recursive: true })
+  const folder = mkdtempSync(path.join(root, 'build/fields-read-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  cpSync(path.join(root, 'runtime'), path.join(folder, 'runtime'), { recursive: true })
+  writeFileSync(path.join(folder, 'runtime/emptied.ts'), emptiedTypes)
+  for (const { file, type, name } of readers) {
+    const full = path.join(folder, 'runtime', file)
+    const text = readFileSync(full, 'utf8')
+    const changed = text.replace(new RegExp(`^export type ${type} = (.*)$`, 'm'), `export type ${type} = Empty<$1, '${name}'>`)
+    if (changed === text) throw new Error(`${file} has no type ${type} in one line`)
+    const from = file.includes('/') ? '../emptied.ts' : './emptied.ts'
+    writeFileSync(full, `import type { Empty } from '${from}'\n${changed}`)
+  }
+  const { compilerOptions } = JSON.parse(readFileSync(path.join(root, 'tsconfig.json'), 'utf8')) as { compilerOptions: object }
+  const options = { ...compilerOptions, noErrorTruncation: true, noUnusedLocals: false, noUnusedParameters: false }
+  writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['runtime'] }))
+  // Without what the test runner has every Node load.
+  const { stdout } = spawnSync('env', ['-u', 'NODE_OPTIONS', 'tsc', '-p', folder, '--pretty', 'false'], {
+    encoding: 'utf8',
+    maxBuffer: 256 * 1024 * 1024,
+  })
+  const read = new Set<string>()
+  const single = /Property '([^']+)' (?:does not exist on|is missing in) type '[^\n]*?Emptied<"([^"]+)">/g
+  for (const [, field, owner] of stdout.matchAll(single)) read.add(`${owner}.${field}`)
+  const several = /Type '[^\n]*?Emptied<"([^"]+)">[^\n]*? is missing the following properties from type '[^\n]*?': ([A-Za-z, ]+)/g
+  for (const [, owner, fields = ''] of stdout.matchAll(several)) for (const field of fields.split(', ')) read.add(`${owner}.${field}`)
+  return read
+}
+
+void t.test('code reads every field of a spec and of the settings', { timeout: 240_000 }, async (t) => {
+  const read = readFields(t)
+  for (const { name, schema } of readers) {
+    const fields = fieldsOf(schema, name)
+    t.ok(fields.length > 5, `${name}: ${fields.length} fields`)
+    const unread = fields.filter((field) => !read.has(field))
+    t.same(
+      unread.filter((field) => !explained.has(field)),
+      [],
+      `${name}: accepted and ignored`,
+    )
+    const stale = [...explained.keys()].filter((field) => field.startsWith(`${name}.`) && !unread.includes(field))
+    t.same(stale, [], `${name}: explained for nothing`)
+  }
+})
+
+void t.test('the chart reads every value of an installation', async (t) => {
+  const folder = path.join(root, 'dist/chart/templates')
+  const templates = readdirSync(folder)
+    .map((name) => readFileSync(path.join(folder, name), 'utf8'))
+    .join('\n')
+  // Templates take a list whole.
+  const fields = fieldsOf(valuesSchema, 'Values', true)
+  t.ok(fields.length > 50, `${fields.length} values`)
+  t.same(
+    fields.filter((field) => !templates.includes(`$.${field}`)),
+    // Helm installs the definitions or is told --skip-crds; for `cdk8s synth` the value decides.
+    ['Values.crds.install'],
+  )
+})
