@@ -1,5 +1,5 @@
 /**
- * `npm run check`: types, lint, format and generated files, without the tests.
+ * `npm run check`: types, lint, format, what nothing uses and generated files, without the tests.
  */
 import { runGates } from './gates.ts'
 

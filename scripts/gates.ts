@@ -1,5 +1,5 @@
 /**
- * The gates that every change passes before its tests: types, lint, format, generated files.
+ * The gates that every change passes before its tests: types, lint, format, what nothing uses, generated files.
  */
 import { spawn } from 'node:child_process'
 
@@ -10,6 +10,7 @@ const gates: readonly (readonly [string, readonly string[]])[] = [
   ['tsc', ['-p', '.', '--incremental', '--tsBuildInfoFile', `${caches}/tsc.tsbuildinfo`]],
   ['oxlint', []],
   ['prettier', ['--check', '--log-level=warn', '--cache', '--cache-strategy=content', `--cache-location=${caches}/prettier`, '.']],
+  ['knip', ['--no-progress', '--treat-config-hints-as-errors']],
   ['node', ['scripts/generate/main.ts', '--check']],
 ]
 
