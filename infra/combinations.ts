@@ -111,13 +111,14 @@ function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget:
 }
 
 /** Lists that the API server or the controller keeps by names. */
-function sameNames({ watchNamespaces, imagePullSecrets, extraEnv }: Live<Values>): Messages {
+function sameNames({ watchNamespaces, imagePullSecrets, extraEnv, rbac }: Live<Values>): Messages {
   const twice = (names: Value<readonly string[]>, where: (index: Value<string>) => Value<string>): Messages =>
     each('name', names, (name, index) =>
       when(includes(earlier(names, index), name), [text`${where(asText(index))}: ${name} is there twice`]),
     ).flat()
   return [
     ...twice(watchNamespaces, (index) => text`watchNamespaces.${index}`),
+    ...twice(rbac.secrets.namespaces, (index) => text`rbac.secrets.namespaces.${index}`),
     ...twice(plucked(imagePullSecrets, 'name'), (index) => text`imagePullSecrets.${index}.name`),
     ...twice(plucked(extraEnv, 'name'), (index) => text`extraEnv.${index}.name`),
   ]

@@ -80,11 +80,13 @@ async function run(
   const { leaving, closing: signal } = ending
   const pulse = startPulse(clock, signal)
   let listed = false
+  let isTrusted = (): boolean => false
   const probes = await openProbes(
     {
       log,
       notReady: () => [
         ...(listed ? [] : ['the objects of the cluster have not been listed yet']),
+        ...(isTrusted() ? [] : ['the API server has not been told yet which certificate to trust']),
         ...(leaving.aborted ? ['the controller is shutting down'] : []),
       ],
       notLive: () => (clock.monotonicMs() - pulse() > stuckAfterMs ? ['the event loop does not turn'] : []),
@@ -96,6 +98,7 @@ async function run(
   leaving.addEventListener('abort', () => listed || ending.now('nothing to answer yet'))
   await waitForApiServer({ kube, clock, log }, signal)
   const certificates = await openCertificates({ kube, clock, log }, settings, signal)
+  isTrusted = certificates.isTrusted
   const metrics = createMetrics({ clock, version })
   metrics.certificate(certificates.current())
   certificates.onChange(metrics.certificate)
@@ -140,6 +143,7 @@ async function run(
     settings,
     signal,
   )
+  const renewing = certificates.run(signal)
   if (settings.receiver.enabled && settings.receiver.hmacFile === undefined && settings.receiver.tokenFile === undefined) {
     metrics.receiverOpen(true)
     await warnOpen({ kube, events, log }, { namespace: settings.namespace, name: identity }, signal)
@@ -207,7 +211,6 @@ async function run(
   }
   const lease = { namespace: settings.namespace, name: settings.fullname, identity }
   const leading = settings.leaderElection ? runWithLease({ kube: leadingKube, clock, log }, lease, leadNow, leaving) : leadNow(leaving)
-  const renewing = certificates.run(signal)
   const pruning = pruneMirrors({ store, mirrors, clock, log }, signal)
   await Promise.all([leading, watching, renewing, pruning, ...[probes, ...endpoints].map(({ closed }) => closed)])
   await events.settled()
@@ -224,7 +227,9 @@ async function openCertificates(
   const webhookConfiguration = injection.enabled ? injection.webhookConfiguration : undefined
   if (certificates.kind === 'mounted') {
     const keeper = await openMounted(deps, { folder: certificates.folder })
-    return certificates.tellsWebhook && webhookConfiguration !== undefined ? keepTrusted(deps, keeper, webhookConfiguration) : keeper
+    if (certificates.tellsWebhook && webhookConfiguration !== undefined) return keepTrusted(deps, keeper, webhookConfiguration)
+    // cert-manager's injector tells the API server by itself.
+    return { ...keeper, isTrusted: () => true }
   }
   return await openSelfManaged(deps, { namespace, secretName: certificates.secretName, dnsNames, webhookConfiguration }, signal)
 }

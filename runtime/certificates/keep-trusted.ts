@@ -5,8 +5,8 @@ import type { Clock } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
 import type { Kube } from '../kube/client.ts'
 import type { Log } from '../log.ts'
-import type { CertificateKeeper } from './serving.ts'
-import { trustIn } from './webhook-trust.ts'
+import type { CertificateKeeper, RenewedCertificates } from './serving.ts'
+import { createWebhookTrust } from './webhook-trust.ts'
 
 /** Someone may have applied the manifests again, which have no caBundle. */
 const lookEveryMs = 15_000
@@ -14,11 +14,12 @@ const lookEveryMs = 15_000
 export type KeepTrustedDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock; log: Log }
 
 /** The same keeper, whose authorities a MutatingWebhookConfiguration follows while it runs. Outlives failures of writing them. */
-export function keepTrusted({ kube, clock, log }: KeepTrustedDeps, keeper: CertificateKeeper, name: string): CertificateKeeper {
+export function keepTrusted({ kube, clock, log }: KeepTrustedDeps, keeper: RenewedCertificates, name: string): CertificateKeeper {
+  const trust = createWebhookTrust({ kube, clock }, name)
   const follow = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {
-        const changed = await trustIn(kube, name, keeper.current().caBundle, signal)
+        const changed = await trust.follow(keeper.current().caBundle, signal)
         if (changed) log.info({ component: 'certificates', name }, 'webhook trusts the present authorities')
       } catch (error) {
         if (isAbort(error, signal)) return
@@ -31,6 +32,7 @@ export function keepTrusted({ kube, clock, log }: KeepTrustedDeps, keeper: Certi
   return {
     current: keeper.current,
     onChange: keeper.onChange,
+    isTrusted: trust.isTrusted,
     async run(signal) {
       await Promise.all([keeper.run(signal), follow(signal)])
     },

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Log } from '../log.ts'
 import { belongsTogether, readCertificate } from './read.ts'
-import { type CertificateKeeper, createServing } from './serving.ts'
+import { type RenewedCertificates, createServing } from './serving.ts'
 
 /** The kubelet itself takes up to a minute to bring a changed Secret into the folder. */
 const lookEveryMs = 10_000
@@ -20,7 +20,10 @@ const maxFileBytes = 1024 * 1024
 type Files = { certificate: string; key: string; authority: string }
 
 /** Throws InvalidConfiguration naming the file that is missing or damaged. */
-export async function openMounted({ clock, log }: { clock: Clock; log: Log }, { folder }: { folder: string }): Promise<CertificateKeeper> {
+export async function openMounted(
+  { clock, log }: { clock: Clock; log: Log },
+  { folder }: { folder: string },
+): Promise<RenewedCertificates> {
   const trust = createTrust(clock)
   const read = async (): Promise<{ cert: string; key: string; caBundle: string }> => {
     const { certificate, key, authority } = await readFiles(folder)

@@ -10,7 +10,7 @@ import type { Log } from '../log.ts'
 import { type NextCertificates, nextCertificates, type StoredCertificates } from './next.ts'
 import { fromSecretData, type SecretData, toSecretData } from './secret-data.ts'
 import { type CertificateKeeper, createServing } from './serving.ts'
-import { trustIn } from './webhook-trust.ts'
+import { createWebhookTrust } from './webhook-trust.ts'
 
 /** How often the Secret and the webhook's trust are looked at: another replica may have renewed, someone may have re-applied. */
 const lookEveryMs = 15_000
@@ -32,18 +32,19 @@ export async function openSelfManaged(deps: SelfManagedDeps, options: SelfManage
   const { clock, log } = deps
   let latest = await settle(deps, options, undefined, signal)
   const serving = createServing(servable(latest))
+  const trust = createWebhookTrust(deps, options.webhookConfiguration)
 
   const look = async (own: AbortSignal): Promise<void> => {
     latest = await settle(deps, options, latest.stored, own)
     if (serving.show(servable(latest))) log.info({ component: 'certificates' }, 'certificate renewed')
-    if (options.webhookConfiguration === undefined) return
-    const changed = await trustIn(deps.kube, options.webhookConfiguration, latest.caBundle, own)
-    if (changed) log.info({ component: 'certificates', name: options.webhookConfiguration }, 'webhook trusts the present authorities')
+    const changed = await trust.follow(latest.caBundle, own)
+    if (changed) log.info({ component: 'certificates', name: options.webhookConfiguration ?? '' }, 'webhook trusts the present authorities')
   }
 
   return {
     current: serving.current,
     onChange: serving.onChange,
+    isTrusted: trust.isTrusted,
     async run(own) {
       while (!own.aborted) {
         try {

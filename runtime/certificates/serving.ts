@@ -19,9 +19,14 @@ export type ServingCertificates = {
   onChange(listener: (served: ServedCertificate) => void): () => void
 }
 
-export type CertificateKeeper = ServingCertificates & {
+export type RenewedCertificates = ServingCertificates & {
   /** Renews or re-reads the certificate when it is due, and outlives failures of doing so. */
   run(signal: AbortSignal): Promise<void>
+}
+
+export type CertificateKeeper = RenewedCertificates & {
+  /** Whether the API server has been told what to trust; one that cannot be told is not waited for endlessly. */
+  isTrusted(): boolean
 }
 
 export type Shown = ServingCertificates & {

@@ -23,5 +23,5 @@ void t.test('controller and agent bundle into one file each, and say in one line
     stderr: /^cluster-sync controller: environment variable CLUSTER_SYNC_SETTINGS is missing.*\n$/,
   })
   t.match(await run(path.join(root, 'build/agent.js')), { code: 2, stderr: /^cluster-sync agent: environment variable POD_NAME.*\n$/ })
-  t.match(await firstLineOf(t, path.join(root, 'build/controller.js'), { development: true }), /INFO: controller started/)
+  t.match(await firstLineOf(t, path.join(root, 'build/controller.js'), { development: true }), /INFO \(.*\): controller started/)
 })

@@ -90,6 +90,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'a name that begins with a digit': [{ fullnameOverride: '1plant' }, `fullnameOverride: ${namePart}`],
   'a chart name that ends with a hyphen': [{ nameOverride: 'plant-' }, `nameOverride: ${namePart}`],
   'a chart name of 64 characters': [{ nameOverride: 'p'.repeat(64) }, `nameOverride: ${namePart}`],
+  'a namespace of Secrets twice': [{ rbac: { secrets: { namespaces: ['a', 'a'] } } }, 'rbac.secrets.namespaces.1: a is there twice'],
   'a namespace twice': [{ watchNamespaces: ['a', 'b', 'a'] }, 'watchNamespaces.2: a is there twice'],
   'no namespace name': [{ watchNamespaces: ['plant', 'Plant.1'] }, `watchNamespaces.1: ${namespaceName}`],
   'a Secret that cannot be': [

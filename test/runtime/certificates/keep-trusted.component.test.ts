@@ -80,9 +80,26 @@ void t.test('a refusal is told, and tried again', async (t) => {
   const running = keeper.run(stop.signal)
   await step(15_000)
   t.match(told, ['Forbidden'])
+  t.notOk(keeper.isTrusted(), 'admission would fail')
   refuse(false)
   await step(15_000)
   t.equal(trusted(), base64(first.caBundle))
+  t.ok(keeper.isTrusted())
+  stop.abort()
+  await running
+})
+
+void t.test('a replica that is never allowed to tell is waited for one minute, because agents need delivery', async (t) => {
+  const { kube, refuse } = cluster()
+  const { clock, step } = steppedClock()
+  const keeper = keepTrusted({ kube, clock, log: silentLog }, { ...createServing(await issued()), run: async () => {} }, 'plant')
+  refuse(true)
+  const stop = new AbortController()
+  const running = keeper.run(stop.signal)
+  await step(45_000)
+  t.notOk(keeper.isTrusted())
+  await step(15_000)
+  t.ok(keeper.isTrusted())
   stop.abort()
   await running
 })
