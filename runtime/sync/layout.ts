@@ -22,9 +22,9 @@ export type Layout = {
 }
 
 /** What is in the way goes first, then new content in the order of paths, last what is to be gone. */
-export function layOut(plan: Pick<Plan, 'puts' | 'deletes'>): Layout {
+export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>): Layout {
   const trees = new Map<string, string>()
-  const replaced = plan.puts.filter(({ before }) => before === 'folder').map(({ path }) => path)
+  const replaced = [...plan.puts.filter(({ before }) => before === 'folder').map(({ path }) => path), ...plan.respelled]
   const puts: Step[] = []
   for (const [index, put] of plan.puts.entries()) {
     const tree = treeOf(put)

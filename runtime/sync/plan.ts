@@ -5,21 +5,14 @@
 import type { BlobId } from '../delivery/protocol.ts'
 import type { Reason } from '../fault.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
+import type { Aliases } from './aliases.ts'
 import type { Finding } from './chain.ts'
 import { describeConflict, findConflicts } from './conflicts.ts'
 import type { DesiredFile } from './desired.ts'
 import type { FileStat, Owned } from './manifest.ts'
 import type { Prune } from './mappings.ts'
-import { isForbidden, isGatewayIdentity, parentOf, scanKind, type ScanKind, tooLong } from './paths.ts'
-
-/** What stands at a path now. `id` is the hash of the content where it had to be read, null where it could not be. */
-export type Observed =
-  | { kind: 'absent'; topmost: string }
-  | { kind: 'file'; stat: FileStat; exec: boolean; id: BlobId | null | undefined }
-  | { kind: 'folder'; files: readonly string[] }
-  /** Neither file nor folder, at the path itself or at the folder `at` above it. */
-  | { kind: 'special'; at: string; what: 'link' | 'special' }
-  | { kind: 'under-file'; file: string }
+import type { Observed } from './observed.ts'
+import { fold, isForbidden, isGatewayIdentity, parentOf, scanKind, type ScanKind, tooLong } from './paths.ts'
 
 export type PlannedPut = DesiredFile & {
   before: 'absent' | 'file' | 'folder'
@@ -46,6 +39,8 @@ export type Plan = {
   released: string[]
   problems: Problem[]
   findings: Finding[]
+  /** Folders that go as a whole, with the files in `deletes`, to come back under another spelling. */
+  respelled: string[]
   counts: Counts
   scan: ScanKind[]
 }
@@ -60,6 +55,8 @@ export type PlanInput = {
   foreign: readonly string[]
   owned: ReadonlyMap<string, Owned>
   observed: ReadonlyMap<string, Observed>
+  /** Wanted paths that are other spellings of files which are to go; of folders, those that hold nothing else. */
+  aliases: Aliases
   /** Whether a local change is overwritten without a word: the file is being repaired. */
   repairing: ReadonlySet<string>
   prunesAll(mapping: number): boolean
@@ -78,10 +75,13 @@ export function plan(input: PlanInput): Plan {
     released: [],
     problems: [],
     findings: [],
+    respelled: input.aliases.folders.map(({ from }) => from),
     counts: { added: 0, changed: 0, removed: 0, unchanged: input.owned.size, bytes: 0 },
     scan: [],
   }
   planDeletes(input, result)
+  const goingFirst = new Set(input.aliases.files.values())
+  for (const deletion of result.deletes) deletion.inTheWay ||= goingFirst.has(deletion.path)
   const going = new Set(result.deletes.map(({ path }) => path))
   for (const path of [...input.puts.keys()].toSorted()) planPut(input, result, input.puts.get(path), going)
   if (result.deletes.length > 0) {
@@ -97,9 +97,15 @@ export function plan(input: PlanInput): Plan {
 }
 
 function planDeletes(input: PlanInput, result: Plan): void {
+  const staying = inodesOfStaying(input)
   for (const path of [...input.removed.keys()].toSorted()) {
     const seen = input.observed.get(path)
     result.counts.unchanged -= 1
+    if (seen?.kind === 'file' && fold(staying.get(seen.stat.ino) ?? '') === fold(path)) {
+      // Another spelling of a file that stays: to delete it would be to delete that.
+      result.released.push(path)
+      continue
+    }
     if (seen?.kind === 'file' && input.removed.get(path) !== 'none') {
       reportLocalChange(input, result, path, seen.id, 'deleted')
       result.deletes.push({ path, why: 'gone', inTheWay: false })
@@ -110,6 +116,13 @@ function planDeletes(input: PlanInput, result: Plan): void {
     result.findings.push({ rule: 'left-in-place', path, message: `is no file of ours any more (${seen.what}) and is left as it is` })
   }
   for (const path of input.foreign.toSorted()) result.deletes.push({ path, why: 'foreign', inTheWay: false })
+}
+
+function inodesOfStaying({ removed, owned, puts }: PlanInput): Map<number, string> {
+  const result = new Map<number, string>()
+  if (removed.size === 0) return result
+  for (const [path, { stat }] of owned) if (!removed.has(path) && !puts.has(path)) result.set(stat.ino, path)
+  return result
 }
 
 function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined, going: Set<string>): void {
@@ -129,14 +142,22 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined
     result.counts[before === 'absent' && owned === undefined ? 'added' : 'changed'] += 1
     result.counts.bytes += wanted.size
   }
-  if (seen.kind === 'special') {
+  const respelled = input.aliases.folders.find(({ to }) => path.startsWith(`${to}/`))
+  if (respelled !== undefined) {
+    put('absent', respelled.to)
+  } else if (input.aliases.files.has(path)) {
+    put('file', path)
+  } else if (seen.kind === 'special') {
     const message = `${seen.what === 'link' ? 'a symbolic link' : 'something that is no file'} stands at "${seen.at}", in the way of "${path}"; remove it`
     result.problems.push({ reason: 'SymbolicLink', message })
   } else if (seen.kind === 'absent') {
     put('absent', seen.topmost)
   } else if (seen.kind === 'under-file') {
-    if (going.has(seen.file)) put('absent', seen.file)
-    else if (input.prunesAll(wanted.mapping) && !isProtected(seen.file)) {
+    const spelled = seen.spelled ?? seen.file
+    if (going.has(spelled)) {
+      for (const deletion of result.deletes) deletion.inTheWay ||= deletion.path === spelled
+      put('absent', seen.file)
+    } else if (input.prunesAll(wanted.mapping) && !isProtected(seen.file)) {
       result.deletes.push({ path: seen.file, why: 'foreign', inTheWay: true })
       going.add(seen.file)
       put('absent', seen.file)

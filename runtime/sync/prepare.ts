@@ -4,6 +4,7 @@
  */
 import path from 'node:path'
 import type { Source } from '../delivery/protocol.ts'
+import { type Aliases, findAliases, respellGoing } from './aliases.ts'
 import { readBlobs } from './blobs.ts'
 import type { Finding } from './chain.ts'
 import { activeMode, templateContext, type TemplateContext, type Wanted } from './context.ts'
@@ -12,8 +13,9 @@ import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldMod
 import { desiredOf, findIntent, type Intent } from './intent.ts'
 import type { Judgement, Manifest, ManifestChange, Owned } from './manifest.ts'
 import { recipeOf } from './mappings.ts'
-import { type Observed, plan, type Plan } from './plan.ts'
-import { type DriftLook, listForeign, lookForDrift, observe } from './present.ts'
+import type { Observed } from './observed.ts'
+import { plan, type Plan } from './plan.ts'
+import { createObserver, type DriftLook, listBelow, listForeign, lookForDrift, observe } from './present.ts'
 import type { Renderer } from './render.ts'
 
 export type Drift = { count: number; paths: string[] }
@@ -58,7 +60,10 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
   const foreign = listAllForeign(wanted, manifest, intent)
   const observed = await observe(wanted.dataDir, pathsOf(intent), manifest.files, options, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
+  respellGoing(observed, intent.removed.keys(), createObserver(wanted.dataDir))
+  const aliases = wholeFolders(wanted, intent, findAliases(newPaths(puts, manifest), intent.removed.keys(), observed))
   const made = plan({
+    aliases,
     rootBytes: Buffer.byteLength(path.resolve(wanted.dataDir)),
     puts,
     removed: intent.removed,
@@ -86,6 +91,16 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     context,
     renderer,
   }
+}
+
+function* newPaths(puts: ReadonlyMap<string, unknown>, { files }: Manifest): Generator<string> {
+  for (const path of puts.keys()) if (!files.has(path)) yield path
+}
+
+/** A folder is spelled anew only where it holds nothing but what goes: with a file of somebody else in it, it keeps its name. */
+function wholeFolders({ dataDir }: Wanted, { removed }: Intent, { files, folders }: Aliases): Aliases {
+  const goes = (file: string): boolean => (removed.get(file) ?? 'none') !== 'none'
+  return { files, folders: folders.filter(({ from }) => listBelow(dataDir, from).every(goes)) }
 }
 
 function* pathsOf({ puts, removed }: Intent): Generator<string> {

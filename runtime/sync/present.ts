@@ -12,7 +12,7 @@ import { knownVerdict } from './drift.ts'
 import { type Folders, openFolders } from './folders.ts'
 import type { FileStat, Owned } from './manifest.ts'
 import { isForbidden, isGatewayIdentity, parentOf } from './paths.ts'
-import type { Observed } from './plan.ts'
+import type { Observed } from './observed.ts'
 
 /** A lister stops here: a folder with more foreign files than this is not cleaned by `prune: all`. */
 const maxListed = 1_000_000
@@ -185,6 +185,12 @@ function listFiles(folders: Folders, folder: string): string[] {
     }
   }
   return result
+}
+
+/** Every file, link and other thing below a folder of the data directory. */
+export function listBelow(dataDir: string, folder: string): string[] {
+  using folders = openFolders(dataDir)
+  return listFiles(folders, folder)
 }
 
 /** Ordinary files below a folder that `prune: all` may delete: not wanted, not the gateway's identity, not in a forbidden place. */
