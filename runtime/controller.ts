@@ -113,6 +113,8 @@ async function run(
     log,
     needed: () => (listed ? neededCommits(store) : undefined),
     maxPackBytes: Math.floor(sizeLimit / 2),
+    // The file system and what git writes for a moment need some of it.
+    maxBytes: Math.floor(sizeLimit * 0.9),
   })
   const secrets = createSecretChanges({
     readSecret: readClusterSecret({ kube, clock }),

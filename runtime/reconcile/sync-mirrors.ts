@@ -43,7 +43,7 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
   const keepers = new Map<string, Mirror>()
 
   const of = async ({ namespace, spec }: SyncOfMirror, signal: AbortSignal): Promise<Mirror> =>
-    mirrors.of(await remoteOf(namespace, spec.git, signal))
+    mirrors.of(await remoteOf(namespace, spec.git, signal), namespace)
   const forget = (key: string): void => {
     keepers.delete(key)
   }

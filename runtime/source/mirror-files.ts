@@ -2,12 +2,13 @@
  * The files of one mirror and the one writer that changes them. A mirror is a cache: where git cannot work with its own files, a new one
  * is fetched aside and takes their place, in the same call; where that fails in the same way, the host is to blame and the old one stays.
  */
-import { rmSync } from 'node:fs'
-import { asFault } from '../fault.ts'
+import { existsSync, rmSync } from 'node:fs'
+import { asFault, Fault } from '../fault.ts'
 import { type CommitHash, isCommitHash, parseCommitHash } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { connect, type Network } from './connect.ts'
 import { type GitLimits, runGit } from './git.ts'
+import type { GitMemory } from './git-memory.ts'
 import {
   countPacks,
   createFolder,
@@ -24,6 +25,7 @@ import {
 import { localUploadPack } from './local-repository.ts'
 import { readRawObject } from './raw-object.ts'
 import type { Remote } from './remote.ts'
+import type { Reservation } from './volume.ts'
 
 /** A commit that the mirror has. */
 export type Held = { commit: CommitHash; committedAt: string | undefined }
@@ -49,6 +51,9 @@ export type MirrorFiles = {
   tidyUp(): void
   /** Removes everything from the disk; used again, the mirror is made anew. */
   drop(): Promise<void>
+  /** The same and a clean-up, where nothing is under way or waits; false: something is, and nothing was done. */
+  dropIfIdle(): Promise<boolean>
+  tidyIfIdle(): Promise<boolean>
   /** Settles when nothing is under way. */
   settled(): Promise<void>
 }
@@ -58,6 +63,9 @@ type Options = {
   remote: Remote
   network: Network
   limits: GitLimits
+  memory: GitMemory
+  /** Room for the pack of a fetch. Throws SourceVolumeFull. */
+  reserve(size: 'usual' | 'most'): Promise<Reservation>
   log: Log
   /** The commits that a clean-up leaves; undefined: all. */
   keptCommits(): ReadonlySet<string> | undefined
@@ -73,24 +81,56 @@ const packsToTidy = 30
 /** So many are made one before the next fetch: a process that ends after each one never has the time beside it. */
 const mostPacks = 45
 
-export function openMirrorFiles({ folder, remote, network, limits, log, keptCommits, signal: stop }: Options): MirrorFiles {
+export function openMirrorFiles({
+  folder,
+  remote,
+  network,
+  limits,
+  memory,
+  reserve,
+  log,
+  keptCommits,
+  signal: stop,
+}: Options): MirrorFiles {
   let queue: Promise<unknown> = Promise.resolve()
   let state: 'unseen' | 'sound' | 'doubted' = 'unseen'
   let format: ObjectFormat = 'sha1'
+  /** Of git when it fetches from this host. */
+  let memorySize: 'small' | 'large' = 'small'
+  let pending = 0
   const { url } = remote
 
   const local = (at: string, args: readonly string[], signal: AbortSignal, input = ''): Promise<Buffer> =>
     runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
-  const fromHost = async (at: string, args: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<Buffer> => {
-    await using connection = await connect(remote, network, signal)
+  const fromHost = async (
+    at: string,
+    args: readonly string[],
+    timeoutMs: number,
+    signal: AbortSignal,
+    maxPackBytes = limits.maxPackBytes,
+  ): Promise<Buffer> => {
     const [command = '', ...rest] = args
     const all = url.protocol === 'file' ? [command, localUploadPack(url.text), ...rest] : args
-    return await runGit({ folder: at, args: all, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits, signal })
+    const runWith = async (size: 'small' | 'large'): Promise<Buffer> => {
+      using share = await memory.take(size, signal)
+      await using connection = await connect(remote, network, signal)
+      const own = { maxPackBytes, maxMemoryBytes: Math.min(share.maxMemoryBytes, limits.maxMemoryBytes) }
+      return await runGit({ folder: at, args: all, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits: own, signal })
+    }
+    try {
+      return await runWith(memorySize)
+    } catch (error) {
+      if (memorySize === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
+      memorySize = 'large'
+      if (existsSync(at)) sweep(at)
+      return await runWith('large')
+    }
   }
 
   /** One writer at a time; a failed one holds nobody up. */
   const exclusively = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    const run = queue.then(work, work)
+    pending += 1
+    const run = queue.then(work, work).finally(() => (pending -= 1))
     queue = run.catch(() => undefined)
     return run
   }
@@ -141,10 +181,34 @@ export function openMirrorFiles({ folder, remote, network, limits, log, keptComm
       url.text,
       `+${what}:${incomingRef}`,
     ]
-    await fromHost(at, args, fetchTimeoutMs, signal)
+    await fetchPack(at, args, signal)
     const held = await look(at, `${incomingRef}^{commit}`, signal)
     await local(at, ['update-ref', keepRef(held.commit), held.commit], signal)
     return { ...held, tag: what.startsWith('refs/tags/') ? await tagBehind(at, held.commit, signal) : undefined }
+  }
+
+  /** Few fetches need more than a small share of the volume; one that does begins anew with all that a pack may have. */
+  const fetchPack = async (at: string, args: readonly string[], signal: AbortSignal): Promise<void> => {
+    const fetchWith = async (room: Reservation): Promise<void> => {
+      await fromHost(at, args, fetchTimeoutMs, signal, room.maxPackBytes)
+    }
+    {
+      using room = await reserve('usual')
+      try {
+        return await fetchWith(room)
+      } catch (error) {
+        if (!(error instanceof Fault) || error.reason !== 'RepositoryTooLarge') throw error
+        sweep(at)
+        if (room.maxPackBytes >= limits.maxPackBytes) throw tooLarge(limits.maxPackBytes, error)
+      }
+    }
+    using room = await reserve('most')
+    try {
+      await fetchWith(room)
+    } catch (error) {
+      if (!(error instanceof Fault) || error.reason !== 'RepositoryTooLarge') throw error
+      throw tooLarge(limits.maxPackBytes, error)
+    }
   }
 
   const tagBehind = async (at: string, commit: CommitHash, signal: AbortSignal): Promise<CommitHash | undefined> => {
@@ -191,6 +255,11 @@ export function openMirrorFiles({ folder, remote, network, limits, log, keptComm
     }
   }
 
+  const dropNow = async (): Promise<void> => {
+    rmSync(folder, { recursive: true, force: true })
+    state = 'unseen'
+  }
+
   const has = async (commit: CommitHash, signal: AbortSignal): Promise<boolean> => {
     await ready(signal)
     const found = await local(folder, ['cat-file', '--batch-check=%(objecttype)'], signal, `${keepRef(commit)}\n`)
@@ -230,15 +299,29 @@ export function openMirrorFiles({ folder, remote, network, limits, log, keptComm
         if (state === 'sound' && countPacks(folder) >= packsToTidy) await tidyNow(stop)
       }).catch(() => undefined)
     },
-    drop: () =>
-      exclusively(async () => {
-        rmSync(folder, { recursive: true, force: true })
-        state = 'unseen'
-      }),
+    drop: () => exclusively(dropNow),
+    async dropIfIdle() {
+      if (pending > 0) return false
+      await exclusively(dropNow)
+      return true
+    },
+    async tidyIfIdle() {
+      if (pending > 0 || state === 'doubted') return false
+      await exclusively(async () => {
+        await prepare(stop)
+        if (state === 'sound') await tidyNow(stop)
+      })
+      return true
+    },
     async settled() {
       await queue
     },
   }
+}
+
+function tooLarge(maxPackBytes: number, cause: Fault): Fault {
+  const limit = Math.round(maxPackBytes / (1024 * 1024))
+  return new Fault('RepositoryTooLarge', `the pack of the commit is larger than ${limit} MiB, which is the most for one fetch`, { cause })
 }
 
 /** `<commit> <seconds since 1970>`; a commit may claim any time. */

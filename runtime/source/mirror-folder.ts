@@ -148,6 +148,19 @@ export function countPacks(folder: string): number {
   return fs.existsSync(packs) ? fs.readdirSync(packs).filter((name) => name.endsWith('.pack')).length : 0
 }
 
+/** What a mirror takes on the disk, in bytes; 0 where there is none. */
+export function sizeOfFolder(folder: string): number {
+  if (!fs.existsSync(folder)) return 0
+  const files = fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return files.reduce((sum, { parentPath, name }) => {
+    const found = fs.lstatSync(path.join(parentPath, name), { throwIfNoEntry: false })
+    return sum + (found === undefined ? 0 : Math.max(found.size, found.blocks * blockBytes))
+  }, 0)
+}
+
+/** Of `stat`. */
+const blockBytes = 512
+
 /** Makes the packs one; what no ref of the kept commits needs goes. `kept` undefined: all refs stay. */
 export async function repack(
   local: (args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>,

@@ -10,7 +10,9 @@ import { type CommitHash, isCommitHash, printable, type RelativePath } from '../
 import type { Log } from '../log.ts'
 import { createCoalesce } from './coalesce.ts'
 import type { GitLimits } from './git.ts'
+import type { GitMemory } from './git-memory.ts'
 import { type Fetched, type Held, openMirrorFiles } from './mirror-files.ts'
+import { countPacks, sizeOfFolder } from './mirror-folder.ts'
 import { mirrorListing, type Repository } from './mirror-listing.ts'
 import { mirrorSource } from './mirror-source.ts'
 import type { Network } from './connect.ts'
@@ -18,6 +20,7 @@ import type { Offers } from './offers.ts'
 import { createReading } from './reading.ts'
 import { candidateRefs, refNotFound, tellsOf } from './refs.ts'
 import type { Remote } from './remote.ts'
+import type { Reservation, Tenant } from './volume.ts'
 
 /** A commit under the name that led to it. */
 type Found = Fetched & {
@@ -54,6 +57,8 @@ export type Mirror = {
   readBy<Value>(commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
   /** Removes everything from the disk; asked again, the mirror is made anew. */
   drop(): Promise<void>
+  /** What the volume may do with it. */
+  readonly tenant: Tenant
   /** Settles when nothing is under way. */
   settled(): Promise<void>
 }
@@ -63,6 +68,8 @@ export type MirrorOptions = {
   remote: Remote
   network: Network
   limits: GitLimits
+  memory: GitMemory
+  reserve(size: 'usual' | 'most'): Promise<Reservation>
   offers: Offers
   /** The commits that anybody needs; undefined while that is not known. */
   needed(): ReadonlySet<string> | undefined
@@ -228,6 +235,12 @@ export function openMirror(options: MirrorOptions): Mirror {
     async drop() {
       await files.drop()
       toldOf.clear()
+    },
+    tenant: {
+      measure: () => sizeOfFolder(folder) + sizeOfFolder(`${folder}.new`),
+      packs: () => countPacks(folder),
+      tidyIfIdle: files.tidyIfIdle,
+      dropIfIdle: files.dropIfIdle,
     },
     settled: files.settled,
   }

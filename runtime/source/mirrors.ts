@@ -6,18 +6,20 @@ import path from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { GitLimits } from './git.ts'
+import { createGitMemory } from './git-memory.ts'
 import { type Network, openNetwork } from './connect.ts'
 import { type Mirror, openMirror } from './mirror.ts'
-import { requireOwnFolder } from './mirror-folder.ts'
+import { requireOwnFolder, sizeOfFolder } from './mirror-folder.ts'
 import { rememberOffers } from './offers.ts'
 import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote.ts'
+import { createVolume } from './volume.ts'
 
 export type { Mirror } from './mirror.ts'
 export type { NamedRemote, Remote } from './remote.ts'
 
 export type Mirrors = {
-  /** Throws InvalidConfiguration where others may write to the folder. */
-  of(remote: Remote): Mirror
+  /** The mirror of a repository, for a namespace that uses it. Throws InvalidConfiguration where others may write to the folder. */
+  of(remote: Remote, namespace?: string): Mirror
   /**
    * Removes all mirrors but those of these repositories, also what an earlier process has left. Where the credentials of one are not
    * known now, every mirror of its repository stays.
@@ -34,7 +36,9 @@ type Options = {
   log: Log
   /** The commits that anybody needs, in whichever mirror; a clean-up drops the others. Undefined while that is not known: all of them. */
   needed?: () => ReadonlySet<string> | undefined
+  /** Of one pack, and of all mirrors together. */
   maxPackBytes?: number
+  maxBytes?: number
   network?: Network
 }
 
@@ -42,36 +46,60 @@ type Options = {
 const maxMemoryBytes = 96 * 1024 * 1024
 const usualMaxPackBytes = 1024 * 1024 * 1024
 
+const mirrorNames = /^[0-9a-f]{32}(?:-[0-9a-f]{32})?(?:\.new)?$/
+
 export function createMirrors({
   folder,
   clock,
   log,
   needed = () => undefined,
   maxPackBytes = usualMaxPackBytes,
+  maxBytes = Number.MAX_SAFE_INTEGER,
   network = openNetwork,
 }: Options): Mirrors {
   const mirrors = new Map<string, Mirror>()
   const stopping = new AbortController()
   const offers = rememberOffers()
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
+  const memory = createGitMemory()
+  const volume = createVolume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs() })
+  /** What an earlier process has left takes room too, until it is used again or removed. */
+  const accountForLeftovers = (): void => {
+    for (const name of readdirSync(folder)) {
+      const left = path.join(folder, name)
+      const drop = async (): Promise<boolean> => {
+        if (mirrors.has(name)) return false
+        rmSync(left, { recursive: true, force: true })
+        return true
+      }
+      if (mirrorNames.test(name))
+        volume.use(name, { measure: () => sizeOfFolder(left), packs: () => 0, tidyIfIdle: async () => false, dropIfIdle: drop }, '')
+    }
+  }
+  const open = (key: string, remote: Remote): Mirror => {
+    requireOwnFolder(folder)
+    if (mirrors.size === 0) accountForLeftovers()
+    const mirror = openMirror({
+      folder: path.join(folder, key),
+      remote,
+      network,
+      limits,
+      memory,
+      reserve: (size) => volume.reserve(key, size),
+      offers,
+      needed,
+      clock,
+      log,
+      signal: stopping.signal,
+    })
+    mirrors.set(key, mirror)
+    return mirror
+  }
   return {
-    of(remote) {
+    of(remote, namespace = '') {
       const key = mirrorKey(remote)
-      const known = mirrors.get(key)
-      if (known !== undefined) return known
-      requireOwnFolder(folder)
-      const mirror = openMirror({
-        folder: path.join(folder, key),
-        remote,
-        network,
-        limits,
-        offers,
-        needed,
-        clock,
-        log,
-        signal: stopping.signal,
-      })
-      mirrors.set(key, mirror)
+      const mirror = mirrors.get(key) ?? open(key, remote)
+      volume.use(key, mirror.tenant, namespace)
       return mirror
     },
     async prune(named) {
@@ -82,6 +110,7 @@ export function createMirrors({
         // The entry stays: whoever still has a question under way and whoever asks anew must have one writer.
         await mirrors.get(key)?.drop()
         rmSync(path.join(folder, name), { recursive: true, force: true })
+        volume.forget(key)
       }
     },
     async close() {

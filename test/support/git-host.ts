@@ -20,6 +20,10 @@ export type GitHost = {
   /** What each request told beside its path. */
   headers: IncomingMessage['headers'][]
   port: number
+  /** How often a client began to ask: each fetch opens one connection, with the advertisement as its first request. */
+  fetches(): number
+  /** Bytes that were sent so far, heads included. */
+  bytesSent(): number
   /** While true no request is answered. */
   hang(hangs: boolean): void
   stop(): Promise<void>
@@ -41,9 +45,12 @@ export async function startGitHost(folder: string, options: GitHostOptions = {})
   const requests: string[] = []
   const headers: IncomingMessage['headers'][] = []
   let hangs = false
+  let bytes = 0
   const answer: RequestListener = (request, response) => {
     requests.push(request.url ?? '')
     headers.push(request.headers)
+    const sentBefore = request.socket.bytesWritten
+    response.once('close', () => (bytes += request.socket.bytesWritten - sentBefore))
     if (!hangs && before?.(request, response) !== true) backend(folder, request, response, options)
   }
   const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer)
@@ -53,6 +60,8 @@ export async function startGitHost(folder: string, options: GitHostOptions = {})
   const { port } = server.address() as AddressInfo
   return {
     requests,
+    fetches: () => requests.filter((url) => url.includes('/info/refs')).length,
+    bytesSent: () => bytes,
     headers,
     port,
     url: (name) => `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/${name}`,

@@ -1,0 +1,79 @@
+/**
+ * How much memory the processes of git may have together: as many small ones as fit, and one large one at a time. A fetch begins small;
+ * the few repositories that need more are fetched large from then on.
+ */
+
+export type MemoryUse = { maxMemoryBytes: number } & Disposable
+
+export type GitMemory = {
+  /** Waits for its share; whoever holds it gives it back. */
+  take(size: 'small' | 'large', signal: AbortSignal): Promise<MemoryUse>
+}
+
+const mebibyte = 1024 * 1024
+
+/**
+ * RLIMIT_DATA, which counts stacks of threads that are never touched, and what git then really has: 3 to 8 MiB for repositories of small
+ * files or of 100 MB, 42 for two similar texts of 20 MB (git.md section 1).
+ */
+const sizes = {
+  small: { maxMemoryBytes: 48 * mebibyte, weight: 8 * mebibyte },
+  large: { maxMemoryBytes: 96 * mebibyte, weight: 48 * mebibyte },
+}
+
+/** Beside some 60 MiB of the controller, within 128. */
+const usualBudget = 64 * mebibyte
+
+export function createGitMemory(budget = usualBudget): GitMemory {
+  let free = budget
+  const waiting: { weight: number; start(): void }[] = []
+  const startNext = (): void => {
+    // A large one that waits holds up no small one.
+    for (
+      let index = waiting.findIndex(({ weight }) => weight <= free);
+      index >= 0;
+      index = waiting.findIndex(({ weight }) => weight <= free)
+    ) {
+      const [next] = waiting.splice(index, 1)
+      if (next === undefined) return
+      free -= next.weight
+      next.start()
+    }
+  }
+  const giveBack = (weight: number): void => {
+    free += weight
+    startNext()
+  }
+  return {
+    async take(size, signal) {
+      signal.throwIfAborted()
+      const { maxMemoryBytes, weight } = sizes[size]
+      await new Promise<void>((resolve, reject) => {
+        const leave = (): void => {
+          const index = waiting.indexOf(entry)
+          if (index < 0) return
+          waiting.splice(index, 1)
+          reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
+        }
+        const entry = {
+          weight,
+          start() {
+            signal.removeEventListener('abort', leave)
+            resolve()
+          },
+        }
+        signal.addEventListener('abort', leave, { once: true })
+        waiting.push(entry)
+        startNext()
+      })
+      let isHeld = true
+      return {
+        maxMemoryBytes,
+        [Symbol.dispose]() {
+          if (isHeld) giveBack(weight)
+          isHeld = false
+        },
+      }
+    },
+  }
+}

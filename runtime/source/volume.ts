@@ -1,0 +1,133 @@
+/**
+ * The volume that all mirrors share. Each fetch reserves room before it begins and is given no more than that; where there is too little,
+ * mirrors are tidied up, then dropped: first those that nobody uses, then those of namespaces that hold more than their share, the least
+ * recently used first. A namespace within its share keeps what it has.
+ */
+import { Fault } from '../fault.ts'
+import { planRoom, type StoredMirror } from './volume-plan.ts'
+
+/** What the volume may do with a mirror that nothing is done with at the moment; each says whether it was done. */
+export type Tenant = {
+  /** Bytes on the disk, as they are now. */
+  measure(): number
+  packs(): number
+  tidyIfIdle(): Promise<boolean>
+  dropIfIdle(): Promise<boolean>
+}
+
+export type Reservation = { maxPackBytes: number } & Disposable
+
+export type Volume = {
+  /** A mirror and who uses it; also each time that it is used. */
+  use(key: string, tenant: Tenant, namespace: string): void
+  forget(key: string): void
+  /**
+   * Room for a fetch of `key`: `usual` is what most need, `most` all that one may have. Throws SourceVolumeFull.
+   */
+  reserve(key: string, size: 'usual' | 'most'): Promise<Reservation>
+}
+
+type Options = {
+  /** Of all mirrors together. */
+  maxBytes: number
+  /** Of one pack. */
+  maxPackBytes: number
+  nowMs(): number
+}
+
+const mebibyte = 1024 * 1024
+/** A fetch brings what a push changed; another one of everything replaces a damaged mirror. */
+const usualBytes = 64 * mebibyte
+
+type Entry = { tenant: Tenant; bytes: number; namespaces: Set<string>; usedAtMs: number; reserved: number }
+
+export function createVolume({ maxBytes, maxPackBytes, nowMs }: Options): Volume {
+  const entries = new Map<string, Entry>()
+  let queue: Promise<unknown> = Promise.resolve()
+
+  const used = (): number => [...entries.values()].reduce((sum, { bytes, reserved }) => sum + bytes + reserved, 0)
+  const measure = (entry: Entry): void => {
+    entry.bytes = entry.tenant.measure()
+  }
+  const stored = (): StoredMirror[] =>
+    [...entries].map(([key, { bytes, namespaces, usedAtMs, reserved }]) => ({
+      key,
+      bytes,
+      namespaces: [...namespaces],
+      usedAtMs,
+      isBusy: reserved > 0,
+    }))
+
+  /** Many packs hold what nobody needs any more; making them one takes as much room again for a moment. */
+  const tidyUp = async (needed: number): Promise<void> => {
+    const worth = [...entries.values()].filter(({ reserved, tenant }) => reserved === 0 && tenant.packs() > 1)
+    for (const entry of worth.toSorted((a, b) => b.bytes - a.bytes)) {
+      const free = maxBytes - used()
+      if (free >= needed) return
+      if (free >= entry.bytes && (await entry.tenant.tidyIfIdle())) measure(entry)
+    }
+  }
+
+  const makeRoom = async (key: string, needed: number): Promise<void> => {
+    if (maxBytes - used() >= needed) return
+    for (const entry of entries.values()) measure(entry)
+    await tidyUp(needed)
+    const { drop } = planRoom({ mirrors: stored(), maxBytes: maxBytes - sumReserved(), needed, key })
+    for (const victim of drop) {
+      const entry = entries.get(victim)
+      if (entry !== undefined && (await entry.tenant.dropIfIdle())) measure(entry)
+    }
+  }
+  const sumReserved = (): number => [...entries.values()].reduce((sum, { reserved }) => sum + reserved, 0)
+
+  const reserveNow = async (key: string, size: 'usual' | 'most'): Promise<Reservation> => {
+    const entry = entries.get(key)
+    if (entry === undefined) throw new Fault('Unexpected', `mirror ${key} is not known to the volume`)
+    measure(entry)
+    const wanted = Math.min(maxPackBytes, size === 'most' ? maxPackBytes : Math.max(usualBytes, entry.bytes))
+    await makeRoom(key, wanted)
+    const free = maxBytes - used()
+    const granted = Math.min(wanted, free)
+    if (granted < (size === 'most' ? wanted : Math.min(wanted, mebibyte))) {
+      throw new Fault(
+        'SourceVolumeFull',
+        `${mib(used())} MiB of ${mib(maxBytes)} MiB for mirrors are in use, and ${mib(wanted)} MiB may be needed`,
+      )
+    }
+    entry.reserved += granted
+    let isHeld = true
+    return {
+      maxPackBytes: granted,
+      [Symbol.dispose]() {
+        if (!isHeld) return
+        isHeld = false
+        entry.reserved -= granted
+        measure(entry)
+      },
+    }
+  }
+
+  return {
+    use(key, tenant, namespace) {
+      const known = entries.get(key)
+      const entry = known ?? { tenant, bytes: tenant.measure(), namespaces: new Set<string>(), usedAtMs: 0, reserved: 0 }
+      entry.tenant = tenant
+      entry.usedAtMs = nowMs()
+      if (namespace !== '') entry.namespaces.add(namespace)
+      if (known === undefined) entries.set(key, entry)
+    },
+    forget(key) {
+      const entry = entries.get(key)
+      if (entry?.reserved === 0) entries.delete(key)
+    },
+    reserve(key, size) {
+      const run = queue.then(() => reserveNow(key, size))
+      queue = run.catch(() => undefined)
+      return run
+    },
+  }
+}
+
+function mib(bytes: number): number {
+  return Math.round(bytes / mebibyte)
+}

@@ -1,0 +1,42 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import { createGitMemory } from '../../../runtime/source/git-memory.ts'
+
+const mebibyte = 1024 * 1024
+const never = new AbortController().signal
+
+void t.test('as many processes of git run at once as fit into their memory, one large one among them', async (t) => {
+  const memory = createGitMemory(64 * mebibyte)
+  const started: string[] = []
+  const take = async (size: 'small' | 'large', name: string) => {
+    const use = await memory.take(size, never)
+    started.push(name)
+    return use
+  }
+  const large = [take('large', 'large 1'), take('large', 'large 2')]
+  const small = Array.from({ length: 4 }, (_, index) => take('small', `small ${index}`))
+  await turn()
+  t.strictSame(started, ['large 1', 'small 0', 'small 1'], 'a large one that waits holds up no small one')
+  const first = await (large[0] ?? t.fail('no use'))
+  t.equal(typeof first === 'object' ? first.maxMemoryBytes : 0, 96 * mebibyte)
+  if (typeof first === 'object') {
+    first[Symbol.dispose]()
+    first[Symbol.dispose]()
+  }
+  await turn()
+  t.strictSame(started.slice(3), ['large 2'], 'given back twice counts once')
+  for (const use of small.slice(0, 2)) (await use)[Symbol.dispose]()
+  await turn()
+  t.strictSame(started.slice(4), ['small 2', 'small 3'])
+})
+
+void t.test('who stops waiting takes nothing', async (t) => {
+  const memory = createGitMemory(8 * mebibyte)
+  const held = await memory.take('small', never)
+  const stop = new AbortController()
+  const waiting = memory.take('small', stop.signal)
+  stop.abort(new Error('stopped'))
+  await t.rejects(waiting, { message: 'stopped' })
+  held[Symbol.dispose]()
+  t.ok(await memory.take('small', never))
+})

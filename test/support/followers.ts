@@ -1,0 +1,88 @@
+/**
+ * Many GatewaySyncs of one repository, reconciled as a controller does, with an API server that takes whatever it is told.
+ */
+import { systemClock } from '../../runtime/clock.ts'
+import { requestAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { createLookups } from '../../runtime/reconcile/lookups.ts'
+import { createQueue } from '../../runtime/reconcile/queue.ts'
+import { reconcile, type ReconcileDeps } from '../../runtime/reconcile/reconcile.ts'
+import { createStore, type GatewaySyncRecord } from '../../runtime/reconcile/store.ts'
+import { createMirrors } from '../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../runtime/source/remote.ts'
+
+export type Followers = {
+  /** Asks for the wanted ref, as a push does. */
+  request(index: number): void
+  /** Waits until each has published a commit. */
+  allHave(commit: string, signal: AbortSignal): Promise<void>
+  stop(): Promise<void>
+}
+
+type Options = { folder: string; repo: string; count: number; interval: string }
+
+export function startFollowers({ folder, repo, count, interval }: Options): Followers {
+  const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
+  const mirrors = createMirrors({ folder, clock, log })
+  const store = createStore((key) => queue.add(key))
+  const lookups = createLookups({ clock, concurrency: 8, answered: (key) => queue.add(key), signal: stop.signal })
+  let version = 0
+  let requests = 0
+  const deps: ReconcileDeps = {
+    store,
+    lookups,
+    clock,
+    log,
+    allowLocal: true,
+    resolve: (_record, _spec, wanted, fresh, signal) =>
+      mirrors.of(anonymousRemote(repo, { allowLocal: true })).resolve(wanted.ref, { fresh }, signal),
+    async adopt() {},
+    verify: async () => ({ kind: 'notAsked' }),
+    secretChanges: () => 0,
+    check: async () => ({ kind: 'notChecked' }),
+    delivery: () => undefined,
+    writeStatus: async (record, status) => ({ ...record, resourceVersion: String((version += 1)).padStart(9, '0'), status }),
+    recordEvents() {},
+    observed() {},
+    gone() {},
+  }
+  const queue = createQueue({
+    clock,
+    workers: 5,
+    pass: (key, signal) => reconcile(deps, key, signal),
+    failed(_key, error) {
+      throw error
+    },
+  })
+  const running = queue.run(stop.signal)
+  const put = (record: GatewaySyncRecord): void => store.upsertSync({ ...record, resourceVersion: String((version += 1)).padStart(9, '0') })
+  for (let index = 0; index < count; index += 1) {
+    const spec = {
+      git: { repo, ref: 'main' },
+      polling: { interval },
+      sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+    }
+    put({ namespace: 'plant', name: `gs${index}`, uid: `u${index}`, resourceVersion: '', generation: 1, annotations: {}, spec, status: {} })
+  }
+  return {
+    request(index) {
+      const record = store.sync('plant', `gs${index}`)
+      if (record === undefined) throw new Error(`there is no GatewaySync gs${index}`)
+      const annotations = {
+        [requestAnnotations.ref]: 'main',
+        [requestAnnotations.id]: `r${(requests += 1)}`,
+        [requestAnnotations.specRef]: 'main',
+      }
+      put({ ...record, annotations })
+    },
+    async allHave(commit, signal) {
+      while (!store.syncs().every(({ status }) => status.published?.commit === commit)) await clock.wait(20, signal)
+    },
+    async stop() {
+      stop.abort()
+      await running
+      await lookups.settled()
+      await mirrors.close()
+    },
+  }
+}
