@@ -148,6 +148,8 @@ function startThread(heapMiB: number, gone: () => void): Thread {
   const judged = new SharedArrayBuffer(judgedBytes)
   const worker = new Worker(program, {
     workerData: { judged },
+    // What this process was started with, such as the loader of a test runner, would take its part of the heap.
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: youngMiB },
   })
   // The process may end while nothing is asked.
