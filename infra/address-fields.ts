@@ -56,3 +56,11 @@ export const gitHosts = (description: string) =>
     ),
     [],
   )
+
+const proxyPattern = /^(?:https?:\/\/(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/?)?$/
+
+export const proxyUrl = (description: string) =>
+  v.optional(
+    v.pipe(v.string(), v.regex(proxyPattern, 'must be empty or http(s)://host:port without user and password'), v.description(description)),
+    '',
+  )

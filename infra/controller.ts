@@ -123,6 +123,8 @@ function container(names: Names, values: Live<Values>, version: Value<string>): 
       ...keyFiles(names, values).flatMap(({ name, mounted }) =>
         when(mounted, [{ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true }]),
       ),
+      // What one call of git needs: host keys, a socket. In memory, because the root file system cannot be written.
+      { name: 'tmp', mountPath: '/tmp' },
     ],
   }
 }
@@ -151,6 +153,10 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
       folder: `${sourceFolder}/mirrors`,
       sizeLimit: source.storage.sizeLimit,
       allowedHosts: source.allowedHosts,
+      allowPrivateAddresses: source.allowPrivateAddresses,
+      allowedAddresses: source.allowedAddresses,
+      ...members(isSet(source.proxy), { proxy: source.proxy }),
+      noProxy: source.noProxy,
     },
     delivery: { url: text`https://${deliveryService}.${namespace}.svc:${asText(delivery.port)}` },
     certificates: certificateSettings(names, values),
@@ -219,5 +225,6 @@ function volumes(names: Names, values: Live<Values>): object[] {
     ...keyFiles(names, values).flatMap(({ name, mounted, secretName, key }) =>
       when(mounted, [{ name: `receiver-${name}`, secret: { secretName, items: [{ key, path: 'value' }], optional: true } }]),
     ),
+    { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '8Mi' } },
   ]
 }

@@ -3,7 +3,7 @@
  * additions. The one source of the TypeScript type, the validation and the documentation. Pure.
  */
 import * as v from 'valibot'
-import { gitHosts, repository, tag } from './address-fields.ts'
+import { gitHosts, networks, proxyUrl, repository, tag } from './address-fields.ts'
 import {
   annotations,
   anything,
@@ -184,6 +184,15 @@ export const valuesSchema = v.strictObject({
         {},
       ),
       allowedHosts: gitHosts('Git hosts that repositories may be on; empty: any.'),
+      allowPrivateAddresses: flag('Permits git hosts with addresses of private networks, as those of most plants.', true),
+      allowedAddresses: networks(
+        'Addresses and networks that git hosts may have besides; this machine, link-local ones and the API server are refused otherwise.',
+      ),
+      proxy: proxyUrl('Proxy to git hosts, such as http://proxy.example.com:3128; one with a password belongs into spec.git.proxy.'),
+      noProxy: v.optional(
+        v.pipe(v.string(), v.maxLength(4096), v.description('Hosts, domains and networks without the proxy, separated by commas.')),
+        '',
+      ),
     }),
     {},
   ),

@@ -15,6 +15,8 @@ export type ControllerConfig = {
   identity: string
   /** A kubeconfig file; undefined means the pod's own ServiceAccount. */
   kubeconfig: string | undefined
+  /** Where the API server is, in a pod. */
+  apiServerHost: string | undefined
 }
 
 /** Throws InvalidConfiguration naming the variable and the key. */
@@ -23,7 +25,19 @@ export function readControllerConfig(environment: Environment = process.env): Co
     settings: readJson(environment, controllerSettingsVariable, controllerSettings),
     identity: environment['POD_NAME'] ?? os.hostname(),
     kubeconfig: environment['KUBECONFIG'],
+    apiServerHost: environment['KUBERNETES_SERVICE_HOST'],
   }
+}
+
+/** The proxies that this machine's programs are to use: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in either case. */
+export function readProxies(environment: Environment = process.env): {
+  https: string | undefined
+  http: string | undefined
+  noProxy: string
+} {
+  const of = (name: string): string | undefined =>
+    [environment[name], environment[name.toUpperCase()]].find((value) => value !== undefined && value !== '')
+  return { https: of('https_proxy') ?? of('all_proxy'), http: of('http_proxy') ?? of('all_proxy'), noProxy: of('no_proxy') ?? '' }
 }
 
 /** Throws InvalidConfiguration naming the variable. */

@@ -24,6 +24,7 @@ import { fieldManager, group } from './gatewaysync/names.ts'
 import { createKube, type Kube, loadKube } from './kube/client.ts'
 import { eventRecorder } from './kube/events.ts'
 import { runWithLease } from './kube/lease.ts'
+import { networkOf } from './controller/network.ts'
 import { createLog, type Log } from './log.ts'
 import { consoleDestination } from './log-console.ts'
 import { createMetrics } from './metrics/metrics.ts'
@@ -74,7 +75,7 @@ type Deps = { kube: Kube; leading: Kube; reviews: Kube; clock: Clock; log: Log }
 
 async function run(
   { kube, leading: leadingKube, reviews, clock, log }: Deps,
-  { settings, identity }: ControllerConfig,
+  { settings, identity, apiServerHost }: ControllerConfig,
   ending: Ending,
 ): Promise<void> {
   const { leaving, closing: signal } = ending
@@ -107,6 +108,7 @@ async function run(
     for (const changed of subscribers) changed(key, kind)
   })
   const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
+  const network = networkOf(settings.source, apiServerHost)
   const gitMirrors = createMirrors({
     folder,
     clock,
@@ -115,6 +117,7 @@ async function run(
     maxPackBytes: Math.floor(sizeLimit / 2),
     // The file system and what git writes for a moment need some of it.
     maxBytes: Math.floor(sizeLimit * 0.9),
+    network,
   })
   const secrets = createSecretChanges({
     readSecret: readClusterSecret({ kube, clock }),
@@ -123,7 +126,7 @@ async function run(
     clock,
   })
   const { readSecret } = secrets
-  const mirrors = createSyncMirrors(gitMirrors, createRemotes({ allowLocal, allowedHosts, readSecret }))
+  const mirrors = createSyncMirrors(gitMirrors, createRemotes({ allowLocal, allowedHosts, readSecret, network, clock, signal }))
   const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
   const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)

@@ -39,7 +39,6 @@ export const reasons = {
   GitFailed: { retry: 'backoff', help: 'git ended with an error that has no reason of its own' },
   ToolMissing: { retry: 'backoff', help: 'a program that the work needs is not installed on this machine' },
   SecretNotFound: { retry: 'on-change', help: 'a referenced Secret or its key is missing or empty' },
-  NotSupported: { retry: 'on-change', help: 'the GatewaySync sets a field that this version does not honour; nothing new is published' },
   NotVerified: { retry: 'on-change', help: 'spec.git.verify asks for a signature that the commit does not have' },
   CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with these resource collections' },
   CheckFailed: {

@@ -65,6 +65,13 @@ export const controllerSettings = v.strictObject({
     folder: v.pipe(text, v.description('Where mirrors are kept; disk, not memory.')),
     sizeLimit: v.optional(bytes, '2Gi'),
     allowedHosts: v.optional(v.pipe(v.array(text), v.description('Empty: any.')), []),
+    proxy: v.optional(v.pipe(text, v.description('Proxy to git hosts, http://host:port; no password.'))),
+    noProxy: v.optional(v.pipe(v.string(), v.maxLength(4096), v.description('Hosts and networks without the proxy.')), ''),
+    allowPrivateAddresses: v.optional(v.pipe(v.boolean(), v.description('Git hosts in private networks.')), true),
+    allowedAddresses: v.optional(
+      v.pipe(v.array(text), v.description('Addresses and networks that git hosts may have whatever they are.')),
+      [],
+    ),
     allowLocal: v.optional(v.pipe(v.boolean(), v.description('Accept file: repositories; tests only.')), false),
   }),
   delivery: v.strictObject({ url: v.pipe(text, v.description('Where agents reach delivery.')) }),

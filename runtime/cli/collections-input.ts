@@ -10,6 +10,7 @@ import { type Listing, readTexts } from '../collections/listing.ts'
 import { type PackedFiles, packListing, pathsIn } from '../collections/packed-files.ts'
 import { findRoots } from '../collections/roots.ts'
 import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../collections/severities.ts'
+import { readProxies } from '../config.ts'
 import { Fault } from '../fault.ts'
 import { isWithin, parseCommitHash, parseRefName, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { silentLog } from '../log.ts'
@@ -124,7 +125,12 @@ async function openRemote(repo: string, ref: string | undefined, signal: AbortSi
   const { createMirrors } = await import('../source/mirrors.ts')
   const { anonymousRemote } = await import('../source/remote.ts')
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-lint-'))
-  const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog })
+  const mirrors = createMirrors({
+    folder,
+    clock: systemClock,
+    log: silentLog,
+    network: { resolve: undefined, proxy: readProxies() },
+  })
   const close = async (): Promise<void> => {
     await mirrors.close()
     rmSync(folder, { recursive: true, force: true })

@@ -6,6 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { systemClock } from '../clock.ts'
 import { configuredMode } from '../collections/mode.ts'
+import { readProxies } from '../config.ts'
 import { Fault } from '../fault.ts'
 import { resolveProfile, sourceRoots, syncHash } from '../gatewaysync/profile.ts'
 import { parseRefName } from '../gatewaysync/values.ts'
@@ -47,9 +48,18 @@ export async function planFolder(options: PlanOptions): Promise<{ text: string; 
   requireFolder(target.dataDir, '--data')
   const signal = AbortSignal.timeout(timeoutMs)
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-plan-'))
-  const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog })
+  const network = { resolve: undefined, proxy: readProxies() }
+  const done = new AbortController()
+  const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog, network })
   try {
-    const remoteOf = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: readSecretFolder(options.secrets) })
+    const remoteOf = createRemotes({
+      allowLocal: true,
+      allowedHosts: [],
+      readSecret: readSecretFolder(options.secrets),
+      network,
+      clock: systemClock,
+      signal: AbortSignal.any([signal, done.signal]),
+    })
     const mirror = mirrors.of(await remoteOf(sync.namespace, sync.spec.git, signal))
     const ref = parseRefName(options.ref ?? sync.spec.git.ref)
     const { commit } = await mirror.resolve(ref, { fresh: true }, signal)
@@ -80,6 +90,7 @@ export async function planFolder(options: PlanOptions): Promise<{ text: string; 
     const prepared = { ...planned, findings: [...modes, ...planned.findings] }
     return tell(options.format, commit, prepared, await diffPlan(source, wanted, prepared, limits, signal))
   } finally {
+    done.abort()
     await mirrors.close()
     rmSync(folder, { recursive: true, force: true })
   }

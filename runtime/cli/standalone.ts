@@ -11,6 +11,7 @@ import type { SyncReportStatus } from '../gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { keptCommits } from '../reconcile/needed-commits.ts'
 import { createSyncMirrors } from '../reconcile/sync-mirrors.ts'
+import { readProxies } from '../config.ts'
 import { asFault, type Fault } from '../fault.ts'
 import { connectGateway, type Gateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
@@ -24,6 +25,7 @@ import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
 import { createStore, syncKey } from '../reconcile/store.ts'
+import type { Network } from '../source/connect.ts'
 import { createMirrors } from '../source/mirrors.ts'
 import { createRemotes } from '../source/remotes.ts'
 import { readSecretFolder } from '../standalone/secrets.ts'
@@ -82,7 +84,8 @@ export function createStandalone(
   const keeper = createKeeper({ store, clock, log }, settings)
   const lookups = createLookups({ clock, concurrency: 1, answered: (key) => queue.add(key), signal: stopping.signal })
   const folder = path.join(settings.stateDir, 'mirrors')
-  const mirrors = createMirrors({ folder, clock, log, needed: () => new Set(keptCommits(keeper.record().status)) })
+  const network: Network = { resolve: undefined, proxy: readProxies() }
+  const mirrors = createMirrors({ folder, clock, log, network, needed: () => new Set(keptCommits(keeper.record().status)) })
   const secrets = createSecretChanges({
     readSecret: readSecretFolder(settings.secretsDir),
     users: () => [{ key, namespace: sync.namespace, secrets: sourceSecretNames(sync.spec.git) }],
@@ -90,7 +93,7 @@ export function createStandalone(
     clock,
   })
   const { readSecret } = secrets
-  const remoteOf = createRemotes({ allowLocal: true, allowedHosts: [], readSecret })
+  const remoteOf = createRemotes({ allowLocal: true, allowedHosts: [], readSecret, network, clock, signal: stopping.signal })
   const syncMirrors = createSyncMirrors(mirrors, remoteOf)
   const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(settings.stateDir, 'checking.json')) })
   const followers = new Map<string, Follower>()

@@ -13,7 +13,6 @@ import { type Wanted, wantedRef } from '../gatewaysync/request.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
 import { summariseInvalid } from '../gatewaysync/summary.ts'
-import { unsupportedField } from '../gatewaysync/unsupported.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import { mergePatchBetween } from '../kube/merge-patch.ts'
 import type { Log } from '../log.ts'
@@ -149,9 +148,6 @@ function placeOf(namespace: string, { git: { repo, auth, caBundle, proxy, verify
 function question(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: Wanted, fresh: boolean): Question['ask'] {
   return async (share, signal) => {
     const startedMs = deps.clock.monotonicMs()
-    const unsupported = unsupportedField(spec.git)
-    if (unsupported !== undefined)
-      throw new Fault('NotSupported', `${unsupported} is not supported yet, so nothing new is published while it is set`)
     if (wanted.request !== undefined && wanted.ref !== spec.git.ref && !isRefAllowed(wanted.ref, spec.git.allowedRefs)) {
       throw new Fault('RefNotAllowed', `spec.git.allowedRefs does not permit "${wanted.ref}"`)
     }

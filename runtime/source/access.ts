@@ -11,8 +11,8 @@ export type Credentials =
   | { kind: 'clientCertificate'; certificate: string; key: string }
   /** `knownHosts` in the form of ssh; undefined: any host key is taken, which the user has asked for. */
   | { kind: 'ssh'; privateKey: string; passphrase: string | undefined; knownHosts: string | undefined }
-  /** An installation token of a GitHub App, asked for when it is needed. Throws the faults of the App. */
-  | { kind: 'githubApp'; token(signal: AbortSignal): Promise<string> }
+  /** An installation token of a GitHub App, asked for when it is needed; `refused` has the next one asked for anew. */
+  | { kind: 'githubApp'; token(signal: AbortSignal): Promise<string>; refused(): void }
 
 export type Access = {
   /**

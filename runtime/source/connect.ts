@@ -1,13 +1,11 @@
 /**
  * What one call of git needs to reach its host: settings, an environment and files for this process alone, given back when it has ended.
  */
-import type { RepositoryUrl } from '../gatewaysync/repository-url.ts'
-import type { Access } from './access.ts'
 import type { ResolveHost } from './addresses.ts'
 import { prepareHttp } from './credentials/http.ts'
 import { prepareSsh } from './credentials/ssh.ts'
 import type { GitRun } from './git.ts'
-import { isWithoutProxy, parseProxy, type Proxy } from './proxy.ts'
+import { type Proxies, proxyFor } from './proxy.ts'
 import type { Remote } from './remote.ts'
 
 /** How this process reaches git hosts. */
@@ -15,7 +13,7 @@ export type Network = {
   /** Looks up and checks addresses, which git then connects to; undefined: git looks them up itself and all are permitted. */
   resolve: ResolveHost | undefined
   /** For whoever names no proxy of his own. */
-  proxy: { url: string; noProxy: string } | undefined
+  proxy: Proxies | undefined
 }
 
 export const openNetwork: Network = { resolve: undefined, proxy: undefined }
@@ -26,7 +24,7 @@ export type Connection = AsyncDisposable & { forGit: Pick<GitRun, 'settings' | '
 export async function connect({ url, access }: Remote, network: Network, signal: AbortSignal): Promise<Connection> {
   signal.throwIfAborted()
   if (url.protocol === 'file') return { forGit: { about: { url, access, proxy: undefined } }, [Symbol.asyncDispose]: async () => undefined }
-  const proxy = url.protocol === 'ssh' ? undefined : proxyFor(url, access, network)
+  const proxy = url.protocol === 'ssh' ? undefined : proxyFor(url, access.proxy, network.proxy)
   const about = { url, access, proxy }
   const addresses = await network.resolve?.(proxy?.host ?? url.host, signal)
   const prepared =
@@ -34,10 +32,4 @@ export async function connect({ url, access }: Remote, network: Network, signal:
       ? await prepareSsh(url, access.credentials, addresses?.[0], signal)
       : await prepareHttp({ url, access, proxy, addresses }, signal)
   return { forGit: { ...prepared.forGit, about }, [Symbol.asyncDispose]: prepared.release }
-}
-
-function proxyFor({ host }: RepositoryUrl, access: Access, network: Network): Proxy | undefined {
-  if (access.proxy !== undefined) return parseProxy(access.proxy, 'spec.git.proxy')
-  if (network.proxy === undefined || isWithoutProxy(host, network.proxy.noProxy)) return undefined
-  return parseProxy(network.proxy.url, 'the proxy of this installation')
 }

@@ -115,7 +115,13 @@ export function openMirrorFiles({
       using share = await memory.take(size, signal)
       await using connection = await connect(remote, network, signal)
       const own = { maxPackBytes, maxMemoryBytes: Math.min(share.maxMemoryBytes, limits.maxMemoryBytes) }
-      return await runGit({ folder: at, args: all, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits: own, signal })
+      try {
+        return await runGit({ folder: at, args: all, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits: own, signal })
+      } catch (error) {
+        const { credentials } = remote.access
+        if (credentials.kind === 'githubApp' && error instanceof Fault && error.reason === 'GitUnauthorised') credentials.refused()
+        throw error
+      }
     }
     try {
       return await runWith(memorySize)

@@ -29,6 +29,21 @@ export function parseProxy(text: string, field: string): Proxy {
   return { url: url.href.replace(/\/$/, ''), host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port === '' ? usual : url.port) }
 }
 
+/** The proxies of an installation or of this machine, by the protocol of what lies behind them. */
+export type Proxies = { https: string | undefined; http: string | undefined; noProxy: string }
+
+/** The proxy that leads to a host: that of the GatewaySync, else one of the installation. Throws CredentialsInvalid. */
+export function proxyFor(
+  { protocol, host }: { protocol: string; host: string },
+  own: string | undefined,
+  installed: Proxies | undefined,
+): Proxy | undefined {
+  if (own !== undefined) return parseProxy(own, 'spec.git.proxy')
+  const url = protocol === 'http' ? installed?.http : installed?.https
+  if (installed === undefined || url === undefined || isWithoutProxy(host, installed.noProxy)) return undefined
+  return parseProxy(url, 'the proxy of this installation')
+}
+
 /** Whether a list as NO_PROXY has it names a host: `*`, a host with everything below it, an address or a network. */
 export function isWithoutProxy(host: string, noProxy: string): boolean {
   return noProxy

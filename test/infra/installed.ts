@@ -47,6 +47,7 @@ export const everythingOff: ValuesInput = {
   metrics: { enabled: false },
   webhook: { enabled: false },
   rbac: { autoBindAgent: { enabled: false }, secrets: { enabled: false } },
+  source: { allowPrivateAddresses: false },
   leaderElection: { enabled: false },
   podDisruptionBudget: { enabled: false },
   crds: { install: false },

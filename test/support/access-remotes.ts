@@ -8,7 +8,7 @@ import { systemClock } from '../../runtime/clock.ts'
 import { Fault } from '../../runtime/fault.ts'
 import { gitSpec } from '../../runtime/gatewaysync/git-spec.ts'
 import { silentLog } from '../../runtime/log.ts'
-import type { Network } from '../../runtime/source/connect.ts'
+import { type Network, openNetwork } from '../../runtime/source/connect.ts'
 import { createMirrors, type Mirror } from '../../runtime/source/mirrors.ts'
 import { createRemotes } from '../../runtime/source/remotes.ts'
 import type { ReadSecret } from '../../runtime/source/secrets.ts'
@@ -32,11 +32,20 @@ export type Plant = {
   ask(git: Record<string, unknown>, fresh?: boolean): Promise<string>
 }
 
-export function openPlant(t: Test, secrets: Secrets, network?: Network): Plant {
+export function openPlant(t: Test, secrets: Secrets, network: Network = openNetwork): Plant {
   const folder = path.join(temporaryFolder(t, 'plant'), 'mirrors')
-  const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog, ...(network === undefined ? {} : { network }) })
+  const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog, network })
   t.teardown(async () => mirrors.close())
-  const remoteOf = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: readSecrets(secrets) })
+  const stop = new AbortController()
+  t.teardown(() => stop.abort())
+  const remoteOf = createRemotes({
+    allowLocal: true,
+    allowedHosts: [],
+    readSecret: readSecrets(secrets),
+    network,
+    clock: systemClock,
+    signal: stop.signal,
+  })
   const schema = gitSpec({ allowLocal: true })
   const open: Plant['open'] = async (git) => {
     const spec = v.parse(schema, { ref: 'main', ...git })

@@ -82,6 +82,8 @@ export async function install(
   const token = 'push-token-of-the-tests'
   const merged: ValuesInput = {
     ...values,
+    // The git host of the tests is on this machine.
+    source: { ...values.source, allowedAddresses: ['127.0.0.1'] },
     watchNamespaces: [...namespaces.values()],
     certManager: { enabled: false },
     webhookReceiver: { enabled: true, token: { secret: token } },

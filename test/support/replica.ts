@@ -21,6 +21,7 @@ import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
 import { type ChangeKind, createStore, type SyncKey } from '../../runtime/reconcile/store.ts'
 import { createSyncMirrors } from '../../runtime/reconcile/sync-mirrors.ts'
 import { serve } from '../../runtime/serve.ts'
+import { openNetwork } from '../../runtime/source/connect.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
 import { createRemotes } from '../../runtime/source/remotes.ts'
 
@@ -76,7 +77,14 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
   const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock, log })
   const mirrors = createSyncMirrors(
     gitMirrors,
-    createRemotes({ allowLocal: true, allowedHosts: [], readSecret: readClusterSecret({ kube, clock }) }),
+    createRemotes({
+      allowLocal: true,
+      allowedHosts: [],
+      readSecret: readClusterSecret({ kube, clock }),
+      network: openNetwork,
+      clock,
+      signal: stop.signal,
+    }),
   )
   const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
   let syncs = 0

@@ -72,6 +72,13 @@ source:
   sizeLimit: {{ toRawJson (include "cluster-sync-operator.text" $.Values.source.storage.sizeLimit) }}
   allowedHosts:
     {{- toYaml $.Values.source.allowedHosts | nindent 4 }}
+  allowPrivateAddresses: {{ toRawJson $.Values.source.allowPrivateAddresses }}
+  allowedAddresses:
+    {{- toYaml $.Values.source.allowedAddresses | nindent 4 }}
+  {{- if not (empty $.Values.source.proxy) }}
+  proxy: {{ toRawJson $.Values.source.proxy }}
+  {{- end }}
+  noProxy: {{ toRawJson $.Values.source.noProxy }}
 delivery:
   url: {{ toRawJson (printf "https://%s-delivery.%s.svc:%s" (include "cluster-sync-operator.fullname" $) $.Release.Namespace (include "cluster-sync-operator.text" $.Values.delivery.port)) }}
 certificates:

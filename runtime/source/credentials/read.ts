@@ -4,27 +4,60 @@
 import type { RepositoryUrl } from '../../gatewaysync/repository-url.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/spec.ts'
 import { type Access, anonymousAccess, type Credentials } from '../access.ts'
+import type { Network } from '../connect.ts'
+import { proxyFor } from '../proxy.ts'
 import { type ReadSecret, type Secret, secretText } from '../secrets.ts'
+import type { ApiWay } from './api-call.ts'
+import type { AppKey, AppTokens } from './github-app.ts'
 import { tokenUser } from './token-users.ts'
 
 type Git = GatewaySyncSpec['git']
 type KeyRef = { name: string; key: string }
+
+/** What asking for the token of a GitHub App takes. */
+export type Apps = {
+  tokens: AppTokens
+  network: Network
+  /** Throws RepositoryNotAllowed. */
+  requireAllowed(host: string): void
+}
+
+const publicApi = 'https://api.github.com'
 
 /** Throws SecretNotFound naming Secret and key, and what reading throws. */
 export async function readAccess(
   namespace: string,
   git: Git,
   url: RepositoryUrl,
-  readSecret: ReadSecret,
+  { readSecret, apps }: { readSecret: ReadSecret; apps: Apps },
   signal: AbortSignal,
 ): Promise<Access> {
   const reader = secretReader(namespace, readSecret, signal)
   const credentials = await readCredentials(git.auth ?? {}, url, reader)
   const caBundle = git.caBundle === undefined ? undefined : await reader.text(git.caBundle.secretRef, 'spec.git.caBundle')
   const proxy = git.proxy === undefined ? undefined : await reader.text({ ...git.proxy.secretRef, key: 'url' }, 'spec.git.proxy')
-  return reader.used.length === 0
-    ? anonymousAccess
-    : { identity: JSON.stringify([namespace, ...reader.used]), credentials, caBundle, proxy }
+  const app = git.auth?.githubApp
+  if (reader.used.length === 0 && app === undefined) return anonymousAccess
+  if (app === undefined) return { identity: JSON.stringify([namespace, ...reader.used]), credentials, caBundle, proxy }
+  const { appId, installationId, apiBaseURL = publicApi, privateKeySecretRef } = app
+  const privateKey = await reader.text(privateKeySecretRef, 'spec.git.auth.githubApp')
+  const identity = JSON.stringify([namespace, ...reader.used, appId, installationId, apiBaseURL])
+  const key: AppKey = { owner: identity, appId, installationId, apiBaseURL, privateKey }
+  return { identity, credentials: appCredentials(key, { caBundle, proxy }, apps), caBundle, proxy }
+}
+
+function appCredentials(key: AppKey, { caBundle, proxy: own }: Pick<Access, 'caBundle' | 'proxy'>, apps: Apps): Credentials {
+  const host = new URL(key.apiBaseURL).hostname.replace(/^\[|\]$/g, '')
+  const way = async (signal: AbortSignal): Promise<ApiWay> => {
+    apps.requireAllowed(host)
+    const proxy = proxyFor({ protocol: 'https', host }, own, apps.network.proxy)
+    return { caBundle, proxy: proxy?.url, addresses: await apps.network.resolve?.(proxy?.host ?? host, signal) }
+  }
+  return {
+    kind: 'githubApp',
+    token: (signal) => apps.tokens.token(key, way, signal),
+    refused: () => apps.tokens.refused(key),
+  }
 }
 
 async function readCredentials(auth: NonNullable<Git['auth']>, url: RepositoryUrl, { text }: Reader): Promise<Credentials> {

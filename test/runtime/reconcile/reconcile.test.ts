@@ -86,10 +86,6 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
       else answer.resolve(how)
       while (answered === before) await turn()
     },
-    /** Waits until so many questions more than the first have an answer. */
-    async settled(count: number) {
-      while (answered < 1 + count) await turn()
-    },
     /** Another process, or another leader: what was asked is forgotten. */
     restart: () => (lookups = start()),
   }
@@ -261,32 +257,6 @@ void t.test('an invalid spec stalls, is not also under way, and keeps what is pu
   await answer(commitB)
   await pass()
   t.match(condition(status(), 'Ready'), { status: 'True' })
-})
-
-void t.test('a field that nothing honours yet stalls, asks no git host and keeps what is published', async (t) => {
-  const fields = {
-    auth: { githubApp: { appId: 1, installationId: 2, privateKeySecretRef: { name: 'some', key: 'key' } } },
-  }
-  for (const [field, value] of Object.entries(fields)) {
-    const { pass, change, status, host, settled } = await synced()
-    change({ generation: 2, spec: spec('main', { git: { ...spec().git, [field]: value } }) })
-    await pass()
-    await settled(1)
-    await pass()
-    t.match(
-      condition(status(), 'Stalled'),
-      { status: 'True', reason: 'NotSupported', message: new RegExp(`^spec\\.git\\.${field}`) },
-      field,
-    )
-    t.match(condition(status(), 'Ready'), { status: 'False', reason: 'NotSupported', observedGeneration: 2 }, field)
-    t.match(status().published, { commit: commitA }, field)
-    change({ annotations: requestFor('v2') })
-    await pass()
-    await settled(2)
-    await pass()
-    t.match(status().requests, [{ id: 'r1', outcome: 'Refused', reason: 'NotSupported' }], field)
-    t.equal(host.length, 1, `${field}: only the question before the field was set`)
-  }
 })
 
 const verifying = (ref = 'main') => spec(ref, { git: { ...spec(ref).git, verify: { mode: 'Commit', secretRef: { name: 'keys' } } } })

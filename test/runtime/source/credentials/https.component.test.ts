@@ -222,7 +222,8 @@ void t.test('a proxy of the installation leads to every host but those that need
   const { authority, commit, repo, host } = await privateHost(t, { permitted: [] })
   const proxy = await startConnectProxy(undefined, { 'git.example': '127.0.0.1' })
   t.teardown(async () => proxy.stop())
-  const network = { resolve: undefined, proxy: { url: `http://127.0.0.1:${proxy.port}`, noProxy: 'elsewhere.example,127.0.0.0/8' } }
+  const url = `http://127.0.0.1:${proxy.port}`
+  const network = { resolve: undefined, proxy: { https: url, http: undefined, noProxy: 'elsewhere.example,127.0.0.0/8' } }
   const { ask } = openPlant(t, { ca: { 'ca.crt': authority.certificate } }, network)
   t.equal(await ask({ repo, caBundle }), commit)
   t.same(proxy.asked, [])

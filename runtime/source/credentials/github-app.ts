@@ -1,0 +1,154 @@
+/**
+ * Installation tokens of GitHub Apps: asked for with a JWT that the App's private key signs, kept while they last, and renewed before
+ * they end by a timer of their own, so that no question to git has to wait for one.
+ */
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { type Clock, deadline } from '../../clock.ts'
+import { asFault, Fault } from '../../fault.ts'
+import { type ApiAnswer, type ApiWay, postForJson } from './api-call.ts'
+
+export type AppKey = {
+  /** Namespace, Secret and its version: with the numbers alone one tenant would get another tenant's token. */
+  owner: string
+  appId: number
+  installationId: number
+  apiBaseURL: string
+  privateKey: string
+}
+
+export type AppTokens = {
+  /** A token that lasts for some minutes at least. Throws CredentialsInvalid, GithubAppRefused, and what `way` throws. */
+  token(key: AppKey, way: (signal: AbortSignal) => Promise<ApiWay>, signal: AbortSignal): Promise<string>
+  /** The git host refused the token: the next one is asked for anew. */
+  refused(key: AppKey): void
+}
+
+type Token = { text: string; expiresAt: Temporal.Instant }
+type Entry = { token: Promise<Token>; usedSinceRenewal: boolean; renewing: AbortController }
+
+/** GitHub takes a JWT of ten minutes at most; the clock of this machine may be ahead of its own. */
+const jwtFromSeconds = -60
+const jwtUntilSeconds = 540
+const renewBeforeMs = 300_000
+/** Between two tries to renew a token that still lasts. */
+const retryMs = 60_000
+const timeoutMs = 30_000
+const maxTokens = 1_000
+
+/** `stop` ends the timers. */
+export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
+  const entries = new Map<string, Entry>()
+  const idOf = ({ owner, appId, installationId, apiBaseURL }: AppKey): string => JSON.stringify([owner, appId, installationId, apiBaseURL])
+  const forget = (id: string): void => {
+    entries.get(id)?.renewing.abort()
+    entries.delete(id)
+  }
+  const lasts = (token: Token, ms: number): boolean => clock.now().until(token.expiresAt).total('milliseconds') > ms
+
+  /** Renews while somebody uses the token; what nobody asks for any more lapses. */
+  const keepFresh = async (id: string, entry: Entry, ask: (signal: AbortSignal) => Promise<Token>): Promise<void> => {
+    const own = AbortSignal.any([stop, entry.renewing.signal])
+    let token = await entry.token
+    while (!own.aborted) {
+      const untilRenewal = clock.now().until(token.expiresAt).total('milliseconds') - renewBeforeMs
+      await clock.wait(Math.max(untilRenewal, retryMs), own).catch(() => undefined)
+      if (own.aborted) return
+      if (!entry.usedSinceRenewal || !lasts(token, 0)) break
+      try {
+        token = await ask(own)
+        entry.token = Promise.resolve(token)
+        entry.usedSinceRenewal = false
+      } catch {
+        // The present token still lasts; whoever needs the next one hears why there is none.
+      }
+    }
+    if (entries.get(id) === entry) forget(id)
+  }
+
+  return {
+    async token(key, way, signal) {
+      const id = idOf(key)
+      const known = entries.get(id)
+      const kept = await known?.token.catch(() => undefined)
+      if (known !== undefined && kept !== undefined && lasts(kept, renewBeforeMs / 2)) {
+        known.usedSinceRenewal = true
+        return kept.text
+      }
+      if (known === entries.get(id)) forget(id)
+      const ask = async (own: AbortSignal): Promise<Token> => await askForToken(key, await way(own), clock, own)
+      const running = entries.get(id)
+      if (running !== undefined) return (await running.token).text
+      const entry: Entry = { token: ask(stop), usedSinceRenewal: true, renewing: new AbortController() }
+      entries.set(id, entry)
+      const [oldest] = entries.keys()
+      if (entries.size > maxTokens && oldest !== undefined) forget(oldest)
+      keepFresh(id, entry, ask).catch(() => {
+        if (entries.get(id) === entry) forget(id)
+      })
+      const { text } = await entry.token
+      signal.throwIfAborted()
+      return text
+    },
+    refused: (key) => forget(idOf(key)),
+  }
+}
+
+async function askForToken(key: AppKey, way: ApiWay, clock: Clock, signal: AbortSignal): Promise<Token> {
+  const jwt = await signJwt(key, clock)
+  const url = `${key.apiBaseURL.replace(/\/+$/, '')}/app/installations/${key.installationId}/access_tokens`
+  const host = new URL(url).host
+  let answer: ApiAnswer
+  try {
+    answer = await postForJson(
+      url,
+      { authorization: `Bearer ${jwt}`, accept: 'application/vnd.github+json' },
+      way,
+      deadline(timeoutMs, signal),
+    )
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error instanceof Fault ? error : new Fault('GithubAppRefused', `the API at ${host} cannot be reached: ${codeOf(error)}`)
+  }
+  const { token, expires_at: expiresAt } = (answer.body ?? {}) as { token?: unknown; expires_at?: unknown }
+  if (answer.status !== 201 || typeof token !== 'string' || token === '' || typeof expiresAt !== 'string') {
+    throw new Fault('GithubAppRefused', refusal(key, host, answer.status))
+  }
+  try {
+    return { text: token, expiresAt: Temporal.Instant.from(expiresAt) }
+  } catch (error) {
+    throw new Fault('GithubAppRefused', `the API at ${host} gave a token without a time at which it ends`, { cause: asFault(error) })
+  }
+}
+
+async function signJwt({ appId, privateKey }: AppKey, clock: Clock): Promise<string> {
+  let key: KeyObject
+  try {
+    key = createPrivateKey(privateKey)
+  } catch {
+    // What the library says may hold a piece of the key.
+    throw new Fault('CredentialsInvalid', 'spec.git.auth.githubApp.privateKeySecretRef holds no private key, PEM')
+  }
+  if (key.asymmetricKeyType !== 'rsa') throw new Fault('CredentialsInvalid', 'spec.git.auth.githubApp.privateKeySecretRef holds no RSA key')
+  const seconds = Math.floor(clock.now().epochMilliseconds / 1000)
+  return await new SignJWT({})
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+    .setIssuer(String(appId))
+    .setIssuedAt(seconds + jwtFromSeconds)
+    .setExpirationTime(seconds + jwtUntilSeconds)
+    .sign(key)
+}
+
+/** What to look at, by the status alone: the body is another's text. */
+function refusal({ appId, installationId }: AppKey, host: string, status: number): string {
+  if (status === 401)
+    return `${host} refused App ${appId}: appId and private key are not of one App, or the clock of this machine is wrong (401)`
+  if (status === 403) return `${host} gives App ${appId} no token for installation ${installationId}: it is suspended (403)`
+  if (status === 404) return `${host} knows no installation ${installationId} of App ${appId} (404)`
+  return `${host} gave no token for App ${appId}: status ${status}`
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && /^[A-Z0-9_]{1,60}$/.test(code) ? code : 'no answer'
+}

@@ -1,0 +1,114 @@
+/**
+ * Repositories that a GitHub App opens: real git, a host that takes only present tokens, an API that checks signatures.
+ */
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../../runtime/clock.ts'
+import { createAppTokens } from '../../../../runtime/source/credentials/github-app.ts'
+import { openPlant, type Secrets } from '../../../support/access-remotes.ts'
+import { makeAuthority } from '../../../support/authority.ts'
+import { startConnectProxy } from '../../../support/connect-proxy.ts'
+import { startGitHost } from '../../../support/git-host.ts'
+import { startGithubApi } from '../../../support/github-api.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
+import { requires } from '../../../support/requires.ts'
+
+const app = { appId: 7, installationId: 11 }
+
+async function setUp(t: Test) {
+  const folder = temporaryFolder(t, 'app')
+  const authority = await makeAuthority(folder, 'Plant CA')
+  const tls = { key: authority.server.key, cert: authority.server.certificate }
+  const api = await startGithubApi(tls, app)
+  t.teardown(async () => api.stop())
+  const taken = { token: 'ghs_0' }
+  const host = await startGitHost(path.join(folder, 'git'), {
+    tls,
+    before({ headers }, response) {
+      if (headers.authorization === `Basic ${Buffer.from(`x-access-token:${taken.token}`).toString('base64')}`) return false
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
+      return true
+    },
+  })
+  t.teardown(async () => host.stop())
+  const commit = host.repository('plant.git').commit({ a: '1' })
+  const secrets: Secrets = { ca: { 'ca.crt': authority.certificate }, app: { 'key.pem': api.privateKey } }
+  const git = {
+    repo: host.url('plant.git/.git'),
+    caBundle: { secretRef: { name: 'ca', key: 'ca.crt' } },
+    auth: { githubApp: { ...app, privateKeySecretRef: { name: 'app', key: 'key.pem' }, apiBaseURL: api.url } },
+  }
+  return { api, secrets, git, commit, taken, where: new URL(api.url).host, authority }
+}
+
+void t.test('an App opens its repositories with one token while it lasts, and with a new one when the host refuses it', async (t) => {
+  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  const { api, secrets, git, commit, taken } = await setUp(t)
+  const { ask } = openPlant(t, secrets)
+  for (const fresh of [true, false, true]) t.equal(await ask(git, fresh), commit)
+  t.strictSame(api.given, ['ghs_0'])
+  taken.token = 'ghs_1'
+  t.match(await ask(git), /^GitUnauthorised: .* refused the token of the GitHub App \(401\)$/)
+  t.equal(await ask(git), commit)
+  t.strictSame(api.given, ['ghs_0', 'ghs_1'])
+})
+
+void t.test('each refusal of the API says what to look at, and nothing of what the API wrote', async (t) => {
+  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  const { api, secrets, git, where } = await setUp(t)
+  const { ask } = openPlant(t, secrets)
+  const another = await startGithubApi({}, app)
+  await another.stop()
+  secrets['app'] = { 'key.pem': another.privateKey }
+  t.equal(
+    await ask(git),
+    `GithubAppRefused: ${where} refused App 7: appId and private key are not of one App, or the clock of this machine is wrong (401)`,
+  )
+  secrets['app'] = { 'key.pem': 'no key' }
+  t.equal(await ask(git), 'CredentialsInvalid: spec.git.auth.githubApp.privateKeySecretRef holds no private key, PEM')
+  secrets['app'] = { 'key.pem': api.privateKey }
+  const elsewhere = { ...git, auth: { githubApp: { ...git.auth.githubApp, installationId: 12 } } }
+  t.equal(await ask(elsewhere), `GithubAppRefused: ${where} knows no installation 12 of App 7 (404)`)
+  for (const body of ['hunter2', '{"token":7}', '{"token":"hunter2"}', 'x'.repeat(100_000)]) {
+    api.answer = { status: 201, body }
+    t.equal(await ask(git), `GithubAppRefused: ${where} gave no token for App 7: status 201`)
+  }
+  api.answer = { status: 302, body: '' }
+  t.equal(await ask(git), `GithubAppRefused: ${where} gave no token for App 7: status 302`, 'no redirect is followed')
+  await api.stop()
+  t.equal(await ask(git), `GithubAppRefused: the API at ${where} cannot be reached: ECONNREFUSED`)
+})
+
+void t.test('the API is asked by the way that leads to the git host', async (t) => {
+  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  const { secrets, git, commit, where } = await setUp(t)
+  const proxy = await startConnectProxy('worker:s3cret')
+  t.teardown(async () => proxy.stop())
+  secrets['proxy'] = { url: `http://worker:s3cret@127.0.0.1:${proxy.port}` }
+  const { ask } = openPlant(t, secrets)
+  t.equal(await ask({ ...git, proxy: { secretRef: { name: 'proxy' } } }), commit)
+  t.ok(proxy.asked.some(({ target }) => target === where))
+})
+
+void t.test('tokens are kept by owner and API, and renewed by their own timer before they end', async (t) => {
+  const folder = temporaryFolder(t, 'tokens')
+  const authority = await makeAuthority(folder, 'Plant CA')
+  const api = await startGithubApi({ key: authority.server.key, cert: authority.server.certificate }, app)
+  t.teardown(async () => api.stop())
+  const stop = new AbortController()
+  t.teardown(() => stop.abort())
+  const timers: (() => void)[] = []
+  const clock = { ...systemClock, wait: async () => await new Promise<void>((resolve) => void timers.push(resolve)) }
+  const tokens = createAppTokens(clock, stop.signal)
+  const way = async () => ({ caBundle: authority.certificate, proxy: undefined, addresses: undefined })
+  const key = (owner: string) => ({ owner, ...app, apiBaseURL: api.url, privateKey: api.privateKey })
+  const ask = (owner: string) => tokens.token(key(owner), way, AbortSignal.timeout(20_000))
+  t.equal(await ask('plant/a'), 'ghs_0')
+  t.equal(await ask('plant/a'), 'ghs_0')
+  t.equal(await ask('other/a'), 'ghs_1', 'another tenant with the same numbers gets a token of its own')
+  t.same(await Promise.all([ask('third/a'), ask('third/a')]), ['ghs_2', 'ghs_2'], 'one question for all who wait')
+  for (const due of timers.splice(0)) due()
+  while (api.given.length < 6) await new Promise((resolve) => setImmediate(resolve))
+  t.match(await ask('plant/a'), /^ghs_[345]$/, 'the timer has asked, nobody else')
+  t.equal(api.given.length, 6)
+})
