@@ -35,11 +35,6 @@ const readers = [
 
 /** Fields that code reads without naming them where the compiler could miss them, each with how. */
 const explained = new Map([
-  ['spec.git.auth.githubApp.appId', 'refused with NotSupported'],
-  ['spec.git.auth.githubApp.installationId', 'refused with NotSupported'],
-  ['spec.git.auth.githubApp.privateKeySecretRef.name', 'refused with NotSupported'],
-  ['spec.git.auth.githubApp.privateKeySecretRef.key', 'refused with NotSupported'],
-  ['spec.git.auth.githubApp.apiBaseURL', 'refused with NotSupported'],
   ['spec.git.proxy.secretRef.name', 'becomes part of a reference to a key'],
   ['spec.agent.resources.requests', 'goes into the container as it is'],
   ['spec.agent.resources.limits', 'goes into the container as it is'],
