@@ -108,7 +108,13 @@ void t.test('tokens are kept by owner and API, and renewed by their own timer be
   t.equal(await ask('other/a'), 'ghs_1', 'another tenant with the same numbers gets a token of its own')
   t.same(await Promise.all([ask('third/a'), ask('third/a')]), ['ghs_2', 'ghs_2'], 'one question for all who wait')
   for (const due of timers.splice(0)) due()
+  // The host has given a token before the client has read it.
+  let renewed = 'ghs_0'
+  while (renewed === 'ghs_0') {
+    await new Promise((resolve) => setImmediate(resolve))
+    renewed = await ask('plant/a')
+  }
+  t.match(renewed, /^ghs_[345]$/)
   while (api.given.length < 6) await new Promise((resolve) => setImmediate(resolve))
-  t.match(await ask('plant/a'), /^ghs_[345]$/, 'the timer has asked, nobody else')
-  t.equal(api.given.length, 6)
+  t.equal(api.given.length, 6, 'the timers have asked, nobody else')
 })
