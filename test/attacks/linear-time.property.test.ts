@@ -15,12 +15,17 @@ import { Fault } from '../../runtime/fault.ts'
 import { isRefAllowed } from '../../runtime/gatewaysync/allowed-refs.ts'
 import { brokenGlobRule, canonicalGlob, createExcluder } from '../../runtime/gatewaysync/glob.ts'
 import { isRefName, parseRelativePath, printable } from '../../runtime/gatewaysync/values.ts'
+import { createPeers } from '../../runtime/http/peer.ts'
+import { findDataVolume } from '../../runtime/injection/data-volume.ts'
 import { copyReferences } from '../../runtime/injection/variables.ts'
 import { createScan } from '../../runtime/json-scan.ts'
 import { createLog } from '../../runtime/log.ts'
 import { authenticate } from '../../runtime/receiver/authenticate.ts'
+import { readPayload } from '../../runtime/receiver/payload.ts'
 import { redactUrls } from '../../runtime/redact.ts'
+import { faultOf } from '../../runtime/source/git-faults.ts'
 import { applySettings } from '../../runtime/sync/patch.ts'
+import { createTemplateEngine } from '../../runtime/sync/template.ts'
 
 const bytes = 64 * 1024
 
@@ -73,6 +78,34 @@ const globs = ['**/*a*a*a*a*b', '{a,aa}{a,aa}{a,aa}*{a,/}b', '**/a/**/*[ab]*?b']
 const excluded = createExcluder(globs)
 const settings = parseSettings(`rules: {orphan-file: [{paths: ${JSON.stringify(globs)}, severity: off}]}`)
 const now = Temporal.Instant.from('2026-01-01T00:00:00Z')
+const peers = createPeers(['10.0.0.0/8'])
+const templates = createTemplateEngine()
+const context = {
+  gateway: { name: 'gateway' },
+  pod: { name: 'gateway-0', ordinal: 0, labels: {} },
+  namespace: 'plant',
+  ref: 'main',
+  commit: 'a'.repeat(40),
+  vars: {},
+}
+const asked = (text: string) => ({
+  url: { text, protocol: 'https' as const, user: undefined, host: 'git.example.com', port: undefined },
+  access: { identity: '', credentials: { kind: 'none' as const }, caBundle: undefined, proxy: undefined },
+  proxy: undefined,
+})
+/** A delivery of each host, all of whose texts are the stranger's. */
+const deliveriesOf = (text: string) => {
+  const push = {
+    ref: `refs/heads/${text}`,
+    after: text,
+    repository: { full_name: text },
+    changes: [text],
+    resource: { refUpdates: [{ name: text }] },
+  }
+  return ['x-github-event', 'x-gitlab-event', 'x-gitea-event', 'x-event-key', 'x-gogs-event'].map((header) =>
+    readPayload({ [header]: 'push' }, push),
+  )
+}
 const utf8 = (text: string): Uint8Array => Buffer.from(text)
 
 /** What it is called with, by where the text comes from. Expected refusals are no matter here. */
@@ -89,6 +122,18 @@ const functions: Record<string, (text: string) => unknown> = {
   'a pattern of allowedRefs (spec)': (text) => isRefAllowed('aaaa/aaaa', [text]),
   'a ref name (receiver)': (text) => isRefName(text),
   'a relative path (spec, delivery)': (text) => parseRelativePath(text),
+  'a delivery of each git host (receiver)': deliveriesOf,
+  'a delivery of no git host (receiver)': (text) =>
+    readPayload({ 'x-github-event': text }, { ref: text, [text]: text, release: { tag_name: text } }),
+  'who called, behind a proxy (X-Forwarded-For)': (text) => peers.of('10.0.0.1', text),
+  'what git writes of a host (git host)': (text) => faultOf(text, 'fetch', asked('https://git.example.com/a.git')),
+  'what git writes of a URL (spec)': (text) => faultOf(`fatal: ${text}\nfatal: unable to access`, 'fetch', asked(text)),
+  'a template (repository)': (text) => templates.parse(text, 'a.json').render(context),
+  'volumes of a pod': (text) =>
+    findDataVolume({
+      metadata: { annotations: { 'clustersync.io/data-volume': text } },
+      spec: { volumes: [{ name: text }], containers: [{ name: 'gateway', volumeMounts: [{ name: text, mountPath: text }] }] },
+    }),
   'headers of a delivery': (text) =>
     authenticate(
       { authorization: `Bearer ${text}`, 'x-hub-signature-256': text, 'webhook-signature': text, 'webhook-id': text },

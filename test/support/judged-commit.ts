@@ -1,0 +1,69 @@
+/**
+ * What the controller decides about one commit, with the reports of pods that it believes.
+ */
+import * as v from 'valibot'
+import { gateRoots } from '../../runtime/collections/delivery.ts'
+import { createGate } from '../../runtime/collections/gate.ts'
+import type { Verdict } from '../../runtime/gatewaysync/decide.ts'
+import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import type { SyncReportStatus } from '../../runtime/gatewaysync/report.ts'
+import { gatewaySyncSpec } from '../../runtime/gatewaysync/spec.ts'
+import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
+import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
+import { createStore, type GatewaySyncRecord } from '../../runtime/reconcile/store.ts'
+import { commitListing, type Files } from './collection-tree.ts'
+
+const signal = new AbortController().signal
+const commit = parseCommitHash('a'.repeat(40))
+
+/** The gate of a controller with reports of pods, over a commit of `files` that the GatewaySync `line` names. */
+export function judgedCommit(files: Files) {
+  const store = createStore(() => undefined)
+  const gate = createGate()
+  const asked: (readonly string[])[] = []
+  const check = createCommitCheck({
+    store,
+    inMirror: async (_key, _commit, read) => await read({ folder: '', limits: { maxMemoryBytes: 0, maxPackBytes: 0 } }),
+    gate: {
+      async check(_repository, request, _again, own) {
+        asked.push(gateRoots(request.profiles))
+        return await gate.check(commitListing(new Map([[commit, files]]), request.commit), request, own)
+      },
+    },
+  })
+  /** A live pod that follows `follows`, unless its report is of a pod that is gone, and its report. */
+  const reports = (pod: string, gatewaySync: string, mode: string, { follows = gatewaySync, uid = pod } = {}): void => {
+    store.upsertPod({
+      namespace: 'plant',
+      name: pod,
+      uid: pod,
+      annotations: { [podAnnotations.gatewaySync]: follows },
+      injected: true,
+      terminating: false,
+      agentDown: undefined,
+      serviceAccount: 'gateway',
+    })
+    const status: SyncReportStatus = { phase: 'Synced', mode: { name: mode, from: 'argument' } }
+    store.upsertReport({ namespace: 'plant', pod, gatewaySync, podUid: uid, status, malformed: false })
+  }
+  const spec = (profile: object, validation: object = {}) =>
+    v.parse(gatewaySyncSpec({ allowLocal: true }), {
+      git: { repo: 'https://git.example.com/a.git', ref: 'main' },
+      sync: { profiles: { default: profile } },
+      validation,
+    })
+  const judge = async (profile: object, validation: object = {}): Promise<Verdict> => {
+    const record: GatewaySyncRecord = {
+      namespace: 'plant',
+      name: 'line',
+      uid: 'u',
+      resourceVersion: '1',
+      generation: 1,
+      annotations: {},
+      spec: {},
+      status: {},
+    }
+    return await check(record, spec(profile, validation), commit, signal)
+  }
+  return { judge, reports, asked }
+}
