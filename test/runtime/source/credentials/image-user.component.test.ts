@@ -19,7 +19,10 @@ const programs = path.join(import.meta.dirname, '../../../support/programs')
 
 void t.test('ssh with a passphrase, and https with a token and an own authority, work as the user of the image', async (t) => {
   if (!requires(t, 'git', 'prlimit', 'ssh', 'ssh-agent', 'ssh-keygen', 'setpriv', 'openssl')) return
-  if (process.getuid?.() !== 0) return void absent(t, 'only root may run a program as another user')
+  if (process.getuid?.() !== 0) {
+    absent(t, 'only root may run a program as another user')
+    return
+  }
   const folder = temporaryFolder(t, 'image-user')
   chmodSync(folder, 0o755)
   const [program = ''] = await bundlePrograms([path.join(programs, 'ask-host.ts')], folder)
