@@ -44,14 +44,16 @@ export function summariseInvalid(fault: Fault, previous: readonly Condition[], g
   return [...nextConditions(previous, found, generation, at), ...kept]
 }
 
-function sourceCondition({ fault, pending, status }: Summary): ConditionInput {
+function sourceCondition({ spec, fault, pending, status }: Summary): ConditionInput {
   if (fault !== undefined) return { type: 'SourceReady', status: 'False', reason: fault.reason, message: fault.message }
   if (pending || status.source?.commit === undefined) {
     return { type: 'SourceReady', status: 'Unknown', reason: 'Pending', message: 'the git host has not been asked about this spec yet' }
   }
   const { ref, commit, hasTagToo } = status.source
   const tagToo = hasTagToo === true ? `; a tag has the same name, which refs/tags/${ref} would follow` : ''
-  return { type: 'SourceReady', status: 'True', reason: 'Fetched', message: `${ref} is commit ${commit}${tagToo}` }
+  const isAnyHostKeyTaken = spec.git.auth?.sshKey?.insecureIgnoreHostKey === true
+  const anyHostKey = isAnyHostKeyTaken ? '; the host key of the git host was not checked (insecureIgnoreHostKey)' : ''
+  return { type: 'SourceReady', status: 'True', reason: 'Fetched', message: `${ref} is commit ${commit}${tagToo}${anyHostKey}` }
 }
 
 function collectionsCondition({ spec, pending, status }: Summary): ConditionInput {
