@@ -98,6 +98,7 @@ export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Wr
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_TERMINAL_PROMPT: '0',
+      GIT_NO_REPLACE_OBJECTS: '1',
       GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
       ...run.environment,
     },
