@@ -70,7 +70,12 @@ async function manyFollowers(folder: string): Promise<Figure[]> {
   const host = await startGitHost(path.join(folder, 'git'))
   const repository = host.repository('plant')
   repository.commit({ 'projects/a.txt': '1' })
-  const all = startFollowers({ folder: path.join(folder, 'mirrors'), repo: host.url('plant/.git'), count: followers, interval: '60s' })
+  const spec = {
+    git: { repo: host.url('plant/.git'), ref: 'main' },
+    polling: { interval: '60s' },
+    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  }
+  const all = startFollowers({ folder: path.join(folder, 'mirrors'), spec, count: followers })
   try {
     await all.allHave(repository.git('rev-parse', 'main').toString().trim(), signal)
     const connections = async (work: () => Promise<void>): Promise<number> => {

@@ -3,27 +3,43 @@
  */
 import { systemClock } from '../../runtime/clock.ts'
 import { requestAnnotations } from '../../runtime/gatewaysync/names.ts'
+import type { GatewaySyncStatus } from '../../runtime/gatewaysync/status.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { createLookups } from '../../runtime/reconcile/lookups.ts'
 import { createQueue } from '../../runtime/reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../../runtime/reconcile/reconcile.ts'
 import { createStore, type GatewaySyncRecord } from '../../runtime/reconcile/store.ts'
+import { type Network, openNetwork } from '../../runtime/source/connect.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
 import { anonymousRemote } from '../../runtime/source/remote.ts'
+import type { RemoteOf } from '../../runtime/source/remotes.ts'
 
 export type Followers = {
   /** Asks for the wanted ref, as a push does. */
   request(index: number): void
   /** Waits until each has published a commit. */
   allHave(commit: string, signal: AbortSignal): Promise<void>
+  /** Waits until the status of one is as asked. */
+  until(index: number, isReached: (status: GatewaySyncStatus) => boolean, signal: AbortSignal): Promise<GatewaySyncStatus>
   stop(): Promise<void>
 }
 
-type Options = { folder: string; repo: string; count: number; interval: string }
+type Options = {
+  /** Of the mirrors. */
+  folder: string
+  /** Of each GatewaySync, as a user writes it. */
+  spec: { git: object }
+  count: number
+  /** How the repository is opened; by default without credentials. */
+  remoteOf?: RemoteOf
+  network?: Network
+}
 
-export function startFollowers({ folder, repo, count, interval }: Options): Followers {
+const anonymous: RemoteOf = async (_namespace, { repo }) => anonymousRemote(repo, { allowLocal: true })
+
+export function startFollowers({ folder, spec, count, remoteOf = anonymous, network = openNetwork }: Options): Followers {
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
-  const mirrors = createMirrors({ folder, clock, log })
+  const mirrors = createMirrors({ folder, clock, log, network })
   const store = createStore((key) => queue.add(key))
   const lookups = createLookups({ clock, concurrency: 8, answered: (key) => queue.add(key), signal: stop.signal })
   let version = 0
@@ -34,8 +50,8 @@ export function startFollowers({ folder, repo, count, interval }: Options): Foll
     clock,
     log,
     allowLocal: true,
-    resolve: (_record, _spec, wanted, fresh, signal) =>
-      mirrors.of(anonymousRemote(repo, { allowLocal: true })).resolve(wanted.ref, { fresh }, signal),
+    resolve: async ({ namespace }, { git }, wanted, fresh, signal) =>
+      await mirrors.of(await remoteOf(namespace, git, signal)).resolve(wanted.ref, { fresh }, signal),
     async adopt() {},
     verify: async () => ({ kind: 'notAsked' }),
     secretChanges: () => 0,
@@ -56,12 +72,12 @@ export function startFollowers({ folder, repo, count, interval }: Options): Foll
   })
   const running = queue.run(stop.signal)
   const put = (record: GatewaySyncRecord): void => store.upsertSync({ ...record, resourceVersion: String((version += 1)).padStart(9, '0') })
+  const statusOf = (index: number): GatewaySyncStatus => {
+    const record = store.sync('plant', `gs${index}`)
+    if (record === undefined) throw new Error(`there is no GatewaySync gs${index}`)
+    return record.status
+  }
   for (let index = 0; index < count; index += 1) {
-    const spec = {
-      git: { repo, ref: 'main' },
-      polling: { interval },
-      sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
-    }
     put({ namespace: 'plant', name: `gs${index}`, uid: `u${index}`, resourceVersion: '', generation: 1, annotations: {}, spec, status: {} })
   }
   return {
@@ -77,6 +93,10 @@ export function startFollowers({ folder, repo, count, interval }: Options): Foll
     },
     async allHave(commit, signal) {
       while (!store.syncs().every(({ status }) => status.published?.commit === commit)) await clock.wait(20, signal)
+    },
+    async until(index, isReached, signal) {
+      while (!isReached(statusOf(index))) await clock.wait(20, signal)
+      return statusOf(index)
     },
     async stop() {
       stop.abort()

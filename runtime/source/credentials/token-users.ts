@@ -1,5 +1,6 @@
 /**
- * Which user name a git host wants beside a token. Hosts that look at the token alone take any, so one table serves every host. Pure.
+ * Which user name goes with a token. Bitbucket wants this one; the other hosts look at the token alone and are sent the name that their
+ * documentation shows. Pure.
  */
 
 /** By what the host's name holds as a label; the first that fits. Source: the pages of docs/git-hosts. */
@@ -9,7 +10,7 @@ const users: readonly (readonly [label: RegExp, user: string])[] = [
   [/(?:^|[.-])bitbucket(?:[.-]|$)/, 'x-token-auth'],
 ]
 
-/** GitHub, Gitea, Forgejo and Azure DevOps take any name beside a token; GitLab and Bitbucket do not. */
+/** Gitea, Forgejo and Azure DevOps, and GitHub and GitLab under any name of their server, take every user name beside a token. */
 const usualUser = 'x-access-token'
 
 export function tokenUser(host: string): string {
