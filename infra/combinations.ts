@@ -125,7 +125,7 @@ function sameNames({ watchNamespaces, imagePullSecrets, extraEnv, rbac }: Live<V
 }
 
 /** What the container has in its environment anyway. */
-const ownVariables: readonly string[] = ['POD_NAME', 'NODE_OPTIONS', controllerSettingsVariable]
+const ownVariables: readonly string[] = ['POD_NAME', 'POD_IP', 'NODE_OPTIONS', controllerSettingsVariable]
 
 function impossibleEnvironment({ extraEnv }: Live<Values>): Messages {
   return each('variable', extraEnv, (variable, index) => {

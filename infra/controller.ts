@@ -102,6 +102,8 @@ function container(names: Names, values: Live<Values>, version: Value<string>): 
     imagePullPolicy: image.pullPolicy,
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
+      // Where the other replicas find this one while it leads.
+      { name: 'POD_IP', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.podIP' } } },
       { name: 'NODE_OPTIONS', value: nodeOptions },
       { name: controllerSettingsVariable, value: json('settings', settingsOf(names, values, version)) },
       ...each('variable', values.extraEnv, (variable) => variable),

@@ -27,8 +27,12 @@ export function network({ fullname, namespace, labels, selector }: Names, values
         ...when(webhook.enabled, [{ ports: [tcp(webhook.port)] }]),
         ...when(receiver.enabled, [rule(receiver.port, networkPolicy.receiver.from)]),
         rule(delivery.port, networkPolicy.delivery.from, agents),
+        // Whoever else the values name: a replica asks the one that leads for what it does not have.
+        { from: [{ podSelector: { matchLabels: selector } }], ports: [tcp(delivery.port)] },
       ],
-      ...members(networkPolicy.egress.enabled, { egress: egress(networkPolicy.egress) }),
+      ...members(networkPolicy.egress.enabled, {
+        egress: [...egress(networkPolicy.egress), { to: [{ podSelector: { matchLabels: selector } }], ports: [tcp(delivery.port)] }],
+      }),
     },
   }
 }

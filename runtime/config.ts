@@ -13,6 +13,8 @@ export type ControllerConfig = {
   settings: ControllerSettings
   /** Who holds the Lease: the pod's name. */
   identity: string
+  /** Where other pods reach this one; undefined outside of a cluster. */
+  podIP: string | undefined
   /** A kubeconfig file; undefined means the pod's own ServiceAccount. */
   kubeconfig: string | undefined
   /** Where the API server is, in a pod. */
@@ -24,6 +26,7 @@ export function readControllerConfig(environment: Environment = process.env): Co
   return {
     settings: readJson(environment, controllerSettingsVariable, controllerSettings),
     identity: environment['POD_NAME'] ?? os.hostname(),
+    podIP: environment['POD_IP'],
     kubeconfig: environment['KUBECONFIG'],
     apiServerHost: environment['KUBERNETES_SERVICE_HOST'],
   }

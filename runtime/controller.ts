@@ -17,6 +17,7 @@ import { pruneMirrors } from './controller/prune-mirrors.ts'
 import { warnOpen } from './controller/receiver.ts'
 import { readClusterSecret } from './controller/secrets.ts'
 import { sourceSecretUsers } from './controller/secret-users.ts'
+import { addressOf, createForwarding, readAddress } from './delivery/forward.ts'
 import { asFault, Fault, isAbort } from './fault.ts'
 import { openIsolatedGate } from './gate/isolate.ts'
 import { createMarks } from './gate/marks.ts'
@@ -75,7 +76,7 @@ type Deps = { kube: Kube; leading: Kube; reviews: Kube; clock: Clock; log: Log }
 
 async function run(
   { kube, leading: leadingKube, reviews, clock, log }: Deps,
-  { settings, identity, apiServerHost }: ControllerConfig,
+  { settings, identity, podIP, apiServerHost }: ControllerConfig,
   ending: Ending,
 ): Promise<void> {
   const { leaving, closing: signal } = ending
@@ -130,6 +131,12 @@ async function run(
   const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
   const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)
+  let leaderAddress: string | undefined
+  const forwardTo = createForwarding({
+    serverName: new URL(settings.delivery.url).hostname,
+    caBundle: () => certificates.current().caBundle,
+    log,
+  })
   const endpoints = await openEndpoints(
     {
       kube,
@@ -141,6 +148,7 @@ async function run(
       events,
       keys,
       certificates,
+      leader: () => (leaderAddress === undefined ? undefined : forwardTo(leaderAddress)),
       clock,
       log,
       notReady: () => (listed ? [] : ['the objects of the cluster have not been listed yet']),
@@ -214,7 +222,13 @@ async function run(
       metrics.leading(false)
     }
   }
-  const lease = { namespace: settings.namespace, name: settings.fullname, identity }
+  const lease = {
+    namespace: settings.namespace,
+    name: settings.fullname,
+    identity,
+    address: addressOf(podIP, settings.ports.delivery),
+    onHolder: (address: string | undefined) => (leaderAddress = readAddress(address)),
+  }
   const leading = settings.leaderElection ? runWithLease({ kube: leadingKube, clock, log }, lease, leadNow, leaving) : leadNow(leaving)
   const pruning = pruneMirrors({ store, mirrors, clock, log }, signal)
   await Promise.all([leading, watching, renewing, pruning, ...[probes, ...endpoints].map(({ closed }) => closed)])

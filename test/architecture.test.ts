@@ -130,7 +130,8 @@ const effects: Effect[] = [
     name: 'network',
     found: (module) =>
       usesModule(/^(?:node:(?:http|https|net|tls|dgram|dns)|undici|ws|@hono\/node-server)$/)(module) || usesWord(/\bfetch\(/)(module),
-    allowed: /^runtime\/(?:serve\.ts|kube\/|gateway\/|delivery\/client\.ts|source\/|cli\/trigger|agent\/probes\.ts|http\/)/,
+    allowed:
+      /^runtime\/(?:serve\.ts|kube\/|gateway\/|delivery\/(?:call|client|forward)\.ts|source\/|cli\/trigger|agent\/probes\.ts|http\/)/,
   },
   {
     name: 'disk',

@@ -3,7 +3,7 @@
  */
 import type { CertificateKeeper } from '../certificates/serving.ts'
 import type { Clock } from '../clock.ts'
-import { deliveryApp, deliveryConnections } from '../delivery/server.ts'
+import { deliveryApp, deliveryConnections, type DeliveryDeps } from '../delivery/server.ts'
 import { admissionApp, admissionConnections } from '../injection/app.ts'
 import type { FoundSync } from '../injection/inject.ts'
 import type { Kube } from '../kube/client.ts'
@@ -36,6 +36,7 @@ export type EndpointDeps = {
   events: EventRecorder
   keys: PushKeys
   certificates: CertificateKeeper
+  leader: DeliveryDeps['leader']
   clock: Clock
   log: Log
   /** Why this replica cannot do its work yet; empty when it can. */
@@ -81,7 +82,7 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
 }
 
 function delivery(
-  { reviews, store, mirrors, readSecret, metrics, clock, log }: EndpointDeps,
+  { reviews, store, mirrors, readSecret, metrics, leader, clock, log }: EndpointDeps,
   { watchNamespaces: watched }: ControllerSettings,
 ) {
   return deliveryApp({
@@ -98,6 +99,7 @@ function delivery(
         access: (signal) => readGatewayAccess(readSecret, namespace, spec.gateway, signal),
       }
     },
+    ...(leader === undefined ? {} : { leader }),
     observe: metrics.delivered,
     clock,
     log,

@@ -1,13 +1,13 @@
 /**
- * The agent's side of delivery: the same `Source` as a mirror in process, over TLS with the pod's token. Made of node:https alone,
- * because what an agent imports is its memory.
+ * The agent's side of delivery: the same `Source` as a mirror in process, over TLS with the pod's token.
  */
 import type { IncomingMessage } from 'node:http'
-import { Agent, request as httpsRequest } from 'node:https'
+import { Agent } from 'node:https'
 import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
+import { causeOf, isReset, readText, send, streamFault } from './call.ts'
 import { changesReader, decodeGatewayAccess, decodeProblem, framesReader, maxIdsPerRequest } from './frames.ts'
-import type { BlobsRequest, ChangesRequest, GatewayAccess, Source } from './protocol.ts'
+import { type BlobsRequest, type ChangesRequest, type DeliveryRoute, type GatewayAccess, routePath, type Source } from './protocol.ts'
 
 export type DeliveryClientOptions = {
   /** `https://host:port`. */
@@ -43,21 +43,23 @@ export type DeliveryClient = Source & {
 }
 
 export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
-  const { url, caBundle, namespace, name, clock } = options
+  const { url, caBundle, clock } = options
   const agent = new Agent({ ca: caBundle, keepAlive: true, maxSockets: 2, minVersion: 'TLSv1.2' })
-  const base = `${url.replace(/\/+$/, '')}/v1/namespaces/${encodeURIComponent(namespace)}/gatewaysyncs/${encodeURIComponent(name)}`
 
   /**
    * The answer once its head is there. The server drops idle connections; a reset of a reused one is tried once more. When it serves as
    * many agents as it can, this one comes back when it was told to: that others were first is no failure.
    */
-  const ask = async (route: string, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
+  const ask = async (route: DeliveryRoute, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
     const text = JSON.stringify(body)
     const queuedUntilMs = clock.monotonicMs() + longestQueueMs
     let [resets, unavailable] = [0, 0]
     for (;;) {
       const token = await options.token()
-      const { response, reused, error } = await send(`${base}/${route}`, { agent, token, text }, signal)
+      const { response, reused, error } = await send(
+        { url: `${url.replace(/\/+$/, '')}${routePath(options, route)}`, agent, token, text, idleMs: headTimeoutMs },
+        signal,
+      )
       if (response !== undefined) {
         if (response.statusCode === 200) return response
         const problem = decodeProblem(response.statusCode ?? 0, await readText(response, maxProblemBytes))
@@ -115,47 +117,4 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
 function waitMs({ headers }: IncomingMessage): number {
   const seconds = Number(headers['retry-after'])
   return Math.min(Math.max(Number.isFinite(seconds) ? seconds : 1, 0.2), longestWaitSeconds) * 1000
-}
-
-type Sent = { response: IncomingMessage | undefined; reused: boolean; error: unknown }
-
-function send(url: string, { agent, token, text }: { agent: Agent; token: string; text: string }, signal: AbortSignal): Promise<Sent> {
-  return new Promise((resolve) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
-    const request = httpsRequest(url, { method: 'POST', agent, headers, signal, timeout: headTimeoutMs }, (response) => {
-      resolve({ response, reused: request.reusedSocket, error: undefined })
-    })
-    request.on('timeout', () => request.destroy(new Error(`no answer within ${headTimeoutMs / 1000} s`)))
-    request.on('error', (error) => resolve({ response: undefined, reused: request.reusedSocket, error }))
-    request.end(text)
-  })
-}
-
-async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > maxBytes) break
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-/** What the sink throws is its own; what the connection throws means that nothing of the answer counts. */
-function streamFault(error: unknown, signal: AbortSignal): unknown {
-  signal.throwIfAborted()
-  if (error instanceof Fault) return error
-  const isConnection = error instanceof Error && ('code' in error || error.name === 'AbortError')
-  return isConnection ? new Fault('DeliveryFailed', `the answer ended early: ${causeOf(error)}`, { cause: error }) : error
-}
-
-/** The other end closed the connection without an answer. */
-function isReset(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-}
-
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return 'code' in error && typeof error.code === 'string' ? `${error.code} ${error.message}` : error.message
 }

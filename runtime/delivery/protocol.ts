@@ -50,4 +50,15 @@ export type Source = {
 export type GatewayAccess = { apiKey?: string; caBundle?: string }
 
 /** A source that others are served from: blobs also as they travel, in the frames that git itself writes, for who only passes them on. */
-export type Origin = Source & { frames(request: BlobsRequest, signal: AbortSignal): AsyncIterable<Uint8Array> }
+export type Origin = Source & {
+  frames(request: BlobsRequest, signal: AbortSignal): AsyncIterable<Uint8Array>
+  /** Whether all of these commits can be read without asking a git host. */
+  holds(commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean>
+}
+
+export type DeliveryRoute = 'changes' | 'blobs' | 'gateway'
+
+/** The path of a route. `/v1` changes only by addition. */
+export function routePath({ namespace, name }: { namespace: string; name: string }, route: DeliveryRoute): string {
+  return `/v1/namespaces/${encodeURIComponent(namespace)}/gatewaysyncs/${encodeURIComponent(name)}/${route}`
+}

@@ -11,11 +11,14 @@ import { asFault, Fault, type Reason } from '../fault.ts'
 import { type BodyLimits, type JsonBody, readJson } from '../http/body.ts'
 import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
 import { peerOf, remoteOf } from '../http/peer.ts'
+import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
-import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, encodeProblem, maxIdsPerRequest } from './frames.ts'
+import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, maxIdsPerRequest } from './frames.ts'
 import { createFellows } from './fellows.ts'
 import { createPlaces, type PlaceLimits } from './places.ts'
-import type { Change, GatewayAccess, Origin } from './protocol.ts'
+import { type AskLeader, forwardedHeader } from './forward.ts'
+import type { Change, DeliveryRoute, GatewayAccess, Origin } from './protocol.ts'
+import { busy, failed, problem } from './problems.ts'
 import { createSharedAnswers, type Make } from './shared.ts'
 import { streamed } from './stream.ts'
 
@@ -44,6 +47,8 @@ export type DeliveryDeps = {
   /** Throws ApiUnavailable. */
   authorise(caller: Caller, signal: AbortSignal): Promise<Authorisation>
   lookup(namespace: string, name: string): Deliverable | undefined
+  /** The replica that leads, for what is not here; undefined where it is this one or not known. */
+  leader?(): AskLeader | undefined
   /** Each call, when its answer is out; `bytes` of content. */
   observe(route: DeliveryRoute, status: number, bytes: number): void
   clock: Clock
@@ -52,8 +57,6 @@ export type DeliveryDeps = {
   /** How long a reader may take nothing. */
   slowAfterMs?: number
 }
-
-type DeliveryRoute = 'changes' | 'blobs' | 'gateway'
 
 /** Each answer holds what waits for its reader; those that are the same share what git makes. */
 const usualPlaces: PlaceLimits = { all: 64, perNamespace: 48, perPod: 4 }
@@ -66,8 +69,8 @@ const bodyLimits = {
 /** An agent has two. One that finds no room is closed before it has asked, and its agent comes back. */
 export const deliveryConnections = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const
 
-/** How an answer is made, and what tells it apart from all others. */
-type Content = { type: string; commit: string; key: readonly unknown[]; make: Make }
+/** How an answer is made, of which commits, and what it was asked for. */
+type Content = { type: string; commit: CommitHash; from: CommitHash | null; body: object; make: Make }
 /** What is for one caller alone and never kept: it holds a key. */
 type Secret = { secret: GatewayAccess }
 
@@ -94,7 +97,11 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
     path: DeliveryRoute,
     open: (origin: Deliverable, body: unknown, signal: AbortSignal) => Content | Promise<Secret>,
   ): void => {
-    const serve = async (context: Context<object, '/:namespace/:name'>, pod: string, left: AbortController): Promise<Response> => {
+    const serve = async (
+      context: Context<object, '/:namespace/:name'>,
+      { pod, token }: { pod: string; token: string },
+      left: AbortController,
+    ): Promise<Response> => {
       const { namespace, name } = context.req.param()
       const body = await readRequest(context.req.raw, bodies, namespace)
       const deliverable = deps.lookup(namespace, name)
@@ -105,9 +112,18 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
         deps.observe(path, 200, 0)
         return context.json(opened.secret, 200, { 'cache-control': 'no-store' })
       }
-      const { type, commit, key, make } = opened
+      const { type, commit, from, make } = opened
+      const isForwarded = context.req.header(forwardedHeader) !== undefined
+      const chosen: Make = async function* (signal) {
+        const leader = isForwarded ? undefined : deps.leader?.()
+        if (leader === undefined || (await isHeld(deliverable.source, from === null ? [commit] : [commit, from], signal)))
+          yield* make(signal)
+        else yield* (await leader({ namespace, name, route: path, body: opened.body, token }, signal)) ?? make(signal)
+      }
       const subject = `${namespace}/${name} ${deliverable.revision} ${commit}`
-      const chunks = answers.read(hashOf([subject, path, ...key]), make, { fellows: fellows.join(subject, pod) })
+      // What another replica asks for is made here in any case, and so is no answer that may come from there.
+      const key = hashOf([subject, path, isForwarded, opened.body])
+      const chunks = answers.read(key, chosen, { fellows: fellows.join(subject, pod) })
       const stream = await streamed(counted(path, chunks), { left, outgoing: outgoingOf(context), ...deps })
       return new Response(stream, { headers: { 'content-type': type } })
     }
@@ -124,7 +140,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
         const place = places.take(namespace, authorisation.pod)
         if (place.kind === 'full') return busy(context, place.retryAfterSeconds, 'too many agents are being served')
         ;({ giveBack } = place)
-        const response = await serve(context, authorisation.pod, left)
+        const response = await serve(context, { pod: authorisation.pod, token }, left)
         if (response.status === 200) whenSent(context, left, giveBack)
         else giveBack()
         return response
@@ -150,17 +166,27 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
     if (from !== null && !deliverable.commits.has(from))
       throw new Fault('UnknownBase', `commit ${from} was not published for this GatewaySync; ask for everything`)
     const make: Make = (signal) => lines(source.changes({ commit, from, profile }, signal))
-    return { type: 'application/x-ndjson', commit, key: [from, profile], make }
+    return { type: 'application/x-ndjson', commit, from, body: { commit, from, profile }, make }
   })
   route('blobs', ({ source, ...deliverable }, body) => {
     const { commit, profile, ids } = parsed(blobsBody, body)
     requirePublished(deliverable, commit, profile)
     const make: Make = (signal) => frames(source.frames({ commit, profile, ids }, signal))
-    return { type: 'application/octet-stream', commit, key: [profile, ids], make }
+    return { type: 'application/octet-stream', commit, from: null, body: { commit, profile, ids }, make }
   })
   route('gateway', async ({ access }, _body, signal) => ({ secret: await access(signal) }))
   app.notFound((context) => problem(context, 404, 'NotFound', 'there is no such route'))
   return app
+}
+
+/** Whether commits can be read here; where that cannot be told, they cannot. */
+async function isHeld(source: Origin, commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean> {
+  try {
+    return await source.holds(commits, signal)
+  } catch {
+    signal.throwIfAborted()
+    return false
+  }
 }
 
 /** Keeps only 32 bytes of a question that may name 25,000 blobs. */
@@ -224,32 +250,4 @@ function parsed<Schema extends v.GenericSchema>(schema: Schema, body: unknown): 
   const result = v.safeParse(schema, body)
   if (result.success) return result.output
   throw new Fault('PayloadMalformed', `${v.getDotPath(result.issues[0]) ?? 'body'}: ${result.issues[0].message}`)
-}
-
-const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413>([
-  ['PayloadMalformed', 400],
-  ['PayloadTooLarge', 413],
-  ['CommitNotPublished', 404],
-  ['UnknownProfile', 404],
-  ['SecretNotFound', 404],
-  ['UnknownBase', 409],
-  ['CommitGone', 410],
-])
-
-function busy(context: Context, retryAfterSeconds: number, why: string): Response {
-  context.header('retry-after', String(retryAfterSeconds))
-  // A thousand agents that wait must not keep a thousand connections.
-  context.header('connection', 'close')
-  return problem(context, 429, 'TooManyRequests', `${why}; try again`)
-}
-
-function failed(context: Context, fault: Fault): Response {
-  const status = statusByReason.get(fault.reason)
-  if (status !== undefined) return problem(context, status, fault.reason, fault.message)
-  context.header('retry-after', '5')
-  return problem(context, 503, fault.reason, fault.message)
-}
-
-function problem(context: Context, status: 400 | 401 | 403 | 404 | 409 | 410 | 413 | 429 | 503, reason: Reason, detail: string): Response {
-  return context.body(encodeProblem(status, reason, detail), status, { 'content-type': 'application/problem+json' })
 }

@@ -41,6 +41,9 @@ export const requestAnnotations = {
 /** Permits the deletions of one commit that exceed `maxDeletions`; the value is the commit hash. */
 export const confirmDeletionsAnnotation = `${group}/confirm-deletions`
 
+/** Of the Lease: where the replica that leads serves delivery to the others, `address:port`. */
+export const deliveryAddressAnnotation = `${group}/delivery-address`
+
 export const agentContainerName = 'cluster-sync-agent'
 export const gatewayContainerName = 'gateway'
 

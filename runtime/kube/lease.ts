@@ -4,6 +4,7 @@
  */
 import { type Clock, deadline } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
+import { deliveryAddressAnnotation } from '../gatewaysync/names.ts'
 import type { Log } from '../log.ts'
 import type { Kube } from './client.ts'
 import { type KubeObject, leaseType } from './types.ts'
@@ -17,6 +18,10 @@ export type LeaseOptions = {
   /** The holder stops to lead when it could not renew for this long; less than the duration. */
   renewWithinMs?: number
   retryMs?: number
+  /** Where the holder is found, told to others by an annotation of the Lease. */
+  address?: string | undefined
+  /** Where the holder is found, each time that the Lease is read; undefined: it is this process, or is not known. */
+  onHolder?(address: string | undefined): void
 }
 
 type Deps = { kube: Kube; clock: Clock; log: Log }
@@ -41,8 +46,10 @@ export async function runWithLease(
       const lease = await deps.kube.get(leaseType, options, signal)
       const text = JSON.stringify(lease?.spec ?? null)
       if (seen?.text !== text) seen = { text, atMs: clock.monotonicMs() }
+      options.onHolder?.(specOf(lease).holderIdentity === options.identity ? undefined : addressOfHolder(lease))
       const takenMs = clock.monotonicMs()
       if (isFree(lease, seen.atMs, options, clock) && (await take(deps, options, lease, signal))) {
+        options.onHolder?.(undefined)
         log.info({ name: options.identity }, 'leading')
         await leadWhileHeld(deps, options, takenMs, lead, signal)
         log.info({ name: options.identity }, 'not leading any more')
@@ -62,6 +69,14 @@ function specOf(lease: KubeObject | undefined): LeaseSpec {
   return lease?.spec ?? {}
 }
 
+/** What the holder has written of itself; an earlier one may have left its own when the Lease was given back. */
+function addressOfHolder(lease: KubeObject | undefined): string | undefined {
+  const { holderIdentity } = specOf(lease)
+  return holderIdentity === undefined || holderIdentity === null || holderIdentity === ''
+    ? undefined
+    : lease?.metadata.annotations?.[deliveryAddressAnnotation]
+}
+
 /** Whether nobody holds it, we do, or its holder has been silent for as long as it promised not to be. */
 function isFree(lease: KubeObject | undefined, seenMs: number, { identity }: LeaseOptions, clock: Clock): boolean {
   const { holderIdentity, leaseDurationSeconds = 15 } = specOf(lease)
@@ -71,7 +86,7 @@ function isFree(lease: KubeObject | undefined, seenMs: number, { identity }: Lea
 
 /** False when another was faster. */
 async function take({ kube, clock }: Deps, options: LeaseOptions, lease: KubeObject | undefined, signal: AbortSignal): Promise<boolean> {
-  const { namespace, name, identity, durationMs = 15_000 } = options
+  const { namespace, name, identity, address = null, durationMs = 15_000 } = options
   const before = specOf(lease)
   const now = clock.now().toString({ fractionalSecondDigits: 6 })
   const spec = {
@@ -83,10 +98,14 @@ async function take({ kube, clock }: Deps, options: LeaseOptions, lease: KubeObj
   }
   try {
     if (lease === undefined) {
-      await kube.create(leaseType, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec }, signal)
+      const annotations = address === null ? {} : { [deliveryAddressAnnotation]: address }
+      const metadata = { namespace, name, annotations }
+      await kube.create(leaseType, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }, signal)
     } else {
       // Without the version anybody would take it.
-      await kube.mergePatch(leaseType, options, { metadata: { resourceVersion: lease.metadata.resourceVersion }, spec }, {}, signal)
+      const { resourceVersion } = lease.metadata
+      const metadata = { resourceVersion, annotations: { [deliveryAddressAnnotation]: address } }
+      await kube.mergePatch(leaseType, options, { metadata, spec }, {}, signal)
     }
     return true
   } catch (error) {

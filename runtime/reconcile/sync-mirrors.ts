@@ -101,6 +101,7 @@ function originOf(open: (signal: AbortSignal) => Promise<Origin>): Origin {
     async blobs(request, sink, signal) {
       await (await open(signal)).blobs(request, sink, signal)
     },
+    holds: async (commits, signal) => await (await open(signal)).holds(commits, signal),
     async *frames(request, signal) {
       yield* (await open(signal)).frames(request, signal)
     },

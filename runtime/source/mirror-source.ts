@@ -69,6 +69,10 @@ export function mirrorSource(deps: MirrorSourceDeps): Origin {
       }
       await deps.reading.blobs(request.commit, read, sink, signal)
     },
+    async holds(commits, signal) {
+      for (const commit of commits) if (!(await deps.has(commit, signal))) return false
+      return true
+    },
     async *frames(request, signal) {
       yield* deps.reading.bytes(request.commit, () => framesOf(request, signal), signal)
     },

@@ -161,7 +161,7 @@ void t.test('what is off is not listened to and not let in', async (t) => {
   const { spec } = one(objects, 'NetworkPolicy')
   t.same(
     spec.ingress.flatMap(({ ports }) => ports).map(({ port }) => port),
-    [9445],
+    [9445, 9445],
   )
   t.same(spec.policyTypes, ['Ingress'], 'nothing that goes out is limited')
   t.match(settingsOf(objects), {

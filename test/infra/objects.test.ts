@@ -215,7 +215,7 @@ void t.test('extra variables come after our own; constraints of topology and ann
   const { containers, ...pod } = deploymentOf(objects).spec.template.spec
   t.same(
     containers[0].env.map(({ name }) => name),
-    ['POD_NAME', 'NODE_OPTIONS', 'CLUSTER_SYNC_SETTINGS', 'HTTPS_PROXY'],
+    ['POD_NAME', 'POD_IP', 'NODE_OPTIONS', 'CLUSTER_SYNC_SETTINGS', 'HTTPS_PROXY'],
   )
   t.match(pod, { topologySpreadConstraints: everything.topologySpreadConstraints })
   t.match(one(objects, 'ServiceAccount').metadata, { annotations: { role: 'operator' } })
@@ -229,18 +229,20 @@ void t.test('when restricted, each port is open to those who need it and to nobo
   const delivery = { from: [labelled('clustersync.io/agent')], ports: [tcp(9445)] }
   const metrics = { from: [{ podSelector: {} }, labelled('clustersync.io/metrics-reader')], ports: [tcp(8443)] }
   const admission = { ports: [tcp(9443)] }
+  const replicas = { from: [{ podSelector: { matchLabels: deploymentOf(objectsOf({})).spec.selector.matchLabels } }], ports: [tcp(9445)] }
 
-  await t.test('metrics to the namespace and labelled pods, delivery to agents, admission to API servers, which have no label', async (t) =>
-    t.same(ingress(enabled), [metrics, admission, delivery]),
+  await t.test(
+    'metrics to the namespace and labelled pods, delivery to agents and replicas, admission to API servers, which have no label',
+    async (t) => t.same(ingress(enabled), [metrics, admission, delivery, replicas]),
   )
   await t.test('the receiver to anybody, for git hosts call it', async (t) =>
-    t.same(ingress({ ...enabled, webhookReceiver: { enabled: true } }), [metrics, admission, { ports: [tcp(9444)] }, delivery]),
+    t.same(ingress({ ...enabled, webhookReceiver: { enabled: true } }), [metrics, admission, { ports: [tcp(9444)] }, delivery, replicas]),
   )
   await t.test('probes to nobody, because the node of a pod always reaches it', async (t) =>
     t.notMatch(JSON.stringify(ingress(everything)), '8081'),
   )
   await t.test('what is off is not opened', async (t) =>
-    t.same(ingress({ ...enabled, metrics: { enabled: false }, webhook: { enabled: false } }), [delivery]),
+    t.same(ingress({ ...enabled, metrics: { enabled: false }, webhook: { enabled: false } }), [delivery, replicas]),
   )
   await t.test('values name others in place of the usual ones', async (t) => {
     const from = [{ ipBlock: { cidr: '198.18.0.0/15' } }]
@@ -250,6 +252,7 @@ void t.test('when restricted, each port is open to those who need it and to nobo
       admission,
       { from, ports: [tcp(9444)] },
       { from, ports: [tcp(9445)] },
+      replicas,
     ])
   })
 })
@@ -276,11 +279,16 @@ void t.test('of RoleBindings the controller may write the one of agents and no o
   t.match(rules, [{ resourceNames: [`${fullname}-agent`], verbs: ['create', 'patch', 'delete'] }])
 })
 
-void t.test('what goes out is limited to names, the API server and git hosts, when that is asked for', async (t) => {
+void t.test('what goes out is limited to names, the API server, git hosts and replicas, when that is asked for', async (t) => {
   const { policyTypes, egress } = one(objectsOf({ networkPolicy: { enabled: true, egress: { enabled: true } } }), 'NetworkPolicy').spec
   t.same(policyTypes, ['Ingress', 'Egress'])
   const tcp = (port: number): object => ({ port, protocol: 'TCP' })
-  t.same(egress, [{ ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] }, { ports: [tcp(443), tcp(6443), tcp(22)] }])
+  const { matchLabels } = deploymentOf(objectsOf({})).spec.selector
+  t.same(egress, [
+    { ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] },
+    { ports: [tcp(443), tcp(6443), tcp(22)] },
+    { to: [{ podSelector: { matchLabels } }], ports: [tcp(9445)] },
+  ])
   t.same(one(objectsOf(everything), 'NetworkPolicy').spec.egress?.[1], { ports: [tcp(443), tcp(7999)] })
   const openShift = one(objectsOf({ networkPolicy: { enabled: true, egress: { enabled: true, dnsPort: 5353 } } }), 'NetworkPolicy').spec
   t.same(openShift.egress?.[0], { ports: [{ port: 5353, protocol: 'UDP' }, tcp(5353)] })

@@ -44,6 +44,8 @@ export type ServedDelivery = {
   client(token: string, name?: string, caBundle?: string): DeliveryClient
   /** Lets `default/plant` deliver a commit. */
   publish(commit: string): Promise<void>
+  /** The same for a commit that may not be in the mirror. */
+  permit(commit: string): void
   /** Each answer. */
   told: Told[]
 }
@@ -91,5 +93,6 @@ export async function serveDelivery(
       await inner.publish(commit)
       commits.add(commit)
     },
+    permit: (commit) => void commits.add(commit),
   }
 }

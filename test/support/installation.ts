@@ -16,7 +16,7 @@ import type { ValuesInput } from '../../infra/values.ts'
 import { agentContainerName, apiVersion, podAnnotations } from '../../runtime/gatewaysync/names.ts'
 import type { SyncReportStatus } from '../../runtime/gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../../runtime/gatewaysync/status.ts'
-import { gatewaySyncType, type KubeObject, podType, syncReportType } from '../../runtime/kube/types.ts'
+import { gatewaySyncType, type KubeObject, leaseType, podType, syncReportType } from '../../runtime/kube/types.ts'
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
 import type { ControlPlaneOptions } from '../cluster/control-plane.ts'
 import { startGitHost, type GitHost } from './git-host.ts'
@@ -26,13 +26,15 @@ import { openWorld, until, type World } from './world.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
+type Ports = { receiver: number; admission: number; metrics: number; probes: number; delivery: number }
+
 export type Installation = {
   world: World
   folder: string
   /** What was installed. */
   manifests: readonly Manifest[]
   /** Where the controller's endpoints listen. */
-  ports: { receiver: number; admission: number; metrics: number; probes: number; delivery: number }
+  ports: Ports
   host: GitHost
   /** Base URL of the push receiver, and the token that it takes. */
   receiver: { url: string; token: string }
@@ -50,10 +52,17 @@ export type Installation = {
   stopController(): Promise<number | null>
   controllerPid(): number
   startController(): Promise<void>
+  /** Starts a second replica, which leads only when the first has ended. */
+  startStandby(): Promise<void>
 }
 
 /** `command` starts the controller; by itself that are its sources. No Service sends it calls, so that it ends without a delay. */
-export type InstallOptions = ControlPlaneOptions & { command?: readonly string[]; shutdownDelaySeconds?: number }
+export type InstallOptions = ControlPlaneOptions & {
+  command?: readonly string[]
+  shutdownDelaySeconds?: number
+  /** There will be a second replica, and all agents come to that one. */
+  agentsAskStandby?: boolean
+}
 
 export type GatewayOptions = { account: string; simulator: Simulator; dataDir: string; profile?: string; mode?: string }
 export type Gateway = {
@@ -69,7 +78,12 @@ export async function install(
   t: Pick<Test, 'teardown'>,
   prefixes: readonly string[],
   values: ValuesInput = {},
-  { command = [process.execPath, path.join(root, 'runtime/controller.ts')], shutdownDelaySeconds = 0, ...ownPlane }: InstallOptions = {},
+  {
+    command = [process.execPath, path.join(root, 'runtime/controller.ts')],
+    shutdownDelaySeconds = 0,
+    agentsAskStandby = false,
+    ...ownPlane
+  }: InstallOptions = {},
 ): Promise<Installation> {
   const world = await openWorld(t, ownPlane)
   const { kube, plane, signal } = world
@@ -89,13 +103,7 @@ export async function install(
     webhookReceiver: { enabled: true, token: { secret: token } },
   }
   const manifests = synthesise({ name: namespace, namespace }, merged)
-  const ports = {
-    receiver: await freePort(),
-    admission: await freePort(),
-    metrics: await freePort(),
-    probes: await freePort(),
-    delivery: await freePort(),
-  }
+  const [ports, standbyPorts] = [await freePorts(), await freePorts()]
   await world.apply([gatewaySyncCrd(), syncReportCrd()])
   await world.apply(manifests.map((manifest) => reachable(manifest, ports.admission)))
   const deployment = manifests.find(({ kind }) => kind === 'Deployment') as Manifest & {
@@ -105,31 +113,43 @@ export async function install(
   const written = deployment.spec.template.spec.containers[0]?.env.find(({ name }) => name === controllerSettingsVariable)?.value ?? ''
   const tokenFile = path.join(folder, 'push-token')
   writeFileSync(tokenFile, `${token}\n`)
-  const settings = onThisMachine(JSON.parse(written) as ControllerSettingsInput, folder, ports, tokenFile, shutdownDelaySeconds)
+  const url = `https://localhost:${(agentsAskStandby ? standbyPorts : ports).delivery}`
+  const settingsFor = (own: Ports, name: string): ControllerSettingsInput => {
+    const installed = JSON.parse(written) as ControllerSettingsInput
+    return { ...onThisMachine(installed, path.join(folder, name), own, tokenFile), shutdownDelaySeconds, delivery: { url } }
+  }
   const kubeconfig = plane.kubeconfigFor(await world.token(namespace, account))
   const logs: string[] = []
   const log = (line: string): void => void logs.push(line)
   let controller: ChildProcess | undefined
 
-  const startController = async (): Promise<void> => {
+  const startReplica = async (name: string, own: Ports): Promise<ChildProcess> => {
     const env = {
       PATH: process.env['PATH'] ?? '',
-      POD_NAME: 'controller-0',
+      POD_NAME: name,
+      POD_IP: '127.0.0.1',
       KUBECONFIG: kubeconfig,
-      [controllerSettingsVariable]: JSON.stringify(settings),
+      [controllerSettingsVariable]: JSON.stringify(settingsFor(own, name)),
     }
     const [program = '', ...args] = command
     const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    t.teardown(async () => stopChild(child))
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log(chunk.toString('utf8')))
-    controller = child
     await until(async () => {
       if (child.exitCode !== null) throw new Error(`the controller ended with ${child.exitCode}:\n${logs.join('')}`)
-      const answer = await fetch(`http://127.0.0.1:${ports.probes}/readyz`).catch(() => undefined)
+      const answer = await fetch(`http://127.0.0.1:${own.probes}/readyz`).catch(() => undefined)
       return answer?.status === 200 ? true : undefined
     }, 'the controller is ready')
+    return child
+  }
+  const startController = async (): Promise<void> => {
+    controller = await startReplica('controller-0', ports)
+  }
+  const holderOfLease = async (): Promise<string | undefined> => {
+    const lease = await kube.get(leaseType, { namespace, name: settingsFor(ports, '').fullname }, signal)
+    return (lease?.spec as { holderIdentity?: string } | undefined)?.holderIdentity
   }
   const stopController = async (): Promise<number | null> => (controller === undefined ? null : await stopChild(controller))
-  t.teardown(stopController)
   await startController()
 
   return {
@@ -141,6 +161,10 @@ export async function install(
     receiver: { url: `http://127.0.0.1:${ports.receiver}`, token },
     logs,
     startController,
+    async startStandby() {
+      await until(async () => ((await holderOfLease()) === 'controller-0' ? true : undefined), 'the first replica leads')
+      await startReplica('controller-1', standbyPorts)
+    },
     stopController,
     controllerPid: () => controller?.pid ?? 0,
     namespace: (prefix) => namespaces.get(prefix) ?? '',
@@ -198,20 +222,12 @@ function reachable(manifest: Manifest, port: number): Manifest {
 }
 
 /** The settings of the manifests, but for what differs outside of a pod: addresses, ports, folders. */
-function onThisMachine(
-  settings: ControllerSettingsInput,
-  folder: string,
-  ports: NonNullable<ControllerSettingsInput['ports']>,
-  tokenFile: string,
-  shutdownDelaySeconds: number,
-): ControllerSettingsInput {
+function onThisMachine(settings: ControllerSettingsInput, folder: string, ports: Ports, tokenFile: string): ControllerSettingsInput {
   return {
     ...settings,
-    shutdownDelaySeconds,
     host: '127.0.0.1',
     ports,
     source: { ...settings.source, folder: path.join(folder, 'mirrors') },
-    delivery: { url: `https://localhost:${ports.delivery}` },
     dnsNames: ['localhost', ...settings.dnsNames],
     receiver: { ...settings.receiver, tokenFile },
   }
@@ -260,6 +276,17 @@ async function stopChild(child: ChildProcess): Promise<number | null> {
   const code = await ended
   clearTimeout(late)
   return code
+}
+
+async function freePorts(): Promise<Ports> {
+  const [receiver, admission, metrics, probes, delivery] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ]
+  return { receiver, admission, metrics, probes, delivery }
 }
 
 export function freePort(): Promise<number> {

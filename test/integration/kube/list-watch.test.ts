@@ -63,12 +63,22 @@ void t.test('one of two contenders leads; when it gives back, the other follows 
   const where = await namespace('lease')
   const deps = { kube, clock: systemClock, log: silentLog }
   const leading = new Set<string>()
+  const holders = new Map<string, string | undefined>()
   let most = 0
   let terms = 0
   const contend = (identity: string, own: AbortSignal): Promise<void> =>
     runWithLease(
       deps,
-      { namespace: where, name: 'leader', identity, retryMs: 200, durationMs: 100_000, renewWithinMs: 90_000 },
+      {
+        namespace: where,
+        name: 'leader',
+        identity,
+        retryMs: 200,
+        durationMs: 100_000,
+        renewWithinMs: 90_000,
+        address: identity === 'a' ? '10.0.0.1:9445' : undefined,
+        onHolder: (address) => holders.set(identity, address),
+      },
       async (leads) => {
         terms += 1
         leading.add(identity)
@@ -89,6 +99,13 @@ void t.test('one of two contenders leads; when it gives back, the other follows 
     return renewals.size > 3 ? true : undefined
   }, 'a renews while b waits')
   t.same([...leading], ['a'])
+  t.strictSame(
+    [...holders],
+    [
+      ['a', undefined],
+      ['b', '10.0.0.1:9445'],
+    ],
+  )
   t.equal(terms, 1, 'a Lease that can be renewed is kept')
   const startedMs = systemClock.monotonicMs()
   first.abort(new Error('stop'))
@@ -96,6 +113,9 @@ void t.test('one of two contenders leads; when it gives back, the other follows 
   await until(() => (leading.has('b') ? true : undefined), 'b leads')
   t.ok(systemClock.monotonicMs() - startedMs < 60_000, 'long before the Lease would have run out')
   t.equal(most, 1, 'never two at once')
+  t.equal(holders.get('b'), undefined, 'who leads has no other leader')
+  const { annotations } = (await kube.get(leaseType, { namespace: where, name: 'leader' }, signal))?.metadata ?? {}
+  t.notOk(annotations?.['clustersync.io/delivery-address'], 'a predecessor is not taken for a holder that names no address')
 
   await kube.mergePatch(leaseType, { namespace: where, name: 'leader' }, { spec: { holderIdentity: 'thief' } }, {}, signal)
   await until(() => (leading.size === 0 ? true : undefined), 'b stops once another holds the Lease')

@@ -1,0 +1,89 @@
+/**
+ * What a replica does not have it asks the replica that leads for, so that a git host sees one fetch for a push, however many replicas
+ * serve it. The question goes with the token of the agent that asked, so that the leader authorises it as if the agent had come to it.
+ */
+import { Agent } from 'node:https'
+import { isIP } from 'node:net'
+import type { Log } from '../log.ts'
+import { causeOf, isReset, readText, send, streamFault } from './call.ts'
+import { decodeProblem } from './frames.ts'
+import { type DeliveryRoute, routePath } from './protocol.ts'
+
+/** A question of an agent that was authorised here. */
+export type Question = { namespace: string; name: string; route: DeliveryRoute; body: object; token: string }
+
+/**
+ * The bytes of the leader's answer; undefined where the leader cannot be reached, or refuses for a reason that may be its own. Throws what
+ * the answer would be here too: UnknownBase, CommitGone, TooManyRequests.
+ */
+export type AskLeader = (question: Question, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array> | undefined>
+
+/** Says that a replica asks: whoever is asked so answers by itself, so that no question goes round in a circle. */
+export const forwardedHeader = 'x-cluster-sync-forwarded'
+
+/** Replicas stand in one network; a node that is gone does not answer at all. */
+const connectMs = 1_000
+/** Longer than the slowest reader of an answer is waited for. */
+const idleMs = 15_000
+const maxProblemBytes = 64 * 1024
+const passedOn: readonly number[] = [409, 410, 429]
+
+export type LeaderOptions = {
+  /** Which name the certificate of delivery is for. */
+  serverName: string
+  /** PEM, as it is now. */
+  caBundle(): string
+  log: Log
+}
+
+/** A client for the leader at an address, `host:port`. */
+export function createForwarding({ serverName, caBundle, log }: LeaderOptions): (address: string) => AskLeader {
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 4, minVersion: 'TLSv1.2' })
+  return (address) => async (question, signal) => {
+    const url = `https://${address}${routePath(question, question.route)}`
+    const call = {
+      url,
+      agent,
+      token: question.token,
+      text: JSON.stringify(question.body),
+      headers: { [forwardedHeader]: 'true' },
+      connectMs,
+      idleMs,
+      tls: { servername: serverName, ca: caBundle() },
+    }
+    let answered = await send(call, signal)
+    // The leader drops idle connections.
+    if (answered.reused && isReset(answered.error)) answered = await send(call, signal)
+    const { response, error } = answered
+    signal.throwIfAborted()
+    if (response?.statusCode === 200) return passOn(response, signal)
+    const fault = response === undefined ? undefined : decodeProblem(response.statusCode ?? 0, await readText(response, maxProblemBytes))
+    if (fault !== undefined && passedOn.includes(response?.statusCode ?? 0)) throw fault
+    const { reason, message } = fault ?? { reason: 'DeliveryUnreachable' as const, message: causeOf(error) }
+    log.warn(
+      { namespace: question.namespace, name: question.name, reason, message },
+      'the leader gives no answer, so the git host is asked',
+    )
+    return undefined
+  }
+}
+
+async function* passOn(response: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* response
+  } catch (error) {
+    throw streamFault(error, signal)
+  }
+}
+
+/** An address as it stands in a Lease, where others may write too; undefined for what is none of one pod. */
+export function readAddress(text: string | undefined): string | undefined {
+  const [, host = '', port = ''] = /^(.+):([0-9]{1,5})$/.exec(text ?? '') ?? []
+  return isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 && Number(port) > 0 && Number(port) <= 65_535 ? text : undefined
+}
+
+/** The address of this process, as others are told; undefined where its IP is not known. */
+export function addressOf(ip: string | undefined, port: number): string | undefined {
+  const family = isIP(ip ?? '')
+  return family === 0 ? undefined : family === 6 ? `[${ip}]:${port}` : `${ip}:${port}`
+}

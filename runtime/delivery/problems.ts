@@ -1,0 +1,39 @@
+/**
+ * What a call of delivery is refused with: problem+json with a word of the table of reasons.
+ */
+import type { Context } from 'hono'
+import type { Fault, Reason } from '../fault.ts'
+import { encodeProblem } from './frames.ts'
+
+const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413>([
+  ['PayloadMalformed', 400],
+  ['PayloadTooLarge', 413],
+  ['CommitNotPublished', 404],
+  ['UnknownProfile', 404],
+  ['SecretNotFound', 404],
+  ['UnknownBase', 409],
+  ['CommitGone', 410],
+])
+
+export function busy(context: Context, retryAfterSeconds: number, why: string): Response {
+  context.header('retry-after', String(retryAfterSeconds))
+  // A thousand agents that wait must not keep a thousand connections.
+  context.header('connection', 'close')
+  return problem(context, 429, 'TooManyRequests', `${why}; try again`)
+}
+
+export function failed(context: Context, fault: Fault): Response {
+  const status = statusByReason.get(fault.reason)
+  if (status !== undefined) return problem(context, status, fault.reason, fault.message)
+  context.header('retry-after', '5')
+  return problem(context, 503, fault.reason, fault.message)
+}
+
+export function problem(
+  context: Context,
+  status: 400 | 401 | 403 | 404 | 409 | 410 | 413 | 429 | 503,
+  reason: Reason,
+  detail: string,
+): Response {
+  return context.body(encodeProblem(status, reason, detail), status, { 'content-type': 'application/problem+json' })
+}

@@ -1,0 +1,51 @@
+/**
+ * Two replicas of the controller as they are installed, and an agent that comes to the one that does not lead.
+ */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { install, readyAt, simulatedGateway } from '../support/installation.ts'
+import { requires } from '../support/requires.ts'
+
+void t.test(
+  'the git host sees one fetch for a push, whichever replica the agent asks, and the other replica leads when the first has ended',
+  { timeout: 280_000 },
+  async (t) => {
+    if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+    const cluster = await install(t, ['plant'], {}, { agentsAskStandby: true })
+    t.teardown(() => {
+      if (!t.passing()) t.comment(cluster.logs.join(''))
+    })
+    const { host, folder, receiver } = cluster
+    const namespace = cluster.namespace('plant')
+    await cluster.startStandby()
+    const repository = host.repository('plant.git')
+    const first = repository.commit({ 'projects/a.txt': 'one' })
+    const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gateway-0')
+    await cluster.gatewaySync(namespace, 'plant', {
+      git: { repo: host.url('plant.git/.git'), ref: 'main' },
+      polling: { enabled: false },
+      gateway: { port },
+      sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+    })
+    await cluster.gateway(namespace, 'gateway-0', { account: 'gateway', simulator, dataDir })
+    const content = (): string => readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8')
+    await readyAt(cluster, namespace, first)
+    t.equal(content(), 'one')
+
+    const before = host.fetches()
+    const second = repository.commit({ 'projects/a.txt': 'two' })
+    const headers = { authorization: `Bearer ${receiver.token}`, 'content-type': 'application/json' }
+    const push = await fetch(`${receiver.url}/webhook/${namespace}/plant`, { method: 'POST', headers, body: '{"ref":"main"}' })
+    t.equal(push.status, 202)
+    await readyAt(cluster, namespace, second)
+    t.equal(content(), 'two')
+    t.equal(host.fetches() - before, 1)
+
+    // Nobody is told of this one: whoever leads next looks by itself.
+    const third = repository.commit({ 'projects/a.txt': 'three' })
+    t.equal(await cluster.stopController(), 0)
+    await readyAt(cluster, namespace, third)
+    t.equal(content(), 'three')
+  },
+)
