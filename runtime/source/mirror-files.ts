@@ -2,11 +2,12 @@
  * The files of one mirror and the one writer that changes them. A mirror is a cache: where git cannot work with its own files, a new one
  * is fetched aside and takes their place, in the same call; where that fails in the same way, the host is to blame and the old one stays.
  */
-import { existsSync, rmSync } from 'node:fs'
-import { asFault, Fault } from '../fault.ts'
+import { rmSync } from 'node:fs'
+import { asFault, Fault, type Reason } from '../fault.ts'
 import { type CommitHash, isCommitHash, parseCommitHash } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
-import { connect, type Network } from './connect.ts'
+import type { RepositoryUrl } from '../gatewaysync/repository-url.ts'
+import type { Network } from './connect.ts'
 import { type GitLimits, runGit } from './git.ts'
 import type { GitMemory } from './git-memory.ts'
 import {
@@ -22,7 +23,7 @@ import {
   sweep,
   writeConfig,
 } from './mirror-folder.ts'
-import { localUploadPack } from './local-repository.ts'
+import { openHost } from './mirror-host.ts'
 import { readRawObject } from './raw-object.ts'
 import type { Remote } from './remote.ts'
 import type { Reservation } from './volume.ts'
@@ -38,8 +39,8 @@ export type MirrorFiles = {
   fetch(what: string, signal: AbortSignal): Promise<Fetched>
   /** An object byte by byte as git stores it; undefined where there is none of that kind. Throws NotVerified for one that is too large. */
   rawObject(type: 'commit' | 'tag', id: CommitHash, signal: AbortSignal): Promise<Buffer | undefined>
-  /** What `ls-remote` says about some refs of the host. */
-  askHost(refs: readonly string[], signal: AbortSignal): Promise<string>
+  /** Whether the host has a ref; nothing of what it holds is kept. Undefined where the files are doubted. Throws the faults of git. */
+  isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
   /** Whether a commit was fetched and kept. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
   /** The same, and when it was made. */
@@ -76,6 +77,10 @@ type Options = {
 const askTimeoutMs = 30_000
 const fetchTimeoutMs = 600_000
 const localTimeoutMs = 60_000
+/** Of a fetch that is only to tell whether there is something: enough for a tag of a commit that is here. */
+const glimpseBytes = 64 * 1024
+/** What a host can only be told of that has begun to send. */
+const hasBegunToSend: ReadonlySet<Reason> = new Set(['RepositoryTooLarge', 'RepositoryRefused', 'GitOutOfMemory', 'GitObjectMissing'])
 /** So many packs are made one beside other work (git.md section 3). */
 const packsToTidy = 30
 /** So many are made one before the next fetch: a process that ends after each one never has the time beside it. */
@@ -95,43 +100,12 @@ export function openMirrorFiles({
   let queue: Promise<unknown> = Promise.resolve()
   let state: 'unseen' | 'sound' | 'doubted' = 'unseen'
   let format: ObjectFormat = 'sha1'
-  /** Of git when it fetches from this host. */
-  let memorySize: 'small' | 'large' = 'small'
   let pending = 0
   const { url } = remote
 
   const local = (at: string, args: readonly string[], signal: AbortSignal, input = ''): Promise<Buffer> =>
     runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
-  const fromHost = async (
-    at: string,
-    args: readonly string[],
-    timeoutMs: number,
-    signal: AbortSignal,
-    maxPackBytes = limits.maxPackBytes,
-  ): Promise<Buffer> => {
-    const [command = '', ...rest] = args
-    const all = url.protocol === 'file' ? [command, localUploadPack(url.text), ...rest] : args
-    const runWith = async (size: 'small' | 'large'): Promise<Buffer> => {
-      using share = await memory.take(size, signal)
-      await using connection = await connect(remote, network, signal)
-      const own = { maxPackBytes, maxMemoryBytes: Math.min(share.maxMemoryBytes, limits.maxMemoryBytes) }
-      try {
-        return await runGit({ folder: at, args: all, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits: own, signal })
-      } catch (error) {
-        const { credentials } = remote.access
-        if (credentials.kind === 'githubApp' && error instanceof Fault && error.reason === 'GitUnauthorised') credentials.refused()
-        throw error
-      }
-    }
-    try {
-      return await runWith(memorySize)
-    } catch (error) {
-      if (memorySize === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
-      memorySize = 'large'
-      if (existsSync(at)) sweep(at)
-      return await runWith('large')
-    }
-  }
+  const fromHost = openHost({ remote, network, limits, memory })
 
   /** One writer at a time; a failed one holds nobody up. */
   const exclusively = <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -173,21 +147,7 @@ export function openMirrorFiles({
 
   const fetchInto = async (at: string, what: string, signal: AbortSignal): Promise<Fetched> => {
     writeConfig(at, format)
-    const args = [
-      'fetch',
-      '-q',
-      '--no-tags',
-      '--no-write-fetch-head',
-      '--no-recurse-submodules',
-      '--depth=1',
-      // One commit for the host to compare with; with every kept one it takes twice as long in a large repository.
-      `--negotiation-tip=${incomingRef}*`,
-      '--force',
-      '--end-of-options',
-      url.text,
-      `+${what}:${incomingRef}`,
-    ]
-    await fetchPack(at, args, signal)
+    await fetchPack(at, ['fetch', ...fetchArguments(url, `+${what}:${incomingRef}`)], signal)
     const held = await look(at, `${incomingRef}^{commit}`, signal)
     await local(at, ['update-ref', keepRef(held.commit), held.commit], signal)
     return { ...held, tag: what.startsWith('refs/tags/') ? await tagBehind(at, held.commit, signal) : undefined }
@@ -196,7 +156,7 @@ export function openMirrorFiles({
   /** Few fetches need more than a small share of the volume; one that does begins anew with all that a pack may have. */
   const fetchPack = async (at: string, args: readonly string[], signal: AbortSignal): Promise<void> => {
     const fetchWith = async (room: Reservation): Promise<void> => {
-      await fromHost(at, args, fetchTimeoutMs, signal, room.maxPackBytes)
+      await fromHost({ at, args, timeoutMs: fetchTimeoutMs, maxPackBytes: room.maxPackBytes }, signal)
     }
     {
       using room = await reserve('usual')
@@ -246,7 +206,8 @@ export function openMirrorFiles({
   /** How the host names objects; a mirror of the other format cannot fetch from it. */
   const formatOfHost = async (what: string, signal: AbortSignal): Promise<ObjectFormat> => {
     if (isCommitHash(what)) return what.length === 64 ? 'sha256' : 'sha1'
-    const output = await fromHost(aside, ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', what], askTimeoutMs, signal)
+    const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', what]
+    const output = await fromHost({ at: aside, args, timeoutMs: askTimeoutMs }, signal)
     const [id = ''] = output.toString('latin1').split('\t')
     return id === '' ? format : id.length === 64 ? 'sha256' : 'sha1'
   }
@@ -287,10 +248,22 @@ export function openMirrorFiles({
           throw error
         }
       }),
-    async askHost(refs, signal) {
-      await ready(signal)
-      return (await fromHost(folder, ['ls-remote', '-q', '--end-of-options', url.text, ...refs], askTimeoutMs, signal)).toString('utf8')
-    },
+    isThere: (ref, signal) =>
+      exclusively(async () => {
+        await prepare(signal)
+        if (state !== 'sound') return undefined
+        writeConfig(folder, format)
+        try {
+          const args = ['fetch', '--dry-run', ...fetchArguments(url, ref)]
+          await fromHost({ at: folder, args, timeoutMs: askTimeoutMs, maxPackBytes: glimpseBytes }, signal)
+          return true
+        } catch (error) {
+          sweep(folder)
+          if (!signal.aborted && error instanceof Fault && error.reason === 'RefNotFound') return false
+          if (!signal.aborted && error instanceof Fault && hasBegunToSend.has(error.reason)) return true
+          throw error
+        }
+      }),
     async rawObject(type, id, signal) {
       await ready(signal)
       return await readRawObject((args, own, input) => local(folder, args, own, input), type, id, signal)
@@ -323,6 +296,23 @@ export function openMirrorFiles({
       await queue
     },
   }
+}
+
+/** Of a fetch of one ref or commit with nothing of its history, behind `fetch`. */
+function fetchArguments({ text }: RepositoryUrl, refspec: string): string[] {
+  return [
+    '-q',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--no-recurse-submodules',
+    '--depth=1',
+    // One commit for the host to compare with; with every kept one it takes twice as long in a large repository.
+    `--negotiation-tip=${incomingRef}*`,
+    '--force',
+    '--end-of-options',
+    text,
+    refspec,
+  ]
 }
 
 function tooLarge(maxPackBytes: number, cause: Fault): Fault {

@@ -18,7 +18,7 @@ import { mirrorSource } from './mirror-source.ts'
 import type { Network } from './connect.ts'
 import type { Offers } from './offers.ts'
 import { createReading } from './reading.ts'
-import { candidateRefs, refNotFound, tellsOf } from './refs.ts'
+import { candidateRefs, refNotFound } from './refs.ts'
 import type { Remote } from './remote.ts'
 import type { Reservation, Tenant } from './volume.ts'
 
@@ -30,7 +30,7 @@ type Found = Fetched & {
 
 export type Resolved = Found & {
   fetchedAt: string
-  /** The ref is a branch, and a tag has the same name. Known from the first poll on. */
+  /** The ref is a branch, and a tag has the same name. */
   hasTagToo?: boolean
 }
 
@@ -80,6 +80,8 @@ export type MirrorOptions = {
 
 /** Commits that were told of and may not be needed yet, and the names that they came by. */
 const mostRemembered = 1_000
+/** A tag of a branch's name is a mishap that somebody mends or makes once. */
+const tagLookedForMs = 3_600_000
 
 export function openMirror(options: MirrorOptions): Mirror {
   const { folder, limits, clock } = options
@@ -89,8 +91,8 @@ export function openMirror(options: MirrorOptions): Mirror {
   let toldOf = new Set<CommitHash>()
   /** By which name a commit came, for hosts that give none by its hash. */
   const names = new Map<CommitHash, string>()
-  /** For each branch that was polled, whether a tag has its name. */
-  const tagsToo = new Map<string, boolean>()
+  /** For each branch that was asked for, whether a tag has its name, and until when that is not looked at again. */
+  const tagsToo = new Map<string, { isThere: boolean; untilMs: number }>()
 
   const keptCommits = (): ReadonlySet<string> | undefined => {
     const needed = options.needed()
@@ -120,17 +122,20 @@ export function openMirror(options: MirrorOptions): Mirror {
   const resolveNow = async (ref: string, fresh: boolean, signal: AbortSignal): Promise<Resolved> => {
     const fetchedAt = clock.now().toString({ smallestUnit: 'second' })
     const found = isCommitHash(ref) ? await heldCommit(ref, signal) : await namedCommit(ref, signal)
-    if (!fresh) await lookForTag(ref, signal)
+    if (found.name === `refs/heads/${ref}`) await lookForTag(ref, fresh, signal)
+    else tagsToo.delete(ref)
     files.tidyUp()
-    return { ...found, fetchedAt, ...(tagsToo.get(ref) === true ? { hasTagToo: true } : {}) }
+    return { ...found, fetchedAt, ...(tagsToo.get(ref)?.isThere === true ? { hasTagToo: true } : {}) }
   }
 
-  /** Asked once for each branch: the answer costs as much as the host has tags. */
-  const lookForTag = async (ref: string, signal: AbortSignal): Promise<void> => {
-    const [, tag] = candidateRefs(ref)
-    if (tag === undefined || tagsToo.has(ref) || files.isDoubted()) return
+  /** Costs a question of its own: asked with the first question about a branch, and then now and then with a poll. */
+  const lookForTag = async (branch: string, fresh: boolean, signal: AbortSignal): Promise<void> => {
+    const known = tagsToo.get(branch)
+    if (known !== undefined && (fresh || clock.monotonicMs() < known.untilMs)) return
     try {
-      tagsToo.set(ref, tellsOf(await files.askHost([tag], signal), tag))
+      const isThere = await files.isThere(`refs/tags/${branch}`, signal)
+      if (isThere === undefined) return
+      tagsToo.set(branch, { isThere, untilMs: clock.monotonicMs() + tagLookedForMs })
       forgetOldest(tagsToo)
     } catch (error) {
       // The branch was fetched, and only that was asked for.
@@ -168,10 +173,7 @@ export function openMirror(options: MirrorOptions): Mirror {
   const namedCommit = async (ref: string, signal: AbortSignal): Promise<Found> => {
     for (const name of candidateRefs(ref)) {
       const held = await fetchIfThere(name, signal)
-      if (held === undefined) continue
-      // Where no branch has the name, there is no doubt which is meant.
-      if (name.startsWith('refs/tags/')) tagsToo.delete(ref)
-      return held
+      if (held !== undefined) return held
     }
     throw refNotFound(ref)
   }

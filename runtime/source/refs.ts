@@ -9,11 +9,6 @@ export function candidateRefs(ref: string): string[] {
   return ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
 }
 
-/** Whether the output of `ls-remote` tells of a ref. */
-export function tellsOf(output: string, name: string): boolean {
-  return output.split('\n').some((line) => line.split('\t')[1] === name)
-}
-
 /** Says what may have been meant: a beginning of a hash names nothing at a git host. */
 export function refNotFound(asked: string): Fault {
   const kinds = asked.startsWith('refs/') ? 'ref' : 'branch or tag'

@@ -1,7 +1,7 @@
 /**
  * What a git host is asked: the cost of looking whether a ref has moved, at hosts with few and with many tags, and the connections that
- * a hundred GatewaySyncs of one repository make for one push and in an idle minute: one for each interval of polling, and once for each
- * ref a look for a tag of its name. Time is the median of the rounds.
+ * a hundred GatewaySyncs of one repository make for one push and in an idle minute: one for each interval of polling. Time is the median
+ * of the rounds.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -39,7 +39,7 @@ async function probe(folder: string, tags: number, rounds: number): Promise<Figu
   const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   try {
     const mirror = mirrors.of(anonymousRemote(host.url('plant/.git'), { allowLocal: false }))
-    // The first poll of a ref also looks for a tag of its name, once.
+    // The first question about a branch also looks for a tag of its name, once.
     for (const fresh of [true, false, false]) await mirror.resolve('main', { fresh }, signal)
     const times: number[] = []
     for (let round = 0; round < rounds; round += 1) {

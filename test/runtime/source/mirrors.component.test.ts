@@ -1,6 +1,7 @@
 /**
  * What a mirror says of a real git host, and what it makes of everything that goes wrong there.
  */
+import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
@@ -8,6 +9,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
+import { sizeOfFolder } from '../../../runtime/source/mirror-folder.ts'
 import { createMirrors, type Mirror, type Mirrors } from '../../../runtime/source/mirrors.ts'
 import { anonymousRemote } from '../../../runtime/source/remote.ts'
 import { type GitHost, startGitHost } from '../../support/git-host.ts'
@@ -71,10 +73,40 @@ void t.test('a branch wins over a tag of the same name', async (t) => {
   const branched = repository.commit({ a: '2' })
   repository.git('branch', 'both')
   t.not(tagged, branched)
-  const { commit, hasTagToo } = await mirror.resolve('both', { fresh: false }, signal)
-  t.strictSame({ commit, hasTagToo }, { commit: parseCommitHash(branched), hasTagToo: true }, 'which is said')
-  t.equal((await mirror.resolve('main', { fresh: false }, signal)).hasTagToo, undefined)
+  for (const fresh of [true, false, true]) {
+    const { commit, hasTagToo } = await mirror.resolve('both', { fresh }, signal)
+    t.strictSame({ commit, hasTagToo }, { commit: parseCommitHash(branched), hasTagToo: true }, 'which is said')
+    t.equal((await mirror.resolve('main', { fresh }, signal)).hasTagToo, undefined)
+  }
   t.equal(await resolve(mirror, 'refs/tags/both'), tagged)
+})
+
+void t.test('a tag that no branch has the name of is followed without a word about it', async (t) => {
+  if (!requires(t, 'git')) return
+  const { host, repository, mirror } = await setUp(t)
+  repository.commit({ a: '1' })
+  repository.git('tag', 'v1')
+  for (const fresh of [false, true, false]) {
+    const before = host.fetches()
+    t.equal((await mirror.resolve('v1', { fresh }, signal)).hasTagToo, undefined)
+    t.equal(host.fetches() - before, 2, 'no such branch, then the tag')
+  }
+})
+
+void t.test('a tag of the name of a branch is looked for once, however it is made, and brings nothing to the disk', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { host, repository, mirror, folder } = await setUp(t)
+  repository.commit({ large: randomBytes(1_000_000).toString('base64') })
+  repository.git('tag', '-a', '-m', 'large', 'main')
+  repository.commit({ large: '' })
+  const fetches: number[] = []
+  for (const fresh of [true, true, false, false]) {
+    const before = host.fetches()
+    t.equal((await mirror.resolve('main', { fresh }, signal)).hasTagToo, true)
+    fetches.push(host.fetches() - before)
+  }
+  t.strictSame(fetches, [2, 1, 1, 1])
+  t.ok(sizeOfFolder(path.join(folder, 'mirrors')) < 100_000, 'less than what the tag holds')
 })
 
 void t.test('a forced push is followed, a branch or commit that is not there has its own reason', async (t) => {

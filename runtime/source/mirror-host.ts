@@ -1,0 +1,52 @@
+/**
+ * Calls of git that speak with the host of a mirror: with its credentials, by the way that leads to it, in a share of git's memory.
+ */
+import { existsSync } from 'node:fs'
+import { Fault } from '../fault.ts'
+import { connect, type Network } from './connect.ts'
+import { type GitLimits, runGit } from './git.ts'
+import type { GitMemory } from './git-memory.ts'
+import { localUploadPack } from './local-repository.ts'
+import { sweep } from './mirror-folder.ts'
+import type { Remote } from './remote.ts'
+
+/** `args` begins with a command that takes `--upload-pack`; `maxPackBytes`: of what it may write. */
+export type HostCall = { at: string; args: readonly string[]; timeoutMs: number; maxPackBytes?: number }
+
+/** Returns what git prints. Throws the faults of git and of connecting. */
+export type CallHost = (call: HostCall, signal: AbortSignal) => Promise<Buffer>
+
+type Options = { remote: Remote; network: Network; limits: GitLimits; memory: GitMemory }
+
+export function openHost({ remote, network, limits, memory }: Options): CallHost {
+  const { url } = remote
+  /** Of git when it fetches from this host. */
+  let memorySize: 'small' | 'large' = 'small'
+
+  const callWith = async (size: 'small' | 'large', call: HostCall, signal: AbortSignal): Promise<Buffer> => {
+    const { at, args, timeoutMs, maxPackBytes = limits.maxPackBytes } = call
+    const [command = '', ...rest] = args
+    const all = url.protocol === 'file' ? [command, localUploadPack(url.text), ...rest] : args
+    using share = await memory.take(size, signal)
+    await using connection = await connect(remote, network, signal)
+    const own = { maxPackBytes, maxMemoryBytes: Math.min(share.maxMemoryBytes, limits.maxMemoryBytes) }
+    try {
+      return await runGit({ folder: at, args: all, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits: own, signal })
+    } catch (error) {
+      const { credentials } = remote.access
+      if (credentials.kind === 'githubApp' && error instanceof Fault && error.reason === 'GitUnauthorised') credentials.refused()
+      throw error
+    }
+  }
+
+  return async (call, signal) => {
+    try {
+      return await callWith(memorySize, call, signal)
+    } catch (error) {
+      if (memorySize === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
+      memorySize = 'large'
+      if (existsSync(call.at)) sweep(call.at)
+      return await callWith('large', call, signal)
+    }
+  }
+}
