@@ -5,8 +5,9 @@
 import type { ConditionType } from '../runtime/gatewaysync/conditions.ts'
 import type { GatewayCounts } from '../runtime/gatewaysync/status.ts'
 import type { ObjectMetric, ProcessMetric } from '../runtime/metrics/table.ts'
-import { merged, text, together } from './helm/combinators.ts'
+import { text, together } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
+import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
@@ -28,11 +29,11 @@ const label = (name: string): string => `{{ $labels.${name} }}`
 const object = `${label('namespace')}/${label('name')}`
 
 export function alerts(names: Names, values: Live<Values>): LiveManifest {
-  const { fullname, namespace } = names
+  const { fullname } = names
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PrometheusRule',
-    metadata: { name: fullname, namespace, labels: merged(names.labels, values.prometheusRule.labels) },
+    metadata: namespaced(names, fullname, { labels: values.prometheusRule.labels }),
     spec: {
       groups: [
         {

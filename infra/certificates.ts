@@ -3,6 +3,7 @@
  */
 import { and, isSet, not, text } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
+import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
@@ -27,9 +28,9 @@ export function dnsNames(services: readonly Value<string>[], namespace: Value<st
  * that agents and the API server trust.
  */
 export function certificates(names: Names): LiveManifest[] {
-  const { fullname, namespace, labels, certificateSecret, webhookService, deliveryService, metricsService } = names
+  const { fullname, namespace, certificateSecret, webhookService, deliveryService, metricsService } = names
   const authority = text`${fullname}-ca`
-  const metadata = (name: Value<string>) => ({ name, namespace, labels })
+  const metadata = (name: Value<string>) => namespaced(names, name)
   const issuer = (name: Value<string>, spec: object): LiveManifest => ({ apiVersion, kind: 'Issuer', metadata: metadata(name), spec })
   const certificate = (name: Value<string>, spec: object): LiveManifest => ({
     apiVersion,

@@ -28,6 +28,7 @@ import {
 import type { Live, Value } from './helm/expression.ts'
 import { each, eachMember, field, type Messages, when } from './helm/nodes.ts'
 import type { LiveRelease } from './names.ts'
+import { impossiblePod } from './pod-combinations.ts'
 import type { Values } from './values.ts'
 
 /** Mirrors smaller than this hold no plant: the controller would refuse every repository. */
@@ -48,6 +49,7 @@ export function impossible(values: Live<Values>): Messages {
     ...impossibleTimings(values),
     ...tooLarge(values),
     ...samePorts(values),
+    ...impossiblePod(values),
   ]
 }
 

@@ -58,6 +58,10 @@ export const ingressHost = v.pipe(
 
 export const flag = (description: string, initial: boolean) => v.optional(v.pipe(v.boolean(), v.description(description)), initial)
 
+/** A whole number of something. */
+export const count = (description: string, initial: number, least: number, most: number) =>
+  v.optional(v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most), v.description(description)), initial)
+
 const portNumber = v.pipe(v.number(), v.integer(), v.minValue(1, 'must be from 1 to 65535'), v.maxValue(65_535, 'must be from 1 to 65535'))
 export const port = (description: string, initial: number) => v.optional(v.pipe(portNumber, v.description(description)), initial)
 export const portList = (description: string, initial: number[]) =>
@@ -84,6 +88,15 @@ const labelValue = v.pipe(
   ),
 )
 export const labels = (description: string) => v.optional(v.pipe(v.record(labelKey, labelValue), v.description(description)), {})
+/** An object with some of the given members, each of which the API server checks. */
+export const objectWith = (names: readonly string[], description: string) =>
+  v.optional(
+    v.pipe(
+      v.record(v.pipe(v.string(), v.regex(new RegExp(`^(?:${names.join('|')})$`), `must be one of ${names.join(', ')}`)), v.unknown()),
+      v.description(description),
+    ),
+    {},
+  )
 export const anything = (description: string) => v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description(description)), {})
 export const items = (description: string) => v.optional(v.pipe(v.array(v.record(v.string(), v.unknown())), v.description(description)), [])
 export const peers = (what: string, usual: string) =>
@@ -126,6 +139,25 @@ export const requiredDuration = (description: string, initial: string) =>
       v.description(description),
     ),
     initial,
+  )
+
+/** Of a pod; what else it holds is the API server's business. */
+export const podVolumes = (description: string) =>
+  v.optional(v.pipe(v.array(v.looseObject({ name: namespace })), v.description(description)), [])
+export const podVolumeMounts = (description: string) =>
+  v.optional(
+    v.pipe(
+      v.array(
+        v.strictObject({
+          name: namespace,
+          mountPath: v.pipe(v.string(), v.regex(/^\/[^:]+$/, 'must begin with / and hold no ":"')),
+          subPath: v.optional(v.string()),
+          readOnly: v.optional(v.boolean()),
+        }),
+      ),
+      v.description(description),
+    ),
+    [],
   )
 
 /** Names that a shell could hold too; the API server takes more, which nobody needs. */

@@ -3,9 +3,10 @@
  */
 import { injectionNamespaceLabel, podAnnotations } from '../runtime/gatewaysync/names.ts'
 import { certificateBy } from './certificates.ts'
-import { isSet, text } from './helm/combinators.ts'
-import type { Live } from './helm/expression.ts'
+import { either, isSet, text } from './helm/combinators.ts'
+import type { Live, Value } from './helm/expression.ts'
 import { members, when } from './helm/nodes.ts'
+import { clusterWide } from './metadata.ts'
 import type { Names } from './names.ts'
 import { type LiveManifest, namespacesNamed } from './policies.ts'
 import type { Values } from './values.ts'
@@ -13,7 +14,8 @@ import type { Values } from './values.ts'
 /** Never asked about, so that a controller that is down holds up no part of the cluster itself. */
 const excludedNamespaces = ['kube-system', 'kube-node-lease']
 
-export function injection({ fullname, namespace, labels, webhookService, certificateSecret }: Names, values: Live<Values>): LiveManifest {
+export function injection(names: Names, values: Live<Values>): LiveManifest {
+  const { fullname, namespace, webhookService, certificateSecret } = names
   const { webhook, watchNamespaces } = values
   const { key, value } = injectionNamespaceLabel
   const matchExpressions = [
@@ -23,13 +25,13 @@ export function injection({ fullname, namespace, labels, webhookService, certifi
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
-    metadata: {
-      name: fullname,
-      labels,
-      ...members(certificateBy(values).certManager, {
-        annotations: { 'cert-manager.io/inject-ca-from': text`${namespace}/${certificateSecret}` },
-      }),
-    },
+    metadata: clusterWide(names, fullname, {
+      annotations: either<Record<string, Value<string>>>(
+        certificateBy(values).certManager,
+        { 'cert-manager.io/inject-ca-from': text`${namespace}/${certificateSecret}` },
+        {},
+      ),
+    }),
     webhooks: [
       {
         name: 'inject.clustersync.io',

@@ -7,6 +7,7 @@ import { dashboards } from './dashboards.ts'
 import { either, isSet, merged, text, withoutEmpty } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { choose, optional } from './helm/nodes.ts'
+import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
@@ -16,14 +17,12 @@ function timing({ interval, scrapeTimeout }: { interval: Value<string>; scrapeTi
 }
 
 /** Prometheus proves itself by its own token, which needs the metrics reader's role. */
-export function serviceMonitor(
-  { fullname, namespace, labels, selector, metricsService, certificateSecret }: Names,
-  { serviceMonitor: values }: Live<Values>,
-): LiveManifest {
+export function serviceMonitor(names: Names, { serviceMonitor: values }: Live<Values>): LiveManifest {
+  const { fullname, namespace, selector, metricsService, certificateSecret } = names
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'ServiceMonitor',
-    metadata: { name: fullname, namespace, labels: merged(labels, values.labels) },
+    metadata: namespaced(names, fullname, { labels: values.labels }),
     spec: {
       selector: { matchLabels: { ...selector, 'app.kubernetes.io/component': 'metrics' } },
       endpoints: [
@@ -45,11 +44,11 @@ export function serviceMonitor(
   }
 }
 
-export function podMonitor({ fullname, namespace, labels }: Names, { podMonitor: values, watchNamespaces }: Live<Values>): LiveManifest {
+export function podMonitor(names: Names, { podMonitor: values, watchNamespaces }: Live<Values>): LiveManifest {
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PodMonitor',
-    metadata: { name: text`${fullname}-agents`, namespace, labels: merged(labels, values.labels) },
+    metadata: namespaced(names, text`${names.fullname}-agents`, { labels: values.labels }),
     spec: {
       namespaceSelector: choose<object>(isSet(watchNamespaces), { matchNames: watchNamespaces }, { any: true }),
       selector: { matchLabels: { [agentPodLabel]: 'true' } },
@@ -58,17 +57,16 @@ export function podMonitor({ fullname, namespace, labels }: Names, { podMonitor:
   }
 }
 
-export function dashboardMap({ fullname, namespace, labels }: Names, { grafanaDashboard: values }: Live<Values>): LiveManifest {
+export function dashboardMap(names: Names, { grafanaDashboard: values }: Live<Values>): LiveManifest {
   const discovery = withoutEmpty(merged({ grafana_dashboard: '1' }, values.labels))
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: {
-      name: text`${fullname}-dashboards`,
-      namespace: either(isSet(values.namespace), values.namespace, namespace),
-      labels: merged(labels, discovery),
-      ...optional('annotations', values.annotations),
-    },
+    metadata: namespaced(names, text`${names.fullname}-dashboards`, {
+      namespace: either(isSet(values.namespace), values.namespace, names.namespace),
+      labels: discovery,
+      annotations: values.annotations,
+    }),
     data: Object.fromEntries(Object.entries(dashboards()).map(([file, dashboard]) => [file, JSON.stringify(dashboard, undefined, 2)])),
   }
 }

@@ -2,7 +2,7 @@
  * The names of everything that an installation creates. Pure.
  */
 import { group } from '../runtime/gatewaysync/names.ts'
-import { contains, cut, either, isSet, named, text } from './helm/combinators.ts'
+import { contains, cut, either, isSet, merged, named, namedObject, text } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { chartName } from './helm/templates.ts'
 import type { Values } from './values.ts'
@@ -30,12 +30,21 @@ export type Names = {
   metricsService: Value<string>
   receiverService: Value<string>
   certificateSecret: Value<string>
-  labels: Readonly<Record<string, Value<string>>>
+  /** Of every object; never a part of a selector. */
+  labels: Value<Readonly<Record<string, Value<string>>>>
+  annotations: Value<Readonly<Record<string, string>>>
   selector: Readonly<Record<string, Value<string>>>
 }
 
 /** The labels that tell one installation's pods from all others. */
 export const selectorKeys = ['app.kubernetes.io/name', 'app.kubernetes.io/instance'] as const
+/** The labels of every object, which no value changes. */
+export const ownLabelKeys = [
+  ...selectorKeys,
+  'app.kubernetes.io/version',
+  'app.kubernetes.io/part-of',
+  'app.kubernetes.io/managed-by',
+] as const
 
 /** Kubernetes names of Services hold 63 characters. */
 const maxName = 63
@@ -44,7 +53,7 @@ const longestSuffix = '-webhook-receiver'
 /** Helm's usual rule, cut so that the longest suffix still fits. */
 export function namesOf(release: LiveRelease, values: Live<Values>, version: Value<string>): Names {
   const { name, namespace, service = 'cdk8s' } = release
-  const { nameOverride, fullnameOverride, webhook } = values
+  const { nameOverride, fullnameOverride, webhook, serviceAccount, commonLabels, commonAnnotations } = values
   const { existingSecret } = webhook
   const chart = named('name', either(isSet(nameOverride), nameOverride, chartName))
   const full = either(isSet(fullnameOverride), fullnameOverride, either(contains(name, chart), name, text`${name}-${chart}`))
@@ -53,10 +62,16 @@ export function namesOf(release: LiveRelease, values: Live<Values>, version: Val
     'app.kubernetes.io/name': chart,
     'app.kubernetes.io/instance': name,
   }
+  const own: Record<(typeof ownLabelKeys)[number], Value<string>> = {
+    ...selector,
+    'app.kubernetes.io/version': version,
+    'app.kubernetes.io/part-of': group,
+    'app.kubernetes.io/managed-by': service,
+  }
   return {
     fullname,
     namespace,
-    serviceAccount: fullname,
+    serviceAccount: either(isSet(serviceAccount.name), serviceAccount.name, fullname),
     controllerRole: text`${fullname}-controller`,
     watchedRole: text`${fullname}-watched`,
     secretsRole: text`${fullname}-secrets`,
@@ -68,11 +83,7 @@ export function namesOf(release: LiveRelease, values: Live<Values>, version: Val
     receiverService: text`${fullname}${longestSuffix}`,
     certificateSecret: either(isSet(existingSecret), existingSecret, text`${fullname}-certificate`),
     selector,
-    labels: {
-      ...selector,
-      'app.kubernetes.io/version': version,
-      'app.kubernetes.io/part-of': group,
-      'app.kubernetes.io/managed-by': service,
-    },
+    labels: namedObject('labels', merged<Value<string>>(commonLabels, own)),
+    annotations: commonAnnotations,
   }
 }

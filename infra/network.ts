@@ -5,20 +5,21 @@ import { agentPodLabel, metricsReaderLabel } from '../runtime/gatewaysync/names.
 import { isSet } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { choose, each, members, when } from './helm/nodes.ts'
+import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
 
 type Peers = Value<readonly Readonly<Record<string, unknown>>[]>
 
-export function network({ fullname, namespace, labels, selector }: Names, values: Live<Values>): LiveManifest {
+export function network(names: Names, values: Live<Values>): LiveManifest {
   const { metrics, webhook, webhookReceiver: receiver, delivery, networkPolicy } = values
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
-    metadata: { name: fullname, namespace, labels },
+    metadata: namespaced(names, names.fullname),
     spec: {
-      podSelector: { matchLabels: selector },
+      podSelector: { matchLabels: names.selector },
       policyTypes: ['Ingress', ...when(networkPolicy.egress.enabled, ['Egress'])],
       // No rule for probes: the node of a pod always reaches it.
       ingress: [
@@ -28,10 +29,10 @@ export function network({ fullname, namespace, labels, selector }: Names, values
         ...when(receiver.enabled, [rule(receiver.port, networkPolicy.receiver.from)]),
         rule(delivery.port, networkPolicy.delivery.from, agents),
         // Whoever else the values name: a replica asks the one that leads for what it does not have.
-        { from: [{ podSelector: { matchLabels: selector } }], ports: [tcp(delivery.port)] },
+        { from: [{ podSelector: { matchLabels: names.selector } }], ports: [tcp(delivery.port)] },
       ],
       ...members(networkPolicy.egress.enabled, {
-        egress: [...egress(networkPolicy.egress), { to: [{ podSelector: { matchLabels: selector } }], ports: [tcp(delivery.port)] }],
+        egress: [...egress(networkPolicy.egress), { to: [{ podSelector: { matchLabels: names.selector } }], ports: [tcp(delivery.port)] }],
       }),
     },
   }

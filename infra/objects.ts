@@ -37,7 +37,7 @@ export function objects(release: LiveRelease, values: Live<Values>, version: Val
     ],
     services: [
       deliveryService(names, values),
-      ...when(webhook.enabled, [admissionService(names)]),
+      ...when(webhook.enabled, [admissionService(names, values)]),
       ...when(metrics.enabled, [metricsService(names, values)]),
     ],
     receiver: [

@@ -6,10 +6,11 @@ import type { Construct } from 'constructs'
 import { version } from '../runtime/version.ts'
 import { checkRelease, checkValues } from './check-values.ts'
 import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
+import { optional } from './helm/nodes.ts'
 import type { Release } from './names.ts'
 import { objects } from './objects.ts'
 import type { Manifest } from './policies.ts'
-import type { ValuesInput } from './values.ts'
+import type { Values, ValuesInput } from './values.ts'
 
 export type OperatorProps = {
   /** Release name, which begins most names, and the namespace of everything that has one. */
@@ -30,10 +31,16 @@ export class OperatorChart extends Chart {
     const { values, warnings } = checkValues(input ?? {})
     this.warnings = warnings
     addAll(this, [
-      ...(createNamespace ? [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: release.namespace } }] : []),
+      ...(createNamespace ? [namespaceOf(release, values)] : []),
       ...(Object.values(objects(release, values, version)).flat() as Manifest[]),
     ])
   }
+}
+
+/** It may hold more than this installation, so that it has none of our own labels. */
+function namespaceOf({ namespace: name }: Release, { commonLabels, commonAnnotations }: Values): Manifest {
+  const common = { ...optional('labels', commonLabels), ...optional('annotations', commonAnnotations) }
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...common } }
 }
 
 /** Everything that is installed, the definitions first: charts `crds` and `operator`. Throws as `OperatorChart` does. */

@@ -6,6 +6,7 @@ import { isSet, text, together } from './helm/combinators.ts'
 import type { Value } from './helm/expression.ts'
 import { members } from './helm/nodes.ts'
 import { gatewaySyncKind, group, syncReportKind } from '../runtime/gatewaysync/names.ts'
+import { clusterWide } from './metadata.ts'
 import type { Names } from './names.ts'
 
 /** An object of the Kubernetes API. */
@@ -17,7 +18,6 @@ export type LiveManifest = { apiVersion: string; kind: string; metadata: Record<
   unknown
 >
 
-type PolicyNames = Pick<Names, 'fullname' | 'namespace' | 'serviceAccount' | 'labels'>
 /** The namespaces that an installation works in; empty: all. Two installations of one cluster bind each other's namespaces to nothing. */
 type Scope = Value<readonly string[]>
 
@@ -25,15 +25,16 @@ const apiVersion = 'admissionregistration.k8s.io/v1'
 const claim = (name: string): string => `authentication.kubernetes.io/${name}`
 const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
 
-export function policies(names: PolicyNames, namespaces: Scope): LiveManifest[] {
+export function policies(names: Names, namespaces: Scope): LiveManifest[] {
   return [...reportPolicy(names, namespaces), ...statusPolicy(names, namespaces), ...wishPolicy(names, namespaces)]
 }
 
 /** Binds a SyncReport to the pod whose token writes it (kubernetes.md section 1); people, the controller and the collector are let through. */
-function reportPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNames, namespaces: Scope): LiveManifest[] {
+function reportPolicy(names: Names, namespaces: Scope): LiveManifest[] {
+  const { fullname, namespace, serviceAccount } = names
   const name = text`${fullname}-report`
   const user = 'request.userInfo.username'
-  return bound({ name, labels }, namespaces, {
+  return bound(clusterWide(names, name), namespaces, {
     failurePolicy: 'Fail',
     matchConstraints: rules([syncReportKind.plural, `${syncReportKind.plural}/status`], ['CREATE', 'UPDATE']),
     matchConditions: [
@@ -79,10 +80,11 @@ function reportPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNam
 }
 
 /** Agents follow the status with their token in hand, so nobody but the controller may say where content comes from. */
-function statusPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNames, namespaces: Scope): LiveManifest[] {
+function statusPolicy(names: Names, namespaces: Scope): LiveManifest[] {
+  const { fullname, namespace, serviceAccount } = names
   const name = text`${fullname}-status`
   const controller = text`system:serviceaccount:${namespace}:${serviceAccount}`
-  return bound({ name, labels }, namespaces, {
+  return bound(clusterWide(names, name), namespaces, {
     failurePolicy: 'Fail',
     matchConstraints: rules([`${gatewaySyncKind.plural}/status`], ['UPDATE']),
     validations: [
@@ -99,11 +101,12 @@ function statusPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNam
  * The receiver patches request annotations, and a role cannot name single members of an object: without this rule whoever takes over the
  * controller could point every plant at another repository.
  */
-function wishPolicy({ fullname, namespace, serviceAccount, labels }: PolicyNames, namespaces: Scope): LiveManifest[] {
+function wishPolicy(names: Names, namespaces: Scope): LiveManifest[] {
+  const { fullname, namespace, serviceAccount } = names
   const name = text`${fullname}-spec`
   const kept = (from: string, to: string): string =>
     `${from}.all(key, key.startsWith('${group}/') || (key in ${to} && ${to}[key] == ${from}[key]))`
-  return bound({ name, labels }, namespaces, {
+  return bound(clusterWide(names, name), namespaces, {
     failurePolicy: 'Fail',
     matchConstraints: rules([gatewaySyncKind.plural], ['UPDATE']),
     matchConditions: [

@@ -6,6 +6,7 @@ import { certificateBy } from './certificates.ts'
 import { and, either, isSet, not, or } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { each, when } from './helm/nodes.ts'
+import { clusterWide, namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
@@ -16,23 +17,20 @@ const roleGroup = 'rbac.authorization.k8s.io'
 type Rule = { apiGroups?: string[]; resources?: string[]; resourceNames?: Value<string>[]; nonResourceURLs?: string[]; verbs: string[] }
 
 export function rbac(names: Names, values: Live<Values>): LiveManifest[] {
-  const { labels, namespace, serviceAccount, controllerRole, agentRole, metricsReaderRole, watchedRole, fullname } = names
+  const { serviceAccount, controllerRole, agentRole, metricsReaderRole, watchedRole, fullname } = names
+  const { create, annotations } = values.serviceAccount
   return [
-    {
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata: { name: serviceAccount, namespace, labels, annotations: values.serviceAccount.annotations },
-    },
+    ...when(create, [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: namespaced(names, serviceAccount, { annotations }) }]),
     clusterRole(names, controllerRole, controllerRules(names, values)),
     {
       apiVersion,
       kind: 'ClusterRoleBinding',
-      metadata: { name: controllerRole, labels },
+      metadata: clusterWide(names, controllerRole),
       ...binding(names, 'ClusterRole', controllerRole),
     },
     clusterRole(names, watchedRole, watchedRules(names, values)),
-    { apiVersion, kind: 'Role', metadata: { name: fullname, namespace, labels }, rules: ownNamespaceRules(names, values) },
-    { apiVersion, kind: 'RoleBinding', metadata: { name: fullname, namespace, labels }, ...binding(names, 'Role', fullname) },
+    { apiVersion, kind: 'Role', metadata: namespaced(names, fullname), rules: ownNamespaceRules(names, values) },
+    { apiVersion, kind: 'RoleBinding', metadata: namespaced(names, fullname), ...binding(names, 'Role', fullname) },
     clusterRole(names, agentRole, agentRules),
     clusterRole(names, metricsReaderRole, [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]),
   ]
@@ -54,22 +52,21 @@ export function secretRights(names: Names, { watchNamespaces, rbac: { secrets } 
 
 /** Binds a role of the controller in some namespaces, or in all where none is named. */
 function boundIn(variable: string, names: Names, role: Value<string>, namespaces: Value<readonly string[]>): LiveManifest[] {
-  const { labels } = names
   return [
     ...when(not(isSet(namespaces)), [
-      { apiVersion, kind: 'ClusterRoleBinding', metadata: { name: role, labels }, ...binding(names, 'ClusterRole', role) },
+      { apiVersion, kind: 'ClusterRoleBinding', metadata: clusterWide(names, role), ...binding(names, 'ClusterRole', role) },
     ]),
     ...each(variable, namespaces, (namespace) => ({
       apiVersion,
       kind: 'RoleBinding',
-      metadata: { name: role, namespace, labels },
+      metadata: namespaced(names, role, { namespace }),
       ...binding(names, 'ClusterRole', role),
     })),
   ]
 }
 
-function clusterRole({ labels }: Names, name: Value<string>, rules: Rule[]): LiveManifest {
-  return { apiVersion, kind: 'ClusterRole', metadata: { name, labels }, rules }
+function clusterRole(names: Names, name: Value<string>, rules: Rule[]): LiveManifest {
+  return { apiVersion, kind: 'ClusterRole', metadata: clusterWide(names, name), rules }
 }
 
 function binding({ serviceAccount, namespace }: Names, kind: 'ClusterRole' | 'Role', name: Value<string>): object {

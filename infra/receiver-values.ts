@@ -4,6 +4,7 @@
 import * as v from 'valibot'
 import { networks } from './address-fields.ts'
 import { annotations, dataKey, flag, ingressHost, objectName, optionalObjectName, port, text } from './fields.ts'
+import { serviceValues } from './workload-values.ts'
 
 const ingressPath = v.pipe(v.string(), v.startsWith('/', 'must begin with /'))
 const secretRef = (key: string, what: string) =>
@@ -19,6 +20,7 @@ export const receiverValues = v.optional(
   v.strictObject({
     enabled: flag('Starts the push receiver and creates its Service.', false),
     port: port('Port of the receiver.', 9444),
+    service: v.optional(v.strictObject(serviceValues('receiver')), {}),
     hmac: v.optional(v.strictObject({ secret: text('Inline HMAC secret.', ''), secretRef: secretRef('webhook-secret', 'HMAC key') }), {}),
     token: v.optional(v.strictObject({ secret: text('Inline bearer token.', ''), secretRef: secretRef('webhook-token', 'token') }), {}),
     trustedProxies: networks('Addresses or networks whose X-Forwarded-For tells who calls, such as those of the Ingress.'),

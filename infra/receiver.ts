@@ -4,8 +4,10 @@
 import { and, base64, isSet, not, text } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { each, field, members, optional } from './helm/nodes.ts'
+import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
+import { serviceOf } from './services.ts'
 import type { Values } from './values.ts'
 
 /** The Secret that holds the keys which the values name inline. */
@@ -23,38 +25,24 @@ export function inlineSecret(names: Names, { webhookReceiver: { hmac, token } }:
   return {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: inlineSecretName(names), namespace: names.namespace, labels: names.labels },
+    metadata: namespaced(names, inlineSecretName(names)),
     type: 'Opaque',
     // Not `stringData`: what is gone from that stays in the cluster.
     data: { ...members(isInline(hmac), { hmac: base64(hmac.secret) }), ...members(isInline(token), { token: base64(token.secret) }) },
   }
 }
 
-export function receiverService(
-  { namespace, labels, selector, receiverService: name }: Names,
-  { webhookReceiver: { port } }: Live<Values>,
-): LiveManifest {
-  return {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name, namespace, labels },
-    spec: { type: 'ClusterIP', selector, ports: [{ name: 'http', port, targetPort: 'receiver', protocol: 'TCP' }] },
-  }
+/** In plain HTTP: TLS is the Ingress's, or that of the load balancer. */
+export function receiverService(names: Names, { webhookReceiver: { port, service } }: Live<Values>): LiveManifest {
+  return serviceOf(names, names.receiverService, service, { name: 'http', port, targetPort: 'receiver' })
 }
 
-export function receiverIngress(
-  { namespace, labels, receiverService: name }: Names,
-  { webhookReceiver: { ingress } }: Live<Values>,
-): LiveManifest {
+export function receiverIngress(names: Names, { webhookReceiver: { ingress } }: Live<Values>): LiveManifest {
+  const name = names.receiverService
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'Ingress',
-    metadata: {
-      name,
-      namespace,
-      labels,
-      ...optional('annotations', ingress.annotations),
-    },
+    metadata: namespaced(names, name, { annotations: ingress.annotations }),
     spec: {
       ...optional('ingressClassName', ingress.ingressClassName),
       ...optional('tls', ingress.tls),

@@ -3,18 +3,17 @@
  * additions. The one source of the TypeScript type, the validation and the documentation. Pure.
  */
 import * as v from 'valibot'
+import { logLevels } from '../runtime/log-level.ts'
 import { gitHosts, networks, proxyUrl, repository, tag } from './address-fields.ts'
 import {
   annotations,
   anything,
-  duration,
   environment,
   flag,
   items,
   labels,
   namePart,
   namespace,
-  optionalNamespace,
   optionalObjectName,
   peers,
   port,
@@ -22,9 +21,13 @@ import {
   quantities,
   quantity,
   references,
-  requiredDuration,
 } from './fields.ts'
+import { monitoringValues } from './monitoring-values.ts'
 import { receiverValues } from './receiver-values.ts'
+import { containerSecurity, serviceValues, workloadValues } from './workload-values.ts'
+
+const logLevel = (what: string) =>
+  v.optional(v.pipe(v.picklist(logLevels), v.description(`Log lines of ${what} below this level are left out.`)), 'info')
 
 const pullPolicy = v.picklist(['Always', 'IfNotPresent', 'Never'])
 
@@ -32,16 +35,6 @@ const image = (usual: string, what: string) => ({
   repository: repository(`Image of the ${what}.`, usual),
   tag: tag('Empty: the version of this package.'),
 })
-const monitor = (what: string) =>
-  v.optional(
-    v.strictObject({
-      enabled: flag(`Creates ${what}.`, false),
-      labels: labels('Extra labels.'),
-      interval: duration("Scrape interval; empty: the monitoring system's default."),
-      scrapeTimeout: duration("Scrape timeout; empty: the monitoring system's default."),
-    }),
-    {},
-  )
 export const valuesSchema = v.strictObject({
   replicaCount: v.optional(
     v.pipe(v.number(), v.integer(), v.minValue(1), v.description('Controller replicas; one leads, others take over fast.')),
@@ -70,6 +63,9 @@ export const valuesSchema = v.strictObject({
   tolerations: items('Tolerations of the controller pod.'),
   podAnnotations: annotations('Extra annotations of the controller pod.'),
   podLabels: labels('Extra labels of the controller pod; those that select it stay.'),
+  commonLabels: labels('Labels of every object but the definitions; never a part of a selector. Our own labels stay.'),
+  commonAnnotations: annotations('Annotations of every object but the definitions; those of a single object win.'),
+  ...workloadValues,
   affinity: anything('Affinity of the controller pod.'),
   controller: v.optional(
     v.strictObject({
@@ -80,45 +76,12 @@ export const valuesSchema = v.strictObject({
         ),
         'false',
       ),
+      logLevel: logLevel('the controller'),
     }),
     {},
   ),
   certManager: v.optional(v.strictObject({ enabled: flag('Certificates by cert-manager; else the controller issues its own.', true) }), {}),
-  metrics: v.optional(
-    v.strictObject({
-      enabled: flag('Creates the metrics Service.', true),
-      service: v.optional(
-        v.strictObject({
-          type: v.optional(
-            v.pipe(v.picklist(['ClusterIP', 'NodePort', 'LoadBalancer']), v.description('Type of the metrics Service.')),
-            'ClusterIP',
-          ),
-          port: port('Port of the metrics Service.', 8443),
-        }),
-        {},
-      ),
-    }),
-    {},
-  ),
-  serviceMonitor: monitor('a ServiceMonitor for the controller'),
-  podMonitor: monitor('a PodMonitor for agents'),
-  prometheusRule: v.optional(
-    v.strictObject({
-      enabled: flag('Creates a PrometheusRule with alerts on the figures of the controller.', false),
-      labels: labels('Extra labels.'),
-      notReadyFor: requiredDuration('How long a GatewaySync may be not ready before that is an alert.', '15m'),
-    }),
-    {},
-  ),
-  grafanaDashboard: v.optional(
-    v.strictObject({
-      enabled: flag('Creates a ConfigMap with dashboards.', false),
-      namespace: optionalNamespace("Its namespace; empty: the release's."),
-      labels: labels('Merged over grafana_dashboard: "1"; that key set to "" removes it.'),
-      annotations: annotations('Annotations of the ConfigMap.'),
-    }),
-    {},
-  ),
+  ...monitoringValues,
   networkPolicy: v.optional(
     v.strictObject({
       enabled: flag('Restricts who may reach the controller: each port only those who need it.', false),
@@ -153,6 +116,7 @@ export const valuesSchema = v.strictObject({
         5,
       ),
       existingSecret: optionalObjectName('A Secret with tls.crt, tls.key and ca.crt to serve with, instead of a certificate made here.'),
+      service: v.optional(v.strictObject(serviceValues('admission')), {}),
     }),
     {},
   ),
@@ -173,7 +137,13 @@ export const valuesSchema = v.strictObject({
     {},
   ),
   webhookReceiver: receiverValues,
-  delivery: v.optional(v.strictObject({ port: port('Port at which agents fetch content.', 9445) }), {}),
+  delivery: v.optional(
+    v.strictObject({
+      port: port('Port at which agents fetch content.', 9445),
+      service: v.optional(v.strictObject(serviceValues('delivery')), {}),
+    }),
+    {},
+  ),
   source: v.optional(
     v.strictObject({
       storage: v.optional(
@@ -206,11 +176,14 @@ export const valuesSchema = v.strictObject({
         }),
         {},
       ),
+      securityContext: containerSecurity(
+        "Security context of agents in place of ours as a whole, beside the user, group and SELinux options of the gateway's container.",
+      ),
+      logLevel: logLevel('agents'),
       allowImageOverride: flag('Whether a GatewaySync may name another agent image.', false),
     }),
     {},
   ),
-  serviceAccount: v.optional(v.strictObject({ annotations: annotations("Annotations of the controller's ServiceAccount.") }), {}),
   priorityClassName: optionalObjectName('Priority class of the controller pod.'),
   topologySpreadConstraints: items('Topology spread constraints of the controller pod.'),
   podDisruptionBudget: v.optional(

@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { and, equals, greater, hasKey, includes, isSet, not, or, plucked, same, text, asText, sameNumber } from './helm/combinators.ts'
 import { isExpression, type Live, type Value } from './helm/expression.ts'
 import { each, field, type Messages, when } from './helm/nodes.ts'
-import { selectorKeys } from './names.ts'
+import { ownLabelKeys, selectorKeys } from './names.ts'
 import { type Values, valuesSchema } from './values.ts'
 
 /** Each begins with the key that it is about. With Helm's values the list is what the notes of a release say. */
@@ -16,6 +16,8 @@ export function withoutEffect(values: Live<Values>): Messages {
     ...idleReceiver(values),
     ...idleMonitoring(values),
     ...idlePod(values),
+    ...idleInHostNetwork(values),
+    ...idleElsewhere(values),
   ]
 }
 
@@ -111,6 +113,31 @@ function idlePod({ podLabels, webhook, replicaCount, podDisruptionBudget: budget
     ]),
     ...when(and(webhook.enabled, equals(webhook.failurePolicy, 'Fail'), single), [
       'webhook.failurePolicy: with one replica, gateway pods that ask for an agent wait while the controller restarts',
+    ]),
+  ]
+}
+
+function idleInHostNetwork({ hostNetwork, dnsPolicy, networkPolicy }: Live<Values>): Messages {
+  return when(hostNetwork, [
+    ...when(networkPolicy.enabled, [
+      'networkPolicy.enabled: no effect with hostNetwork, because policies hold for pods that have a network of their own',
+    ]),
+    ...when(equals(dnsPolicy, 'ClusterFirst'), [
+      'dnsPolicy: ClusterFirst has no effect with hostNetwork; leave it empty to resolve the names of Services',
+    ]),
+  ])
+}
+
+function idleElsewhere({ commonLabels, serviceAccount, controller }: Live<Values>): Messages {
+  return [
+    ...ownLabelKeys.flatMap((key) =>
+      when(hasKey(commonLabels, key), [`commonLabels: ${key} is ignored, because every object has its own`]),
+    ),
+    ...when(and(not(serviceAccount.create), isSet(serviceAccount.annotations)), [
+      'serviceAccount.annotations: no effect while serviceAccount.create is false',
+    ]),
+    ...when(and(equals(controller.logDevMode, 'true'), not(equals(controller.logLevel, 'info'))), [
+      'controller.logLevel: no effect while controller.logDevMode is "true", which shows every level',
     ]),
   ]
 }

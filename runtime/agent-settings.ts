@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { Fault } from './fault.ts'
 import { ports } from './gatewaysync/names.ts'
+import { logLevels } from './log-level.ts'
 
 /** Each setting and its environment variable. */
 export const agentVariables = {
@@ -19,6 +20,7 @@ export const agentVariables = {
   modeArgument: 'CLUSTER_SYNC_MODE_ARGUMENT',
   modeEnvironment: 'CLUSTER_SYNC_MODE_ENVIRONMENT',
   port: 'CLUSTER_SYNC_PORT',
+  logLevel: 'CLUSTER_SYNC_LOG_LEVEL',
   kubeconfig: 'KUBECONFIG',
 } as const
 
@@ -53,6 +55,7 @@ export const agentSettings = v.object({
   modeArgument: v.pipe(optionalText, v.description('-Dignition.config.mode=… of the gateway, expanded by the kubelet.')),
   modeEnvironment: v.pipe(optionalText, v.description("DEPLOYMENT_MODE of the gateway's container.")),
   port: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)), String(ports.agent)),
+  logLevel: v.optional(v.picklist(logLevels), 'info'),
   kubeconfig: v.pipe(optionalText, v.description("Absent: the pod's own ServiceAccount.")),
 })
 

@@ -37,8 +37,8 @@ type Deps = { clock: Clock; log: Log }
 
 async function main(): Promise<void> {
   const clock = systemClock
-  const log = createLog({ level: 'info' })
   const settings = readAgentConfig()
+  const log = createLog({ level: settings.logLevel })
   const stop = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(new Error(name)))
   log.info({ namespace: settings.podNamespace, pod: settings.podName, name: settings.gatewaySync ?? '' }, 'agent started')

@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   const config = readControllerConfig()
   const log = config.settings.development
     ? createLog({ level: 'debug', destination: await consoleDestination(1) })
-    : createLog({ level: 'info' })
+    : createLog({ level: config.settings.logLevel })
   const ending = createEnding(clock, config.settings.shutdownDelaySeconds * 1000)
   process.once('SIGTERM', () => ending.begin('SIGTERM'))
   process.once('SIGINT', () => ending.now('SIGINT'))

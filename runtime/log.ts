@@ -2,6 +2,7 @@
  * Structured logs: constant messages, fields from a fixed list, secrets redacted. Info marks changes of state; steady work is debug.
  */
 import { type DestinationStream, type Logger, pino } from 'pino'
+import type { LogLevel } from './log-level.ts'
 import { redactUrls } from './redact.ts'
 
 /** The fields that log lines may carry; the same words as conditions, metrics and SyncReports use. */
@@ -39,7 +40,7 @@ const maxStack = 4096
 const maxCauses = 4
 
 /** Writes lines of JSON. Each text is cut and redacted on its way in, so that a line costs no more than its bounds allow. */
-export function createLog(options: { level: 'debug' | 'info' | 'warn' | 'error'; destination?: DestinationStream }): Log {
+export function createLog(options: { level: LogLevel; destination?: DestinationStream }): Log {
   const settings = {
     level: options.level,
     base: null,

@@ -4,6 +4,7 @@
 import * as v from 'valibot'
 import { ports } from './gatewaysync/names.ts'
 import { amountOf, quantityPattern } from './gatewaysync/quantity.ts'
+import { logLevels } from './log-level.ts'
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(2048))
 const port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535))
@@ -38,6 +39,7 @@ export const controllerSettings = v.strictObject({
   namespace: v.pipe(text, v.description('Where the operator runs: its Lease, its certificate Secret.')),
   fullname: v.pipe(text, v.description('Prefix of the names of all objects of this installation.')),
   development: v.optional(v.pipe(v.boolean(), v.description('Log lines for a console instead of JSON, of every level.')), false),
+  logLevel: v.optional(v.pipe(v.picklist(logLevels), v.description('Lines below it are left out, but not of development.')), 'info'),
   leaderElection: v.optional(v.boolean(), true),
   shutdownDelaySeconds: v.optional(
     v.pipe(
@@ -89,6 +91,11 @@ export const controllerSettings = v.strictObject({
     imagePullPolicy: v.picklist(['Always', 'IfNotPresent', 'Never']),
     imagePullSecrets: v.optional(v.array(v.strictObject({ name: text })), []),
     resources: v.optional(v.record(v.string(), v.record(v.string(), v.string())), {}),
+    securityContext: v.optional(
+      v.pipe(v.record(v.string(), v.unknown()), v.description("In place of ours as a whole; beside the user of the gateway's container.")),
+      {},
+    ),
+    logLevel: v.optional(v.picklist(logLevels), 'info'),
     allowImageOverride: v.optional(v.boolean(), false),
     clusterRole: v.pipe(text, v.description('What a gateway pod’s ServiceAccount is bound to.')),
     autoBind: v.optional(v.boolean(), true),

@@ -16,7 +16,7 @@ const layers = [
   ['sync', 'source', 'delivery', 'gateway', 'kube', 'metrics', 'config.ts', 'serve.ts', 'certificates.ts', 'certificates'],
   ['gatewaysync', 'collections', 'delivery/protocol.ts', 'delivery/frames.ts', 'settings.ts', 'agent-settings.ts', 'version.ts'],
   ['fault.ts', 'clock.ts', 'log.ts', 'log-console.ts', 'http'],
-  ['redact.ts', 'json-scan.ts'],
+  ['redact.ts', 'json-scan.ts', 'log-level.ts'],
 ]
 
 /** The few arrows within a layer, each with its reason. */

@@ -39,6 +39,7 @@ const explained = new Map([
   ['spec.agent.resources.requests', 'goes into the container as it is'],
   ['spec.agent.resources.limits', 'goes into the container as it is'],
   ['spec.agent.imagePullSecrets.name', 'goes into the pod as it is'],
+  ['controller.agent.securityContext', 'goes into the container as it is'],
   ['controller.receiver.trustedProxies', 'goes to the receiver as it is'],
   ['agent.deliveryHost', 'read from settings that were completed'],
   ['agent.deliveryTokenFile', 'read from settings that were completed'],

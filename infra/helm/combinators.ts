@@ -113,7 +113,7 @@ export function less(a: Value<number>, b: number): Value<number> {
 export function either<T>(condition: Value<boolean>, yes: Value<T>, no: Value<T>): Value<T> {
   if (!isExpression(condition)) return condition ? yes : no
   const chosen = call<T>('ternary', yes, no, condition)
-  return yes instanceof Structure || no instanceof Structure ? structure(chosen) : chosen
+  return [yes, no].some((one) => one instanceof Structure || (typeof one === 'object' && !isExpression(one))) ? structure(chosen) : chosen
 }
 
 /** A text with values in it. Numbers go through `asText` first. */
@@ -160,8 +160,16 @@ export function named(name: string, value: Value<string>): Value<string> {
   return new Expression(`(include ${JSON.stringify(template)} $)`, { ...value.definitions, [template]: `{{- ${value.text} -}}` })
 }
 
+/** An object that many places need: in the chart a named template, so that it is written once. */
+export function namedObject<T>(name: string, value: Value<Readonly<Record<string, T>>>): Value<Readonly<Record<string, T>>> {
+  return isExpression(value) ? structure(call('fromJson', named(name, call('toRawJson', value)))) : value
+}
+
 /** Objects over one another: where keys are the same the last one holds. */
-export function merged<T>(...layers: readonly Value<Readonly<Record<string, T>>>[]): Value<Readonly<Record<string, T>>> {
+export function merged<T>(...all: readonly Value<Readonly<Record<string, T>>>[]): Value<Readonly<Record<string, T>>> {
+  const layers = all.filter((layer) => isExpression(layer) || Object.keys(layer).length > 0)
+  const [only = {}] = layers
+  if (layers.length < 2) return only
   if (!layers.some((layer) => isExpression(layer) || Object.values(layer).some(isExpression)))
     return Object.assign({}, ...layers) as Record<string, T>
   return parsed('merged', mergeTemplate, layers)

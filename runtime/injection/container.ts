@@ -17,6 +17,8 @@ export type AgentContainer = {
   env: readonly EnvEntry[]
   mounts: readonly (VolumeMount | { name: string; mountPath: string; readOnly: true })[]
   port: number
+  /** In place of the usual security context as a whole; empty: the usual one. */
+  security: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -38,19 +40,23 @@ export function agentContainer(pod: Pod, chosen: AgentContainer): Record<string,
     startupProbe: { httpGet: { path: '/startz', port }, ...startup },
     livenessProbe: { httpGet: { path: '/livez', port }, ...liveness },
     ...(Object.keys(resources).length === 0 ? {} : { resources }),
-    securityContext: securityContext(pod),
+    securityContext: securityContext(pod, chosen.security),
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: mounts,
   }
 }
 
 /** The gateway's user, so that each can write the other's files: from the pod, unless its own container names another. */
-function securityContext(pod: Pod): Record<string, unknown> {
+function securityContext(pod: Pod, chosen: AgentContainer['security']): Record<string, unknown> {
   const own = gatewayContainer(pod)?.securityContext ?? {}
   const copied = ['runAsUser', 'runAsGroup', 'seLinuxOptions'].flatMap((key) => (own[key] === undefined ? [] : [[key, own[key]] as const]))
-  const user = own['runAsUser'] ?? pod.spec.securityContext?.['runAsUser']
+  return { ...Object.fromEntries(copied), ...(Object.keys(chosen).length === 0 ? usualSecurity(pod) : chosen) }
+}
+
+/** What the Pod Security Standard `restricted` asks for. */
+function usualSecurity(pod: Pod): Record<string, unknown> {
+  const user = gatewayContainer(pod)?.securityContext?.['runAsUser'] ?? pod.spec.securityContext?.['runAsUser']
   return {
-    ...Object.fromEntries(copied),
     // The kubelet would not start a container that must not be root in a pod that is.
     runAsNonRoot: user !== 0,
     allowPrivilegeEscalation: false,

@@ -76,7 +76,10 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
       ...(read.name === undefined ? {} : { gatewaySync: read.name }),
       ...(data.kind === 'found' ? { dataDir: data.mount.mountPath } : {}),
       deliveryHost: URL.parse(settings.delivery.url)?.host ?? settings.delivery.url,
+      // The agent's own default, so that most pods are told nothing.
+      ...(settings.agent.logLevel === 'info' ? {} : { logLevel: settings.agent.logLevel }),
     },
+    security: settings.agent.securityContext,
   })
   const annotations = {
     [podAnnotations.injected]: injectedValue,

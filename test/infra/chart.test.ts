@@ -14,7 +14,6 @@ function listed(values: ValuesInput): string[] {
 }
 
 const roles = [
-  'ServiceAccount *',
   'ClusterRole *-controller',
   'ClusterRoleBinding *-controller',
   'ClusterRole *-watched',
@@ -32,7 +31,7 @@ const policies = [
   'ValidatingAdmissionPolicy *-spec',
   'ValidatingAdmissionPolicyBinding *-spec',
 ]
-const always = [...roles, 'ClusterRole *-secrets', 'ClusterRoleBinding *-secrets', ...policies]
+const always = ['ServiceAccount *', ...roles, 'ClusterRole *-secrets', 'ClusterRoleBinding *-secrets', ...policies]
 const certificates = ['Issuer *-selfsigned', 'Certificate *-ca', 'Issuer *-ca', 'Certificate *-certificate']
 
 void t.test('the defaults install the controller, certificates, delivery, admission and metrics', async (t) => {
@@ -50,7 +49,7 @@ void t.test('the defaults install the controller, certificates, delivery, admiss
 void t.test(
   'everything on adds the receiver, its way in, monitors, dashboards, alerts, a network policy and a disruption budget',
   async (t) => {
-    t.same(listed(everything), [
+    t.same(listed({ ...everything, serviceAccount: {} }), [
       ...always,
       ...certificates,
       'Deployment *',
@@ -76,8 +75,11 @@ void t.test('everything off leaves the controller, its roles and policies, and d
 })
 
 void t.test('a namespace is made only when asked for, before everything that is in it', async (t) => {
-  const chart = new OperatorChart(new App(), 'operator', { release, createNamespace: true })
-  t.match((chart.toJson() as Manifest[])[0], { kind: 'Namespace', metadata: { name: 'operators' } })
+  const made = (values: ValuesInput): unknown =>
+    (new OperatorChart(new App(), 'operator', { release, values, createNamespace: true }).toJson() as Manifest[])[0]
+  t.same(made({}), { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'operators' } })
+  const common = { commonLabels: { site: 'north' }, commonAnnotations: { owner: 'platform' } }
+  t.match(made(common), { metadata: { labels: { site: 'north' }, annotations: { owner: 'platform' } } })
 })
 
 void t.test('the same values give the same bytes', async (t) => {

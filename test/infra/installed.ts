@@ -20,26 +20,38 @@ export const everything: ValuesInput = {
   podAnnotations: { note: 'a' },
   podLabels: { team: 'plant', 'app.kubernetes.io/name': 'other', 'app.kubernetes.io/instance': 'other' },
   priorityClassName: 'system-cluster-critical',
-  metrics: { service: { type: 'NodePort', port: 18443 } },
+  commonLabels: { site: 'north', 'app.kubernetes.io/name': 'other' },
+  commonAnnotations: { owner: 'platform', note: 'common' },
+  deploymentAnnotations: { 'example.com/reload': 'true' },
+  hostNetwork: true,
+  extraVolumes: [{ name: 'authorities', configMap: { name: 'authorities' } }],
+  extraVolumeMounts: [{ name: 'authorities', mountPath: '/etc/authorities', readOnly: true }],
+  livenessProbe: { periodSeconds: 30 },
+  readinessProbe: { failureThreshold: 2 },
+  terminationGracePeriodSeconds: 45,
+  revisionHistoryLimit: 2,
+  controller: { logLevel: 'debug' },
+  metrics: { service: { type: 'NodePort', port: 18443, annotations: { 'example.com/scrape': 'true' } } },
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '30s', scrapeTimeout: '10s' },
   podMonitor: { enabled: true },
   grafanaDashboard: { enabled: true, namespace: 'grafana', labels: { grafana_dashboard: '', folder: 'plant' }, annotations: { a: 'b' } },
   prometheusRule: { enabled: true, labels: { release: 'prometheus' }, notReadyFor: '30m' },
   networkPolicy: { enabled: true, egress: { enabled: true, ports: [443, 7999] }, metrics: { from: [{ podSelector: {} }] } },
   topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} }],
-  serviceAccount: { annotations: { role: 'operator' } },
+  serviceAccount: { name: 'syncer', annotations: { role: 'operator' } },
   extraEnv: [{ name: 'HTTPS_PROXY', value: 'http://proxy.example.com:3128' }],
-  webhook: { port: 19443, namespaceSelector: { requireLabel: true } },
+  webhook: { port: 19443, service: { annotations: { 'example.com/admission': 'true' } }, namespaceSelector: { requireLabel: true } },
   webhookReceiver: {
     enabled: true,
     port: 19444,
+    service: { type: 'LoadBalancer', annotations: { 'example.com/balancer': 'internal' } },
     hmac: { secret: 'inline' },
     token: { secret: 'ignored', secretRef: { name: 'push' } },
     ingress: { enabled: true, hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] },
   },
-  delivery: { port: 19445 },
+  delivery: { port: 19445, service: { annotations: { 'example.com/delivery': 'true' } } },
   source: { storage: { sizeLimit: '128e6' } },
-  agent: { resources: { limits: { memory: '1Gi' } }, allowImageOverride: true },
+  agent: { resources: { limits: { memory: '1Gi' } }, allowImageOverride: true, logLevel: 'warn' },
 }
 
 export const everythingOff: ValuesInput = {
@@ -49,6 +61,7 @@ export const everythingOff: ValuesInput = {
   rbac: { autoBindAgent: { enabled: false }, secrets: { enabled: false } },
   source: { allowPrivateAddresses: false },
   leaderElection: { enabled: false },
+  serviceAccount: { create: false, name: 'syncer' },
   podDisruptionBudget: { enabled: false },
   crds: { install: false },
 }
@@ -60,10 +73,21 @@ export function objectsOf(values: ValuesInput, of = release): Manifest[] {
 }
 
 type Port = { name: string; port: number; containerPort: number; targetPort: string }
-type Container = { image: string; env: { name: string; value?: string }[]; ports: Port[]; resources: object }
+type Container = {
+  image: string
+  env: { name: string; value?: string }[]
+  ports: Port[]
+  resources: object
+  securityContext: object
+  volumeMounts: { name: string; mountPath: string }[]
+  livenessProbe: object
+  readinessProbe: object
+}
 type Pod = {
   metadata: { labels: Record<string, string>; annotations?: object }
   spec: {
+    serviceAccountName: string
+    terminationGracePeriodSeconds: number
     securityContext: { sysctls?: object[] }
     containers: [Container]
     volumes: { name: string; emptyDir?: object; persistentVolumeClaim?: object; secret?: object }[]
@@ -75,7 +99,15 @@ type Rule = { resources?: string[]; resourceNames?: string[]; verbs: string[] }
 
 /** The objects that tests look into, as far as they do. */
 export type Kinds = {
-  Deployment: Manifest & { spec: { replicas: number; selector: Selector; strategy: { type: string }; template: Pod } }
+  Deployment: Manifest & {
+    spec: {
+      replicas: number
+      revisionHistoryLimit: number
+      selector: Selector
+      strategy: { type: string }
+      template: Pod
+    }
+  }
   Service: Manifest & { spec: { type: string; ports: [Port] } }
   NetworkPolicy: Manifest & { spec: { ingress: { ports: Port[] }[]; egress?: { ports: Port[] }[]; policyTypes: string[] } }
   MutatingWebhookConfiguration: Manifest & { webhooks: [Selected] }

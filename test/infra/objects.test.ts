@@ -32,6 +32,8 @@ void t.test('where the pod runs is as given', async (t) => {
   t.match(deploymentOf(objectsOf(everything)).spec.template, {
     metadata: { annotations: { note: 'a' } },
     spec: {
+      hostNetwork: true,
+      dnsPolicy: 'ClusterFirstWithHostNet',
       nodeSelector: { 'kubernetes.io/os': 'linux' },
       tolerations: [{ key: 'plant', operator: 'Exists' }],
       affinity: { podAntiAffinity: {} },
@@ -46,6 +48,100 @@ void t.test('the pod is one that a restricted namespace admits', async (t) => {
     securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
     containers: [{ securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } } }],
   })
+})
+
+void t.test('security contexts of the values take the place of ours as a whole, so that a cluster may choose the user', async (t) => {
+  const contexts = (values: ValuesInput): unknown[] => {
+    const { securityContext, containers } = deploymentOf(objectsOf(values)).spec.template.spec
+    return [securityContext, containers[0].securityContext]
+  }
+  const openShift = { runAsNonRoot: true, fsGroupChangePolicy: 'OnRootMismatch', seccompProfile: { type: 'RuntimeDefault' } }
+  const container = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
+  t.same(contexts({ podSecurityContext: openShift, securityContext: container }), [openShift, container])
+  t.match(contexts({ podSecurityContext: openShift })[1], { readOnlyRootFilesystem: true })
+  t.same(settingsOf(objectsOf({ agent: { securityContext: container } })).agent.securityContext, container, 'so does that of agents')
+})
+
+void t.test('a pod in the network of its node replaces its predecessor instead of standing beside it', async (t) => {
+  const { strategy, template } = deploymentOf(objectsOf({ hostNetwork: true })).spec
+  t.same(strategy, { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } })
+  t.match(template.spec, { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' })
+  const usual = deploymentOf(objectsOf({})).spec.template.spec
+  t.notOk('hostNetwork' in usual || 'dnsPolicy' in usual)
+  t.match(deploymentOf(objectsOf({ dnsPolicy: 'Default' })).spec.template.spec, { dnsPolicy: 'Default' })
+})
+
+void t.test(
+  'labels and annotations of all objects are on every one and in no selector; ours and those of a single object win',
+  async (t) => {
+    const objects = objectsOf(everything)
+    for (const { kind, metadata } of objects) {
+      t.match(metadata['labels'], { site: 'north', 'app.kubernetes.io/name': 'cluster-sync-operator' }, `${kind} ${metadata.name}`)
+      t.match(metadata['annotations'], { owner: 'platform' }, `${kind} ${metadata.name}`)
+    }
+    const { selector, template } = deploymentOf(objects).spec
+    t.match(template.metadata, { labels: { site: 'north' }, annotations: { owner: 'platform', note: 'a' } })
+    t.notMatch(JSON.stringify(selector), 'site')
+    const selectors = objects.flatMap((object) => {
+      const { selector, podSelector, podMetricsEndpoints: _ } = (object['spec'] ?? {}) as Record<string, unknown>
+      return [selector, podSelector]
+    })
+    t.notMatch(JSON.stringify(selectors), 'site')
+    t.match(one(objects, 'MutatingWebhookConfiguration').metadata, {
+      annotations: { 'cert-manager.io/inject-ca-from': `operators/${fullname}-certificate` },
+    })
+    t.match(deploymentOf(objects).metadata, { annotations: { 'example.com/reload': 'true' } })
+  },
+)
+
+void t.test('each Service is of the type and has the annotations that are given', async (t) => {
+  const objects = objectsOf(everything)
+  const service = (suffix: string): unknown => {
+    const { metadata, spec } = one(objects, 'Service', `${fullname}${suffix}`)
+    const { owner: _owner, note: _note, ...annotations } = metadata['annotations'] as Record<string, string>
+    return [spec.type, annotations]
+  }
+  t.same(service('-metrics'), ['NodePort', { 'example.com/scrape': 'true' }])
+  t.same(service('-webhook'), ['ClusterIP', { 'example.com/admission': 'true' }])
+  t.same(service('-delivery'), ['ClusterIP', { 'example.com/delivery': 'true' }])
+  t.same(service('-webhook-receiver'), ['LoadBalancer', { 'example.com/balancer': 'internal' }])
+})
+
+void t.test('the account: of another name everything is bound to that, and one that is there already is not made', async (t) => {
+  const objects = objectsOf({ serviceAccount: { create: false, name: 'syncer' }, watchNamespaces: ['a'] })
+  t.same(
+    objects.filter(({ kind }) => kind === 'ServiceAccount'),
+    [],
+  )
+  t.equal(deploymentOf(objects).spec.template.spec.serviceAccountName, 'syncer')
+  const subjects = objects.flatMap((object) => (object['subjects'] ?? []) as { name: string; namespace: string }[])
+  t.ok(subjects.length > 0)
+  for (const subject of subjects) t.match(subject, { name: 'syncer', namespace: 'operators' })
+  const policies = objects.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+  for (const policy of policies) t.match(JSON.stringify(policy), 'system:serviceaccount:operators:syncer')
+  t.equal(one(objectsOf(everything), 'ServiceAccount').metadata.name, 'syncer')
+})
+
+void t.test('further volumes come after ours; probes, grace and history are as given', async (t) => {
+  const { spec } = deploymentOf(objectsOf(everything))
+  const { volumes, containers, terminationGracePeriodSeconds } = spec.template.spec
+  const [{ volumeMounts, livenessProbe, readinessProbe }] = containers
+  t.same(volumes.at(-1), { name: 'authorities', configMap: { name: 'authorities' } })
+  t.same(volumeMounts.at(-1), { name: 'authorities', mountPath: '/etc/authorities', readOnly: true })
+  t.match(livenessProbe, {
+    httpGet: { path: '/healthz' },
+    initialDelaySeconds: 15,
+    periodSeconds: 30,
+    timeoutSeconds: 5,
+    failureThreshold: 3,
+  })
+  t.match(readinessProbe, { httpGet: { path: '/readyz' }, periodSeconds: 5, failureThreshold: 2 })
+  t.same([terminationGracePeriodSeconds, spec.revisionHistoryLimit], [45, 2])
+})
+
+void t.test('how much is logged reaches the controller and its agents', async (t) => {
+  const { logLevel, agent } = settingsOf(objectsOf(everything))
+  t.same([logLevel, agent.logLevel], ['debug', 'warn'])
 })
 
 void t.test('a port below 1024 can be listened at without being root', async (t) => {

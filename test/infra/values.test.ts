@@ -187,6 +187,41 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     ingress({ hosts: [{ ...host, paths: [{ path: '/push/../x', pathType: 'Exact' }] }] }),
     'webhookReceiver.ingress.hosts.0.paths.0.path: must be without empty parts, ".", ".." and %2F, unless pathType is ImplementationSpecific',
   ],
+  'an account that is neither made nor named': [
+    { serviceAccount: { create: false } },
+    'serviceAccount.name: name the account that is there already, because serviceAccount.create is false',
+  ],
+  "a port that a pod of the host's network may not listen at": [
+    { hostNetwork: true, metrics: { service: { port: 443 } } },
+    'metrics.service.port: port 443 is below 1024, where with hostNetwork only root may listen',
+  ],
+  'a member that no security context has': [
+    { securityContext: { runAsUsr: 1 } },
+    'securityContext.runAsUsr: must be one of runAsNonRoot, runAsUser, runAsGroup, seLinuxOptions, seccompProfile, appArmorProfile, allowPrivilegeEscalation, readOnlyRootFilesystem, capabilities, privileged, procMount',
+  ],
+  'a further volume by the name of one of ours, and one twice': [
+    { extraVolumes: [{ name: 'tmp' }, { name: 'a' }, { name: 'a' }] },
+    'extraVolumes.0.name: tmp is a volume of the manifests themselves\nextraVolumes.2.name: a is there twice',
+  ],
+  'mounts of no volume, in a folder of ours, and in one folder twice': [
+    {
+      extraVolumes: [{ name: 'a' }],
+      extraVolumeMounts: [
+        { name: 'b', mountPath: '/b' },
+        { name: 'a', mountPath: '/tmp' },
+        { name: 'a', mountPath: '/b' },
+      ],
+    },
+    'extraVolumeMounts.0.name: b is none of extraVolumes\nextraVolumeMounts.1.mountPath: /tmp is a folder of the manifests themselves\nextraVolumeMounts.2.mountPath: /b is there twice',
+  ],
+  'less grace than a controller may take to end': [
+    { terminationGracePeriodSeconds: 21 },
+    'terminationGracePeriodSeconds: Invalid value: Expected >=22 but received 21',
+  ],
+  'a probe without end': [
+    { readinessProbe: { timeoutSeconds: 0 } },
+    'readinessProbe.timeoutSeconds: Invalid value: Expected >=1 but received 0',
+  ],
   'a label value that cannot be': [
     { podLabels: { team: 'plant one' } },
     'podLabels.team: must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with one of the first two',

@@ -75,6 +75,26 @@ const warned: Record<string, readonly [values: object, warnings: readonly string
     { replicaCount: 2, topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }] },
     ['topologySpreadConstraints.0: no effect without a labelSelector, because it counts no pod'],
   ],
+  "what the host's network sets aside": [
+    { replicaCount: 2, hostNetwork: true, dnsPolicy: 'ClusterFirst', networkPolicy: { enabled: true } },
+    [
+      'networkPolicy.enabled: no effect with hostNetwork, because policies hold for pods that have a network of their own',
+      'dnsPolicy: ClusterFirst has no effect with hostNetwork; leave it empty to resolve the names of Services',
+    ],
+  ],
+  'labels of ours, annotations of an account that is not made, a level that everything is above': [
+    {
+      replicaCount: 2,
+      commonLabels: { 'app.kubernetes.io/version': '9' },
+      serviceAccount: { create: false, name: 'a', annotations: { b: 'c' } },
+      controller: { logDevMode: 'true', logLevel: 'warn' },
+    },
+    [
+      'commonLabels: app.kubernetes.io/version is ignored, because every object has its own',
+      'serviceAccount.annotations: no effect while serviceAccount.create is false',
+      'controller.logLevel: no effect while controller.logDevMode is "true", which shows every level',
+    ],
+  ],
   'a budget for one replica': [
     { podDisruptionBudget: { minAvailable: 2 } },
     ['podDisruptionBudget.minAvailable: no effect with one replica, which gets no budget', oneReplica],

@@ -15,7 +15,7 @@ import { type KubeObject, podType, secretType, webhookConfigurationType } from '
 import { silentLog } from '../../runtime/log.ts'
 import { serve } from '../../runtime/serve.ts'
 import { startControlPlane } from '../cluster/control-plane.ts'
-import { barePod, chartPod, type PodShape } from '../support/pods.ts'
+import { agentSettings, barePod, chartPod, type PodShape } from '../support/pods.ts'
 import { requires } from '../support/requires.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
 import { namespaceType, serviceAccountType } from '../support/world.ts'
@@ -101,7 +101,7 @@ async function setup(t: Tap): Promise<Setup> {
   const app = admissionApp({
     notReady: () => [],
     settings: {
-      agent: {
+      agent: agentSettings({
         image: 'clustersync/agent:1',
         imagePullPolicy: 'IfNotPresent',
         imagePullSecrets: [{ name: 'pull' }],
@@ -109,7 +109,7 @@ async function setup(t: Tap): Promise<Setup> {
         allowImageOverride: true,
         clusterRole: 'agent',
         autoBind: true,
-      },
+      }),
       delivery: { url: 'https://delivery.operator.svc:9445' },
     },
     lookup: () => found.sync,

@@ -63,7 +63,8 @@ void t.test('manifests are accepted by the API server, and settle', { timeout: 2
   for (const name of ['grafana', 'plant-a', 'plant-b']) await namespaceNamed(world, name)
   const row = (index: number) => `every two switches: row ${index + 1} of ${rows.length}`
   const lowPorts: ValuesInput = { metrics: { service: { port: 443 } }, webhookReceiver: { enabled: true, port: 80 } }
-  const restricted: Record<string, ValuesInput> = { ...profiles, 'ports below 1024': lowPorts }
+  const anyUser: ValuesInput = { podSecurityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } } }
+  const restricted: Record<string, ValuesInput> = { ...profiles, 'ports below 1024': lowPorts, "a user of the cluster's choice": anyUser }
   const cases = [...Object.entries(restricted), ...rows.map((settings, index) => [row(index), valuesOf(settings)] as const)]
   for (const [name, values] of cases) {
     await t.test(name, async (t) => {
@@ -77,8 +78,10 @@ void t.test('manifests are accepted by the API server, and settle', { timeout: 2
       )
       const first = await apply(objects)
       t.same(versions(await apply(objects)), versions(first), 'a second apply changes nothing')
-      if (name in restricted)
-        t.equal(await refusalOfPod(world, release, objects), undefined, 'the pod is admitted where pods are restricted')
+      if (!(name in restricted)) return
+      const refusal = await refusalOfPod(world, release, objects)
+      if (values.hostNetwork === true) t.match(refusal, 'host namespaces', "a pod of the host's network is not, and for that alone")
+      else t.equal(refusal, undefined, 'the pod is admitted where pods are restricted')
     })
   }
 })
@@ -87,7 +90,9 @@ void t.test('manifests are accepted by the API server, and settle', { timeout: 2
 async function refusalOfPod({ kube, plane, signal }: World, namespace: string, objects: readonly Manifest[]): Promise<string | undefined> {
   const enforced = await plane.kubectl(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted'])
   if (enforced.code !== 0) return enforced.stderr
-  const { priorityClassName: _, ...spec } = deploymentOf(objects).spec.template.spec as { priorityClassName?: string }
+  type Named = { priorityClassName?: string; serviceAccountName: string }
+  // Class and account of the values may be those of another cluster.
+  const { priorityClassName: _class, serviceAccountName: _account, ...spec }: Named = deploymentOf(objects).spec.template.spec
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name: 'controller' }, spec }
   return kube.create(podType, pod, signal).then(
     () => undefined,

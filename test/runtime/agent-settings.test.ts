@@ -19,6 +19,7 @@ void t.test('what injection writes is what the agent reads', async (t) => {
     modeArgument: '-Dignition.config.mode=prod',
     modeEnvironment: 'prod',
     port: '8084',
+    logLevel: 'warn',
     kubeconfig: '/kubeconfig',
   }
   const read = parseAgentSettings(environment(agentEnvironment(written)))
@@ -26,10 +27,10 @@ void t.test('what injection writes is what the agent reads', async (t) => {
   t.same(Object.keys(read).length, Object.keys(agentVariables).length)
 })
 
-void t.test('what is missing or empty is absent, and the port has its default', async (t) => {
+void t.test('what is missing or empty is absent, and port and log level have their defaults', async (t) => {
   const entries = agentEnvironment({ deliveryHost: 'd', deliveryTokenFile: '/t', podInfoDir: '/p', dataDir: '' })
-  const { gatewaySync, dataDir, port } = parseAgentSettings({ ...environment(entries), UNKNOWN: 'x' })
-  t.same([gatewaySync, dataDir, port], [undefined, undefined, 8083])
+  const { gatewaySync, dataDir, port, logLevel } = parseAgentSettings({ ...environment(entries), UNKNOWN: 'x' })
+  t.same([gatewaySync, dataDir, port, logLevel], [undefined, undefined, 8083, 'info'])
 })
 
 void t.test('what must not be missing is named by its variable', async (t) => {
@@ -38,6 +39,7 @@ void t.test('what must not be missing is named by its variable', async (t) => {
     [{ ...complete, POD_NAME: '' }, 'POD_NAME'],
     [{ ...complete, CLUSTER_SYNC_PORT: '70000' }, 'CLUSTER_SYNC_PORT'],
     [{ ...complete, CLUSTER_SYNC_PORT: 'x' }, 'CLUSTER_SYNC_PORT'],
+    [{ ...complete, CLUSTER_SYNC_LOG_LEVEL: 'loud' }, 'CLUSTER_SYNC_LOG_LEVEL'],
     [identity, 'CLUSTER_SYNC_DELIVERY_HOST'],
   ]
   for (const [given, variable] of cases) {

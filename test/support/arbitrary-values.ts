@@ -50,6 +50,8 @@ const keys = [
   'cpu',
   'memory',
   'grafana_dashboard',
+  'runAsUser',
+  'seccompProfile',
   'app.kubernetes.io/name',
   'example.com/note',
   'Example.com/Note_1',

@@ -1,7 +1,9 @@
 /**
- * Gateway pods as charts and people write them: what injection meets.
+ * Gateway pods as charts and people write them: what injection meets, and what it is told of agents.
  */
+import * as v from 'valibot'
 import type { Pod } from '../../runtime/injection/pod.ts'
+import { type ControllerSettings, controllerSettings, type ControllerSettingsInput } from '../../runtime/settings.ts'
 
 export type PodShape = {
   metadata: Record<string, unknown> & { annotations?: Record<string, string>; labels?: Record<string, string> }
@@ -68,4 +70,9 @@ export function barePod(annotations: Record<string, string> = {}): Pod & PodShap
     metadata: { name: 'edge', annotations: { 'clustersync.io/inject': 'true', ...annotations } },
     spec: { containers: [{ name: 'gateway', image: 'example/gateway:1', securityContext: { ...restricted, runAsNonRoot: true } }] },
   }
+}
+
+/** What an installation says of agents, with every default. */
+export function agentSettings(given: ControllerSettingsInput['agent']): ControllerSettings['agent'] {
+  return v.parse(controllerSettings.entries.agent, given)
 }

@@ -41,8 +41,9 @@ export const refused: readonly { pair: Pair; key: string }[] = [
   },
 ]
 
-/** An Ingress needs a host, which does nothing without one. */
+/** An Ingress needs a host, which does nothing without one; an account that is there already needs its name. */
 const always: ValuesInput = {
+  serviceAccount: { name: 'syncer' },
   webhookReceiver: { ingress: { hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] } },
 }
 

@@ -13,6 +13,10 @@
 {{- (regexReplaceAll "-+$" (trunc 46 (ternary $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (include "cluster-sync-operator.name" $)) (contains (include "cluster-sync-operator.name" $) $.Release.Name)) (not (empty $.Values.fullnameOverride)))) "") -}}
 {{- end }}
 
+{{- define "cluster-sync-operator.labels" }}
+{{- (toRawJson (fromJson (include "cluster-sync-operator.merged" (list $.Values.commonLabels (dict "app.kubernetes.io/name" (include "cluster-sync-operator.name" $) "app.kubernetes.io/instance" $.Release.Name "app.kubernetes.io/version" $.Chart.AppVersion "app.kubernetes.io/part-of" "clustersync.io" "app.kubernetes.io/managed-by" $.Release.Service))))) -}}
+{{- end }}
+
 {{- define "cluster-sync-operator.memberPerLine" }}
 {{- $lines := list }}
 {{- range $key, $value := . }}
@@ -58,6 +62,7 @@
 namespace: {{ toRawJson $.Release.Namespace }}
 fullname: {{ toRawJson (include "cluster-sync-operator.fullname" $) }}
 development: {{ toRawJson (eq $.Values.controller.logDevMode "true") }}
+logLevel: {{ toRawJson $.Values.controller.logLevel }}
 leaderElection: {{ toRawJson $.Values.leaderElection.enabled }}
 watchNamespaces:
   {{- toYaml $.Values.watchNamespaces | nindent 2 }}
@@ -125,6 +130,9 @@ agent:
     limits:
       memory: "256Mi"
     {{- end }}
+  securityContext:
+    {{- toYaml $.Values.agent.securityContext | nindent 4 }}
+  logLevel: {{ toRawJson $.Values.agent.logLevel }}
   allowImageOverride: {{ toRawJson $.Values.agent.allowImageOverride }}
   clusterRole: {{ toRawJson (printf "%s-agent" (include "cluster-sync-operator.fullname" $)) }}
   autoBind: {{ toRawJson $.Values.rbac.autoBindAgent.enabled }}

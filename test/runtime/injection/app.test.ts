@@ -3,7 +3,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { type AdmissionDeps, admissionApp } from '../../../runtime/injection/app.ts'
 import { silentLog } from '../../../runtime/log.ts'
-import { chartPod } from '../../support/pods.ts'
+import { agentSettings, chartPod } from '../../support/pods.ts'
 
 type Observed = Parameters<AdmissionDeps['observe']>[0][]
 
@@ -14,7 +14,7 @@ function setup(changed: Partial<AdmissionDeps> = {}): {
   const observed: Observed = []
   const app = admissionApp({
     settings: {
-      agent: {
+      agent: agentSettings({
         image: 'agent',
         imagePullPolicy: 'Always',
         imagePullSecrets: [],
@@ -22,7 +22,7 @@ function setup(changed: Partial<AdmissionDeps> = {}): {
         allowImageOverride: false,
         clusterRole: 'agent',
         autoBind: true,
-      },
+      }),
       delivery: { url: 'https://delivery:9445' },
     },
     notReady: () => [],

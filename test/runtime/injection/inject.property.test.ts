@@ -5,9 +5,10 @@ import * as v from 'valibot'
 import { type FoundSync, injectAgent, type InjectionSettings } from '../../../runtime/injection/inject.ts'
 import { type Pod, pod as podSchema } from '../../../runtime/injection/pod.ts'
 import { answer, parseReview } from '../../../runtime/injection/review.ts'
+import { agentSettings } from '../../support/pods.ts'
 
 const settings: InjectionSettings = {
-  agent: {
+  agent: agentSettings({
     image: 'agent',
     imagePullPolicy: 'Always',
     imagePullSecrets: [{ name: 'pull' }],
@@ -15,7 +16,7 @@ const settings: InjectionSettings = {
     allowImageOverride: true,
     clusterRole: 'agent',
     autoBind: true,
-  },
+  }),
   delivery: { url: 'https://delivery:9445' },
 }
 

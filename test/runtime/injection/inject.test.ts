@@ -4,10 +4,10 @@ import * as v from 'valibot'
 import type { Container } from '../../../runtime/injection/pod.ts'
 import { type FoundSync, type Injection, injectAgent, type InjectionSettings } from '../../../runtime/injection/inject.ts'
 import { type Pod, pod as podSchema } from '../../../runtime/injection/pod.ts'
-import { barePod, chartPod, type PodShape } from '../../support/pods.ts'
+import { agentSettings, barePod, chartPod, type PodShape } from '../../support/pods.ts'
 
 const settings: InjectionSettings = {
-  agent: {
+  agent: agentSettings({
     image: 'registry.example:5000/clustersync/agent:1.2.3',
     imagePullPolicy: 'IfNotPresent',
     imagePullSecrets: [{ name: 'pull' }],
@@ -15,7 +15,7 @@ const settings: InjectionSettings = {
     allowImageOverride: false,
     clusterRole: 'cso-agent',
     autoBind: true,
-  },
+  }),
   delivery: { url: 'https://cso-delivery.operator.svc:9445' },
 }
 
@@ -126,6 +126,23 @@ void t.test('a pod of root gets an agent that the kubelet will start', async (t)
   const pod = chartPod()
   pod.spec.securityContext = { runAsUser: 0 }
   t.match(inject(pod).agent.securityContext, { runAsNonRoot: false })
+})
+
+void t.test("a security context of the installation takes the place of ours, beside the gateway's user", async (t) => {
+  const pod = chartPod()
+  gateway(pod)['securityContext'] = { runAsUser: 1_000_650_000, seLinuxOptions: { level: 's0:c26,c0' } }
+  const agent = { ...settings.agent, securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } }
+  t.same(inject(pod, plant, { agent }).agent.securityContext, {
+    runAsUser: 1_000_650_000,
+    seLinuxOptions: { level: 's0:c26,c0' },
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+  })
+})
+
+void t.test('an agent is told how much to log only where that is not the usual', async (t) => {
+  t.notOk('CLUSTER_SYNC_LOG_LEVEL' in env(inject(chartPod()).agent))
+  t.equal(env(inject(chartPod(), plant, { agent: { ...settings.agent, logLevel: 'debug' } }).agent)['CLUSTER_SYNC_LOG_LEVEL'], 'debug')
 })
 
 void t.test('the data volume', async (t) => {

@@ -5,12 +5,13 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { admissionApp, admissionConnections } from '../../../runtime/injection/app.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { serve } from '../../../runtime/serve.ts'
+import { agentSettings } from '../pods.ts'
 
 const stop = new AbortController()
 const app = admissionApp({
   notReady: () => [],
   settings: {
-    agent: {
+    agent: agentSettings({
       image: 'agent',
       imagePullPolicy: 'Always',
       imagePullSecrets: [],
@@ -18,7 +19,7 @@ const app = admissionApp({
       allowImageOverride: false,
       clusterRole: 'agent',
       autoBind: true,
-    },
+    }),
     delivery: { url: 'https://delivery:9445' },
   },
   lookup: (_namespace, name) => ({ kind: 'missing', name: name ?? 'plant' }),

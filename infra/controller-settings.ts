@@ -1,0 +1,88 @@
+/**
+ * What the controller's process is told of its installation: the settings in its environment. Pure.
+ */
+import type { ControllerSettingsInput } from '../runtime/settings.ts'
+import { ports } from '../runtime/gatewaysync/names.ts'
+import { certificateBy, dnsNames } from './certificates.ts'
+import { asText, either, equals, isSet, or, text } from './helm/combinators.ts'
+import type { Live, Made, Value } from './helm/expression.ts'
+import { choose, members, optional } from './helm/nodes.ts'
+import type { Names } from './names.ts'
+import { certificateFolder, keyFiles, receiverFolder, sourceFolder } from './volumes.ts'
+import type { Values } from './values.ts'
+
+/** The settings of this installation, as the process reads them. */
+export function settingsOf(names: Names, values: Live<Values>, version: Value<string>): Made<ControllerSettingsInput> {
+  const { fullname, namespace, deliveryService, webhookService, metricsService } = names
+  const { image, agentImage, agent, webhook, webhookReceiver: receiver, metrics, delivery, source } = values
+  const files: Made<Partial<ControllerSettingsInput['receiver']>>[] = keyFiles(names, values).map(({ name, mounted }) =>
+    members(mounted, { [`${name}File`]: `${receiverFolder}/${name}/value` }),
+  )
+  return {
+    namespace,
+    fullname,
+    development: equals(values.controller.logDevMode, 'true'),
+    logLevel: values.controller.logLevel,
+    leaderElection: values.leaderElection.enabled,
+    watchNamespaces: values.watchNamespaces,
+    ports: {
+      receiver: receiver.port,
+      admission: webhook.port,
+      metrics: metrics.service.port,
+      probes: ports.probes,
+      delivery: delivery.port,
+    },
+    source: {
+      folder: `${sourceFolder}/mirrors`,
+      sizeLimit: source.storage.sizeLimit,
+      allowedHosts: source.allowedHosts,
+      allowPrivateAddresses: source.allowPrivateAddresses,
+      allowedAddresses: source.allowedAddresses,
+      ...members(isSet(source.proxy), { proxy: source.proxy }),
+      noProxy: source.noProxy,
+    },
+    delivery: { url: text`https://${deliveryService}.${namespace}.svc:${asText(delivery.port)}` },
+    certificates: certificateSettings(names, values),
+    dnsNames: dnsNames([webhookService, deliveryService, metricsService], namespace),
+    injection: { enabled: webhook.enabled, webhookConfiguration: fullname },
+    agent: {
+      image: imageOf(agentImage, version),
+      imagePullPolicy: image.pullPolicy,
+      imagePullSecrets: values.imagePullSecrets,
+      resources: agentResources(values),
+      securityContext: agent.securityContext,
+      logLevel: agent.logLevel,
+      allowImageOverride: agent.allowImageOverride,
+      clusterRole: names.agentRole,
+      autoBind: values.rbac.autoBindAgent.enabled,
+    },
+    receiver: { enabled: receiver.enabled, ...Object.assign({}, ...files), trustedProxies: receiver.trustedProxies },
+    metrics: { enabled: metrics.enabled },
+  }
+}
+
+type Resources = Record<string, Record<string, string>>
+
+/** As the values say; what they leave out altogether has no empty member in the pod either. */
+function agentResources({ agent: { resources } }: Live<Values>): Made<Resources> {
+  const { requests, limits } = resources
+  const given = { ...optional('requests', requests), ...optional('limits', limits) }
+  return choose<Made<Resources>>(or(isSet(requests), isSet(limits)), given, usualAgentResources)
+}
+
+/** No CPU limit: a first sync would take seven times as long under 200m (git.md section 5). */
+const usualAgentResources = {
+  requests: { cpu: '10m', memory: '64Mi' },
+  limits: { memory: '256Mi' },
+}
+
+function certificateSettings({ certificateSecret }: Names, values: Live<Values>): Made<ControllerSettingsInput['certificates']> {
+  const { existing, selfManaged } = certificateBy(values)
+  const mounted = { kind: 'mounted' as const, folder: certificateFolder, tellsWebhook: existing }
+  return choose<Made<ControllerSettingsInput['certificates']>>(selfManaged, { kind: 'selfManaged', secretName: certificateSecret }, mounted)
+}
+
+/** An image with its tag, which is the version of this package unless the values name one. */
+export function imageOf({ repository, tag }: { repository: Value<string>; tag: Value<string> }, version: Value<string>): Value<string> {
+  return text`${repository}:${either(isSet(tag), tag, version)}`
+}

@@ -1,0 +1,32 @@
+/**
+ * What every object of an installation says of itself: its name, and the labels and annotations that all of them have. Pure.
+ */
+import { isSet, merged } from './helm/combinators.ts'
+import type { Value } from './helm/expression.ts'
+import { members } from './helm/nodes.ts'
+import type { Names } from './names.ts'
+import type { LiveManifest } from './policies.ts'
+
+type Texts = Value<Readonly<Record<string, Value<string>>>>
+
+/** What an object has besides; it wins over what all have. */
+type Own = { labels?: Texts; annotations?: Texts }
+
+/** Of an object in the namespace of the release, unless another is given. */
+export function namespaced(
+  names: Names,
+  name: Value<string>,
+  { namespace = names.namespace, ...own }: Own & { namespace?: Value<string> } = {},
+): LiveManifest['metadata'] {
+  return { name, namespace, ...common(names, own) }
+}
+
+/** Of an object that is in no namespace. */
+export function clusterWide(names: Names, name: Value<string>, own: Own = {}): LiveManifest['metadata'] {
+  return { name, ...common(names, own) }
+}
+
+function common(names: Names, { labels = {}, annotations = {} }: Own): object {
+  const all = merged<Value<string>>(names.annotations, annotations)
+  return { labels: merged<Value<string>>(names.labels, labels), ...members(isSet(all), { annotations: all }) }
+}

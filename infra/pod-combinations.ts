@@ -1,0 +1,60 @@
+/**
+ * What of the controller's pod does not go together. Pure.
+ */
+import { and, asText, earlier, equals, greater, includes, isSet, not, or, plucked, text } from './helm/combinators.ts'
+import type { Live, Value } from './helm/expression.ts'
+import { each, field, type Messages, when } from './helm/nodes.ts'
+import type { Values } from './values.ts'
+import { ownFolders, ownVolumes } from './volumes.ts'
+
+export function impossiblePod(values: Live<Values>): Messages {
+  return [...missingAccount(values), ...portsOfHost(values), ...impossibleVolumes(values), ...impossibleMounts(values)]
+}
+
+function missingAccount({ serviceAccount: { create, name } }: Live<Values>): Messages {
+  return when(and(not(create), not(isSet(name))), [
+    'serviceAccount.name: name the account that is there already, because serviceAccount.create is false',
+  ])
+}
+
+/** Kubernetes gives no pod of the host's network the sysctl by which others listen at these ports. */
+function portsOfHost({ hostNetwork, webhook, webhookReceiver: receiver, metrics, delivery }: Live<Values>): Messages {
+  const used: [key: string, isOpen: Value<boolean>, port: Value<number>][] = [
+    ['webhook.port', webhook.enabled, webhook.port],
+    ['webhookReceiver.port', receiver.enabled, receiver.port],
+    ['metrics.service.port', metrics.enabled, metrics.service.port],
+    ['delivery.port', true, delivery.port],
+  ]
+  return used.flatMap(([key, isOpen, port]) =>
+    when(and(hostNetwork, isOpen, greater(1024, port)), [
+      text`${key}: port ${asText(port)} is below 1024, where with hostNetwork only root may listen`,
+    ]),
+  )
+}
+
+function impossibleVolumes({ extraVolumes }: Live<Values>): Messages {
+  const names = plucked(extraVolumes, 'name')
+  return each('volumeName', names, (name, index) => {
+    const where = text`extraVolumes.${asText(index)}.name`
+    const isOwn = or(...ownVolumes.map((own) => equals(name, own)))
+    return [
+      ...when(isOwn, [text`${where}: ${name} is a volume of the manifests themselves`]),
+      ...when(and(not(isOwn), includes(earlier(names, index), name)), [text`${where}: ${name} is there twice`]),
+    ]
+  }).flat()
+}
+
+function impossibleMounts({ extraVolumes, extraVolumeMounts }: Live<Values>): Messages {
+  const names = plucked(extraVolumes, 'name')
+  const paths = plucked(extraVolumeMounts, 'mountPath')
+  return each('mounted', extraVolumeMounts, (mount, index) => {
+    const where = text`extraVolumeMounts.${asText(index)}`
+    const path = field(mount, 'mountPath')
+    const isOwn = or(...ownFolders.map((own) => equals(path, own)))
+    return [
+      ...when(not(includes(names, field(mount, 'name'))), [text`${where}.name: ${field(mount, 'name')} is none of extraVolumes`]),
+      ...when(isOwn, [text`${where}.mountPath: ${path} is a folder of the manifests themselves`]),
+      ...when(and(not(isOwn), includes(earlier(paths, index), path)), [text`${where}.mountPath: ${path} is there twice`]),
+    ]
+  }).flat()
+}

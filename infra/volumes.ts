@@ -1,0 +1,65 @@
+/**
+ * The volumes of the controller's pod, and where its container has them. Pure.
+ */
+import { certificateBy } from './certificates.ts'
+import { and, either, isSet, not, or } from './helm/combinators.ts'
+import type { Live, Value } from './helm/expression.ts'
+import { each, members, when } from './helm/nodes.ts'
+import type { Names } from './names.ts'
+import { inlineSecretName } from './receiver.ts'
+import type { Values } from './values.ts'
+
+export const sourceFolder = '/var/lib/cluster-sync'
+export const certificateFolder = '/etc/cluster-sync/certificate'
+export const receiverFolder = '/etc/cluster-sync/receiver'
+const temporaryFolder = '/tmp'
+
+/** Names and folders that no further volume of the values may take. */
+export const ownVolumes: readonly string[] = ['source', 'certificate', 'receiver-hmac', 'receiver-token', 'tmp']
+export const ownFolders: readonly string[] = [sourceFolder, certificateFolder, receiverFolder, temporaryFolder]
+
+type KeyFile = { name: 'hmac' | 'token'; mounted: Value<boolean>; secretName: Value<string>; key: Value<string> }
+
+/** The keys of the push receiver, each mounted as one file where the values have it. */
+export function keyFiles(names: Names, { webhookReceiver: receiver }: Live<Values>): KeyFile[] {
+  return (['hmac', 'token'] as const).map((name): KeyFile => {
+    const { secret, secretRef } = receiver[name]
+    const referred = isSet(secretRef.name)
+    return {
+      name,
+      mounted: and(receiver.enabled, or(referred, isSet(secret))),
+      secretName: either(referred, secretRef.name, inlineSecretName(names)),
+      key: either<string>(referred, secretRef.key, name),
+    }
+  })
+}
+
+export function volumes(names: Names, values: Live<Values>): object[] {
+  const { sizeLimit, existingClaim } = values.source.storage
+  return [
+    {
+      name: 'source',
+      ...members(not(isSet(existingClaim)), { emptyDir: { sizeLimit } }),
+      ...members(isSet(existingClaim), { persistentVolumeClaim: { claimName: existingClaim } }),
+    },
+    ...when(not(certificateBy(values).selfManaged), [{ name: 'certificate', secret: { secretName: names.certificateSecret } }]),
+    ...keyFiles(names, values).flatMap(({ name, mounted, secretName, key }) =>
+      when(mounted, [{ name: `receiver-${name}`, secret: { secretName, items: [{ key, path: 'value' }], optional: true } }]),
+    ),
+    { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '8Mi' } },
+    ...each('extraVolume', values.extraVolumes, (volume) => volume),
+  ]
+}
+
+export function volumeMounts(names: Names, values: Live<Values>): object[] {
+  return [
+    { name: 'source', mountPath: sourceFolder },
+    ...when(not(certificateBy(values).selfManaged), [{ name: 'certificate', mountPath: certificateFolder, readOnly: true }]),
+    ...keyFiles(names, values).flatMap(({ name, mounted }) =>
+      when(mounted, [{ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true }]),
+    ),
+    // What one call of git needs: host keys, a socket. In memory, because the root file system cannot be written.
+    { name: 'tmp', mountPath: temporaryFolder },
+    ...each('extraMount', values.extraVolumeMounts, (mount) => mount),
+  ]
+}
