@@ -158,12 +158,18 @@ function tooLarge({ resources, agent, source: { storage } }: Live<Values>): Mess
     when(greater(amount(request), amount(limit)), [
       text`${section}.requests.${resource}: ${request} is above ${section}.limits.${resource} ${limit}`,
     ])
-  const { requests, limits } = agent.resources
+  const { guaranteed, resources: ofAgents } = agent
+  const { requests, limits } = ofAgents
   return [
     ...(['cpu', 'memory'] as const).flatMap((name) => above('resources', name, resources.requests[name], resources.limits[name])),
     ...eachMember('request', requests, (name, request) =>
       when(hasKey(limits, name), above('agent.resources', name, request, lookup(limits, name))),
     ).flat(),
+    ...(['cpu', 'memory'] as const).flatMap((name) =>
+      when(and(guaranteed.enabled, not(greater(amount(guaranteed[name]), 0))), [
+        text`agent.guaranteed.${name}: ${guaranteed[name]} is nothing; to leave such pods to Kubernetes set agent.guaranteed.enabled: false`,
+      ]),
+    ),
     ...when(greater(amount(smallestStorage), amount(storage.sizeLimit)), [
       text`source.storage.sizeLimit: ${storage.sizeLimit} is below ${smallestStorage}, which mirrors need at least`,
     ]),

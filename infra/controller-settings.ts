@@ -50,6 +50,7 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
       imagePullPolicy: image.pullPolicy,
       imagePullSecrets: values.imagePullSecrets,
       resources: agentResources(values),
+      ...members(agent.guaranteed.enabled, { guaranteed: { cpu: agent.guaranteed.cpu, memory: agent.guaranteed.memory } }),
       securityContext: agent.securityContext,
       logLevel: agent.logLevel,
       allowImageOverride: agent.allowImageOverride,

@@ -176,6 +176,14 @@ export const valuesSchema = v.strictObject({
         }),
         {},
       ),
+      guaranteed: v.optional(
+        v.strictObject({
+          enabled: flag('Gives an agent equal requests and limits in a pod that is Guaranteed without it, so that it stays so.', true),
+          cpu: quantity('CPU of an agent there, request and limit.', '500m'),
+          memory: quantity('Memory of an agent there, request and limit.', '256Mi'),
+        }),
+        {},
+      ),
       securityContext: containerSecurity(
         "Security context of agents in place of ours as a whole, beside the user, group and SELinux options of the gateway's container.",
       ),

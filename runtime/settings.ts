@@ -91,6 +91,12 @@ export const controllerSettings = v.strictObject({
     imagePullPolicy: v.picklist(['Always', 'IfNotPresent', 'Never']),
     imagePullSecrets: v.optional(v.array(v.strictObject({ name: text })), []),
     resources: v.optional(v.record(v.string(), v.record(v.string(), v.string())), {}),
+    guaranteed: v.optional(
+      v.pipe(
+        v.strictObject({ cpu: text, memory: text }),
+        v.description('Requests and limits in a pod of the class Guaranteed; absent: resources as in every pod.'),
+      ),
+    ),
     securityContext: v.optional(
       v.pipe(v.record(v.string(), v.unknown()), v.description("In place of ours as a whole; beside the user of the gateway's container.")),
       {},

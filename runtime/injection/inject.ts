@@ -61,7 +61,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
   const spec = read.spec?.agent
   const data = findDataVolume(pod)
   const image = agentImage(settings.agent, spec)
-  const { resources, warnings } = agentResources(settings.agent, spec)
+  const { resources, warnings } = agentResources(settings.agent, spec, pod)
   const taken = (pod.spec.volumes ?? []).map(({ name }) => name)
   const own = agentVolumes(taken)
   const { mounts, env } = dataMount(pod, data)

@@ -54,6 +54,7 @@ export const pod = v.looseObject({
     containers: v.array(container),
     volumes: list(v.looseObject({ name: v.string() })),
     imagePullSecrets: list(v.looseObject({ name: v.optional(v.string()) })),
+    resources: v.optional(v.looseObject({ requests: quantities, limits: quantities })),
     securityContext: v.optional(v.record(v.string(), v.unknown())),
   }),
 })

@@ -15,9 +15,12 @@ export type AgentResources = { resources: Resources; warnings: string[] }
 
 const known = ['cpu', 'memory', 'ephemeral-storage']
 
-/** The GatewaySync's resources replace the installation's as a whole. */
-export function agentResources(installed: ControllerSettings['agent'], spec: AgentSpec | undefined): AgentResources {
-  const fallback = usable(installed.resources)
+/**
+ * The GatewaySync's resources replace the installation's as a whole. Where neither it nor the pod's owner says otherwise, a pod keeps its
+ * class: what a pod of the class Guaranteed is given besides has requests equal to its limits.
+ */
+export function agentResources(installed: ControllerSettings['agent'], spec: AgentSpec | undefined, pod: Pod): AgentResources {
+  const fallback = usable(withoutSpec(installed, pod))
   if (spec?.resources === undefined) return fallback
   const asked = usable(spec.resources)
   const warnings = asked.warnings.map((warning) => `spec.agent.resources: ${warning}`)
@@ -55,16 +58,34 @@ function amount(value: string | number): number {
   return amountOf(String(value).replace(/^\+/, ''))
 }
 
-/** Whether the agent's resources would take the class Guaranteed from a pod that has it. */
-export function endsGuaranteed(pod: Pod, agent: Resources): boolean {
-  const present = [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
-  return present.every(({ resources }) => isGuaranteed(resources ?? {})) && !isGuaranteed(agent)
+function withoutSpec({ resources, guaranteed }: ControllerSettings['agent'], pod: Pod): Resources {
+  // Requests of containers may not exceed those of their pod, of which nobody knows how much is left.
+  if (hasOwnResources(pod)) return {}
+  if (guaranteed === undefined || !isWholeGuaranteed(pod)) return resources
+  const { requests, limits } = resources
+  const { cpu, memory } = guaranteed
+  return { requests: { ...requests, cpu, memory }, limits: { ...limits, cpu, memory } }
 }
 
-/** A limit without a request counts as an equal request. */
+/** Whether the agent's resources would take the class Guaranteed from a pod that has it. */
+export function endsGuaranteed(pod: Pod, agent: Resources): boolean {
+  return !hasOwnResources(pod) && isWholeGuaranteed(pod) && !isGuaranteed(agent)
+}
+
+/** With resources of the pod as a whole those of its containers do not decide about its class. */
+function hasOwnResources(pod: Pod): boolean {
+  const { requests, limits } = pod.spec.resources ?? {}
+  return Object.keys({ ...requests, ...limits }).length > 0
+}
+
+function isWholeGuaranteed(pod: Pod): boolean {
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].every(({ resources }) => isGuaranteed(resources ?? {}))
+}
+
+/** A limit without a request counts as an equal request, one of nothing as none. */
 function isGuaranteed({ requests, limits }: Resources): boolean {
   return ['cpu', 'memory'].every((name) => {
     const limit = limits?.[name]
-    return limit !== undefined && (requests?.[name] === undefined || amount(requests[name]) === amount(limit))
+    return limit !== undefined && amount(limit) > 0 && (requests?.[name] === undefined || amount(requests[name]) === amount(limit))
   })
 }

@@ -59,6 +59,7 @@ export const everythingOff: ValuesInput = {
   metrics: { enabled: false },
   webhook: { enabled: false },
   rbac: { autoBindAgent: { enabled: false }, secrets: { enabled: false } },
+  agent: { guaranteed: { enabled: false } },
   source: { allowPrivateAddresses: false },
   leaderElection: { enabled: false },
   serviceAccount: { create: false, name: 'syncer' },

@@ -185,6 +185,13 @@ void t.test('agents: resources are the usual ones, or exactly those given', asyn
   t.same(settingsOf(objectsOf(everything)).agent.resources, { limits: { memory: '1Gi' } })
 })
 
+void t.test('agents of Guaranteed pods have what the values give, unless they are to be like all others', async (t) => {
+  const guaranteed = (values: ValuesInput): unknown => settingsOf(objectsOf(values)).agent.guaranteed
+  t.same(guaranteed({}), { cpu: '500m', memory: '256Mi' })
+  t.same(guaranteed({ agent: { guaranteed: { cpu: 1 } } }), { cpu: '1', memory: '256Mi' })
+  t.equal(guaranteed({ agent: { guaranteed: { enabled: false } } }), undefined)
+})
+
 void t.test('an inline key becomes a Secret, never an environment value; a reference wins over it', async (t) => {
   const objects = objectsOf(everything)
   t.same(one(objects, 'Secret')['data'], { hmac: Buffer.from('inline').toString('base64') })

@@ -113,6 +113,10 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     { agent: { resources: { requests: { cpu: 1 }, limits: { cpu: '900m' } } } },
     'agent.resources.requests.cpu: 1 is above agent.resources.limits.cpu 900m',
   ],
+  'a Guaranteed agent of nothing': [
+    { agent: { guaranteed: { cpu: 0 } } },
+    'agent.guaranteed.cpu: 0 is nothing; to leave such pods to Kubernetes set agent.guaranteed.enabled: false',
+  ],
   'storage for no plant': [
     { source: { storage: { sizeLimit: '63Mi' } } },
     'source.storage.sizeLimit: 63Mi is below 64Mi, which mirrors need at least',

@@ -106,6 +106,7 @@ async function setup(t: Tap): Promise<Setup> {
         imagePullPolicy: 'IfNotPresent',
         imagePullSecrets: [{ name: 'pull' }],
         resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } },
+        guaranteed: { cpu: '500m', memory: '256Mi' },
         allowImageOverride: true,
         clusterRole: 'agent',
         autoBind: true,
@@ -237,6 +238,20 @@ void t.test('admission against a real API server', { timeout: 280_000 }, async (
       t.equal(pod.metadata.annotations?.['clustersync.io/injected'], 'true')
     })
   }
+
+  await t.test('a pod keeps the class that it has without an agent', async (t) => {
+    const classOf = async (shape: PodShape): Promise<unknown> => ((await admit(kube, plant, shape)) as KubeObject).status
+    t.match(await classOf(chartPod()), { qosClass: 'Guaranteed' })
+    t.match(await classOf(changed(chartPod(), (pod) => (gateway(pod)['resources'] = { limits: { memory: '1Gi' } }))), {
+      qosClass: 'Burstable',
+    })
+    const whole = { requests: { cpu: '1', memory: '2Gi' }, limits: { cpu: '1', memory: '2Gi' } }
+    const ofPod = changed(chartPod(), (pod) => {
+      pod.spec['resources'] = whole
+      gateway(pod)['resources'] = whole
+    })
+    t.match(await classOf(ofPod), { qosClass: 'Guaranteed' }, 'also where all of it is taken')
+  })
 
   await t.test('a copy of an injected pod is admitted as it is', async (t) => {
     const first = await admit(kube, plant, chartPod())

@@ -130,6 +130,11 @@ agent:
     limits:
       memory: "256Mi"
     {{- end }}
+  {{- if $.Values.agent.guaranteed.enabled }}
+  guaranteed:
+    cpu: {{ toRawJson (include "cluster-sync-operator.text" $.Values.agent.guaranteed.cpu) }}
+    memory: {{ toRawJson (include "cluster-sync-operator.text" $.Values.agent.guaranteed.memory) }}
+  {{- end }}
   securityContext:
     {{- toYaml $.Values.agent.securityContext | nindent 4 }}
   logLevel: {{ toRawJson $.Values.agent.logLevel }}

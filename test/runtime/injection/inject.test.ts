@@ -363,6 +363,36 @@ void t.test("the GatewaySync's resources replace the installation's", async (t) 
   t.same(inject(burstable).warnings, [])
 })
 
+void t.test('a pod of the class Guaranteed', async (t) => {
+  const equal = { cpu: '500m', memory: '256Mi' }
+  const agent = { ...settings.agent, guaranteed: equal }
+  const of = (pod: Pod & PodShape, resources?: object) => {
+    const sync = resources === undefined ? plant : { ...plant, spec: { ...spec, agent: { resources } } }
+    const { agent: container, warnings } = inject(pod, sync, { agent })
+    return [container.resources, warnings]
+  }
+  t.same(of(chartPod()), [{ requests: equal, limits: equal }, []], 'stays so: the agent has equal requests and limits')
+  const burstable = chartPod()
+  gateway(burstable)['resources'] = { requests: { cpu: '1' }, limits: { cpu: '1', memory: 0 } }
+  t.same(of(burstable), [settings.agent.resources, []], 'is none where a limit is missing or nothing; there the agent has no CPU limit')
+  t.match(
+    of(chartPod(), { limits: { memory: '1Gi' } }),
+    [{ limits: { memory: '1Gi' } }, [/loses the class Guaranteed/]],
+    'is as its GatewaySync says',
+  )
+  const more = { ...settings.agent.resources, limits: { 'ephemeral-storage': '1Gi', memory: '1Gi' } }
+  t.same(
+    inject(chartPod(), plant, { agent: { ...agent, resources: more } }).agent.resources,
+    { requests: equal, limits: { ...equal, 'ephemeral-storage': '1Gi' } },
+    'has what else the installation says',
+  )
+  const whole = chartPod()
+  whole.spec['resources'] = { requests: { memory: '2Gi' }, limits: { memory: '2Gi' } }
+  const { agent: shared, warnings } = inject(whole, plant, { agent })
+  t.notOk('resources' in shared, 'shares them with its agent where they are of the pod as a whole')
+  t.same(warnings, [])
+})
+
 void t.test('resources that the API server would refuse the pod for are not used', async (t) => {
   const cases: [object, object, string[]][] = [
     [{ requests: { memory: '1Gi' }, limits: { memory: '512Mi' } }, settings.agent.resources, ['a request exceeds its limit; not used']],
