@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../clock.ts'
 import { isOutdated, observeGateways } from '../gatewaysync/gateways.ts'
-import { startedWithoutCommitRule } from '../gatewaysync/report.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import type { PodRecord, Store } from '../reconcile/store.ts'
 import { specOf } from './spec-of.ts'
@@ -32,7 +31,7 @@ export function findPodTroubles(store: Store): PodTrouble[] {
     const name = store.syncOfPod(pod)
     if (name === undefined || store.sync(pod.namespace, name) === undefined) return [{ pod, reason: 'NotFollowed' }]
     const report = store.reportsIn(pod.namespace).get(pod.name)
-    const isLate = report?.podUid === pod.uid && report.status?.findings?.some(({ rule }) => rule === startedWithoutCommitRule) === true
+    const isLate = report?.podUid === pod.uid && report.status?.startedWithoutCommit === true
     return isLate ? [{ pod, reason: 'StartedWithoutCommit' }] : []
   })
   return [...byPod, ...outdatedPods(store)]

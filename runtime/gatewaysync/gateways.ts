@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { podAnnotations } from './names.ts'
 import { defaultProfileName, resolveProfile, syncHash } from './profile.ts'
-import { syncReportStatus, type SyncReportStatus } from './report.ts'
+import { startedWithoutCommitRule, syncReportStatus, type SyncReportStatus } from './report.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from './spec.ts'
 import type { GatewayCounts } from './status.ts'
 import { withoutDefaults } from './without-defaults.ts'
@@ -24,8 +24,20 @@ export type GatewayPod = {
   agentDown: string | undefined
 }
 
+/**
+ * What decisions need of a report's status. The rest of one may be hundreds of kilobytes, which a controller would hold for each gateway of
+ * a fleet.
+ */
+export type ReportedState = Pick<
+  SyncReportStatus,
+  'phase' | 'commit' | 'syncHash' | 'mode' | 'reason' | 'message' | 'agentVersion' | 'ignoredFields'
+> & {
+  /** The gateway was let start though its volume holds no whole commit. */
+  startedWithoutCommit: boolean
+}
+
 /** What the controller keeps of a SyncReport; `status` is undefined when it has none or one that nobody understands. */
-export type GatewayReport = { podUid: string; status: SyncReportStatus | undefined; malformed: boolean }
+export type GatewayReport = { podUid: string; status: ReportedState | undefined; malformed: boolean }
 
 export type GatewayState = Exclude<keyof GatewayCounts, 'total'>
 
@@ -45,7 +57,31 @@ export function parseReport(podUid: unknown, status: unknown): GatewayReport {
   if (typeof podUid !== 'string') return { podUid: '', status: undefined, malformed: true }
   if (status === undefined) return { podUid, status: undefined, malformed: false }
   const parsed = v.safeParse(syncReportStatus, status)
-  return parsed.success ? { podUid, status: parsed.output, malformed: false } : { podUid, status: undefined, malformed: true }
+  return parsed.success ? { podUid, status: stateOf(parsed.output), malformed: false } : { podUid, status: undefined, malformed: true }
+}
+
+function stateOf({
+  phase,
+  commit,
+  syncHash,
+  mode,
+  reason,
+  message,
+  agentVersion,
+  ignoredFields,
+  findings,
+}: SyncReportStatus): ReportedState {
+  return {
+    phase,
+    ...(commit === undefined ? {} : { commit }),
+    ...(syncHash === undefined ? {} : { syncHash }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    ...(agentVersion === undefined ? {} : { agentVersion }),
+    ...(ignoredFields === undefined ? {} : { ignoredFields }),
+    startedWithoutCommit: findings?.some(({ rule }) => rule === startedWithoutCommitRule) === true,
+  }
 }
 
 /** The GatewaySync that a pod follows: the one it names, else the only one of its namespace, if there is exactly one. */
@@ -163,7 +199,7 @@ function memberAt(document: unknown, path: string): unknown {
 
 /** Why an agent will never report the wanted hash; undefined: it may only be late. */
 function whyIncomparable(
-  { syncHash: reported, ignoredFields = [] }: SyncReportStatus,
+  { syncHash: reported, ignoredFields = [] }: ReportedState,
   hashes: WantedHashes,
   profile: string,
 ): string | undefined {
@@ -179,6 +215,6 @@ function ruleOf(hash: string): string {
   return hash.slice(0, -64)
 }
 
-function outdated({ agentVersion = 'unknown' }: SyncReportStatus, why: string): string {
+function outdated({ agentVersion = 'unknown' }: ReportedState, why: string): string {
   return `the agent (version ${agentVersion}) is of another version: ${why}; recreate the pod`
 }

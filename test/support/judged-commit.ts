@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { gateRoots } from '../../runtime/collections/delivery.ts'
 import { createGate } from '../../runtime/collections/gate.ts'
 import type { Verdict } from '../../runtime/gatewaysync/decide.ts'
+import { parseReport } from '../../runtime/gatewaysync/gateways.ts'
 import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
 import type { SyncReportStatus } from '../../runtime/gatewaysync/report.ts'
 import { gatewaySyncSpec } from '../../runtime/gatewaysync/spec.ts'
@@ -44,7 +45,7 @@ export function judgedCommit(files: Files) {
       serviceAccount: 'gateway',
     })
     const status: SyncReportStatus = { phase: 'Synced', mode: { name: mode, from: 'argument' } }
-    store.upsertReport({ namespace: 'plant', pod, gatewaySync, podUid: uid, status, malformed: false })
+    store.upsertReport({ namespace: 'plant', pod, gatewaySync, ...parseReport(uid, status) })
   }
   const spec = (profile: object, validation: object = {}) =>
     v.parse(gatewaySyncSpec({ allowLocal: true }), {

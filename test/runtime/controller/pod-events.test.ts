@@ -1,5 +1,6 @@
 import t from 'tap'
 import { findPodTroubles, podEvents, tellPodTroubles } from '../../../runtime/controller/pod-events.ts'
+import { parseReport } from '../../../runtime/gatewaysync/gateways.ts'
 import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/profile.ts'
 import { specOf } from '../../../runtime/controller/spec-of.ts'
 import { createStore, type GatewaySyncRecord, type PodRecord, type ReportRecord } from '../../../runtime/reconcile/store.ts'
@@ -37,9 +38,7 @@ const report = (name: string, status: object): ReportRecord => ({
   namespace: 'plant',
   pod: name,
   gatewaySync: 'one',
-  podUid: `uid-plant-${name}`,
-  malformed: false,
-  status: { phase: 'Synced', commit, syncHash: good, ...status },
+  ...parseReport(`uid-plant-${name}`, { phase: 'Synced', commit, syncHash: good, ...status }),
 })
 
 function cluster() {

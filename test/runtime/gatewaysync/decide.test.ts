@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
 import { decide, type Observed, type SourceObservation, type Verdict } from '../../../runtime/gatewaysync/decide.ts'
-import type { GatewayPod, GatewayReport } from '../../../runtime/gatewaysync/gateways.ts'
+import { type GatewayPod, type GatewayReport, parseReport } from '../../../runtime/gatewaysync/gateways.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/profile.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
@@ -69,7 +69,7 @@ function pod(name: string, changes: Partial<GatewayPod> = {}): GatewayPod {
 function report(name: string, status: Partial<SyncReportStatus>): [string, GatewayReport] {
   const spec = specWith()
   const hash = syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
-  return [name, { podUid: `uid-${name}`, malformed: false, status: { phase: 'Synced', commit: commitA, syncHash: hash, ...status } }]
+  return [name, parseReport(`uid-${name}`, { phase: 'Synced', commit: commitA, syncHash: hash, ...status })]
 }
 
 const condition = (status: GatewaySyncStatus, type: string) => status.conditions?.find((one) => one.type === type)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { createStore, type GatewaySyncRecord, type PodRecord } from '../../../runtime/reconcile/store.ts'
+import { createStore, type GatewaySyncRecord, type PodRecord, projectReport } from '../../../runtime/reconcile/store.ts'
 
 function sync(name: string, changes: Partial<GatewaySyncRecord> = {}): GatewaySyncRecord {
   return {
@@ -76,4 +76,34 @@ void t.test('pods that name no GatewaySync follow the only one of their namespac
   t.strictSame(told(), ['plant/one', 'plant/two'], 'both are told')
   store.removeSync('plant', 'one')
   t.strictSame(names('two'), ['any'])
+})
+
+void t.test('of a report only what decisions need is kept', async (t) => {
+  const status = {
+    phase: 'DryRun',
+    commit: 'a'.repeat(40),
+    mode: { name: 'prod', from: 'gateway' },
+    message: 'nothing is written',
+    findings: [{ rule: 'started-without-commit', path: '', message: '' }],
+    dryRun: { added: 1, changed: 0, removed: 0, paths: ['x'.repeat(4000)], diff: 'x'.repeat(16_000) },
+    drift: { count: 1, paths: ['x'.repeat(4000)] },
+    projects: ['x'.repeat(200)],
+    history: [{ commit: 'a'.repeat(40), phase: 'DryRun', finishedAt: '2026-01-01T00:00:00Z' }],
+  }
+  const metadata = { namespace: 'plant', name: 'gw-0', uid: 'r', resourceVersion: '1' }
+  const spec = { gatewaySync: 'one', podUid: 'u' }
+  t.strictSame(projectReport({ apiVersion: 'clustersync.io/v1alpha1', kind: 'SyncReport', metadata, spec, status }), {
+    namespace: 'plant',
+    pod: 'gw-0',
+    gatewaySync: 'one',
+    podUid: 'u',
+    malformed: false,
+    status: {
+      phase: 'DryRun',
+      commit: 'a'.repeat(40),
+      mode: { name: 'prod', from: 'gateway' },
+      message: 'nothing is written',
+      startedWithoutCommit: true,
+    },
+  })
 })
