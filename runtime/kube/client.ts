@@ -4,7 +4,7 @@
  */
 import { KubeConfig } from '@kubernetes/client-node'
 import { Fault, type Reason } from '../fault.ts'
-import { createTransport, type TransportAnswer, type TransportOptions } from './transport.ts'
+import { AnswerTooLarge, createTransport, type TransportAnswer, type TransportOptions, type TransportRequest } from './transport.ts'
 import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
 
 export type ListOptions = { namespace?: string; labelSelector?: string; fieldSelector?: string; limit?: number }
@@ -35,6 +35,8 @@ export type Kube = {
 
 /** Pages are small, so that a list of thousands of pods is never held as one text. */
 const pageSize = 100
+/** A page is held as bytes, as text and as objects at once. One that is larger is asked for again with half as many objects. */
+const maxPageBytes = 2 * 1024 * 1024
 const oldestMinor = 30
 
 /** A busy server says when to come again: so often, and for so long, as one call may take; then the caller's own backoff follows. */
@@ -69,7 +71,10 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
 
   const ask = async (method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string): Promise<unknown> => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
-    const request = { method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }
+    return await send({ method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }, signal)
+  }
+  const send = async (request: TransportRequest, signal: AbortSignal): Promise<unknown> => {
+    const { method, path } = request
     for (let attempt = 1; ; attempt += 1) {
       const answer = await transport.send(request, signal)
       if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`)
@@ -77,6 +82,17 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       if (waitMs === undefined || attempt === maxAttempts) throw faultOf(answer.status, answer.text, `${method} ${path}`)
       // Spread, so that all who were sent away do not come back at once.
       await clock.wait(waitMs * (1 + clock.random()), signal)
+    }
+  }
+
+  /** Undefined: the page is too large for what is held of one. A single object is as large as it is. */
+  const page = async (path: string, size: number, signal: AbortSignal): Promise<ListAnswer | undefined> => {
+    try {
+      const bound = size > 1 ? { maxAnswerBytes: maxPageBytes } : {}
+      return (await send({ method: 'GET', path, ...bound }, signal)) as ListAnswer
+    } catch (error) {
+      if (error instanceof AnswerTooLarge && size > 1) return undefined
+      throw error
     }
   }
 
@@ -91,17 +107,22 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       }
     },
     async *listPages(type, { namespace, labelSelector, fieldSelector, limit = pageSize }, signal) {
-      let next = ''
-      do {
-        const query = new URLSearchParams({ limit: String(limit) })
-        if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
-        if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
+      const query = new URLSearchParams()
+      if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
+      if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
+      const path = pathOf(type, namespace === undefined ? {} : { namespace })
+      let size = limit
+      for (let next: string | undefined = ''; next !== undefined;) {
+        query.set('limit', String(size))
         if (next !== '') query.set('continue', next)
-        const key = namespace === undefined ? {} : { namespace }
-        const list = (await ask('GET', `${pathOf(type, key)}?${query.toString()}`, signal)) as ListAnswer
-        next = list.metadata.continue ?? ''
+        const list: ListAnswer | undefined = await page(`${path}?${query.toString()}`, size, signal)
+        if (list === undefined) {
+          size = Math.floor(size / 2)
+          continue
+        }
+        next = list.metadata.continue === '' ? undefined : list.metadata.continue
         yield { items: list.items ?? [], resourceVersion: list.metadata.resourceVersion }
-      } while (next !== '')
+      }
     },
     create: async (type, object, signal) => {
       const { namespace } = (object as { metadata?: { namespace?: string } }).metadata ?? {}

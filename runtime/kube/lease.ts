@@ -139,6 +139,7 @@ async function renew(deps: Deps, options: LeaseOptions, takenMs: number, lost: A
   const { clock, log } = deps
   const { renewWithinMs = 10_000, retryMs = 2_000 } = options
   let renewedMs = takenMs
+  let version: string | undefined
   while (!signal.aborted) {
     await clock.wait(retryMs, signal).catch(() => undefined)
     if (signal.aborted) return
@@ -146,7 +147,8 @@ async function renew(deps: Deps, options: LeaseOptions, takenMs: number, lost: A
     if (leftMs <= 0) return lost.abort(new Error('the Lease could not be renewed in time'))
     const startedMs = clock.monotonicMs()
     try {
-      if (!(await renewOnce(deps, options, deadline(leftMs, signal)))) return lost.abort(new Error('the Lease has another holder'))
+      version = await renewOnce(deps, options, version, deadline(leftMs, signal))
+      if (version === undefined) return lost.abort(new Error('the Lease has another holder'))
       renewedMs = startedMs
     } catch (error) {
       if (signal.aborted) return
@@ -155,13 +157,23 @@ async function renew(deps: Deps, options: LeaseOptions, takenMs: number, lost: A
   }
 }
 
-/** False when it is another's. */
-async function renewOnce({ kube, clock }: Deps, options: LeaseOptions, signal: AbortSignal): Promise<boolean> {
+/** Undefined when it is another's, else its version from now on. `known`: the version that we wrote last; only where another did, it is read. */
+async function renewOnce(deps: Deps, options: LeaseOptions, known: string | undefined, signal: AbortSignal): Promise<string | undefined> {
+  const { kube, clock } = deps
+  const write = async (resourceVersion: string): Promise<string> => {
+    const spec = { renewTime: clock.now().toString({ fractionalSecondDigits: 6 }) }
+    return (await kube.mergePatch(leaseType, options, { metadata: { resourceVersion }, spec }, {}, signal)).metadata.resourceVersion
+  }
+  if (known !== undefined) {
+    try {
+      return await write(known)
+    } catch (error) {
+      if (!(error instanceof Fault) || (error.reason !== 'Conflict' && error.reason !== 'NotFound')) throw error
+    }
+  }
   const lease = await kube.get(leaseType, options, signal)
-  if (lease === undefined || specOf(lease).holderIdentity !== options.identity) return false
-  const spec = { renewTime: clock.now().toString({ fractionalSecondDigits: 6 }) }
-  await kube.mergePatch(leaseType, options, { metadata: { resourceVersion: lease.metadata.resourceVersion }, spec }, {}, signal)
-  return true
+  if (lease === undefined || specOf(lease).holderIdentity !== options.identity) return undefined
+  return await write(lease.metadata.resourceVersion)
 }
 
 /** Others then need not wait for it to run out. */

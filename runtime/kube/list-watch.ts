@@ -59,7 +59,7 @@ export async function runListWatch<Item>(
   signal: AbortSignal,
 ): Promise<void> {
   const { kube, clock, log, longestRetryMs = usualLongestRetryMs } = deps
-  const known = new Map<string, { key: ObjectKey; version: string }>()
+  const known: Known = new Map()
   const teller = createTeller(set, handlers, known)
   const place: Place = { version: undefined }
   let failures = 0
@@ -86,32 +86,26 @@ export async function runListWatch<Item>(
   }
 }
 
+/** The version of each object that was told, by its id: a few bytes each, for there may be thousands. */
+type Known = Map<string, string>
+
 type Teller = { upsert(object: KubeObject): void; remove(object: KubeObject): void; listed(present: ReadonlySet<string>): void }
 
-function createTeller<Item>(
-  set: WatchedSet<Item>,
-  handlers: WatchHandlers<Item>,
-  known: Map<string, { key: ObjectKey; version: string }>,
-): Teller {
+function createTeller<Item>(set: WatchedSet<Item>, handlers: WatchHandlers<Item>, known: Known): Teller {
   const forget = (id: string): void => {
-    const entry = known.get(id)
-    if (entry === undefined) return
-    known.delete(id)
-    handlers.remove(entry.key)
+    if (known.delete(id)) handlers.remove(keyOf(id))
   }
   return {
     upsert(object) {
       const id = idOf(object)
       const version = object.metadata.resourceVersion
       // A list tells again what a watch has told.
-      if (known.get(id)?.version === version) return
+      if (known.get(id) === version) return
       const item = set.project(object)
       if (item === undefined) return forget(id)
-      const { namespace, name } = object.metadata
-      const key = namespace === undefined ? { name } : { namespace, name }
-      handlers.upsert(key, item)
+      handlers.upsert(keyOf(id), item)
       // Only what was taken is known: a handler that failed is told again.
-      known.set(id, { key, version })
+      known.set(id, version)
     },
     remove: (object) => forget(idOf(object)),
     listed(present) {
@@ -123,6 +117,13 @@ function createTeller<Item>(
 
 function idOf({ metadata: { namespace, name } }: KubeObject): string {
   return `${namespace ?? ''}/${name}`
+}
+
+/** No name of Kubernetes holds a slash. */
+function keyOf(id: string): ObjectKey {
+  const slash = id.indexOf('/')
+  const name = id.slice(slash + 1)
+  return slash === 0 ? { name } : { namespace: id.slice(0, slash), name }
 }
 
 /** Returns the version to watch from. */

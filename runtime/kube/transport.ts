@@ -8,7 +8,7 @@ import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
 
 export type Transport = {
-  /** Throws ApiUnavailable when there is no answer; the body is bounded. */
+  /** Throws ApiUnavailable when there is no answer, AnswerTooLarge when its body is beyond the bound. */
   send(request: TransportRequest, signal: AbortSignal): Promise<TransportAnswer>
   close(): Promise<void>
 }
@@ -16,11 +16,19 @@ export type Transport = {
 /** `retryAfterMs`: when the server wants to be asked again, where it says so in seconds. */
 export type TransportAnswer = { status: number; text: string; retryAfterMs: number | undefined }
 
-export type TransportRequest = { method: string; path: string; body?: string; contentType?: string }
+/** `maxAnswerBytes`: less than what any answer may have. */
+export type TransportRequest = { method: string; path: string; body?: string; contentType?: string; maxAnswerBytes?: number }
+
+/** Whoever asks for less gets an answer. */
+export class AnswerTooLarge extends Fault {
+  constructor(what: string, maxBytes: number) {
+    super('ApiUnavailable', `${what}: the answer is larger than ${maxBytes} bytes`)
+  }
+}
 
 const timeoutMs = 30_000
-/** A page of 500 GatewaySyncs with their full status is a few megabytes. */
-const maxBodyBytes = 32 * 1024 * 1024
+/** etcd takes 1.5 MiB for an object, which a pod as JSON may exceed several times. */
+const maxAnswerBytes = 32 * 1024 * 1024
 /** client-node itself reads a token file again after a minute. */
 const credentialsForMs = 30_000
 
@@ -53,7 +61,7 @@ export function createTransport(config: KubeConfig, { clock, userAgent, connecti
   }
 
   return {
-    async send({ method, path, body, contentType }, signal) {
+    async send({ method, path, body, contentType, maxAnswerBytes: maxBytes = maxAnswerBytes }, signal) {
       const stop = deadline(timeoutMs, signal)
       try {
         const { agent, authorization } = await credentials()
@@ -68,7 +76,7 @@ export function createTransport(config: KubeConfig, { clock, userAgent, connecti
           redirect: 'error',
           ...(body === undefined ? {} : { body }),
         })
-        const text = await readText(response.body as AsyncIterable<Uint8Array> | null, `${method} ${path}`)
+        const text = await readText(response.body as AsyncIterable<Uint8Array> | null, maxBytes, `${method} ${path}`)
         return { status: response.status, text, retryAfterMs: secondsToMs(response.headers.get('retry-after')) }
       } catch (error) {
         signal.throwIfAborted()
@@ -87,13 +95,13 @@ function secondsToMs(header: string | null): number | undefined {
   return header !== null && /^[0-9]{1,6}$/.test(header) ? Number(header) * 1000 : undefined
 }
 
-async function readText(body: AsyncIterable<Uint8Array> | null, what: string): Promise<string> {
+async function readText(body: AsyncIterable<Uint8Array> | null, maxBytes: number, what: string): Promise<string> {
   if (body === null) return ''
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {
     size += chunk.byteLength
-    if (size > maxBodyBytes) throw new Fault('ApiUnavailable', `${what}: the answer is larger than ${maxBodyBytes} bytes`)
+    if (size > maxBytes) throw new AnswerTooLarge(what, maxBytes)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

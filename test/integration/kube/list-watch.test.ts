@@ -6,7 +6,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
 import { runWithLease } from '../../../runtime/kube/lease.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
-import { leaseType, podType } from '../../../runtime/kube/types.ts'
+import { leaseType, podType, type ResourceType } from '../../../runtime/kube/types.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { requires } from '../../support/requires.ts'
 import { openWorld, tinyPod, until } from '../../support/world.ts'
@@ -56,6 +56,23 @@ void t.test(
     await done
   },
 )
+
+void t.test('objects that are large together come in smaller pages, each once', { timeout: 240_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const { kube, namespace, signal } = await openWorld(t)
+  const where = await namespace('large')
+  const type: ResourceType = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true }
+  const names = Array.from({ length: 12 }, (_, index) => `large-${index}`)
+  for (const name of names) {
+    const data = { text: 'x'.repeat(600_000) }
+    await kube.create(type, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: where, name }, data }, signal)
+  }
+  const pages: string[][] = []
+  for await (const { items } of kube.listPages(type, { namespace: where, fieldSelector: 'metadata.name!=kube-root-ca.crt' }, signal))
+    pages.push(items.map(({ metadata }) => metadata.name))
+  t.same(pages.flat().toSorted(), names.toSorted())
+  t.ok(pages.length > 1 && pages.every((page) => page.length <= 3), `pages of ${pages.map((page) => page.length).join(', ')}`)
+})
 
 void t.test('one of two contenders leads; when it gives back, the other follows at once', { timeout: 240_000 }, async (t) => {
   if (!requires(t, 'git')) return
