@@ -19,6 +19,7 @@ import { createPlaces, type PlaceLimits } from './places.ts'
 import { type AskLeader, forwardedHeader } from './forward.ts'
 import type { Change, DeliveryRoute, GatewayAccess, Origin } from './protocol.ts'
 import { busy, failed, problem } from './problems.ts'
+import { lookupPublished, requirePublished } from './published.ts'
 import { createSharedAnswers, type Make } from './shared.ts'
 import { streamed } from './stream.ts'
 
@@ -56,6 +57,8 @@ export type DeliveryDeps = {
   places?: PlaceLimits
   /** How long a reader may take nothing. */
   slowAfterMs?: number
+  /** How long a commit is waited for that is not known to be published. */
+  lateMs?: number
 }
 
 /** Each answer holds what waits for its reader; those that are the same share what git makes. */
@@ -104,7 +107,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
     ): Promise<Response> => {
       const { namespace, name } = context.req.param()
       const body = await readRequest(context.req.raw, bodies, namespace)
-      const deliverable = deps.lookup(namespace, name)
+      const deliverable = await lookupPublished(deps, { namespace, name, commit: commitOf(body) }, left.signal)
       if (deliverable === undefined)
         return problem(context, 404, 'NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
       const opened = await open(deliverable, body, left.signal)
@@ -225,11 +228,6 @@ async function* frames(blobs: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   yield encodeLastFrame()
 }
 
-function requirePublished({ commits, hasProfile }: Omit<Deliverable, 'source'>, commit: string, profile: string): void {
-  if (!commits.has(commit)) throw new Fault('CommitNotPublished', `commit ${commit} is not and was not published for this GatewaySync`)
-  if (!hasProfile(profile)) throw new Fault('UnknownProfile', `the GatewaySync has no profile "${profile}"`)
-}
-
 async function readRequest(request: Request, bodies: BodyBudget, namespace: string): Promise<unknown> {
   const body = await readJson(request, bodyLimits, bodies, namespace)
   if (body.kind === 'json') return body.value
@@ -244,6 +242,10 @@ const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [Reason, st
   tooLarge: ['PayloadTooLarge', `the body is larger than ${bodyLimits.maxBytes} bytes`],
   cutOff: ['PayloadMalformed', 'the body ended early'],
   busy: ['TooManyRequests', 'too many large requests are being read; try again'],
+}
+
+function commitOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'commit' in body ? body.commit : undefined
 }
 
 function parsed<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {

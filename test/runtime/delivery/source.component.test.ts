@@ -56,6 +56,24 @@ void t.test('delivery gives nothing to a caller without a valid token, nor of a 
   )
 })
 
+void t.test('an agent that hears of a commit before its controller does is answered', async (t) => {
+  if (!requires(t, 'git')) return
+  const inner = overMirror(t)
+  const asked = Promise.withResolvers<void>()
+  const commits = new Set<string>()
+  const lookup = () => {
+    asked.resolve()
+    return { commits, source: inner.source, hasProfile: () => true, revision: '1', access: async () => ({}) }
+  }
+  const { client, publish } = await serveDelivery(t, inner, { more: { lookup, lateMs: 60_000 } })
+  const commit = inner.repository.commit({ 'projects/a.txt': 'a' })
+  await publish(commit)
+  const outcome = reasonOf(client('good'), commit)
+  await asked.promise
+  commits.add(commit)
+  t.equal(await outcome, 'nothing was thrown')
+})
+
 void t.test('an answer that is cut off counts for nothing', async (t) => {
   if (!requires(t, 'git')) return
   const inner = overMirror(t)
@@ -75,7 +93,7 @@ void t.test('an answer that is cut off counts for nothing', async (t) => {
 void t.test('refused calls give their places back', async (t) => {
   if (!requires(t, 'git')) return
   const inner = overMirror(t)
-  const { client, publish } = await serveDelivery(t, inner)
+  const { client, publish } = await serveDelivery(t, inner, { more: { lateMs: 0 } })
   const commit = inner.repository.commit({ 'projects/a.txt': 'a' })
   for (let call = 0; call < 40; call += 1) t.equal(await reasonOf(client('good'), commit), 'CommitNotPublished')
   await publish(commit)

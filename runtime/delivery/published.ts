@@ -1,0 +1,37 @@
+/**
+ * Which commits may be delivered: those that are or were published for the GatewaySync, as far as this replica knows.
+ */
+import type { Clock } from '../clock.ts'
+import { Fault } from '../fault.ts'
+
+type Published = { commits: ReadonlySet<string>; hasProfile(name: string): boolean }
+
+/** How far a replica may be behind other watchers of the API server, and how often it is looked whether it has caught up. */
+const usualLateMs = 1_000
+const lookAgainMs = 20
+
+type Deps<Known> = { lookup(namespace: string, name: string): Known | undefined; clock: Clock; lateMs?: number }
+
+/**
+ * What is known of a GatewaySync. An agent may hear of a commit before this replica does, for both are told by the API server: one that is
+ * not known yet is waited for a moment.
+ */
+export async function lookupPublished<Known extends Published>(
+  { lookup, clock, lateMs = usualLateMs }: Deps<Known>,
+  { namespace, name, commit }: { namespace: string; name: string; commit: unknown },
+  signal: AbortSignal,
+): Promise<Known | undefined> {
+  const untilMs = clock.monotonicMs() + lateMs
+  for (;;) {
+    const known = lookup(namespace, name)
+    const isThere = typeof commit !== 'string' || known?.commits.has(commit) === true
+    if (isThere || clock.monotonicMs() >= untilMs) return known
+    await clock.wait(lookAgainMs, signal)
+  }
+}
+
+/** Throws CommitNotPublished, UnknownProfile. */
+export function requirePublished({ commits, hasProfile }: Published, commit: string, profile: string): void {
+  if (!commits.has(commit)) throw new Fault('CommitNotPublished', `commit ${commit} is not and was not published for this GatewaySync`)
+  if (!hasProfile(profile)) throw new Fault('UnknownProfile', `the GatewaySync has no profile "${profile}"`)
+}
