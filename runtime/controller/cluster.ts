@@ -1,12 +1,13 @@
 /**
- * Keeps the store current: three watches over GatewaySyncs, gateway pods and SyncReports, in all namespaces or in the given ones.
+ * Keeps the store current: watches over GatewaySyncs, the pods beside them and SyncReports, in all namespaces or in the given ones.
  */
 import type { Clock } from '../clock.ts'
 import type { Kube } from '../kube/client.ts'
 import { runListWatch, type WatchHandlers } from '../kube/list-watch.ts'
-import { gatewaySyncType, podType, syncReportType } from '../kube/types.ts'
+import { gatewaySyncType, type ObjectKey, podType, syncReportType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
 import { projectGatewaySync, projectPod, projectReport, type Store } from '../reconcile/store.ts'
+import { createPodScopes, type PodsListed } from './pod-scopes.ts'
 
 type Deps = { kube: Kube; clock: Clock; log: Log }
 
@@ -44,8 +45,7 @@ export async function watchCluster(deps: Deps, watching: Watching, signal: Abort
     change()
     if (without.size !== before) watching.forbidden?.(new Set([...without].map((name) => name.split('/')[0])).size)
   }
-  const handlersOf = (namespace: string | undefined, what: string): ScopeHandlers => {
-    const name = `${namespace ?? ''}/${what}`
+  const handlersOf = (scope: string | undefined, name: string): ScopeHandlers => {
     const startedMs = deps.clock.monotonicMs()
     waiting.add(name)
     return {
@@ -56,56 +56,105 @@ export async function watchCluster(deps: Deps, watching: Watching, signal: Abort
       failed({ reason, message }) {
         const isLate = deps.clock.monotonicMs() - startedMs >= (watching.forbiddenForMs ?? forbiddenForMs)
         // Without a right in the whole cluster nothing works, and saying so is all that is left.
-        if (namespace === undefined || !isLate || (reason !== 'Forbidden' && reason !== 'NotFound')) return
-        if (!without.has(name)) deps.log.warn({ namespace, reason, message }, 'a watched namespace cannot be listed; the others are served')
+        if (scope === undefined || !isLate || (reason !== 'Forbidden' && reason !== 'NotFound')) return
+        if (!without.has(name))
+          deps.log.warn({ namespace: scope, reason, message }, 'a watched namespace cannot be listed; the others are served')
         tell(() => without.add(name))
         settled(name)
       },
     }
   }
-  await Promise.all(scopes.flatMap((namespace) => watchScope(deps, watching.store, namespace, handlersOf, signal)))
+  await Promise.all(scopes.map((scope) => watchScope(deps, watching.store, scope, handlersOf, signal)))
 }
 
 type ScopeHandlers = Required<Pick<WatchHandlers<unknown>, 'synced' | 'failed'>>
 
-function watchScope(
+async function watchScope(
   deps: Deps,
   store: Store,
-  namespace: string | undefined,
-  handlersOf: (namespace: string | undefined, what: string) => ScopeHandlers,
+  scope: string | undefined,
+  handlersOf: (scope: string | undefined, name: string) => ScopeHandlers,
   signal: AbortSignal,
-): Promise<void>[] {
-  const scope = namespace === undefined ? {} : { namespace }
-  return [
+): Promise<void> {
+  const within = scope === undefined ? {} : { namespace: scope }
+  const running = new Set<Promise<void>>()
+  const pods = createPodScopes(
+    {
+      store,
+      watch(namespace, listed, own) {
+        const handlers = handlersOf(scope, `${namespace ?? scope ?? ''}/${podType.plural}`)
+        const work: Promise<void> = watchPods(deps, store, namespace ?? scope, { handlers, listed }, own).finally(() => {
+          running.delete(work)
+          // Who has given way to another watch is not waited for.
+          handlers.synced()
+        })
+        running.add(work)
+      },
+    },
+    signal,
+  )
+  const syncs = handlersOf(scope, `${scope ?? ''}/${gatewaySyncType.plural}`)
+  const reports = handlersOf(scope, `${scope ?? ''}/${syncReportType.plural}`)
+  await Promise.all([
     runListWatch(
       deps,
-      { type: gatewaySyncType, ...scope, project: projectGatewaySync },
+      { type: gatewaySyncType, ...within, project: projectGatewaySync },
       {
-        upsert: (_key, record) => store.upsertSync(record),
-        remove: (key) => store.removeSync(key.namespace ?? '', key.name),
-        ...handlersOf(namespace, gatewaySyncType.plural),
+        upsert: (_key, record) => pods.upsertSync(record),
+        remove: (key) => pods.removeSync(key.namespace ?? '', key.name),
+        ...syncs,
+        synced() {
+          // What of the pods is to be listed too is known from here on.
+          pods.syncsListed()
+          syncs.synced()
+        },
       },
       signal,
     ),
     runListWatch(
       deps,
-      { type: podType, ...scope, fieldSelector: livePods, project: projectPod },
-      {
-        upsert: (_key, pod) => store.upsertPod(pod),
-        remove: (key) => store.removePod(key.namespace ?? '', key.name),
-        ...handlersOf(namespace, podType.plural),
-      },
-      signal,
-    ),
-    runListWatch(
-      deps,
-      { type: syncReportType, ...scope, project: projectReport },
+      { type: syncReportType, ...within, project: projectReport },
       {
         upsert: (_key, report) => store.upsertReport(report),
         remove: (key) => store.removeReport(key.namespace ?? '', key.name),
-        ...handlersOf(namespace, syncReportType.plural),
+        ...reports,
       },
       signal,
     ),
-  ]
+  ])
+  await Promise.all(running)
+}
+
+async function watchPods(
+  deps: Deps,
+  store: Store,
+  namespace: string | undefined,
+  { handlers, listed }: { handlers: ScopeHandlers; listed: PodsListed },
+  signal: AbortSignal,
+): Promise<void> {
+  /** What the first list tells of. */
+  let told: Set<string> | undefined = new Set()
+  await runListWatch(
+    deps,
+    { type: podType, ...(namespace === undefined ? {} : { namespace }), fieldSelector: livePods, project: projectPod },
+    {
+      upsert(key, pod) {
+        told?.add(idOf(key))
+        store.upsertPod(pod)
+      },
+      remove: (key) => store.removePod(key.namespace ?? '', key.name),
+      ...handlers,
+      synced() {
+        const first = told
+        told = undefined
+        if (first !== undefined) listed((pod) => first.has(idOf(pod)))
+        handlers.synced()
+      },
+    },
+    signal,
+  )
+}
+
+function idOf({ namespace = '', name }: ObjectKey): string {
+  return `${namespace}/${name}`
 }

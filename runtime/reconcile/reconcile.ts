@@ -59,8 +59,8 @@ export type ReconcileDeps = {
   gone(record: { namespace: string; name: string }): void
 }
 
-/** A pure refresh of `checkedAt` is not worth a write, which wakes every agent, more often than this. */
-const refreshCheckedAtMs = 300_000
+/** A pure refresh of `checkedAt` is not worth a write, which wakes every agent, more often than this. The metric tells of each look. */
+const refreshCheckedAtMs = 3_600_000
 
 const clusterSpec = gatewaySyncSpec({ allowLocal: false })
 const localSpec = gatewaySyncSpec({ allowLocal: true })
