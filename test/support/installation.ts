@@ -18,11 +18,10 @@ import type { SyncReportStatus } from '../../runtime/gatewaysync/report.ts'
 import type { GatewaySyncStatus } from '../../runtime/gatewaysync/status.ts'
 import { gatewaySyncType, type KubeObject, leaseType, podType, syncReportType } from '../../runtime/kube/types.ts'
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
-import type { ControlPlaneOptions } from '../cluster/control-plane.ts'
 import { startGitHost, type GitHost } from './git-host.ts'
 import { type PodObject, startContainer } from './kubelet.ts'
 import { temporaryFolder } from './repository.ts'
-import { openWorld, until, type World } from './world.ts'
+import { openWorld, until, type World, type WorldOptions } from './world.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
@@ -57,11 +56,13 @@ export type Installation = {
 }
 
 /** `command` starts the controller; by itself that are its sources. No Service sends it calls, so that it ends without a delay. */
-export type InstallOptions = ControlPlaneOptions & {
+export type InstallOptions = WorldOptions & {
   command?: readonly string[]
   shutdownDelaySeconds?: number
   /** There will be a second replica, and all agents come to that one. */
   agentsAskStandby?: boolean
+  /** Works in the whole cluster, as by default; on a control plane of its own. Else in the namespaces that it is installed for. */
+  wholeCluster?: boolean
 }
 
 export type GatewayOptions = { account: string; simulator: Simulator; dataDir: string; profile?: string; mode?: string }
@@ -82,10 +83,11 @@ export async function install(
     command = [process.execPath, path.join(root, 'runtime/controller.ts')],
     shutdownDelaySeconds = 0,
     agentsAskStandby = false,
-    ...ownPlane
+    wholeCluster = false,
+    ...ownWorld
   }: InstallOptions = {},
 ): Promise<Installation> {
-  const world = await openWorld(t, ownPlane)
+  const world = await openWorld(t, ownWorld)
   const { kube, plane, signal } = world
   const folder = temporaryFolder(t, 'installation')
   const host = await startGitHost(path.join(folder, 'git'))
@@ -98,7 +100,7 @@ export async function install(
     ...values,
     // The git host of the tests is on this machine.
     source: { ...values.source, allowedAddresses: ['127.0.0.1'] },
-    watchNamespaces: [...namespaces.values()],
+    watchNamespaces: wholeCluster ? [] : [...namespaces.values()],
     certManager: { enabled: false },
     webhookReceiver: { enabled: true, token: { secret: token } },
   }

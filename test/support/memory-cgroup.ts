@@ -10,14 +10,30 @@ export type MemoryCgroup = {
   enter: { program: string; args: readonly string[] }
   /** The most that was charged so far. */
   peakMiB(): number
+  /** What is charged now but for what the kernel may drop first: by this the kubelet measures a container. */
+  workingSetMiB(): number
   /** To be called when nothing runs inside any more. */
   remove(): Promise<void>
 }
 
-type Files = { parent: string; limit: string; peak: string; swap?: string }
+type Files = { parent: string; limit: string; usage: string; peak: string; inactive: string; swap?: string }
 
-const first: Files = { parent: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes', peak: 'memory.max_usage_in_bytes' }
-const second: Files = { parent: '/sys/fs/cgroup', limit: 'memory.max', peak: 'memory.peak', swap: 'memory.swap.max' }
+const first: Files = {
+  parent: '/sys/fs/cgroup/memory',
+  limit: 'memory.limit_in_bytes',
+  usage: 'memory.usage_in_bytes',
+  peak: 'memory.max_usage_in_bytes',
+  inactive: 'total_inactive_file',
+}
+const second: Files = {
+  parent: '/sys/fs/cgroup',
+  limit: 'memory.max',
+  usage: 'memory.current',
+  peak: 'memory.peak',
+  inactive: 'inactive_file',
+  swap: 'memory.swap.max',
+}
+const mebibyte = 1024 * 1024
 
 /** Undefined where there is none to be had. */
 export function memoryCgroup(limitMiB: number): MemoryCgroup | undefined {
@@ -29,7 +45,7 @@ export function memoryCgroup(limitMiB: number): MemoryCgroup | undefined {
     return undefined
   }
   try {
-    writeFileSync(path.join(folder, files.limit), String(limitMiB * 1024 * 1024))
+    writeFileSync(path.join(folder, files.limit), String(limitMiB * mebibyte))
     if (files.swap !== undefined && existsSync(path.join(folder, files.swap))) writeFileSync(path.join(folder, files.swap), '0')
     // Where nobody may write this, nobody gets in.
     writeFileSync(path.join(folder, 'cgroup.procs'), '')
@@ -39,9 +55,14 @@ export function memoryCgroup(limitMiB: number): MemoryCgroup | undefined {
       return undefined
     }
   }
+  const read = (name: string): string => readFileSync(path.join(folder, name), 'utf8')
   return {
     enter: { program: '/bin/sh', args: ['-c', 'echo $$ > "$0" && exec "$@"', path.join(folder, 'cgroup.procs')] },
-    peakMiB: () => Number(readFileSync(path.join(folder, files.peak), 'utf8')) / (1024 * 1024),
+    peakMiB: () => Number(read(files.peak)) / mebibyte,
+    workingSetMiB() {
+      const inactive = new RegExp(`^${files.inactive} (\\d+)$`, 'm').exec(read('memory.stat'))?.[1]
+      return (Number(read(files.usage)) - Number(inactive ?? 0)) / mebibyte
+    },
     async remove() {
       const endMs = systemClock.monotonicMs() + 10_000
       while (!isRemoved(folder) && systemClock.monotonicMs() < endMs) await systemClock.wait(20)

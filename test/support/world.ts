@@ -30,10 +30,13 @@ export type World = {
   as(token: string): Kube
 }
 
-export async function openWorld(t: Pick<Test, 'teardown'>, options: ControlPlaneOptions = {}): Promise<World> {
+/** `lifetimeMs`: after so long every call to the API server fails. */
+export type WorldOptions = ControlPlaneOptions & { lifetimeMs?: number }
+
+export async function openWorld(t: Pick<Test, 'teardown'>, { lifetimeMs = 300_000, ...options }: WorldOptions = {}): Promise<World> {
   const plane = await startControlPlane(options)
   t.teardown(async () => plane.stop())
-  const signal = AbortSignal.timeout(300_000)
+  const signal = AbortSignal.timeout(lifetimeMs)
   const client = (kubeconfig: string): Kube => {
     const kube = createKube(loadKube({ kubeconfig }), { clock: systemClock, userAgent: 'test' })
     t.teardown(async () => kube.close())

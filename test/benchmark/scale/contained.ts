@@ -1,0 +1,66 @@
+/**
+ * The controller as its image starts it, in the memory of its container: bundled, with the image's flags and environment, git's children
+ * inside. The program of Node is a copy of its own, read first from inside, so that its pages count as they do on a node that runs nothing
+ * else of that image.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { nodeOptions } from '../../../runtime/gatewaysync/names.ts'
+import { imageEnvironment, imageFlags } from '../../support/image-flags.ts'
+import { memoryOf } from '../../support/measured-process.ts'
+import { memoryCgroup } from '../../support/memory-cgroup.ts'
+
+export type Contained = {
+  command: readonly string[]
+  /** Undefined where this user may set no limit; then the memory of the process alone is looked at. */
+  limitMiB: number | undefined
+  /** What the kubelet would tell of the container whose process this is. */
+  workingSetMiB(pid: number): number
+  remove(): Promise<void>
+}
+
+const root = path.resolve(import.meta.dirname, '../../..')
+
+export function containController(limitMiB: number): Contained {
+  execFileSync(process.execPath, [path.join(root, 'scripts/bundle.ts')])
+  const cgroup = memoryCgroup(limitMiB)
+  // On a disk: files in memory would count for ever.
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-scale-'))
+  const node = path.join(folder, 'node')
+  const inside = cgroup === undefined ? [] : [cgroup.enter.program, ...cgroup.enter.args]
+  const [program, ...args] = [...inside, '/bin/sh', '-c', 'cp "$0" "$1" && sync "$1"', process.execPath, node]
+  execFileSync(program, args)
+  const environment = Object.entries({ ...imageEnvironment('controller'), NODE_OPTIONS: nodeOptions }).map(
+    ([name, value]) => `${name}=${value}`,
+  )
+  return {
+    command: [...inside, 'env', ...environment, node, ...imageFlags('controller'), path.join(root, 'build/controller.js')],
+    limitMiB: cgroup === undefined ? undefined : limitMiB,
+    workingSetMiB: (pid) => cgroup?.workingSetMiB() ?? memoryOf(pid).residentMiB,
+    async remove() {
+      await cgroup?.remove()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Looks again and again; `stop` tells the highest figure and the mean. */
+export function sample(look: () => number, everyMs = 50): { stop(): { peak: number; mean: number } } {
+  const seen: number[] = [look()]
+  const timer = setInterval(() => seen.push(look()), everyMs)
+  return {
+    stop() {
+      clearInterval(timer)
+      return { peak: Math.max(...seen), mean: seen.reduce((sum, value) => sum + value, 0) / seen.length }
+    },
+  }
+}
+
+/** Processor time of a process and of its ended children, in milliseconds (fields 14 to 17 of proc(5) stat, 100 ticks a second). */
+export function processorMs(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0)
+}

@@ -1,0 +1,98 @@
+/**
+ * Many GatewaySyncs with gateway pods and SyncReports. The pods are objects alone: admission puts an agent into each, and nothing runs it.
+ */
+import { apiVersion, podAnnotations, syncReportKind } from '../../../runtime/gatewaysync/names.ts'
+import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
+import { podType, syncReportType } from '../../../runtime/kube/types.ts'
+import type { Installation } from '../../support/installation.ts'
+import { chartPod } from '../../support/pods.ts'
+
+export type Plant = { namespace: string; name: string; repo: string }
+export type GatewayPod = { plant: Plant; name: string; uid: string }
+
+/** The account of gateway pods; each namespace of the installation has it. */
+const account = 'gateway'
+/** What the API server takes at a time without refusing anybody. */
+const atOnce = 24
+
+/** Does something with each, several at a time. */
+export async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++) {
+      const item = items[index]
+      if (item !== undefined) await work(item)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+}
+
+export function specOf(repo: string): object {
+  return {
+    git: { repo, ref: 'main' },
+    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  }
+}
+
+export async function createPlants(cluster: Installation, plants: readonly Plant[]): Promise<void> {
+  await forEach(plants, async ({ namespace, name, repo }) => await cluster.gatewaySync(namespace, name, specOf(repo)))
+}
+
+/** As the vendor's chart makes them, so that a page of them is as large as anywhere. */
+export async function createPods({ world }: Installation, plants: readonly Plant[], ofEach: number): Promise<GatewayPod[]> {
+  const made: GatewayPod[] = []
+  const wanted = plants.flatMap((plant) => Array.from({ length: ofEach }, (_, index) => ({ plant, name: `${plant.name}-gw-${index}` })))
+  await forEach(wanted, async ({ plant, name }) => {
+    const { metadata, spec } = chartPod({ [podAnnotations.gatewaySync]: plant.name })
+    const { generateName: _, ...rest } = metadata
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...rest, name, namespace: plant.namespace },
+      spec: { ...spec, serviceAccountName: account },
+    }
+    const { uid } = (await world.kube.create(podType, pod, world.signal)).metadata
+    made.push({ plant, name, uid })
+  })
+  return made
+}
+
+export async function createReports({ world }: Installation, pods: readonly GatewayPod[]): Promise<void> {
+  await forEach(pods, async ({ plant, name, uid }) => {
+    const metadata = { namespace: plant.namespace, name, ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid }] }
+    const spec = { gatewaySync: plant.name, podUid: uid }
+    await world.kube.create(syncReportType, { apiVersion, kind: syncReportKind.kind, metadata, spec }, world.signal)
+  })
+}
+
+export async function writeReport(
+  { world }: Installation,
+  { plant, name }: GatewayPod,
+  applied: { commit: string; syncHash: string },
+): Promise<void> {
+  const status = statusOf(name, applied)
+  const key = { namespace: plant.namespace, name }
+  await world.kube.mergePatch(syncReportType, key, { status }, { subresource: 'status' }, world.signal)
+}
+
+/** About what an agent tells of a gateway with some projects. */
+function statusOf(gateway: string, { commit, syncHash }: { commit: string; syncHash: string }): SyncReportStatus {
+  const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
+  return {
+    phase: 'Synced',
+    commit,
+    ref: 'main',
+    syncHash,
+    gateway,
+    profile: 'default',
+    mode: { name: 'prod', from: 'gateway' },
+    files: { added: 0, changed: 1, removed: 0, unchanged: 99, bytes: 400 },
+    scan: { projects: { finishedAt: at }, finishedAt: at },
+    projects: ['global', 'line-1', 'line-2', 'overview'],
+    message: '1 file was changed',
+    startedAt: at,
+    finishedAt: at,
+    agentVersion: '0.1.0',
+    history: [{ commit, phase: 'Synced', finishedAt: at }],
+  }
+}
