@@ -36,6 +36,10 @@ export function* unlistedFile(facts: ResourceFacts): Generator<Found> {
   }
 }
 
+export function* lfsPointer(facts: ResourceFacts): Generator<Found> {
+  for (const path of facts.pointers) yield at(facts, path, 'is a pointer of Git LFS and not the content')
+}
+
 export function* staleSignature(facts: ResourceFacts): Generator<Found> {
   const { parsed, resource, hash } = facts
   if (parsed.kind !== 'ok') return

@@ -5,6 +5,7 @@
 import { createHash, hash, type Hash } from 'node:crypto'
 import { type Complexity, createCounter, isWithinComplexity } from '../json-scan.ts'
 import type { ContentSink, Entry, Listing } from './listing.ts'
+import { isLfsPointer } from './lfs-pointer.ts'
 import { maxManifestBytes, type ParsedResource, parseResource } from './manifests.ts'
 import type { Resource } from './resources.ts'
 import type { Collection } from './tree.ts'
@@ -12,11 +13,12 @@ import { nameInResource } from './facts.ts'
 
 export type Placed = { collection: Collection; resource: Resource }
 
-/** `json` holds the parsed JSON files other than the manifest. */
+/** `json` holds the parsed JSON files other than the manifest; `pointers` the paths of files that are pointers of Git LFS. */
 export type ResourceContent = Placed & {
   manifest: ParsedResource
   hashes: ReadonlyMap<string, string>
   json: ReadonlyMap<string, unknown>
+  pointers: readonly string[]
 }
 
 /** Larger files are hashed as they stream by, and not searched. */
@@ -35,7 +37,14 @@ export async function readResources(
   await listing.read(entries, createSink(placed, take), signal)
 }
 
-type Open = { manifest: ParsedResource; hashes: Map<string, string>; json: Map<string, unknown>; parsed: Complexity; left: number }
+type Open = {
+  manifest: ParsedResource
+  hashes: Map<string, string>
+  json: Map<string, unknown>
+  pointers: string[]
+  parsed: Complexity
+  left: number
+}
 
 function createSink(placed: readonly Placed[], take: (content: ResourceContent) => void): ContentSink {
   const file = createFileReader()
@@ -53,6 +62,7 @@ function createSink(placed: readonly Placed[], take: (content: ResourceContent) 
         manifest: parseResource(undefined),
         hashes: new Map(),
         json: new Map(),
+        pointers: [],
         parsed: none,
         left: 1 + current().resource.files.length,
       }
@@ -63,11 +73,13 @@ function createSink(placed: readonly Placed[], take: (content: ResourceContent) 
     end() {
       const { resource, collection } = current()
       if (open === undefined) return
-      if (entry.path === resource.manifest.path) open.manifest = parseResource(file.held())
+      const held = file.held()
+      if (held !== undefined && isLfsPointer(held)) open.pointers.push(entry.path)
+      if (entry.path === resource.manifest.path) open.manifest = parseResource(held)
       else {
         const name = nameInResource(resource, entry.path)
         open.hashes.set(name, file.hash())
-        const bytes = name.endsWith('.json') ? file.held() : undefined
+        const bytes = name.endsWith('.json') ? held : undefined
         const sum = bytes === undefined ? undefined : withMore(open.parsed, bytes)
         if (sum !== undefined) {
           open.parsed = sum
@@ -77,10 +89,10 @@ function createSink(placed: readonly Placed[], take: (content: ResourceContent) 
       }
       open.left -= 1
       if (open.left > 0) return
-      const { manifest, hashes, json } = open
+      const { manifest, hashes, json, pointers } = open
       open = undefined
       index += 1
-      take({ collection, resource, manifest, hashes, json })
+      take({ collection, resource, manifest, hashes, json, pointers })
     },
   }
 }

@@ -1,5 +1,6 @@
 /**
- * A directory as a listing. Links are never followed, `.git` is never entered, and neither are folders of dependencies.
+ * A directory as a listing. Links are never followed, `.git` is never entered, and neither are folders of dependencies and submodules: a
+ * commit of the directory holds no file of theirs.
  */
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import path from 'node:path'
@@ -57,9 +58,14 @@ function* walk(folder: string, below: string): Generator<Entry> {
 function* walkFolder(folder: string, below: string): Generator<Entry> {
   for (const entry of readFolder(path.join(folder, below))) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`
-    if (entry.isDirectory() && !notEntered.has(entry.name)) yield* walkFolder(folder, name)
+    if (entry.isDirectory() && !notEntered.has(entry.name) && !isRepository(path.join(folder, name))) yield* walkFolder(folder, name)
     else if (entry.isFile()) yield { path: name }
   }
+}
+
+/** A folder with a `.git` of its own; that of a submodule is a file. */
+function isRepository(folder: string): boolean {
+  return lstatSync(path.join(folder, '.git'), { throwIfNoEntry: false }) !== undefined
 }
 
 function readFolder(folder: string) {

@@ -36,6 +36,8 @@ export type ResourceFacts = {
   hash(file: string): string | undefined
   /** The JSON value of each file that was small enough to be searched. */
   json: ReadonlyMap<string, unknown>
+  /** Paths of files that are pointers of Git LFS. */
+  pointers: readonly string[]
   /** The nearest resource that this one overrides. */
   base: (Digest & { collection: string }) | undefined
   /** Known where a resource of that name exists in several collections. */

@@ -136,6 +136,12 @@ export const rules = {
     why: 'It is no part of the resource; the gateway ignores it.',
     fix: 'Add it to "files" or remove it.',
   },
+  'lfs-pointer': {
+    severity: 'error',
+    title: 'A file of a resource is a pointer of Git LFS.',
+    why: 'What LFS stores elsewhere is not fetched: the gateway would read the text of the pointer as the content.',
+    fix: 'Keep the file in git itself: run git lfs untrack with its pattern, then git add --renormalize with the file, and commit.',
+  },
   'missing-resource-json': {
     severity: 'warning',
     title: 'A folder in the place of a resource has files but no `resource.json`.',

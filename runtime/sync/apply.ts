@@ -3,6 +3,7 @@
  * the journal on it runs through without a pause, or is undone.
  */
 import type { Clock } from '../clock.ts'
+import { isLfsPointer } from '../collections/lfs-pointer.ts'
 import type { BlobsRequest, Source } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
@@ -30,14 +31,6 @@ export type StagedRun = {
   staged: Staged
   findings: Finding[]
   judged: ReadonlySet<string>
-}
-
-/** Git LFS keeps this text in place of the content; a gateway would read it as the content. */
-const lfsPointer = Buffer.from('version https://git-lfs.github.com/spec/')
-
-function isLfsPointer(content: Uint8Array): boolean {
-  if (content.length < lfsPointer.length || content.length > 1024) return false
-  return lfsPointer.equals(content.subarray(0, lfsPointer.length))
 }
 
 /** Writes all new content aside. A failure or an abort leaves nothing behind. */

@@ -101,6 +101,17 @@ void t.test('lint: a commit, a branch and a repository are checked as they are, 
   t.match(await runCli(['lint', bare, '--ref', 'main']), { code: 0 })
 })
 
+void t.test('lint: the files of a submodule do not count, for no commit of the directory holds them', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder } = repositoryOf(t, validTree())
+  const submodule = path.join(folder, root, 'submodule')
+  mkdirSync(submodule)
+  writeFileSync(path.join(submodule, 'a.json'), '{}')
+  t.match(await runCli(['lint', folder]), { code: 1, stdout: /missing-config-mode/ }, 'as a plain folder')
+  writeFileSync(path.join(submodule, '.git'), 'gitdir: ../../../../.git/modules/submodule\n')
+  t.match(await runCli(['lint', folder]), { code: 0 })
+})
+
 void t.test('lint: JSON has the shape that is promised', async (t) => {
   if (!requires(t, 'git')) return
   const { stdout, code } = await runCli(['lint', repositoryOf(t, broken).folder, '--format', 'json'])

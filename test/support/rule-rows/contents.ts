@@ -5,6 +5,8 @@ import type { RuleId } from '../../../runtime/collections/rules.ts'
 import { config, modeJson, resource, root } from '../collection-tree.ts'
 import { changed, manifest, systemProperties, withResource, type Row } from './row.ts'
 
+const lfsPointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345\n`
+
 export const contents = {
   'invalid-resource-json': [
     {
@@ -42,6 +44,18 @@ export const contents = {
       fault: 'a resource below a resource',
       files: withResource(resource('core/ignition/tag-provider/line/below', {})),
       findings: ['warning unlisted-file core/ignition/tag-provider/line/below/resource.json'],
+    },
+  ],
+  'lfs-pointer': [
+    {
+      fault: 'a picture that LFS stores elsewhere',
+      files: withResource(resource('core/ignition/images/logo', { 'data.bin': lfsPointer })),
+      findings: ['error lfs-pointer core/ignition/images/logo/data.bin'],
+    },
+    {
+      fault: 'a manifest that LFS stores elsewhere',
+      files: changed({ [systemProperties]: lfsPointer }),
+      findings: [`error invalid-resource-json ${systemProperties}`, `error lfs-pointer ${systemProperties}`],
     },
   ],
   'missing-resource-json': [

@@ -1,0 +1,13 @@
+/**
+ * What Git LFS keeps in git in place of a file. Pure.
+ */
+
+/** The first line of every pointer, but for the version. */
+const start = Buffer.from('version https://git-lfs.github.com/spec/')
+/** Longer ones are none: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md. */
+const maxPointerBytes = 1024
+
+/** Whether this is the pointer and not the content, which a gateway would then read as the content. */
+export function isLfsPointer(content: Uint8Array): boolean {
+  return content.length >= start.length && content.length <= maxPointerBytes && start.equals(content.subarray(0, start.length))
+}
