@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { AgentSettings } from './agent-settings.ts'
 import { podInfoFiles } from './agent-settings.ts'
-import { parseDownwardFile, type PodFacts } from './agent/desired.ts'
+import { type FollowedSync, parseDownwardFile, type PodFacts } from './agent/desired.ts'
 import { createAccessKeeper } from './agent/gateway-access.ts'
 import { createFollower, type Follower } from './agent/follow.ts'
 import { type AgentCounters, countReport, exposition, noCycles } from './agent/metrics.ts'
@@ -74,7 +74,11 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
   }
   const follower = createAgentFollower(deps, settings, () => watch.name(), report)
   const annotations = (): PodFacts['annotations'] => podFactsOf(settings).annotations
-  const watch = watchSync({ kube, clock, log, observe: (followed) => follower.observe(followed) }, { namespace, named, annotations })
+  const observe = (followed: FollowedSync | undefined): void => {
+    follower.observe(followed)
+    reporter.missed(followed?.status.unreported?.includes(podName) ?? false)
+  }
+  const watch = watchSync({ kube, clock, log, observe }, { namespace, named, annotations })
   const probes = await serveProbes(
     { health: () => follower.health(), metrics: () => exposition(last, counters) },
     { port: settings.port, host: '::' },

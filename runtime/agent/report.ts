@@ -11,10 +11,13 @@ import type { Kube } from '../kube/client.ts'
 import { mergePatchBetween } from '../kube/merge-patch.ts'
 import { syncReportType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
+import { createWake } from './wake.ts'
 
 export type Reporter = {
   /** Replaces what is to be reported. */
   report(status: SyncReportStatus): void
+  /** What the status of the GatewaySync says each time that it is seen: whether the controller knows of no report of this pod. */
+  missed(isMissed: boolean): void
   /** Writes until the signal; then tries once more to write what is left, within `lastWriteMs`. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -30,6 +33,8 @@ export type ReporterIdentity = {
 type ReportSpec = { gatewaySync: string; podUid: string }
 
 const lastWriteMs = 3_000
+/** A status that was written before our report arrived may say for a moment that there is none. */
+const believedMs = 10_000
 
 /** Whether two reports differ in when they were made alone. */
 function saysTheSame(one: SyncReportStatus, other: SyncReportStatus): boolean {
@@ -44,7 +49,9 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
   /** What the API server holds as far as we know; undefined: look first. `ours`: its spec names this pod. */
   let stored: { status: Record<string, unknown>; spec: ReportSpec; ours: boolean } | undefined
   let unwritten = false
-  let wake: (() => void) | undefined
+  let isMissed = false
+  let writtenMs = 0
+  const wake = createWake(clock)
 
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: identity.podName, uid: identity.podUid }]
 
@@ -71,6 +78,7 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
       // Last, so that a predecessor's status is never taken for ours.
       if (!stored.ours) await kube.mergePatch(syncReportType, key, { spec }, {}, signal)
       stored = { status: { ...status }, spec, ours: true }
+      writtenMs = clock.monotonicMs()
     } catch (error) {
       // Deleted, or owned by an older pod of the name: the next try looks again.
       stored = undefined
@@ -86,20 +94,35 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
     unwritten = newest !== wanted
   }
 
+  /** Somebody has removed a report that was written: nothing else would tell an agent whose gateway rests. */
+  const isLost = (): boolean => isMissed && stored !== undefined
+
+  /** Once for each status that says so: a controller that is away repeats nothing, and its last word may be old. */
+  const writeAnew = (): void => {
+    stored = undefined
+    isMissed = false
+    unwritten = true
+  }
+
   return {
     report(status) {
       // A look that found everything as it was is no news: an idle gateway writes nothing.
       if (wanted !== undefined && saysTheSame(wanted, status)) return
       wanted = status
       unwritten = true
-      wake?.()
+      wake.call()
+    },
+    missed(next) {
+      isMissed = next
+      wake.call()
     },
     async run(signal) {
-      signal.addEventListener('abort', () => wake?.(), { once: true })
       let failures = 0
       while (!signal.aborted) {
         if (!unwritten) {
-          await new Promise<void>((resolve) => (wake = resolve))
+          const believedForMs = writtenMs + believedMs - clock.monotonicMs()
+          if (isLost() && believedForMs <= 0) writeAnew()
+          else await wake.wait(isLost() ? believedForMs : undefined, signal)
           continue
         }
         try {

@@ -7,7 +7,7 @@ import { Fault, type Reason } from '../fault.ts'
 import { meaningOf, needsSomebody } from './conditions.ts'
 import { describeErrors } from './findings.ts'
 import { summarise } from './summary.ts'
-import { countGateways, type GatewayPod, type GatewayReport, isOutdated, observeGateways } from './gateways.ts'
+import { countGateways, type GatewayPod, type GatewayReport, isOutdated, isUnreported, observeGateways } from './gateways.ts'
 import {
   type Annotations,
   type Answer,
@@ -22,7 +22,7 @@ import {
   wantedRef,
 } from './request.ts'
 import type { GatewaySyncSpec } from './spec.ts'
-import type { Finding, GatewaySyncStatus } from './status.ts'
+import { type Finding, type GatewaySyncStatus, maxUnreported } from './status.ts'
 import type { CommitHash, RefName } from './values.ts'
 
 /** What the git host and the checks said about the wanted ref in this pass. */
@@ -91,6 +91,8 @@ export function decide(observed: Observed): Decision {
     history: step.history,
     conditions: [],
   }
+  const unreported = gateways.filter(isUnreported).map(({ pod }) => pod)
+  if (unreported.length > 0) status.unreported = unreported.slice(0, maxUnreported)
   const outdatedAgents = gateways.filter(isOutdated).length
   if (outdatedAgents > 0) status.outdatedAgents = outdatedAgents
   const handled = requests.at(-1)?.id

@@ -124,6 +124,11 @@ export function countGateways(gateways: readonly Gateway[]): GatewayCounts {
   return counts
 }
 
+/** Whether nobody knows what a gateway runs because it has no report, though an agent is there to write one. */
+export function isUnreported({ reason }: Gateway): boolean {
+  return reason === 'NoReport'
+}
+
 /** Whether the agent of a gateway is too old for what the GatewaySync asks for. */
 export function isOutdated({ reason }: Gateway): boolean {
   return reason === 'AgentOutdated'

@@ -9,6 +9,9 @@ const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const hash = v.pipe(v.string(), v.regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/))
 
+/** As many names as a status can show; when these have reported, the next are named. */
+export const maxUnreported = 20
+
 export const condition = v.object({
   type: text(316),
   status: v.picklist(['True', 'False', 'Unknown']),
@@ -110,6 +113,13 @@ export const gatewaySyncStatus = v.object({
         missingAgent: count,
       }),
       v.description('How many gateways are in which state; the states add up to total.'),
+    ),
+  ),
+  unreported: v.optional(
+    v.pipe(
+      v.array(text(253)),
+      v.maxLength(maxUnreported),
+      v.description('Gateway pods that run an agent and have no SyncReport; an agent that reads its name here reports again.'),
     ),
   ),
   outdatedAgents: v.optional(

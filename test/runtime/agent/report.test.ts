@@ -6,6 +6,7 @@ import { Fault } from '../../../runtime/fault.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
 import { silentLog } from '../../../runtime/log.ts'
+import { steppedClock } from '../../support/stepped-clock.ts'
 
 type Members = Record<string, unknown>
 type Report = { metadata: Members; spec: { gatewaySync?: string; podUid?: string }; status?: Partial<SyncReportStatus> }
@@ -91,6 +92,34 @@ void t.test('a report is made where there is none, and again where somebody has 
   while (world.report()?.status?.phase !== 'Synced') await turn()
   await agent.stop()
 })
+
+void t.test(
+  'a report that somebody has removed is written again when the controller misses it, once for each time it says so',
+  async (t) => {
+    const world = cluster()
+    const time = steppedClock()
+    const stop = new AbortController()
+    const reporter = createReporter({ kube: world.kube, clock: time.clock, log: silentLog }, identity)
+    const running = reporter.run(stop.signal)
+    reporter.report({ phase: 'Synced', commit })
+    while (world.report()?.status?.phase !== 'Synced') await turn()
+    const writes = world.seen.length
+    // A status from before the report arrived; the next one knows of it.
+    reporter.missed(true)
+    reporter.missed(false)
+    for (let turns = 0; turns < 20; turns++) await turn()
+    t.equal(world.seen.length, writes, 'what is on its way is waited for')
+
+    world.remove()
+    reporter.missed(true)
+    void time.step(10_000)
+    while (world.report()?.status?.phase !== 'Synced') await turn()
+    t.strictSame(world.report()?.status, { phase: 'Synced', commit })
+    t.strictSame(world.report()?.spec, { gatewaySync: 'one', podUid: 'new' })
+    stop.abort(new Error('stop'))
+    await running
+  },
+)
 
 void t.test('a report is tried until the API server takes it, and only the newest is written', async (t) => {
   const world = cluster()

@@ -118,6 +118,17 @@ void t.test('a report of an earlier pod of the same name does not count', async 
     reports: new Map([[name, { ...old, podUid: 'earlier' }]]),
   })
   t.match(status.gateways, { total: 1, synced: 0, pending: 1 })
+  t.same(status.unreported, ['gw-0'])
+})
+
+void t.test('the gateways that have no report are named, as many as fit', async (t) => {
+  const names = Array.from({ length: 25 }, (_, index) => `gw-${String(index).padStart(2, '0')}`)
+  const pods = [...names.map((name) => pod(name)), pod('hand-made', { injected: false }), pod('crashed', { agentDown: 'the agent ended' })]
+  const { status } = pass({ source: resolved(), pods })
+  t.same(status.unreported, names.slice(0, 20))
+  const some = new Map(names.slice(1).map((name) => report(name, {})))
+  t.same(pass({ source: resolved(), status, pods, reports: some }).status.unreported, ['gw-00'])
+  t.equal(pass({ source: resolved(), status, pods: [pod('gw-00')], reports: new Map([report('gw-00', {})]) }).status.unreported, undefined)
 })
 
 void t.test('a pod without its agent makes AgentsInjected and Ready false', async (t) => {
