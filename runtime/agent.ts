@@ -16,7 +16,7 @@ import { type Clock, systemClock } from './clock.ts'
 import { readAgentConfig } from './config.ts'
 import { type DeliveryClient, deliveryClient } from './delivery/client.ts'
 import type { GatewayAccess, Source } from './delivery/protocol.ts'
-import { Fault } from './fault.ts'
+import { asFault, Fault } from './fault.ts'
 import { connectGateway, type Gateway } from './gateway/gateway.ts'
 import { createModeFinder } from './gateway/mode.ts'
 import type { SyncReportStatus } from './gatewaysync/report.ts'
@@ -25,6 +25,7 @@ import { createKube, loadKube } from './kube/client.ts'
 import { createLog, type Log } from './log.ts'
 import { readSmallFile } from './sync/disk.ts'
 import { type EngineMemory, present, recoverFolder, runCycle } from './sync/cycle.ts'
+import { sinceFirstStart } from './sync/first-start.ts'
 import { isInterrupted } from './sync/journal.ts'
 import { releaseLock } from './sync/lock.ts'
 import { version } from './version.ts'
@@ -135,8 +136,19 @@ function createAgentFollower(
       cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory, only: settings.podUid }, wanted, signal),
       report,
     },
-    { gatewaySync, dataDir, agentVersion: version },
+    { gatewaySync, dataDir, agentVersion: version, waitedMs: waitedMs({ log }, settings) },
   )
+}
+
+/** What cannot be written down begins anew with each start; the cycle says why nothing can be written. */
+function waitedMs({ log }: { log: Log }, { dataDir, podUid }: Following): number {
+  try {
+    return sinceFirstStart(dataDir, podUid)
+  } catch (error) {
+    const { reason, message } = asFault(error)
+    log.warn({ reason, message }, 'the time of the first start cannot be kept')
+    return 0
+  }
 }
 
 type ClientOf = () => DeliveryClient

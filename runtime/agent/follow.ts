@@ -39,6 +39,8 @@ export type FollowOptions = {
   gatewaySync: string | undefined
   dataDir: string
   agentVersion: string
+  /** For how long earlier processes of this agent have held the gateway back already. */
+  waitedMs?: number
 }
 
 export type Follower = {
@@ -61,7 +63,7 @@ const keptHistory = 5
 export function createFollower(deps: FollowDeps, options: FollowOptions): Follower {
   const { clock, log } = deps
   const wake = createWake(clock)
-  const startedMs = clock.monotonicMs()
+  const startedMs = clock.monotonicMs() - (options.waitedMs ?? 0)
   let read = false
   let followed: FollowedSync | undefined
   let followedText = ''
@@ -90,7 +92,11 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const now = startGate({ settings: desired?.start, synced, whole, sinceStartMs: clock.monotonicMs() - startedMs })
     if (now.kind === 'held') return now
     opened = now
-    if (now.by === 'deadline') log.warn({}, 'the gateway starts without a commit: none came in time')
+    if (now.by === 'deadline') {
+      log.warn({}, 'the gateway starts without a commit: none came in time')
+      // Whoever asked first, the next look reports it.
+      wake.call()
+    }
     return now
   }
 

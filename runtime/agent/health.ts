@@ -41,7 +41,7 @@ type StartFacts = {
   synced: boolean
   /** The volume holds a whole commit, be it the published one or not. */
   whole: boolean
-  /** Milliseconds since the agent started. */
+  /** Milliseconds since the agent of this pod first started. */
   sinceStartMs: number
 }
 

@@ -20,6 +20,11 @@ export function currentBootId(): string {
   }
 }
 
+/** Milliseconds that only ever grow, the same for all processes of one boot. */
+export function sinceBootMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
+}
+
 /** Whether every owned file must be verified by its content before its stat is believed. */
 export function mustVerify(dataDir: string, state: State, bootId: string): boolean {
   return state.bootId !== bootId && readClean(dataDir) !== state.publish

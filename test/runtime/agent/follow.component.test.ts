@@ -22,7 +22,7 @@ import { until } from '../../support/world.ts'
 
 const pod = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
 
-type Options = { dataDir?: string; clock?: Clock; gateway?: Gateway; mode?: FollowDeps['mode']; profile?: object }
+type Options = { dataDir?: string; clock?: Clock; gateway?: Gateway; mode?: FollowDeps['mode']; profile?: object; waitedMs?: number }
 
 function setUp(t: Pick<Test, 'teardown'>, options: Options = {}) {
   const { dataDir = temporaryFolder(t, 'follow'), clock = systemClock, gateway, mode = async () => ({ name: '', from: 'none' }) } = options
@@ -58,7 +58,7 @@ function setUp(t: Pick<Test, 'teardown'>, options: Options = {}) {
         runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),
       report: (status) => void reports.push(status),
     },
-    { gatewaySync: 'plant', dataDir, agentVersion: 'test' },
+    { gatewaySync: 'plant', dataDir, agentVersion: 'test', waitedMs: options.waitedMs ?? 0 },
   )
   const followed = (tree: Tree, paused: boolean): FollowedSync => ({
     annotations: {},
@@ -274,6 +274,25 @@ void t.test('a gateway that no commit has come for is let start at the deadline,
   t.equal(await startz(), 200)
   follower.observe(complete)
   t.equal((await reported('Synced')).findings, undefined)
+})
+
+void t.test('a deadline that a probe notices first is reported all the same', async (t) => {
+  const { ahead, clock } = clockAhead()
+  const { follower, followed, reported, reports } = setUp(t, { clock })
+  const startz = await startProbe(t, follower)
+  follower.observe({ ...followed({ 'projects/a': '1' }, false), status: {} })
+  await reported('Pending')
+  ahead.ms = 600_000
+  t.equal(await startz(), 200)
+  await until(() => reports.find(({ findings }) => findings !== undefined), 'the deadline is reported')
+})
+
+void t.test('the deadline goes on over restarts of the agent', async (t) => {
+  const { follower, followed, reported } = setUp(t, { waitedMs: 600_000 })
+  const startz = await startProbe(t, follower)
+  follower.observe({ ...followed({ 'projects/a': '1' }, false), status: {} })
+  t.match(await reported('Pending'), { findings: [{ rule: 'started-without-commit' }] })
+  t.equal(await startz(), 200)
 })
 
 void t.test('a gateway with a whole commit starts soon, whatever keeps the published one from it', async (t) => {

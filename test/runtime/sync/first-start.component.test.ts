@@ -1,0 +1,58 @@
+/**
+ * The wait of a gateway's start goes on over restarts of its agent.
+ */
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { Fault } from '../../../runtime/fault.ts'
+import { currentBootId, sinceBootMs } from '../../../runtime/sync/boot.ts'
+import { sinceFirstStart } from '../../../runtime/sync/first-start.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+
+const hourMs = 3_600_000
+
+void t.test('an agent that starts anew in its pod goes on with the wait that the first one began', (t) => {
+  const dataDir = temporaryFolder(t, 'first-start')
+  const file = path.join(dataDir, '.cluster-sync/first-start')
+  t.equal(sinceFirstStart(dataDir, 'pod'), 0)
+  const first = readFileSync(file, 'utf8')
+  t.ok(sinceFirstStart(dataDir, 'pod') >= 0)
+  t.equal(readFileSync(file, 'utf8'), first, 'nothing is written by a later start')
+  const atMs = Math.floor(sinceBootMs() / 2)
+  writeFileSync(file, JSON.stringify({ pod: 'pod', bootId: currentBootId(), atMs }))
+  t.ok(sinceFirstStart(dataDir, 'pod') >= atMs - 1)
+  t.end()
+})
+
+void t.test('the wait begins anew where nobody can tell since when it lasts', (t) => {
+  const own = { pod: 'pod', bootId: currentBootId(), atMs: 0 }
+  const rows: [string, string][] = [
+    ['of another pod', JSON.stringify({ ...own, pod: 'other' })],
+    ['of another boot of the machine', JSON.stringify({ ...own, bootId: 'other' })],
+    ['of a time that has not come', JSON.stringify({ ...own, atMs: sinceBootMs() + hourMs })],
+    ['damaged', '{"pod":"pod"'],
+    ['of another shape', JSON.stringify({ ...own, atMs: 'noon' })],
+    ['too long', `${JSON.stringify(own)}${' '.repeat(2048)}`],
+  ]
+  for (const [name, content] of rows) {
+    const dataDir = temporaryFolder(t, 'first-start')
+    mkdirSync(path.join(dataDir, '.cluster-sync'))
+    writeFileSync(path.join(dataDir, '.cluster-sync/first-start'), content)
+    t.equal(sinceFirstStart(dataDir, 'pod'), 0, name)
+    t.match(JSON.parse(readFileSync(path.join(dataDir, '.cluster-sync/first-start'), 'utf8')), { pod: 'pod', bootId: own.bootId }, name)
+  }
+  t.end()
+})
+
+void t.test('a link is not followed, and a folder that is missing is told', (t) => {
+  const dataDir = temporaryFolder(t, 'first-start')
+  const elsewhere = path.join(temporaryFolder(t, 'elsewhere'), 'file')
+  writeFileSync(elsewhere, 'theirs')
+  mkdirSync(path.join(dataDir, '.cluster-sync'))
+  symlinkSync(elsewhere, path.join(dataDir, '.cluster-sync/first-start'))
+  t.equal(sinceFirstStart(dataDir, 'pod'), 0)
+  t.equal(readFileSync(elsewhere, 'utf8'), 'theirs')
+  rmSync(dataDir, { recursive: true })
+  t.throws(() => sinceFirstStart(dataDir, 'pod'), Fault)
+  t.end()
+})
