@@ -230,6 +230,12 @@ const remoteMeanings: readonly Meaning[] = [
         : `nothing answers at the proxy ${asked.proxy.host}:${asked.proxy.port}`,
   },
   {
+    // Of the call itself; a host that does not even greet is not reached.
+    pattern: /RPC failed; curl 28/,
+    reason: 'GitTimeout',
+    words: (asked) => `${hostOf(asked)} took the call and then sent next to nothing; the next try waits longer`,
+  },
+  {
     pattern: /timed out|too slow/i,
     reason: 'GitUnreachable',
     words: (asked) => `${hostOf(asked)} did not answer in time`,

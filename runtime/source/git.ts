@@ -58,7 +58,6 @@ const settings = [
   'transfer.fsckObjects=true',
   'http.followRedirects=false',
   'http.lowSpeedLimit=1000',
-  'http.lowSpeedTime=30',
   'credential.helper=',
   'core.deltaBaseCacheLimit=8m',
   'core.bigFileThreshold=1m',

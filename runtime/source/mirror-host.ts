@@ -16,10 +16,23 @@ export type HostCall = { at: string; args: readonly string[]; timeoutMs: number;
 /** Returns what git prints. Throws the faults of git and of connecting. */
 export type CallHost = (call: HostCall, signal: AbortSignal) => Promise<Buffer>
 
-type Options = { remote: Remote; network: Network; limits: GitLimits; memory: GitMemory }
+type Options = {
+  remote: Remote
+  network: Network
+  limits: GitLimits
+  memory: GitMemory
+  /** How long the host may send next to nothing before git gives up, to begin with. */
+  patienceSeconds?: number
+}
 
-export function openHost({ remote, network, limits, memory }: Options): CallHost {
+const usualPatienceSeconds = 30
+const mostPatienceSeconds = 480
+const moreEachTime = 4
+
+export function openHost({ remote, network, limits, memory, patienceSeconds = usualPatienceSeconds }: Options): CallHost {
   const { url } = remote
+  /** A host that took the call is waited for longer next time: a busy one needs its time to pack a large commit. */
+  let patience = patienceSeconds
   /** Of git when it fetches from this host. */
   let memorySize: 'small' | 'large' = 'small'
 
@@ -29,10 +42,13 @@ export function openHost({ remote, network, limits, memory }: Options): CallHost
     const all = url.protocol === 'file' ? [command, localUploadPack(url.text), ...rest] : args
     using share = await memory.take(size, signal)
     await using connection = await connect(remote, network, signal)
+    const settings = [...(connection.forGit.settings ?? []), `http.lowSpeedTime=${patience}`]
     const own = { maxPackBytes, maxMemoryBytes: Math.min(share.maxMemoryBytes, limits.maxMemoryBytes) }
     try {
-      return await runGit({ folder: at, args: all, ...connection.forGit, protocols: [url.protocol], timeoutMs }, { limits: own, signal })
+      const run = { folder: at, args: all, ...connection.forGit, settings, protocols: [url.protocol], timeoutMs }
+      return await runGit(run, { limits: own, signal })
     } catch (error) {
+      if (error instanceof Fault && error.reason === 'GitTimeout') patience = Math.min(mostPatienceSeconds, patience * moreEachTime)
       const { credentials } = remote.access
       if (credentials.kind === 'githubApp' && error instanceof Fault && error.reason === 'GitUnauthorised') credentials.refused()
       throw error

@@ -1,0 +1,72 @@
+/**
+ * How long a git host is waited for: real git against a host that takes a call and then needs its time.
+ */
+import path from 'node:path'
+import t from 'tap'
+import { Fault } from '../../../runtime/fault.ts'
+import { openNetwork } from '../../../runtime/source/connect.ts'
+import { createGitMemory } from '../../../runtime/source/git-memory.ts'
+import { openHost } from '../../../runtime/source/mirror-host.ts'
+import { anonymousRemote } from '../../../runtime/source/remote.ts'
+import { startGitHost } from '../../support/git-host.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+
+const limits = { maxMemoryBytes: 1024 ** 3, maxPackBytes: 1024 ** 3 }
+const signal = AbortSignal.timeout(280_000)
+const busyMs = 3_000
+
+void t.test('a host that needs longer than git waits is waited for longer, until it answers', { timeout: 300_000 }, async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const folder = temporaryFolder(t, 'mirror-host')
+  let calls = 0
+  const host = await startGitHost(path.join(folder, 'git'), {
+    before({ method }, response) {
+      if (method !== 'POST') return false
+      calls += 1
+      // The first call is never answered, the others only after git would have given up at first.
+      if (calls === 1) return true
+      const answer = (): unknown => response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' }).end('0000')
+      const timer = setTimeout(answer, busyMs)
+      response.once('close', () => clearTimeout(timer))
+      return true
+    },
+  })
+  t.teardown(async () => host.stop())
+  const repository = host.repository('plant')
+  repository.commit({ a: '1' })
+  const remote = anonymousRemote(host.url('plant/.git'), { allowLocal: false })
+  const call = openHost({ remote, network: openNetwork, limits, memory: createGitMemory(), patienceSeconds: 1 })
+  const ask = async (): Promise<string> => {
+    const args = ['ls-remote', '-q', remote.url.text, 'main']
+    const answer = await call({ at: path.join(repository.folder, '.git'), args, timeoutMs: 120_000 }, signal).catch(
+      (error: unknown) => error,
+    )
+    if (answer instanceof Buffer) return 'answered'
+    if (answer instanceof Fault) return `${answer.reason}: ${answer.message}`
+    throw answer
+  }
+  const told = [await ask()]
+  while (told.at(-1) !== 'answered' && told.length < 5) told.push(await ask())
+  t.equal(told.at(-1), 'answered')
+  t.ok(told.length > 1)
+  const given = `GitTimeout: 127.0.0.1:${host.port} took the call and then sent next to nothing; the next try waits longer`
+  t.ok(
+    told.slice(0, -1).every((each) => each === given),
+    told.join('\n'),
+  )
+})
+
+void t.test('a host that does not greet is not reached, and is not waited for longer', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const folder = temporaryFolder(t, 'mirror-host')
+  const host = await startGitHost(path.join(folder, 'git'))
+  t.teardown(async () => host.stop())
+  const repository = host.repository('plant')
+  host.hang(true)
+  const remote = anonymousRemote(host.url('plant/.git'), { allowLocal: false })
+  const call = openHost({ remote, network: openNetwork, limits, memory: createGitMemory(), patienceSeconds: 1 })
+  const args = ['ls-remote', '-q', remote.url.text, 'main']
+  const asked = call({ at: path.join(repository.folder, '.git'), args, timeoutMs: 120_000 }, signal)
+  await t.rejects(asked, { reason: 'GitUnreachable', message: `127.0.0.1:${host.port} did not answer in time` })
+})
