@@ -1,7 +1,8 @@
 /**
  * What a git host is asked: the cost of looking whether a ref has moved, at hosts with few and with many tags, and the connections that
  * a hundred GatewaySyncs of one repository make for one push and in an idle minute: one for each interval of polling. Time is the median
- * of the rounds.
+ * of the rounds. And what memory large packs take: the controller's mirrors and git within the container's limit, one fetch alone and two at
+ * once.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -10,8 +11,11 @@ import { systemClock } from '../../runtime/clock.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
 import { anonymousRemote } from '../../runtime/source/remote.ts'
+import { makeAuthority } from '../support/authority.ts'
+import { containerMiB, controllerMiB, openContainer } from '../support/contained-fetch.ts'
 import { startFollowers } from '../support/followers.ts'
 import { startGitHost } from '../support/git-host.ts'
+import { commitRandom, commitSimilar, mebibyte, packs } from '../support/large-packs.ts'
 import type { Figure } from './figures.ts'
 
 const signal = AbortSignal.timeout(580_000)
@@ -23,6 +27,7 @@ export async function run({ rounds = 9 }: { rounds?: number }): Promise<Figure[]
     const figures: Figure[] = []
     for (const tags of [10, 20_000]) figures.push(...(await probe(path.join(folder, String(tags)), tags, rounds)))
     figures.push(...(await manyFollowers(path.join(folder, 'many'))))
+    figures.push(...(await largePacks(path.join(folder, 'large'))))
     return figures
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -97,4 +102,49 @@ async function manyFollowers(folder: string): Promise<Figure[]> {
     await all.stop()
     await host.stop()
   }
+}
+
+/** Fetched at once, beside what the controller holds. */
+const together = [
+  ['few large files'],
+  ['many small files'],
+  ['one file'],
+  ['two similar texts of 20 MB'],
+  ['few large files', 'many small files'],
+  ['one file', 'many small files'],
+  ['two similar texts of 20 MB', 'many small files'],
+]
+
+async function largePacks(folder: string): Promise<Figure[]> {
+  const container = await openContainer(folder)
+  if (container === undefined) return [{ name: 'memory limit, which could not be set here', value: containerMiB, unit: 'MiB' }]
+  const authority = await makeAuthority(folder, 'Plant CA')
+  const host = await startGitHost(path.join(folder, 'git'), { tls: { key: authority.server.key, cert: authority.server.certificate } })
+  try {
+    const commits = new Map<string, string>()
+    for (const [name, pack] of Object.entries(packs)) commits.set(name, await commitRandom(host.repository(slug(name)), pack))
+    const similar = 'two similar texts of 20 MB'
+    commits.set(similar, await commitSimilar(host.repository(slug(similar)), 20 * mebibyte))
+    const figures: Figure[] = []
+    for (const names of together) {
+      const repos = names.map((name) => host.url(`${slug(name)}/.git`))
+      const found = await container.fetch({ repos, caBundle: authority.certificate })
+      const isRight = found.killed === 0 && names.every((name, index) => found.commits[index] === commits.get(name))
+      if (!isRight) throw new Error(`${names.join(' and ')}: ${JSON.stringify(found)}`)
+      const what = `100 MB, ${names.join(' and ')}`.replace('100 MB, two', 'two')
+      figures.push({ name: `${what}: time`, value: found.tookMs, unit: 'ms' })
+      figures.push({ name: `${what}: memory at most`, value: Math.round(found.anonymousMiB), unit: 'MiB' })
+    }
+    return [
+      { name: 'memory limit', value: containerMiB, unit: 'MiB' },
+      { name: 'of it held beside git', value: controllerMiB, unit: 'MiB' },
+      ...figures,
+    ]
+  } finally {
+    await host.stop()
+  }
+}
+
+function slug(name: string): string {
+  return name.replaceAll(' ', '-')
 }

@@ -12,11 +12,24 @@ export type MemoryCgroup = {
   peakMiB(): number
   /** What is charged now but for what the kernel may drop first: by this the kubelet measures a container. */
   workingSetMiB(): number
+  /** What all processes inside hold of their own at the moment, without the pages of files. */
+  anonymousMiB(): number
+  /** How many processes the kernel has ended because the limit was reached. */
+  killed(): number
   /** To be called when nothing runs inside any more. */
   remove(): Promise<void>
 }
 
-type Files = { parent: string; limit: string; usage: string; peak: string; inactive: string; swap?: string }
+type Files = {
+  parent: string
+  limit: string
+  usage: string
+  peak: string
+  inactive: string
+  anonymous: string
+  kills: string
+  swap?: string
+}
 
 const first: Files = {
   parent: '/sys/fs/cgroup/memory',
@@ -24,6 +37,8 @@ const first: Files = {
   usage: 'memory.usage_in_bytes',
   peak: 'memory.max_usage_in_bytes',
   inactive: 'total_inactive_file',
+  anonymous: 'total_rss',
+  kills: 'memory.oom_control',
 }
 const second: Files = {
   parent: '/sys/fs/cgroup',
@@ -31,6 +46,8 @@ const second: Files = {
   usage: 'memory.current',
   peak: 'memory.peak',
   inactive: 'inactive_file',
+  anonymous: 'anon',
+  kills: 'memory.events',
   swap: 'memory.swap.max',
 }
 const mebibyte = 1024 * 1024
@@ -59,15 +76,19 @@ export function memoryCgroup(limitMiB: number): MemoryCgroup | undefined {
   return {
     enter: { program: '/bin/sh', args: ['-c', 'echo $$ > "$0" && exec "$@"', path.join(folder, 'cgroup.procs')] },
     peakMiB: () => Number(read(files.peak)) / mebibyte,
-    workingSetMiB() {
-      const inactive = new RegExp(`^${files.inactive} (\\d+)$`, 'm').exec(read('memory.stat'))?.[1]
-      return (Number(read(files.usage)) - Number(inactive ?? 0)) / mebibyte
-    },
+    workingSetMiB: () => (Number(read(files.usage)) - numberIn(read('memory.stat'), files.inactive)) / mebibyte,
+    anonymousMiB: () => numberIn(read('memory.stat'), files.anonymous) / mebibyte,
+    killed: () => numberIn(read(files.kills), 'oom_kill'),
     async remove() {
       const endMs = systemClock.monotonicMs() + 10_000
       while (!isRemoved(folder) && systemClock.monotonicMs() < endMs) await systemClock.wait(20)
     },
   }
+}
+
+/** Of a text with a name and a number on each line; 0 where it has none of that name. */
+function numberIn(text: string, name: string): number {
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)
 }
 
 function isEmptyWrite(error: unknown): boolean {

@@ -1,0 +1,36 @@
+/**
+ * `fetch-mirrors.ts <folder> <MiB>`: the controller's mirrors in a process that holds as much memory of its own as asked for. A message
+ * `{repos, caBundle}` fetches the branch main of each repository, all at once.
+ */
+import { randomFillSync } from 'node:crypto'
+import { systemClock } from '../../../runtime/clock.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { anonymousAccess } from '../../../runtime/source/access.ts'
+import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/source/remote.ts'
+import { answerMessages, memoryOf } from '../measured-process.ts'
+
+export type FetchMessage = { repos: readonly string[]; caBundle?: string }
+export type FetchAnswer = { commits: string[]; tookMs: number }
+
+const [folder = '', wanted = '0'] = process.argv.slice(2)
+process.on('disconnect', () => process.exit(0))
+const mebibyte = 1024 * 1024
+const missing = Math.max(0, Number(wanted) - memoryOf(process.pid).anonymousMiB)
+// Written to, so that every page is there.
+const ballast = randomFillSync(Buffer.alloc(Math.ceil(missing * mebibyte)))
+const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog })
+
+answerMessages(async ({ repos, caBundle }: FetchMessage): Promise<FetchAnswer> => {
+  const startedMs = systemClock.monotonicMs()
+  const fetched = await Promise.all(
+    repos.map(async (repo) => {
+      const { url } = anonymousRemote(repo, { allowLocal: false })
+      const access = caBundle === undefined ? anonymousAccess : { ...anonymousAccess, identity: 'authority', caBundle }
+      return await mirrors.of({ url, access }).resolve('main', { fresh: true }, AbortSignal.timeout(280_000))
+    }),
+  )
+  const tookMs = systemClock.monotonicMs() - startedMs
+  if (memoryOf(process.pid).anonymousMiB * mebibyte < ballast.length) throw new Error('what was to be held is not there any more')
+  return { commits: fetched.map(({ commit }) => commit), tookMs }
+})
