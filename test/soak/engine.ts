@@ -166,7 +166,7 @@ async function meddle(subject: Subject, host: GitHost, isMounted: boolean): Prom
     const { bavail, bsize } = statfsSync(dataDir)
     const filler = path.join(dataDir, '..', 'filler')
     try {
-      writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - Math.floor(Math.random() * 64 * 1024))))
+      fill(filler, Math.max(0, bavail * bsize - Math.floor(Math.random() * 64 * 1024)))
       await systemClock.wait(800)
     } finally {
       rmSync(filler, { force: true })
@@ -178,6 +178,15 @@ async function meddle(subject: Subject, host: GitHost, isMounted: boolean): Prom
     subject.start()
   }
   return kind
+}
+
+/** Less than asked for where the engine wrote meanwhile: the volume is full then. */
+function fill(file: string, bytes: number): void {
+  try {
+    writeFileSync(file, Buffer.alloc(bytes))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+  }
 }
 
 /** One record of the engine is flipped, cut, removed, or robbed of what was staged. */
