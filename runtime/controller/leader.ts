@@ -39,8 +39,8 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | '
 }
 
 const workers = 5
-/** The reports of a fleet come within a second of each push; one pass counts all that came within this time. */
-const reportsShareMs = 250
+/** The reports of a fleet come within a second of each push, its pods in a rollout; one pass counts all that came within this time. */
+const gatewaysShareMs = 250
 /** Of a pass that meets a change of its object each time; then the queue's backoff follows. */
 const mostAttempts = 3
 /** Questions under way at once; each may hold a git child process. */
@@ -104,9 +104,9 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
     log,
   })
   const changed = (key: SyncKey, kind: ChangeKind): void => {
-    if (kind === 'report') queue.addSoon(key, reportsShareMs)
-    else queue.add(key)
-    bindings.changed(key.split('/')[0] ?? '')
+    if (kind === 'other') queue.add(key)
+    else queue.addSoon(key, gatewaysShareMs)
+    if (kind !== 'report') bindings.changed(key.split('/')[0] ?? '')
   }
   const stop = deps.subscribe(changed)
   try {

@@ -2,6 +2,7 @@
  * What the controller remembers of the cluster, kept current by three watches: GatewaySyncs, gateway pods, SyncReports. Only what
  * decisions need is kept, indexed by namespace, so that thousands of pods stay small.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { agentVariables } from '../agent-settings.ts'
 import { agentContainerName, agentPodLabel, group, podAnnotations } from '../gatewaysync/names.ts'
 import { type GatewayPod, type GatewayReport, gatewaySyncOfPod, parseReport } from '../gatewaysync/gateways.ts'
@@ -114,8 +115,8 @@ type Namespace = { syncs: Map<string, GatewaySyncRecord>; pods: Map<string, PodR
 
 export type Store = ReturnType<typeof createStore>
 
-/** What an observation is about: a report is one of many, whose pass can wait a moment for the others. */
-export type ChangeKind = 'report' | 'other'
+/** What an observation is about: pods and reports are many, whose pass can wait a moment for the others. */
+export type ChangeKind = 'pod' | 'report' | 'other'
 
 /** `changed` is called with each GatewaySync that an observation may concern. */
 export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
@@ -137,7 +138,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
 
   const podChanged = (pod: PodRecord | undefined): void => {
     const name = pod === undefined ? undefined : syncOfPod(pod)
-    if (pod !== undefined && name !== undefined) changed(syncKey(pod.namespace, name), 'other')
+    if (pod !== undefined && name !== undefined) changed(syncKey(pod.namespace, name), 'pod')
   }
 
   /** What a watch tells. */
@@ -172,7 +173,10 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
     },
     upsertPod(pod: PodRecord): void {
       const { pods } = inNamespace(pod.namespace)
-      podChanged(pods.get(pod.name))
+      const before = pods.get(pod.name)
+      // Most of what changes in a pod is nothing to us.
+      if (isDeepStrictEqual(before, pod)) return
+      podChanged(before)
       pods.set(pod.name, pod)
       podChanged(pod)
     },
@@ -182,7 +186,9 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       pods.delete(name)
     },
     upsertReport(report: ReportRecord): void {
-      inNamespace(report.namespace).reports.set(report.pod, report)
+      const { reports } = inNamespace(report.namespace)
+      if (isDeepStrictEqual(reports.get(report.pod), report)) return
+      reports.set(report.pod, report)
       if (report.gatewaySync !== '') changed(syncKey(report.namespace, report.gatewaySync), 'report')
     },
     removeReport(namespace: string, pod: string): void {

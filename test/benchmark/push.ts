@@ -8,6 +8,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { install, type Installation, simulatedGateway } from '../support/installation.ts'
+import { pushTo } from '../support/push.ts'
 import { gitEnvironment } from '../support/repository.ts'
 import { until } from '../support/world.ts'
 import { plantFiles } from './contents.ts'
@@ -71,7 +72,7 @@ async function measure(
   // Hosts keep repositories packed; git would start to do so now, in the middle of the measurement.
   repository.git('gc', '-q')
   const startedMs = performance.now()
-  await push(receiver, namespace)
+  await pushTo(receiver, namespace, 'plant')
   await synced(head)
   const firstMs = performance.now() - startedMs
   const cloneMs = await clone(host.url(`${name}.git/.git`), path.join(folder, `clone-${name}`))
@@ -83,7 +84,7 @@ async function measure(
     const text = `round ${round}\n`
     head = repository.commit({ [file]: text })
     simulator.requests.length = 0
-    await push(receiver, namespace)
+    await pushTo(receiver, namespace, 'plant')
     const acceptedMs = performance.now()
     await until(
       () => (existsSync(path.join(dataDir, file)) && readFileSync(path.join(dataDir, file), 'utf8') === text ? true : undefined),
@@ -111,13 +112,6 @@ async function measure(
       figure('first sync beside clone', firstMs / cloneMs, 'x'),
     ],
   }
-}
-
-async function push({ url, token }: Installation['receiver'], namespace: string): Promise<void> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const answer = await fetch(`${url}/webhook/${namespace}/plant`, { method: 'POST', headers, body: '{"ref":"refs/heads/main"}' })
-  await answer.text()
-  if (answer.status !== 202) throw new Error(`the receiver answered ${answer.status}`)
 }
 
 async function clone(url: string, folder: string): Promise<number> {

@@ -8,6 +8,7 @@ import { resolveProfile, syncHash } from '../../runtime/gatewaysync/profile.ts'
 import { gatewaySyncSpec } from '../../runtime/gatewaysync/spec.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { install, type Installation } from '../support/installation.ts'
+import { pushTo } from '../support/push.ts'
 import { type Repository, temporaryFolder } from '../support/repository.ts'
 import { plantFiles } from './contents.ts'
 import { type Figure, median } from './figures.ts'
@@ -129,7 +130,7 @@ async function pushAll(bench: Bench, plants: readonly Plant[], pods: readonly Ga
   const before = { mark: calls.mark(), fetches: cluster.host.fetches(), ms: processorMs(cluster.controllerPid()) }
   const headOf = new Map(plants.map((plant) => [keyOf(plant), heads.get(plant.repo)]))
   const startedMs = performance.now()
-  await Promise.all(plants.slice(0, repositories.length).map((plant) => push(cluster, plant)))
+  await Promise.all(plants.slice(0, repositories.length).map((plant) => pushTo(cluster.receiver, plant.namespace, plant.name)))
   const published = await seen.all(plants.map(keyOf), (status, key) => status.published?.commit === headOf.get(key), 300_000)
   const fetches = cluster.host.fetches() - before.fetches
   await reportAll(bench, pods)
@@ -177,7 +178,7 @@ async function pushOnce({ cluster, seen, calls }: Bench, plant: Plant, repositor
   const asked = cluster.host.requests.length
   const head = change(repository, `round ${round}`)
   const startedMs = performance.now()
-  await push(cluster, plant)
+  await pushTo(cluster.receiver, plant.namespace, plant.name)
   const times = await followers.have(head)
   const ready = await seen.all([keyOf(plant)], isReadyAt(head), 120_000)
   await followers.settled()
@@ -190,13 +191,6 @@ async function pushOnce({ cluster, seen, calls }: Bench, plant: Plant, repositor
     writes: calls.between(before.mark, calls.mark()).get('patch gatewaysyncs/status') ?? 0,
     ms: processorMs(cluster.controllerPid()) - before.ms,
   }
-}
-
-async function push({ receiver: { url, token } }: Installation, { namespace, name }: Plant): Promise<void> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const answer = await fetch(`${url}/webhook/${namespace}/${name}`, { method: 'POST', headers, body: '{"ref":"refs/heads/main"}' })
-  await answer.text()
-  if (answer.status !== 202) throw new Error(`the receiver answered ${answer.status}`)
 }
 
 function change(repository: Repository, text: string): string {

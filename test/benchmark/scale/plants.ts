@@ -1,6 +1,7 @@
 /**
  * Many GatewaySyncs with gateway pods and SyncReports. The pods are objects alone: admission puts an agent into each, and nothing runs it.
  */
+import { backoffMs, systemClock } from '../../../runtime/clock.ts'
 import { apiVersion, podAnnotations, syncReportKind } from '../../../runtime/gatewaysync/names.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
 import { podType, syncReportType } from '../../../runtime/kube/types.ts'
@@ -14,6 +15,7 @@ export type GatewayPod = { plant: Plant; name: string; uid: string }
 const account = 'gateway'
 /** What the API server takes at a time without refusing anybody. */
 const atOnce = 24
+const mostTries = 8
 
 /** Does something with each, several at a time. */
 export async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
@@ -51,10 +53,22 @@ export async function createPods({ world }: Installation, plants: readonly Plant
       metadata: { ...rest, name, namespace: plant.namespace },
       spec: { ...spec, serviceAccountName: account },
     }
-    const { uid } = (await world.kube.create(podType, pod, world.signal)).metadata
+    const { uid } = (await asAController(() => world.kube.create(podType, pod, world.signal))).metadata
     made.push({ plant, name, uid })
   })
   return made
+}
+
+/** A pod that is refused because admission is late is made again, with more time between two tries. */
+async function asAController<Made>(make: () => Promise<Made>): Promise<Made> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await make()
+    } catch (error) {
+      if (failures === mostTries) throw error
+      await systemClock.wait(backoffMs(failures, 1_000, 30_000, systemClock.random()))
+    }
+  }
 }
 
 export async function createReports({ world }: Installation, pods: readonly GatewayPod[]): Promise<void> {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { parseReport } from '../../../runtime/gatewaysync/gateways.ts'
 import { createStore, type GatewaySyncRecord, type PodRecord, projectReport } from '../../../runtime/reconcile/store.ts'
 
 function sync(name: string, changes: Partial<GatewaySyncRecord> = {}): GatewaySyncRecord {
@@ -76,6 +77,25 @@ void t.test('pods that name no GatewaySync follow the only one of their namespac
   t.strictSame(told(), ['plant/one', 'plant/two'], 'both are told')
   store.removeSync('plant', 'one')
   t.strictSame(names('two'), ['any'])
+})
+
+void t.test('what changes nothing that decisions need is no reason for a pass', async (t) => {
+  const kinds: string[] = []
+  const store = createStore((key, kind) => kinds.push(`${kind} ${key}`))
+  const report = (message: string) => ({
+    namespace: 'plant',
+    pod: 'gw',
+    gatewaySync: 'one',
+    ...parseReport('uid-gw', { phase: 'Synced', message }),
+  })
+  store.upsertPod(pod('gw', 'one'))
+  store.upsertPod(pod('gw', 'one'))
+  store.upsertReport(report('a'))
+  store.upsertReport(report('a'))
+  t.strictSame(kinds.splice(0), ['pod plant/one', 'report plant/one'])
+  store.upsertPod({ ...pod('gw', 'one'), agentDown: 'the agent ended' })
+  store.upsertReport(report('b'))
+  t.strictSame(kinds, ['pod plant/one', 'pod plant/one', 'report plant/one'])
 })
 
 void t.test('of a report only what decisions need is kept', async (t) => {
