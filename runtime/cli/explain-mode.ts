@@ -1,7 +1,8 @@
 /**
  * The effective set of a mode for people and programs: each resource with the collection that wins and those that it overrides. Pure.
  */
-import { effectiveSet, type Effective, type Family, foldName, isUserMode, readingOrder } from '../collections/inheritance.ts'
+import { foldName } from '../gatewaysync/values.ts'
+import { effectiveSet, type Effective, type Family, isUserMode, readingOrder } from '../collections/inheritance.ts'
 import type { Resource } from '../collections/resources.ts'
 import { Fault } from '../fault.ts'
 

@@ -18,10 +18,11 @@ export function register(program: Command): void {
     .option('--root <dir>', 'folder that holds the collections, below the path')
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
     .action(async (where: string, resource: string | undefined, options: Options) => {
-      const [{ openInput, oneRoot }, { readTree }, { foldName, isUserMode }, { asJson, asText, explain, modesOf }] = await Promise.all([
+      const [{ openInput, oneRoot }, { readTree }, { isUserMode }, { foldName }, { asJson, asText, explain, modesOf }] = await Promise.all([
         import('./collections-input.ts'),
         import('../collections/check.ts'),
         import('../collections/inheritance.ts'),
+        import('../gatewaysync/values.ts'),
         import('./explain-mode.ts'),
       ])
       const signal = AbortSignal.timeout(timeoutMs)

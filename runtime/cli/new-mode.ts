@@ -5,10 +5,10 @@ import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSy
 import path from 'node:path'
 import { nameProblem } from '../collections/check-tree.ts'
 import { readTree } from '../collections/check.ts'
-import { type Family, foldName, reservedNames } from '../collections/inheritance.ts'
+import { type Family, reservedNames } from '../collections/inheritance.ts'
 import { modeManifest } from '../collections/tree.ts'
 import { Fault } from '../fault.ts'
-import { parseRelativePath } from '../gatewaysync/values.ts'
+import { foldName, parseRelativePath } from '../gatewaysync/values.ts'
 import { locate, oneRoot, openInput } from './collections-input.ts'
 import { modesOf } from './explain-mode.ts'
 

@@ -1,9 +1,10 @@
 /**
  * Checks of collections: their folders, their manifests, their inheritance. Pure.
  */
+import { foldName } from '../gatewaysync/values.ts'
 import type { Found, TreeFacts } from './facts.ts'
 import { inRoot } from './facts.ts'
-import { declaredParent, exists, type Family, foldName, isUserMode } from './inheritance.ts'
+import { declaredParent, exists, type Family, isUserMode } from './inheritance.ts'
 import type { ModeManifest } from './manifests.ts'
 import { type Collection, modeManifest } from './tree.ts'
 

@@ -1,9 +1,10 @@
 /**
  * Checks of one resource and its content. Pure.
  */
+import { foldName } from '../gatewaysync/values.ts'
 import { type Found, nameInResource, type ResourceContext, type ResourceFacts, typeOf } from './facts.ts'
 import { findHosts, type Sighting } from './hosts.ts'
-import { foldName, isUserMode } from './inheritance.ts'
+import { isUserMode } from './inheritance.ts'
 import { isObject } from './manifests.ts'
 import { signatureAttribute, signatureOf } from './signature.ts'
 import { defaultResources, deviceType, environmentTypes, tagProviderType, unsearchedTypes } from './types.ts'

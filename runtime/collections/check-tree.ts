@@ -1,8 +1,9 @@
 /**
  * Checks of where things stand and how they are called, which need no content. Pure.
  */
+import { foldName } from '../gatewaysync/values.ts'
 import { type Found, inRoot, type TreeFacts, typeOf } from './facts.ts'
-import { foldName, isUserMode } from './inheritance.ts'
+import { isUserMode } from './inheritance.ts'
 import { createKeyTable } from './key-table.ts'
 import { nameOf, type Stray } from './tree.ts'
 import { firstBootSingletons, hiddenInExternal, localSingletons, oneTimeType, sharedTypes, singletonTypes } from './types.ts'

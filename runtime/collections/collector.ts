@@ -1,8 +1,9 @@
 /**
  * Gathers what checks find: its severity, whether it decides, how much of it is kept. Pure.
  */
+import { foldName } from '../gatewaysync/values.ts'
 import type { Found } from './facts.ts'
-import { decidingCollections, type Family, foldName } from './inheritance.ts'
+import { decidingCollections, type Family } from './inheritance.ts'
 import { type RuleId, rules, type Severity } from './rules.ts'
 
 export type Finding = {

@@ -1,11 +1,10 @@
 /**
  * Which files of a commit the profiles of a GatewaySync deliver: what the gate judges. Pure.
  */
-import { createExcluder, defaultExcludes, requireGlob } from '../gatewaysync/glob.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
+import { belowFolder, coveredBelow, excluderOf, isGatewaysOwn } from '../gatewaysync/coverage.ts'
 import { type ResolvedProfile, sourceRoots } from '../gatewaysync/profile.ts'
-import { isWithin, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
-import { foldName } from './inheritance.ts'
+import { foldName, isWithin, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { settingsFile } from './severities.ts'
 
 /** What a listing for the gate must hold: the sources of all profiles, and the repository's own settings. */
@@ -28,48 +27,38 @@ export function deliveriesOf(profiles: readonly ResolvedProfile[]): Delivery[] {
   return [...new Map(profiles.map((profile) => [deliveryKey(profile), profile])).values()].map(delivery)
 }
 
-function excluder(patterns: readonly string[]): (path: string) => boolean {
-  return createExcluder([...defaultExcludes, ...patterns.map((pattern) => requireGlob(pattern, 'excludePatterns'))])
-}
-
 function delivery(profile: ResolvedProfile): Delivery {
   const covers: ((path: string) => boolean)[] = []
   const rendered: string[] = []
   const { collections, excludePatterns } = profile
   if (collections !== undefined) {
     const [root = ''] = sourceRoots({ collections, mappings: [] })
-    const excluded = excluder(excludePatterns)
+    const excluded = excluderOf(excludePatterns, 'excludePatterns')
     covers.push((path) => {
-      const below = belowFolder(path, root)
-      if (below === undefined) return false
-      const slash = below.indexOf('/')
-      return slash > 0 && foldName(below.slice(0, slash)) !== 'local' && !excluded(below.slice(slash + 1))
+      const [name, below] = inCollection(path, root)
+      return name !== '' && foldName(name) !== 'local' && !excluded(below)
     })
   }
   for (const mapping of profile.mappings) {
     const [source = ''] = sourceRoots({ collections: undefined, mappings: [mapping] })
-    const excluded = excluder([...excludePatterns, ...(mapping.excludePatterns ?? [])])
+    // What a template makes of a source is known to the agent alone: everything that it may stand for counts.
+    const type = source === parseRelativePath(mapping.source) ? mapping.type : 'dir'
+    const excluded = excluderOf([...excludePatterns, ...(mapping.excludePatterns ?? [])], 'excludePatterns')
     if (mapping.template) rendered.push(source)
-    if (mapping.type !== 'dir') continue
-    covers.push((path) => {
-      const below = belowFolder(path, source)
-      return below !== undefined && !excluded(below)
-    })
+    covers.push((path) => coveredBelow({ source, type, excluded }, path) !== undefined)
   }
   return {
     key: deliveryKey(profile),
-    delivered: (path) => !isCache(path) && covers.some((covered) => covered(path)),
+    delivered: (path) => !isGatewaysOwn(foldName(path)) && covers.some((covered) => covered(path)),
     templated: (root) => rendered.some((source) => isWithin(root, source) || isWithin(source, root)),
   }
 }
 
-function belowFolder(path: string, folder: string): string | undefined {
-  if (folder === '') return path
-  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : undefined
-}
-
-function isCache(path: string): boolean {
-  return `/${path}`.includes('/.resources/')
+/** Name of the collection and the path in it; `''` for what lies in none. */
+function inCollection(path: string, root: string): [name: string, below: string] {
+  const below = belowFolder(path, root) ?? ''
+  const slash = below.indexOf('/')
+  return slash > 0 ? [below.slice(0, slash), below.slice(slash + 1)] : ['', '']
 }
 
 export function deliveryKey({ collections, excludePatterns, mappings }: ResolvedProfile): string {

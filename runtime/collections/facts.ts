@@ -1,7 +1,8 @@
 /**
  * What a check is given and what it gives back. Pure.
  */
-import { type Family, foldName, lineage, userModes } from './inheritance.ts'
+import { foldName } from '../gatewaysync/values.ts'
+import { builtInParents, type Family, lineage, userModes } from './inheritance.ts'
 import type { ParsedMode, ParsedResource } from './manifests.ts'
 import { noResources, type Resource } from './resources.ts'
 import type { Collection, Tree } from './tree.ts'
@@ -70,6 +71,6 @@ export function overriddenEverywhere(family: Family): Set<string> {
 }
 
 function ownKeys({ byName }: Family, name: string): string[] {
-  if (['core', 'external', 'system'].includes(name)) return []
+  if (builtInParents.has(name)) return []
   return (byName.get(name)?.collection.resources ?? noResources).map(({ key }) => foldName(key))
 }

@@ -2,21 +2,16 @@
  * Which collection wins: the order in which a gateway with a given mode reads its collections, and the set of resources that results. The
  * later collection replaces the whole resource of an earlier one. Pure.
  */
+import { foldName } from '../gatewaysync/values.ts'
 import type { ParsedMode } from './manifests.ts'
 import type { Resource } from './resources.ts'
 import type { Collection, Tree } from './tree.ts'
 
-/** Names of collections are compared by this. */
-export function foldName(name: string): string {
-  return isFolded.test(name) ? name : name.normalize('NFC').toLowerCase()
-}
-
-/** Most names are lower case ASCII already; a copy of each would be a third of the memory of a check. */
-const isFolded = /^[ -@[-~]*$/
-
+/** Collections that every gateway reads, whatever its mode; later ones override earlier ones. */
+export const baseCollections: readonly string[] = ['external', 'core']
 /** Parents that every gateway has, with or without a folder. */
-const builtInParents: ReadonlySet<string> = new Set(['system', 'external', 'core'])
-export const reservedNames: ReadonlySet<string> = new Set(['system', 'external', 'core', 'local'])
+export const builtInParents: ReadonlySet<string> = new Set(['system', ...baseCollections])
+export const reservedNames: ReadonlySet<string> = new Set([...builtInParents, 'local'])
 
 /** The collections of a tree with what their manifests say, by folded name. Of two names with one fold the first counts. */
 export type Family = {
@@ -43,29 +38,39 @@ export function exists({ byName }: Family, name: string): boolean {
   return builtInParents.has(folded) || byName.has(folded)
 }
 
-/** The folded name of a collection's parent: what its manifest says, else the usual one. Undefined for `system`. */
-export function parentOf(family: Family, name: string): string | undefined {
-  const folded = foldName(name)
+/**
+ * A collection and everything that it inherits from, nearest first, as folded names. `declared` gives the parent that the manifest of a
+ * folded name names, undefined where it names none. `cycle` is the name at which a cycle closes.
+ */
+export function ancestry(name: string, declared: (folded: string) => string | undefined): { names: string[]; cycle: string | undefined } {
+  const names: string[] = []
+  for (let next: string | undefined = foldName(name); next !== undefined; next = parentOf(next, declared)) {
+    if (names.includes(next)) return { names, cycle: next }
+    names.push(next)
+  }
+  return { names, cycle: undefined }
+}
+
+function parentOf(folded: string, declared: (folded: string) => string | undefined): string | undefined {
   if (folded === 'system') return undefined
   if (folded === 'external') return 'system'
   if (folded === 'core') return 'external'
-  return foldName(declaredParent(family, folded) ?? 'core')
+  return foldName(declared(folded) ?? 'core')
 }
 
 /** The parent that a collection's manifest names, as it is written. */
 export function declaredParent({ byName }: Family, name: string): string | undefined {
-  const mode = byName.get(foldName(name))?.mode
+  return parentIn(byName.get(foldName(name))?.mode)
+}
+
+/** The parent that a manifest names, also where the rest of it is wrong; undefined where that cannot be read. */
+export function parentIn(mode: ParsedMode | undefined): string | undefined {
   return mode?.kind === 'ok' ? mode.manifest.parent : mode?.parent
 }
 
-/** The collection and everything that it inherits from, nearest first, as folded names. A cycle ends where it closes. */
 export function lineage(family: Family, name: string): { names: string[]; cycle: boolean } {
-  const names: string[] = []
-  for (let next: string | undefined = foldName(name); next !== undefined; next = parentOf(family, next)) {
-    if (names.includes(next)) return { names, cycle: true }
-    names.push(next)
-  }
-  return { names, cycle: false }
+  const { names, cycle } = ancestry(name, (folded) => declaredParent(family, folded))
+  return { names, cycle: cycle !== undefined }
 }
 
 /** The collections that a gateway with this mode reads, the winning one last; `''` is no mode. Without `local`, which is its own. */
@@ -102,7 +107,7 @@ export function userModes({ byName }: Family): string[] {
  * known, and then every mode counts. `local` never does, for it is never delivered.
  */
 export function decidingCollections(family: Family, modesInUse: readonly string[] | undefined): Set<string> {
-  const deciding = new Set(['external', 'core', 'system'])
+  const deciding = new Set(builtInParents)
   for (const mode of modesInUse ?? userModes(family)) for (const name of lineage(family, mode).names) deciding.add(name)
   deciding.delete('local')
   return deciding

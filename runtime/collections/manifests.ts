@@ -7,6 +7,8 @@ import { type Complexity, createScan } from '../json-scan.ts'
 
 /** Manifests are a few hundred bytes; images have the largest, with a kilobyte. */
 export const maxManifestBytes = 1024 * 1024
+/** A `config-mode.json` lists nothing. */
+export const maxModeBytes = 64 * 1024
 
 /** The largest known have some hundred members; each entry of `files` may become a finding. */
 const complexity: Complexity = { depth: 64, keys: 2_000, containers: 2_000, entries: 10_000 }
@@ -21,7 +23,7 @@ export type ParsedMode =
 const modeKeys = { title: 'string', description: 'string', enabled: 'boolean', inheritable: 'boolean', parent: 'string' } as const
 
 export function parseMode(bytes: Uint8Array | undefined): ParsedMode {
-  const parsed = parseObject(bytes)
+  const parsed = parseObject(bytes, maxModeBytes)
   if (parsed.kind === 'invalid') return { ...parsed, parent: undefined, unknownKeys: [] }
   const { value } = parsed
   const unknownKeys = Object.keys(value).filter((key) => !Object.hasOwn(modeKeys, key))
@@ -52,7 +54,7 @@ export type ParsedResource =
   | { kind: 'invalid'; problem: string }
 
 export function parseResource(bytes: Uint8Array | undefined): ParsedResource {
-  const parsed = parseObject(bytes)
+  const parsed = parseObject(bytes, maxManifestBytes)
   if (parsed.kind === 'invalid') return parsed
   const { value, text } = parsed
   const files = value['files'] ?? []
@@ -79,9 +81,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 type ParsedObject = { kind: 'ok'; value: Record<string, unknown>; text: string } | { kind: 'invalid'; problem: string }
 
-/** `bytes` undefined stands for a file that is larger than `maxManifestBytes`. */
-function parseObject(bytes: Uint8Array | undefined): ParsedObject {
-  if (bytes === undefined) return { kind: 'invalid', problem: `is larger than ${maxManifestBytes} bytes` }
+/** `bytes` undefined stands for a file that was too large to be read. */
+function parseObject(bytes: Uint8Array | undefined, maxBytes: number): ParsedObject {
+  if (bytes === undefined || bytes.length > maxBytes) return { kind: 'invalid', problem: `is larger than ${maxBytes} bytes` }
   if (createScan(complexity)(bytes)) return { kind: 'invalid', problem: 'is nested too deeply, or holds more than a manifest ever needs' }
   try {
     const text = decoder.decode(bytes)

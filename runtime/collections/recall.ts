@@ -3,9 +3,10 @@
  * resource follows from its own files, from the resource that it overrides, and from whether every mode overrides it: where all three
  * are as before, so is the finding. Pure.
  */
+import { foldName } from '../gatewaysync/values.ts'
 import type { Placed } from './contents.ts'
 import type { Digest, Found, TreeFacts } from './facts.ts'
-import { type Family, foldName, lineage } from './inheritance.ts'
+import { type Family, lineage } from './inheritance.ts'
 import { createKeyTable } from './key-table.ts'
 import type { RuleId } from './rules.ts'
 import { noResources, type Resource } from './resources.ts'

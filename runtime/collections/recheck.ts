@@ -2,9 +2,9 @@
  * A root of which only contents changed: what its names tell is as before, and of its resources only those are read that changed or
  * override a changed one.
  */
+import { foldName } from '../gatewaysync/values.ts'
 import { type CheckReport, type CollectorOptions, createCollector } from './collector.ts'
 import type { Placed } from './contents.ts'
-import { foldName } from './inheritance.ts'
 import type { Listing } from './listing.ts'
 import { judgeSteps } from './judge-steps.ts'
 import { type Judged, type Memory, type Step, unremarkable } from './recall.ts'

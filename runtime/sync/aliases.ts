@@ -3,8 +3,8 @@
  * file, and deleting the old name would delete the new one. Told by the inode, which needs no probe of the volume and is right for a folder
  * that folds names within a volume that does not. Pure.
  */
+import { foldName } from '../gatewaysync/values.ts'
 import type { Observed } from './observed.ts'
-import { fold } from './paths.ts'
 
 export type Aliases = {
   /** Old spellings by the new path. */
@@ -44,9 +44,9 @@ export function findAliases(puts: Iterable<string>, removed: Iterable<string>, o
 export function respellGoing(observed: Map<string, Observed>, removed: Iterable<string>, { look }: { look(path: string): Observed }): void {
   const inTheWay = [...observed].filter(([, { kind }]) => kind === 'under-file' || kind === 'folder')
   if (inTheWay.length === 0) return
-  const goingByFold = new Map([...removed].map((path) => [fold(path), path]))
+  const goingByFold = new Map([...removed].map((path) => [foldName(path), path]))
   const spelling = (file: string): string => {
-    const going = goingByFold.get(fold(file))
+    const going = goingByFold.get(foldName(file))
     const [one, other] = [going === undefined ? undefined : observed.get(going), look(file)]
     return going !== undefined && one?.kind === 'file' && other.kind === 'file' && one.stat.ino === other.stat.ino ? going : file
   }

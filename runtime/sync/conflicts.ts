@@ -1,7 +1,8 @@
 /**
  * Which wanted paths cannot both exist: one path that is a file and a folder, and paths that differ in case only. Pure.
  */
-import { fold, parentOf } from './paths.ts'
+import { foldName } from '../gatewaysync/values.ts'
+import { parentOf } from './paths.ts'
 
 export type Conflict = { kind: 'file-and-folder' | 'case'; path: string; other: string }
 
@@ -11,15 +12,15 @@ export function findConflicts(paths: Iterable<string>, limit = 20): Conflict[] {
   const folders = new Map<string, string>()
   const conflicts: Conflict[] = []
   const addFolder = (folder: string): void => {
-    if (folder === '' || folders.get(fold(folder)) === folder) return
-    const other = folders.get(fold(folder))
-    if (other === undefined) folders.set(fold(folder), folder)
+    if (folder === '' || folders.get(foldName(folder)) === folder) return
+    const other = folders.get(foldName(folder))
+    if (other === undefined) folders.set(foldName(folder), folder)
     else if (conflicts.length < limit) conflicts.push({ kind: 'case', path: folder, other })
     addFolder(parentOf(folder))
   }
   for (const path of paths) {
-    const other = files.get(fold(path))
-    if (other === undefined) files.set(fold(path), path)
+    const other = files.get(foldName(path))
+    if (other === undefined) files.set(foldName(path), path)
     else conflicts.push({ kind: 'case', path, other })
     addFolder(parentOf(path))
   }

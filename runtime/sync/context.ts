@@ -7,7 +7,7 @@ import { canonicalJson } from '../gatewaysync/canonical-json.ts'
 import { type ResolvedProfile } from '../gatewaysync/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
-import { isBaseCollection } from './chain.ts'
+import { baseCollections } from '../collections/inheritance.ts'
 import type { State } from './manifest.ts'
 import type { Recipe } from './mappings.ts'
 
@@ -79,7 +79,7 @@ export function activeMode({ profile, facts }: Pick<Wanted, 'profile' | 'facts'>
 function lastKnownMode(state: State | undefined): Mode | undefined {
   if (state?.mode !== undefined) return state.mode
   const name = state?.chain.at(-1)
-  return name === undefined || isBaseCollection(name) ? undefined : { name, from: 'none' }
+  return name === undefined || baseCollections.includes(name) ? undefined : { name, from: 'none' }
 }
 
 /** Equal keys mean equal output for equal input: recipe and the values of the variables that it reads. */

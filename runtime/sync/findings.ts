@@ -3,7 +3,8 @@
  * Pure.
  */
 import { Fault, type Reason } from '../fault.ts'
-import type { Finding } from './chain.ts'
+
+export type Finding = { rule: string; path: string; message: string }
 
 /** A refusal that names what it is about, each with a path that may be longer than a message. */
 export class Refused extends Fault {
@@ -51,4 +52,30 @@ export function reportable(findings: readonly Finding[]): Finding[] {
     path: path.slice(0, maxPathCharacters),
     message: message.slice(0, maxMessageCharacters),
   }))
+}
+
+type KnownMode = { name: string; from: string; configured?: { name: string; from: string }; lastKnown?: true }
+
+/** What is to be said of the mode that collections are delivered for: nobody knows it, or the next start of the gateway changes it. */
+export function modeFindings(mode: KnownMode | undefined): Finding[] {
+  const inWords = (name: string): string => (name === '' ? 'no mode' : `mode "${name}"`)
+  if (mode?.configured !== undefined) {
+    const { name, from } = mode.configured
+    const message = `the gateway runs in ${inWords(mode.name)} and is set to start in ${inWords(name)} (${from}); what it runs in is delivered`
+    return [{ rule: 'mode-differs', path: '', message }]
+  }
+  if (mode?.lastKnown === true) {
+    const origin = mode.from === 'none' ? '' : ` (${mode.from})`
+    return [
+      {
+        rule: 'mode-unknown',
+        path: '',
+        message: `the deployment mode is not known now: ${inWords(mode.name)}${origin}, the last one known, stays in force`,
+      },
+    ]
+  }
+  if (mode?.from !== 'none') return []
+  const message =
+    'no deployment mode was found in the arguments of the gateway, ignition.conf, DEPLOYMENT_MODE or at the gateway: only external and core are delivered'
+  return [{ rule: 'mode-unknown', path: '', message }]
 }

@@ -2,11 +2,13 @@
  * Which files should change: compares the wanted commit and configuration with what the manifest says is there. Asks the source for the
  * differences of two commits where these suffice, for the whole listing where not, for nothing where nothing changed.
  */
-import type { Change, Source } from '../delivery/protocol.ts'
+import type { BlobId, Change, Source } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { readBlobs } from './blobs.ts'
-import { collectionChain, collectionManifests, type Finding } from './chain.ts'
+import { collectionManifestFolder, deliveredChain } from '../collections/delivered-chain.ts'
+import { maxModeBytes, parseMode } from '../collections/manifests.ts'
+import type { Finding } from './findings.ts'
 import { activeMode, renderKey, type TemplateContext, type Wanted } from './context.ts'
 import { desiredDelta, desiredTree, type DesiredFile, type DesiredTree } from './desired.ts'
 import type { Manifest, ManifestChange, Owned, State } from './manifest.ts'
@@ -29,9 +31,6 @@ export type Intent = {
 }
 
 export type RenderPath = (text: string, label: string) => string
-
-/** A `config-mode.json` has five short keys; a larger one is no such file. */
-const maxCollectionManifestBytes = 64 * 1024
 
 export async function findIntent(
   deps: { source: Source; renderPath: RenderPath },
@@ -177,28 +176,24 @@ async function findChain(
   state: State | undefined,
   signal: AbortSignal,
 ) {
-  const found = new Map(listing.flatMap((batch) => [...collectionManifests(root, batch)]))
+  const found = new Map<string, { id: BlobId; size: number }>()
+  for (const { path, id, size } of listing.flat()) {
+    const folder = collectionManifestFolder(root, path)
+    if (folder !== undefined) found.set(folder, { id, size })
+  }
   if (!listing.some((batch) => batch.some(({ path }) => root === '' || path.startsWith(`${root}/`)))) {
     throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; correct it in the profile`)
   }
-  const small = [...found].filter(([, { size }]) => size <= maxCollectionManifestBytes)
+  const small = [...found].filter(([, { size }]) => size <= maxModeBytes)
   const contents = await readBlobs(
     source,
     wanted,
     small.map(([, { id }]) => id),
-    maxCollectionManifestBytes,
+    maxModeBytes,
     signal,
   )
-  const manifests = new Map([...found].map(([folder, { id }]) => [folder, parseJson(contents.get(id))]))
-  return collectionChain(activeMode(wanted, state)?.name, manifests, state?.chain ?? [])
-}
-
-function parseJson(content: Uint8Array | undefined): unknown {
-  try {
-    return content === undefined ? undefined : JSON.parse(Buffer.from(content).toString('utf8'))
-  } catch {
-    return undefined
-  }
+  const manifests = new Map([...found].map(([folder, { id }]) => [folder, parseMode(contents.get(id))]))
+  return deliveredChain(activeMode(wanted, state)?.name, manifests, state?.chain ?? [])
 }
 
 /** What is right already is taken out of the tree, which holds what is to be written then: a second one of its size would count. */

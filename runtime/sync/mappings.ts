@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { Fault } from '../fault.ts'
-import { createExcluder, defaultExcludes, requireGlob } from '../gatewaysync/glob.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
+import { type Coverage, coveredBelow, excluderOf } from '../gatewaysync/coverage.ts'
+import { createExcluder, requireGlob } from '../gatewaysync/glob.ts'
 import { type ResolvedProfile } from '../gatewaysync/profile.ts'
 import { isWithin, joinPath, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { isForbidden } from './paths.ts'
@@ -18,20 +19,17 @@ export type Patch = { file: string; set: Readonly<Record<string, string>> }
 /** How a file is made from its blob; undefined where it is delivered as it is. */
 export type Recipe = { template: boolean; patches: readonly Patch[] }
 
-export type ResolvedMapping = {
+export type ResolvedMapping = Coverage & {
   /** `source -> destination`: what the manifest remembers of a mapping. */
   key: string
   /** How messages name it. */
   label: string
   source: RelativePath
   destination: RelativePath
-  type: 'dir' | 'file'
   required: boolean
   /** What becomes of files delivered earlier when an optional source is absent. */
   whenAbsent: 'keep' | 'remove'
   prune: Prune
-  /** Whether a path relative to the source is left out. */
-  excluded(path: string): boolean
   /** The recipe of a path relative to the destination. */
   recipe(path: string): Recipe | undefined
   /** The globs of its patches. */
@@ -47,13 +45,11 @@ export function resolveMappings(
   chain: readonly string[],
   renderPath: (text: string, label: string) => string,
 ): ResolvedMapping[] {
-  const excludes = profile.excludePatterns.map((pattern) => requireGlob(pattern, 'excludePatterns'))
-  const fromCollections = chain.map((name) => collectionMapping(profile, name, excludes))
+  const fromCollections = chain.map((name) => collectionMapping(profile, name))
   const written = profile.mappings.map((mapping, index): ResolvedMapping => {
     const label = `mappings[${index}]`
     const source = parseRelativePath(renderPath(mapping.source, `${label}.source`))
     const destination = parseRelativePath(renderPath(mapping.destination, `${label}.destination`))
-    const own = (mapping.excludePatterns ?? []).map((pattern) => requireGlob(pattern, `${label}.excludePatterns`))
     const patches = (mapping.patches ?? []).map(({ file, set }, at) => ({
       file: requireGlob(file, `${label}.patches[${at}].file`),
       set,
@@ -68,7 +64,7 @@ export function resolveMappings(
       required: mapping.required,
       whenAbsent: 'keep',
       prune: mapping.prune ?? profile.prune,
-      excluded: createExcluder([...defaultExcludes, ...excludes, ...own]),
+      excluded: excluderOf([...profile.excludePatterns, ...(mapping.excludePatterns ?? [])], `${label}.excludePatterns`),
       patched: patches,
       recipe(path) {
         const matching = patches.filter((patch) => patch.matches(path)).map(({ file, set }) => ({ file, set }))
@@ -82,7 +78,7 @@ export function resolveMappings(
   return mappings
 }
 
-function collectionMapping(profile: ResolvedProfile, name: string, excludes: readonly string[]): ResolvedMapping {
+function collectionMapping(profile: ResolvedProfile, name: string): ResolvedMapping {
   const root = parseRelativePath(profile.collections?.root ?? '')
   const source = joinPath(root, parseRelativePath(name))
   const destination = parseRelativePath(`config/resources/${name}`)
@@ -95,7 +91,7 @@ function collectionMapping(profile: ResolvedProfile, name: string, excludes: rea
     required: false,
     whenAbsent: 'remove',
     prune: profile.prune,
-    excluded: createExcluder([...defaultExcludes, ...excludes]),
+    excluded: excluderOf(profile.excludePatterns, 'excludePatterns'),
     recipe: () => undefined,
     patched: [],
   }
@@ -155,18 +151,12 @@ export function treeKey(profile: ResolvedProfile, mode: string | undefined, mapp
   return createHash('sha256').update(canonicalJson(decisive)).digest('hex')
 }
 
-/** Where a mapping puts a source path, with the part below the source; undefined when it does not cover or excludes it. */
+/** Where a mapping puts a source path; undefined when it does not take it. */
 export function destinationOf(mapping: ResolvedMapping, path: RelativePath): RelativePath | undefined {
-  if (!isWithin(path, mapping.source)) return undefined
-  if (mapping.type === 'file') return path === mapping.source ? mapping.destination : undefined
-  const below = belowSource(mapping, path)
-  if (below === '' || mapping.excluded(below)) return undefined
+  const below = coveredBelow(mapping, path)
+  if (below === undefined) return undefined
   // One text for both names of a file, of which a first sync holds thousands.
-  return mapping.source === mapping.destination ? path : joinPath(mapping.destination, below)
-}
-
-function belowSource(mapping: ResolvedMapping, path: RelativePath): RelativePath {
-  return (mapping.source === '' ? path : path.slice(mapping.source.length + 1)) as RelativePath
+  return mapping.source === mapping.destination ? path : joinPath(mapping.destination, below as RelativePath)
 }
 
 /** The recipe of a file by its full destination path. */

@@ -3,7 +3,7 @@
  */
 import { asFault, type Reason } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/report.ts'
-import { modeFindings } from './chain.ts'
+import { modeFindings } from './findings.ts'
 import { activeMode, type ActiveMode, type Wanted } from './context.ts'
 import { Refused, reportable, standingFindings } from './findings.ts'
 import type { Manifest, State } from './manifest.ts'

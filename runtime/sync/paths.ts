@@ -2,19 +2,15 @@
  * Which paths below a gateway's data directory may be written or deleted, and what a path belongs to. Compared after case folding,
  * because a gateway keys its names that way and a volume may be case-insensitive. Pure.
  */
+import { isGatewaysOwn } from '../gatewaysync/coverage.ts'
 import { engineFolder } from '../gatewaysync/names.ts'
-import { isRelativePath, type RelativePath } from '../gatewaysync/values.ts'
+import { foldName, isRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 
 /** Where a gateway reads resource collections, below its data directory. */
 export const collectionsFolder = 'config/resources'
 
 /** What of a gateway's configuration a path belongs to; the gateway rescans the two apart. */
 export type ScanKind = 'projects' | 'config'
-
-/** Two paths with the same fold name one file on a case-insensitive volume, and one resource to the gateway. */
-export function fold(path: string): string {
-  return path.normalize('NFC').toLowerCase()
-}
 
 /** A folder with what lies below it, in one comparison: each file of a first sync is asked about. */
 type Folder = { path: string; prefix: string }
@@ -29,19 +25,10 @@ function folderOf(path: string): Folder {
 
 /** Folders that belong to the gateway itself: its identity, its keys and our own state (design.md section 6). */
 const forbiddenFolders = ['config/local', 'config/resources/local', 'config/ignition/keys', engineFolder].map(folderOf)
-/** Rebuilt by the gateway wherever it stands; below a folder of this name nothing is ours. */
-const forbiddenSegment = '.resources'
-/** The gateway's internal databases. */
-const forbiddenExtension = '.idb'
-
 /** Whether a path is never written and never deleted, whatever a mapping or a prune setting says. */
 export function isForbidden(path: string): boolean {
-  const folded = fold(path)
-  return (
-    folded.endsWith(forbiddenExtension) ||
-    (folded.includes(forbiddenSegment) && folded.split('/').includes(forbiddenSegment)) ||
-    isAtOrBelow(folded, forbiddenFolders)
-  )
+  const folded = foldName(path)
+  return isGatewaysOwn(folded) || isAtOrBelow(folded, forbiddenFolders)
 }
 
 /**
@@ -67,14 +54,14 @@ const identityFolders = [
 ].map((name) => folderOf(`config/resources/core/ignition/${name}`))
 
 export function isGatewayIdentity(path: string): boolean {
-  return isAtOrBelow(fold(path), identityFolders)
+  return isAtOrBelow(foldName(path), identityFolders)
 }
 
 /** Folders that stay when they become empty: the gateway expects them. */
 const standingFolders = new Set(['projects', 'config', 'config/resources'])
 
 export function isStandingFolder(path: string): boolean {
-  return standingFolders.has(fold(path))
+  return standingFolders.has(foldName(path))
 }
 
 /** Which scan makes the gateway read this path again; undefined when none does. */

@@ -4,15 +4,15 @@
  */
 import type { BlobId } from '../delivery/protocol.ts'
 import type { Reason } from '../fault.ts'
-import type { CommitHash } from '../gatewaysync/values.ts'
+import { type CommitHash, foldName } from '../gatewaysync/values.ts'
 import type { Aliases } from './aliases.ts'
-import type { Finding } from './chain.ts'
+import type { Finding } from './findings.ts'
 import { describeConflict, findConflicts } from './conflicts.ts'
 import type { DesiredFile } from './desired.ts'
 import type { FileStat, Owned } from './manifest.ts'
 import type { Prune } from './mappings.ts'
 import type { Observed } from './observed.ts'
-import { fold, isForbidden, isGatewayIdentity, parentOf, scanKind, type ScanKind, tooLong } from './paths.ts'
+import { isForbidden, isGatewayIdentity, parentOf, scanKind, type ScanKind, tooLong } from './paths.ts'
 
 export type PlannedPut = DesiredFile & {
   before: 'absent' | 'file' | 'folder'
@@ -101,7 +101,7 @@ function planDeletes(input: PlanInput, result: Plan): void {
   for (const path of [...input.removed.keys()].toSorted()) {
     const seen = input.observed.get(path)
     result.counts.unchanged -= 1
-    if (seen?.kind === 'file' && fold(staying.get(seen.stat.ino) ?? '') === fold(path)) {
+    if (seen?.kind === 'file' && foldName(staying.get(seen.stat.ino) ?? '') === foldName(path)) {
       // Another spelling of a file that stays: to delete it would be to delete that.
       result.released.push(path)
       continue

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { BlobId } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
-import type { Finding } from './chain.ts'
+import type { Finding } from './findings.ts'
 import { renderKey, type TemplateContext } from './context.ts'
 import type { Rendered } from './manifest.ts'
 import type { Recipe } from './mappings.ts'

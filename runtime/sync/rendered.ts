@@ -1,13 +1,14 @@
 /**
  * Whether a run made resources by templates or patches, and if so what their judgement means: findings to report, or a refusal.
  */
+import { foldName } from '../gatewaysync/values.ts'
 import type { StagedRun } from './apply.ts'
-import type { Finding } from './chain.ts'
+import type { Finding } from './findings.ts'
 import { activeMode, type Wanted } from './context.ts'
 import { Refused } from './findings.ts'
 import { futureOf, listFutureFolders } from './future.ts'
 import type { Manifest } from './manifest.ts'
-import { collectionsFolder, fold, parentOf } from './paths.ts'
+import { collectionsFolder, parentOf } from './paths.ts'
 import type { Prepared } from './prepare.ts'
 
 /** `folders` are those of the resources that were judged: what was said of them before is out of date. */
@@ -43,7 +44,7 @@ export async function judgeRun(
 
 /** Never delivered, whatever lies there. */
 function isDelivered(name: string): boolean {
-  return fold(name) !== 'local' && !name.startsWith('.')
+  return foldName(name) !== 'local' && !name.startsWith('.')
 }
 
 /** The rendered files of a run, and those that change or go beside or below rendered ones: together they are a resource. */
