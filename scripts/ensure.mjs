@@ -6,6 +6,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+if (Number(process.versions.node.split('.')[0]) < 18) {
+  process.stderr.write(
+    `Node ${process.versions.node} is too old to install the packages of this project: install Node 18 or newer, best the one in .node-version\n`,
+  )
+  process.exit(1)
+}
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const stamp = join(modules, '.cluster-sync-installed')

@@ -14,6 +14,8 @@ const read = (file: string): string => readFileSync(path.join(root, file), 'utf8
 const pages = [
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
   ...readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => path.join('docs', name)),
 ].filter((name) => name.endsWith('.md'))
 
@@ -58,8 +60,8 @@ void t.test('the limits that docs/sync.md states are those of the code', async (
 })
 
 void t.test('the findings that docs/sync.md names are those of the engine', async (t) => {
-  const folder = path.join(root, 'runtime/sync')
-  const sources = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), 'utf8'))
+  const engine = readdirSync(path.join(root, 'runtime/sync')).map((name) => `runtime/sync/${name}`)
+  const sources = [...engine, 'runtime/collections/delivered-chain.ts'].map(read)
   const inCode = sources.flatMap((text) =>
     [...text.matchAll(/\brule(?:: | = .*\? )'([a-z0-9-]+)'(?: : '([a-z0-9-]+)')?/g)].flatMap(([, one, other]) => [one, other]),
   )
