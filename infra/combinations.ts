@@ -97,14 +97,15 @@ function impossiblePaths({ webhookReceiver: { ingress } }: Live<Values>): Messag
   ).flat()
 }
 
-function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source: { storage } }: Live<Values>): Messages {
+function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source }: Live<Values>): Messages {
+  const { storage, persistence } = source
   const count = asText(replicaCount)
   return when(greater(replicaCount, 1), [
     ...when(not(leaderElection.enabled), [
       text`leaderElection.enabled: ${count} replicas without leader election would all write; set replicaCount: 1`,
     ]),
-    ...when(isSet(storage.existingClaim), [
-      text`source.storage.existingClaim: ${count} replicas cannot share one claim; set replicaCount: 1 or leave existingClaim empty`,
+    ...when(and(isSet(storage.existingClaim), not(persistence.enabled)), [
+      text`source.storage.existingClaim: ${count} replicas cannot share one claim; set replicaCount: 1, or in its place source.persistence.enabled: true`,
     ]),
     ...when(and(budget.enabled, not(greater(replicaCount, budget.minAvailable))), [
       text`podDisruptionBudget.minAvailable: ${asText(budget.minAvailable)} of ${count} replicas would have to stay, so that no node could be drained; at most ${asText(less(replicaCount, 1))}`,
@@ -153,7 +154,7 @@ function impossibleTimings({ serviceMonitor, podMonitor, metrics }: Live<Values>
   ]
 }
 
-function tooLarge({ resources, agent, source: { storage } }: Live<Values>): Messages {
+function tooLarge({ resources, agent, source: { storage, persistence } }: Live<Values>): Messages {
   const above = (section: string, resource: Value<string>, request: Value<string>, limit: Value<string>): Messages =>
     when(greater(amount(request), amount(limit)), [
       text`${section}.requests.${resource}: ${request} is above ${section}.limits.${resource} ${limit}`,
@@ -172,6 +173,9 @@ function tooLarge({ resources, agent, source: { storage } }: Live<Values>): Mess
     ),
     ...when(greater(amount(smallestStorage), amount(storage.sizeLimit)), [
       text`source.storage.sizeLimit: ${storage.sizeLimit} is below ${smallestStorage}, which mirrors need at least`,
+    ]),
+    ...when(and(persistence.enabled, greater(amount(storage.sizeLimit), amount(persistence.size))), [
+      text`source.persistence.size: ${persistence.size} is below source.storage.sizeLimit ${storage.sizeLimit}, to which mirrors may grow`,
     ]),
   ]
 }

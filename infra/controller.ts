@@ -1,5 +1,5 @@
 /**
- * The controller's Deployment: its pod, and who may take it away. Pure.
+ * What runs the controller: a Deployment, or a StatefulSet where each replica keeps its mirrors on a volume of its own. Pure.
  */
 import { controllerSettingsVariable } from '../runtime/settings.ts'
 import { nodeOptions, ports } from '../runtime/gatewaysync/names.ts'
@@ -15,16 +15,18 @@ import { volumeMounts, volumes } from './volumes.ts'
 
 export function controller(names: Names, values: Live<Values>, version: Value<string>): LiveManifest {
   const { labels, selector } = names
+  const { persistence } = values.source
   const podAnnotations = merged(values.commonAnnotations, values.podAnnotations)
   return {
     apiVersion: 'apps/v1',
-    kind: 'Deployment',
+    kind: either(persistence.enabled, 'StatefulSet', 'Deployment'),
     metadata: namespaced(names, names.fullname, { annotations: values.deploymentAnnotations }),
     spec: {
       replicas: values.replicaCount,
       revisionHistoryLimit: values.revisionHistoryLimit,
       selector: { matchLabels: selector },
-      strategy: strategy(values),
+      ...members(not(persistence.enabled), { strategy: strategy(values) }),
+      ...members(persistence.enabled, statefulParts(names, values)),
       template: {
         metadata: {
           // The selector comes last: a pod without its labels would be no part of the Deployment.
@@ -34,6 +36,30 @@ export function controller(names: Names, values: Live<Values>, version: Value<st
         spec: pod(names, values, version),
       },
     },
+  }
+}
+
+/** What only a StatefulSet has. Nothing of the claim may change later, so it has no labels but those that never do. */
+function statefulParts({ deliveryService, selector }: Names, { source: { persistence } }: Live<Values>): object {
+  return {
+    serviceName: deliveryService,
+    // Replicas need not wait for each other: one leads, and all serve.
+    podManagementPolicy: 'Parallel',
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+    persistentVolumeClaimRetentionPolicy: { whenDeleted: persistence.whenDeleted, whenScaled: 'Delete' },
+    volumeClaimTemplates: [
+      {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: 'source', labels: selector, ...optional('annotations', persistence.annotations) },
+        spec: {
+          accessModes: [persistence.accessMode],
+          ...optional('storageClassName', persistence.storageClassName),
+          resources: { requests: { storage: persistence.size } },
+          volumeMode: 'Filesystem',
+        },
+      },
+    ],
   }
 }
 

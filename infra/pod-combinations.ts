@@ -8,7 +8,13 @@ import type { Values } from './values.ts'
 import { ownFolders, ownVolumes } from './volumes.ts'
 
 export function impossiblePod(values: Live<Values>): Messages {
-  return [...missingAccount(values), ...portsOfHost(values), ...impossibleVolumes(values), ...impossibleMounts(values)]
+  return [
+    ...missingAccount(values),
+    ...portsOfHost(values),
+    ...twoVolumes(values),
+    ...impossibleVolumes(values),
+    ...impossibleMounts(values),
+  ]
 }
 
 function missingAccount({ serviceAccount: { create, name } }: Live<Values>): Messages {
@@ -30,6 +36,12 @@ function portsOfHost({ hostNetwork, webhook, webhookReceiver: receiver, metrics,
       text`${key}: port ${asText(port)} is below 1024, where with hostNetwork only root may listen`,
     ]),
   )
+}
+
+function twoVolumes({ source: { storage, persistence } }: Live<Values>): Messages {
+  return when(and(persistence.enabled, isSet(storage.existingClaim)), [
+    'source.storage.existingClaim: source.persistence.enabled makes claims of its own; leave one of them out',
+  ])
 }
 
 function impossibleVolumes({ extraVolumes }: Live<Values>): Messages {

@@ -13,10 +13,11 @@ import type { Names } from './names.ts'
 export type Manifest = { apiVersion: string; kind: string; metadata: Record<string, unknown> & { name: string } } & Record<string, unknown>
 
 /** A manifest of which Helm knows some of the values. */
-export type LiveManifest = { apiVersion: string; kind: string; metadata: Record<string, unknown> & { name: Value<string> } } & Record<
-  string,
-  unknown
->
+export type LiveManifest = {
+  apiVersion: string
+  kind: Value<string>
+  metadata: Record<string, unknown> & { name: Value<string> }
+} & Record<string, unknown>
 
 /** The namespaces that an installation works in; empty: all. Two installations of one cluster bind each other's namespaces to nothing. */
 type Scope = Value<readonly string[]>

@@ -153,6 +153,26 @@ export const valuesSchema = v.strictObject({
         }),
         {},
       ),
+      persistence: v.optional(
+        v.strictObject({
+          enabled: flag(
+            'Keeps mirrors on a claim for each replica, which a StatefulSet makes: what is published is delivered also after a restart while the git host is away.',
+            false,
+          ),
+          size: quantity('Size of each claim, at least source.storage.sizeLimit. Kubernetes lets nobody change it later.', '3Gi'),
+          storageClassName: optionalObjectName("Storage class of the claims; empty: the cluster's default."),
+          accessMode: v.optional(
+            v.pipe(v.picklist(['ReadWriteOnce', 'ReadWriteOncePod']), v.description('Access mode of the claims.')),
+            'ReadWriteOnce',
+          ),
+          annotations: annotations('Annotations of the claims.'),
+          whenDeleted: v.optional(
+            v.pipe(v.picklist(['Delete', 'Retain']), v.description('What becomes of the claims when the StatefulSet is deleted.')),
+            'Delete',
+          ),
+        }),
+        {},
+      ),
       allowedHosts: gitHosts('Git hosts that repositories may be on; empty: any.'),
       allowPrivateAddresses: flag('Permits git hosts with addresses of private networks, as those of most plants.', true),
       allowedAddresses: networks(

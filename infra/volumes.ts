@@ -35,13 +35,17 @@ export function keyFiles(names: Names, { webhookReceiver: receiver }: Live<Value
 }
 
 export function volumes(names: Names, values: Live<Values>): object[] {
-  const { sizeLimit, existingClaim } = values.source.storage
+  const { storage, persistence } = values.source
+  const { sizeLimit, existingClaim } = storage
   return [
-    {
-      name: 'source',
-      ...members(not(isSet(existingClaim)), { emptyDir: { sizeLimit } }),
-      ...members(isSet(existingClaim), { persistentVolumeClaim: { claimName: existingClaim } }),
-    },
+    // A claim for each replica is made from the template of the StatefulSet.
+    ...when(not(persistence.enabled), [
+      {
+        name: 'source',
+        ...members(not(isSet(existingClaim)), { emptyDir: { sizeLimit } }),
+        ...members(isSet(existingClaim), { persistentVolumeClaim: { claimName: existingClaim } }),
+      },
+    ]),
     ...when(not(certificateBy(values).selfManaged), [{ name: 'certificate', secret: { secretName: names.certificateSecret } }]),
     ...keyFiles(names, values).flatMap(({ name, mounted, secretName, key }) =>
       when(mounted, [{ name: `receiver-${name}`, secret: { secretName, items: [{ key, path: 'value' }], optional: true } }]),

@@ -45,7 +45,7 @@ export const serviceValues = (what: string) => ({
 })
 
 export const workloadValues = {
-  deploymentAnnotations: annotations("Annotations of the controller's Deployment."),
+  deploymentAnnotations: annotations("Annotations of the controller's Deployment, or of its StatefulSet."),
   podSecurityContext: objectWith(
     [...ofContainers, ...ofPodsAlone],
     'Security context of the controller pod in place of ours as a whole; ours has user and groups 65532. Without runAsUser, runAsGroup and fsGroup the cluster chooses them, as OpenShift must.',
@@ -71,7 +71,7 @@ export const workloadValues = {
     leastGraceSeconds,
     secondsOfDay,
   ),
-  revisionHistoryLimit: count('Former versions of the Deployment that are kept for a rollback.', 10, 0, 1000),
+  revisionHistoryLimit: count('Former versions of the pod that are kept for a rollback.', 10, 0, 1000),
   serviceAccount: v.optional(
     v.strictObject({
       create: flag("Creates the controller's ServiceAccount; with false it must be there.", true),

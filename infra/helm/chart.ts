@@ -8,9 +8,10 @@ import { gatewaySyncCrd, syncReportCrd } from '../crd.ts'
 import { type Names, namesOf } from '../names.ts'
 import { objects } from '../objects.ts'
 import { withoutEffect } from '../without-effect.ts'
-import { text } from './combinators.ts'
+import type { Values } from '../values.ts'
+import { either, text } from './combinators.ts'
 import { type Emitted, emitDocuments, emitNotes, emitRefusal } from './emit.ts'
-import { Expression, type Value } from './expression.ts'
+import { Expression, type Live, type Value } from './expression.ts'
 import { liveValues } from './live-values.ts'
 import { valuesSchemaJson, valuesYaml } from './values-files.ts'
 
@@ -48,7 +49,7 @@ function templates(): ChartFile[] {
     ...made.map(([concern, manifests]): [string, Emitted] => [concern, emitDocuments(manifests)]),
     ['combinations', emitRefusal([...impossibleRelease(release), ...impossible(values)])],
   ]
-  const printed = emitNotes(notes(names), withoutEffect(values))
+  const printed = emitNotes(notes(names, values), withoutEffect(values))
   const files = emitted.map(([name, { text }]) => ({ path: `templates/${name}.yaml`, content: text }))
   return [
     ...files,
@@ -58,10 +59,11 @@ function templates(): ChartFile[] {
 }
 
 /** What one does next, whatever was installed. */
-function notes({ fullname, namespace }: Names): Value<string>[] {
+function notes({ fullname, namespace }: Names, { source: { persistence } }: Live<Values>): Value<string>[] {
+  const kind = either(persistence.enabled, 'statefulset', 'deployment')
   return [
     text`The controller of ${fullname} starts in the namespace ${namespace}:`,
-    text`  kubectl --namespace ${namespace} rollout status deployment/${fullname}`,
+    text`  kubectl --namespace ${namespace} rollout status ${kind}/${fullname}`,
     'Helm installs the definitions of GatewaySync and SyncReport once. Before an upgrade, apply those of the new chart:',
     '  kubectl apply --server-side --force-conflicts --filename crds/',
   ]

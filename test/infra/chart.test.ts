@@ -52,7 +52,7 @@ void t.test(
     t.same(listed({ ...everything, serviceAccount: {} }), [
       ...always,
       ...certificates,
-      'Deployment *',
+      'StatefulSet *',
       'PodDisruptionBudget *',
       'Service *-delivery',
       'Service *-webhook',

@@ -50,7 +50,7 @@ export const everything: ValuesInput = {
     ingress: { enabled: true, hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] },
   },
   delivery: { port: 19445, service: { annotations: { 'example.com/delivery': 'true' } } },
-  source: { storage: { sizeLimit: '128e6' } },
+  source: { storage: { sizeLimit: '128e6' }, persistence: { enabled: true, size: '1Gi', storageClassName: 'fast' } },
   agent: { resources: { limits: { memory: '1Gi' } }, allowImageOverride: true, logLevel: 'warn' },
 }
 
@@ -106,6 +106,7 @@ export type Kinds = {
       revisionHistoryLimit: number
       selector: Selector
       strategy: { type: string }
+      volumeClaimTemplates: { metadata: { name: string; labels: object }; spec: object }[]
       template: Pod
     }
   }
@@ -132,8 +133,11 @@ export function one<Kind extends keyof Kinds>(objects: readonly Manifest[], kind
   return found[0] as Kinds[Kind]
 }
 
+/** The Deployment, or the StatefulSet in its place; strategy and claims are those of one of them alone. */
 export function deploymentOf(objects: readonly Manifest[]): Kinds['Deployment'] {
-  return one(objects, 'Deployment')
+  const [found, ...others] = objects.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
+  if (found === undefined || others.length > 0) throw new Error(`${others.length} objects too many run the controller, or none does`)
+  return found as Kinds['Deployment']
 }
 
 /** What the controller of these manifests reads when it starts. */

@@ -158,9 +158,40 @@ void t.test('mirrors: the size of the volume is what the controller keeps within
     return [volume, strategy.type, settingsOf(objectsOf(values)).source.sizeLimit]
   }
   t.same(source({}), [{ emptyDir: { sizeLimit: '2Gi' } }, 'RollingUpdate', '2Gi'])
-  t.same(source(everything), [{ emptyDir: { sizeLimit: '128e6' } }, 'RollingUpdate', '128e6'])
+  t.same(source({ source: { storage: { sizeLimit: '128e6' } } }), [{ emptyDir: { sizeLimit: '128e6' } }, 'RollingUpdate', '128e6'])
   const claimed: ValuesInput = { source: { storage: { existingClaim: 'mirrors' } } }
   t.same(source(claimed), [{ persistentVolumeClaim: { claimName: 'mirrors' } }, 'Recreate', '2Gi'])
+})
+
+void t.test('mirrors on claims: a StatefulSet makes one for each replica, and none of its labels ever changes', async (t) => {
+  const objects = objectsOf(everything)
+  const { kind, metadata, spec } = deploymentOf(objects)
+  t.same([kind, metadata.name], ['StatefulSet', fullname])
+  t.same(spec.volumeClaimTemplates, [
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'source', labels: spec.selector.matchLabels },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: 'fast',
+        resources: { requests: { storage: '1Gi' } },
+        volumeMode: 'Filesystem',
+      },
+    },
+  ])
+  t.match(spec, {
+    serviceName: `${fullname}-delivery`,
+    podManagementPolicy: 'Parallel',
+    persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' },
+  })
+  const { volumes, containers } = spec.template.spec
+  t.notOk(
+    volumes.some(({ name }) => name === 'source'),
+    'no other volume takes its place',
+  )
+  t.ok(containers[0].volumeMounts.some(({ name, mountPath }) => name === 'source' && mountPath === '/var/lib/cluster-sync'))
+  t.match(settingsOf(objects).source, { folder: '/var/lib/cluster-sync/mirrors', sizeLimit: '128e6' })
 })
 
 void t.test('without leader election an update never runs two replicas at a time', async (t) => {

@@ -138,7 +138,15 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'replicas on one claim': [
     { replicaCount: 2, source: { storage: { existingClaim: 'mirrors' } } },
-    'source.storage.existingClaim: 2 replicas cannot share one claim; set replicaCount: 1 or leave existingClaim empty',
+    'source.storage.existingClaim: 2 replicas cannot share one claim; set replicaCount: 1, or in its place source.persistence.enabled: true',
+  ],
+  'claims of a StatefulSet beside one that is there': [
+    { source: { storage: { existingClaim: 'mirrors' }, persistence: { enabled: true } } },
+    'source.storage.existingClaim: source.persistence.enabled makes claims of its own; leave one of them out',
+  ],
+  'claims that are smaller than mirrors may become': [
+    { source: { storage: { sizeLimit: '4Gi' }, persistence: { enabled: true } } },
+    'source.persistence.size: 3Gi is below source.storage.sizeLimit 4Gi, to which mirrors may grow',
   ],
   'a budget that keeps every replica': [
     { replicaCount: 2, podDisruptionBudget: { minAvailable: 2 } },

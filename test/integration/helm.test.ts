@@ -94,6 +94,18 @@ void t.test('the chart, by the commands of the documentation', { timeout: 240_00
     t.match(await strategyWith(''), { type: 'RollingUpdate' })
   })
 
+  await t.test('mirrors move to claims of a StatefulSet, and back to the Deployment', async (t) => {
+    const kindWith = async (enabled: boolean): Promise<string> => {
+      const set = `--set=source.persistence.enabled=${enabled}`
+      const { code, stderr, stdout } = await helm('upgrade', 'cluster-sync-operator', 'dist/chart', '-n', namespace, set)
+      t.equal(code, 0, stderr)
+      t.match(stdout, `rollout status ${enabled ? 'statefulset' : 'deployment'}/cluster-sync-operator`)
+      return (await kubectl(['-n', namespace, 'get', 'deployments,statefulsets', '-o', 'name'])).stdout.trim()
+    }
+    t.equal(await kindWith(true), 'statefulset.apps/cluster-sync-operator')
+    t.equal(await kindWith(false), 'deployment.apps/cluster-sync-operator')
+  })
+
   await t.test('an inline key that is withdrawn leaves the cluster', async (t) => {
     const keys = async (...receiver: string[]): Promise<string[]> => {
       const args = receiver.map((set) => `--set=webhookReceiver.${set}`)
