@@ -25,6 +25,7 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
     logLevel: values.controller.logLevel,
     leaderElection: values.leaderElection.enabled,
     watchNamespaces: values.watchNamespaces,
+    watchLabelSelector: values.controller.watchLabelSelector,
     ports: {
       receiver: receiver.port,
       admission: webhook.port,

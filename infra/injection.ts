@@ -8,7 +8,7 @@ import type { Live, Value } from './helm/expression.ts'
 import { members, when } from './helm/nodes.ts'
 import { clusterWide } from './metadata.ts'
 import type { Names } from './names.ts'
-import { type LiveManifest, namespacesNamed } from './policies.ts'
+import { type LiveManifest, namespacesNamed, selectorOf } from './policies.ts'
 import type { Values } from './values.ts'
 
 /** Never asked about, so that a controller that is down holds up no part of the cluster itself. */
@@ -16,7 +16,7 @@ const excludedNamespaces = ['kube-system', 'kube-node-lease']
 
 export function injection(names: Names, values: Live<Values>): LiveManifest {
   const { fullname, namespace, webhookService, certificateSecret } = names
-  const { webhook, watchNamespaces } = values
+  const { webhook, watchNamespaces, controller } = values
   const { key, value } = injectionNamespaceLabel
   const matchExpressions = [
     namespacesNamed('NotIn', [...excludedNamespaces, namespace]),
@@ -41,6 +41,8 @@ export function injection(names: Names, values: Live<Values>): LiveManifest {
           ...members(webhook.namespaceSelector.requireLabel, { matchLabels: { [key]: value } }),
           matchExpressions,
         },
+        // Pods of another installation are not asked about, so that neither can hold up the other.
+        objectSelector: selectorOf(controller.watchLabelSelector),
         // A plain comparison would refuse every pod without the annotation.
         matchConditions: [{ name: 'asked', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` }],
         admissionReviewVersions: ['v1'],

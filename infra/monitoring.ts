@@ -44,14 +44,15 @@ export function serviceMonitor(names: Names, { serviceMonitor: values }: Live<Va
   }
 }
 
-export function podMonitor(names: Names, { podMonitor: values, watchNamespaces }: Live<Values>): LiveManifest {
+export function podMonitor(names: Names, { podMonitor: values, watchNamespaces, controller }: Live<Values>): LiveManifest {
+  const { matchLabels, matchExpressions } = controller.watchLabelSelector
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PodMonitor',
     metadata: namespaced(names, text`${names.fullname}-agents`, { labels: values.labels }),
     spec: {
       namespaceSelector: choose<object>(isSet(watchNamespaces), { matchNames: watchNamespaces }, { any: true }),
-      selector: { matchLabels: { [agentPodLabel]: 'true' } },
+      selector: { matchLabels: merged(matchLabels, { [agentPodLabel]: 'true' }), ...optional('matchExpressions', matchExpressions) },
       podMetricsEndpoints: [{ port: agentPortName, path: '/metrics', ...timing(values) }],
     },
   }

@@ -24,12 +24,12 @@ import type { Values } from './values.ts'
  */
 export function objects(release: LiveRelease, values: Live<Values>, version: Value<string>): Record<string, LiveManifest[]> {
   const names = namesOf(release, values, version)
-  const { metrics, webhook, webhookReceiver: receiver, podDisruptionBudget, replicaCount, watchNamespaces } = values
+  const { metrics, webhook, webhookReceiver: receiver, podDisruptionBudget, replicaCount } = values
   const { serviceMonitor: collected, podMonitor: agentsCollected, grafanaDashboard, prometheusRule, networkPolicy } = values
   const inline = or(isInline(receiver.hmac), isInline(receiver.token))
   return {
     rbac: [...rbac(names, values), ...watchedRights(names, values), ...secretRights(names, values)],
-    policies: policies(names, watchNamespaces),
+    policies: policies(names, values),
     certificates: when(certificateBy(values).certManager, certificates(names)),
     controller: [
       controller(names, values, version),

@@ -3,11 +3,12 @@
  * controller nothing else of it but its own annotations. Pure.
  */
 import { isSet, text, together } from './helm/combinators.ts'
-import type { Value } from './helm/expression.ts'
-import { members } from './helm/nodes.ts'
+import type { Live, Value } from './helm/expression.ts'
+import { members, optional } from './helm/nodes.ts'
 import { gatewaySyncKind, group, syncReportKind } from '../runtime/gatewaysync/names.ts'
 import { clusterWide } from './metadata.ts'
 import type { Names } from './names.ts'
+import type { Values } from './values.ts'
 
 /** An object of the Kubernetes API. */
 export type Manifest = { apiVersion: string; kind: string; metadata: Record<string, unknown> & { name: string } } & Record<string, unknown>
@@ -26,8 +27,12 @@ const apiVersion = 'admissionregistration.k8s.io/v1'
 const claim = (name: string): string => `authentication.kubernetes.io/${name}`
 const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
 
-export function policies(names: Names, namespaces: Scope): LiveManifest[] {
-  return [...reportPolicy(names, namespaces), ...statusPolicy(names, namespaces), ...wishPolicy(names, namespaces)]
+export function policies(names: Names, { watchNamespaces, controller: { watchLabelSelector } }: Live<Values>): LiveManifest[] {
+  return [
+    ...reportPolicy(names, watchNamespaces),
+    ...statusPolicy(names, watchNamespaces, selectorOf(watchLabelSelector)),
+    ...wishPolicy(names, watchNamespaces),
+  ]
 }
 
 /** Binds a SyncReport to the pod whose token writes it (kubernetes.md section 1); people, the controller and the collector are let through. */
@@ -81,13 +86,14 @@ function reportPolicy(names: Names, namespaces: Scope): LiveManifest[] {
 }
 
 /** Agents follow the status with their token in hand, so nobody but the controller may say where content comes from. */
-function statusPolicy(names: Names, namespaces: Scope): LiveManifest[] {
+function statusPolicy(names: Names, namespaces: Scope, selector: object): LiveManifest[] {
   const { fullname, namespace, serviceAccount } = names
   const name = text`${fullname}-status`
   const controller = text`system:serviceaccount:${namespace}:${serviceAccount}`
   return bound(clusterWide(names, name), namespaces, {
     failurePolicy: 'Fail',
-    matchConstraints: rules([`${gatewaySyncKind.plural}/status`], ['UPDATE']),
+    // Another installation writes the status of what it selects.
+    matchConstraints: rules([`${gatewaySyncKind.plural}/status`], ['UPDATE'], selector),
     validations: [
       {
         expression: text`request.userInfo.username == '${controller}'`,
@@ -140,14 +146,19 @@ function wishPolicy(names: Names, namespaces: Scope): LiveManifest[] {
   })
 }
 
-function rules(resources: string[], operations: string[]): object {
+function rules(resources: string[], operations: string[], objectSelector: object = {}): object {
   // The API server's own defaults are written out, so that a second apply finds nothing to change.
   return {
     matchPolicy: 'Equivalent',
     namespaceSelector: {},
-    objectSelector: {},
+    objectSelector,
     resourceRules: [{ apiGroups: [group], apiVersions: ['*'], resources, operations, scope: '*' }],
   }
+}
+
+/** A selector of labels without the parts that say nothing. */
+export function selectorOf({ matchLabels, matchExpressions }: Live<Values>['controller']['watchLabelSelector']): object {
+  return { ...optional('matchLabels', matchLabels), ...optional('matchExpressions', matchExpressions) }
 }
 
 /** Matches namespaces by their own names. */

@@ -167,6 +167,7 @@ async function run(
     {
       store,
       namespaces: settings.watchNamespaces,
+      selector: settings.watchLabelSelector,
       ready() {
         listed = true
         ready.resolve()

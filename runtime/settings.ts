@@ -2,6 +2,7 @@
  * What the controller is told when it is installed: the one shape that the manifests write and the controller reads. Pure.
  */
 import * as v from 'valibot'
+import { labelSelector } from './gatewaysync/label-selector.ts'
 import { ports } from './gatewaysync/names.ts'
 import { amountOf, quantityPattern } from './gatewaysync/quantity.ts'
 import { logLevels } from './log-level.ts'
@@ -52,6 +53,10 @@ export const controllerSettings = v.strictObject({
     defaultShutdownDelaySeconds,
   ),
   watchNamespaces: v.optional(v.pipe(v.array(text), v.description('Empty: all.')), []),
+  watchLabelSelector: v.optional(
+    v.pipe(labelSelector, v.description('GatewaySyncs with other labels are those of another installation.')),
+    {},
+  ),
   host: v.optional(v.pipe(text, v.description('Address that every listener binds to.')), '::'),
   ports: v.optional(
     v.strictObject({

@@ -2,11 +2,12 @@
  * Keeps the store current: watches over GatewaySyncs, the pods beside them and SyncReports, in all namespaces or in the given ones.
  */
 import type { Clock } from '../clock.ts'
+import { type LabelSelector, selects } from '../gatewaysync/label-selector.ts'
 import type { Kube } from '../kube/client.ts'
 import { runListWatch, type WatchHandlers } from '../kube/list-watch.ts'
-import { gatewaySyncType, type ObjectKey, podType, syncReportType } from '../kube/types.ts'
+import { gatewaySyncType, type KubeObject, type ObjectKey, podType, syncReportType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
-import { projectGatewaySync, projectPod, projectReport, type Store } from '../reconcile/store.ts'
+import { type GatewaySyncRecord, projectGatewaySync, projectPod, projectReport, type Store } from '../reconcile/store.ts'
 import { createPodScopes, type PodsListed } from './pod-scopes.ts'
 
 type Deps = { kube: Kube; clock: Clock; log: Log }
@@ -24,6 +25,8 @@ export type Watching = {
   store: Store
   /** Empty: all of the cluster, in one. */
   namespaces: readonly string[]
+  /** GatewaySyncs without these labels are those of another installation. Default: all are ours. */
+  selector?: LabelSelector
   /** Called once, when everything has been listed that may be. */
   ready(): void
   /** Tells how many of the namespaces cannot be listed, whenever that changes. */
@@ -64,14 +67,14 @@ export async function watchCluster(deps: Deps, watching: Watching, signal: Abort
       },
     }
   }
-  await Promise.all(scopes.map((scope) => watchScope(deps, watching.store, scope, handlersOf, signal)))
+  await Promise.all(scopes.map((scope) => watchScope(deps, watching, scope, handlersOf, signal)))
 }
 
 type ScopeHandlers = Required<Pick<WatchHandlers<unknown>, 'synced' | 'failed'>>
 
 async function watchScope(
   deps: Deps,
-  store: Store,
+  { store, selector }: Watching,
   scope: string | undefined,
   handlersOf: (scope: string | undefined, name: string) => ScopeHandlers,
   signal: AbortSignal,
@@ -98,9 +101,12 @@ async function watchScope(
   await Promise.all([
     runListWatch(
       deps,
-      { type: gatewaySyncType, ...within, project: projectGatewaySync },
+      { type: gatewaySyncType, ...within, project: (object) => projectOurs(object, selector) },
       {
-        upsert: (_key, record) => pods.upsertSync(record),
+        upsert({ namespace = '', name }, record) {
+          if (record === 'other') pods.upsertOther(namespace, name)
+          else pods.upsertSync(record)
+        },
         remove: (key) => pods.removeSync(key.namespace ?? '', key.name),
         ...syncs,
         synced() {
@@ -123,6 +129,11 @@ async function watchScope(
     ),
   ])
   await Promise.all(running)
+}
+
+/** Of a GatewaySync of another installation only its name matters. */
+function projectOurs(object: KubeObject, selector: LabelSelector | undefined): GatewaySyncRecord | 'other' {
+  return selector === undefined || selects(selector, object.metadata.labels ?? {}) ? projectGatewaySync(object) : 'other'
 }
 
 async function watchPods(

@@ -118,15 +118,19 @@ function admission({ store, notReady, metrics, clock, log }: EndpointDeps, { age
 }
 
 function findSync(store: Store, namespace: string, name: string | undefined): FoundSync {
+  const others = store.othersIn(namespace)
   if (name !== undefined) {
+    if (others.has(name)) return { kind: 'foreign', name }
     const record = store.sync(namespace, name)
     return record === undefined ? { kind: 'missing', name } : { kind: 'found', name, spec: record.spec }
   }
-  const all = store.syncs().filter((record) => record.namespace === namespace)
-  const [only] = all
-  return all.length === 1 && only !== undefined
-    ? { kind: 'found', name: only.name, spec: only.spec }
-    : { kind: 'ambiguous', count: all.length }
+  const ours = store.syncs().filter((record) => record.namespace === namespace)
+  const count = ours.length + others.size
+  const [only] = ours
+  const [other] = others
+  if (count !== 1) return { kind: 'ambiguous', count }
+  if (only !== undefined) return { kind: 'found', name: only.name, spec: only.spec }
+  return { kind: 'foreign', name: other ?? '' }
 }
 
 function figures({ reviews, metrics, clock }: EndpointDeps) {

@@ -12,7 +12,7 @@ import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue, type Queue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
 import type { SecretChanges } from '../reconcile/secret-changes.ts'
-import { type ChangeKind, projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
+import { type ChangeKind, type PodRecord, projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
 import type { SyncMirrors } from '../reconcile/sync-mirrors.ts'
 import { createAgentBindings } from './agent-bindings.ts'
 import { tellPodTroubles } from './pod-events.ts'
@@ -91,7 +91,7 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
   }
   const bindings = createAgentBindings({
     role: deps.bindAgentsTo,
-    pods: (namespace) => store.podsIn(namespace).filter((pod) => store.syncOfPod(pod) !== undefined),
+    pods: (namespace) => store.podsIn(namespace).filter((pod) => followsOurs(store, pod)),
     async apply(binding, own) {
       await deps.kube.apply(roleBindingType, binding, { fieldManager, force: true }, own)
     },
@@ -116,6 +116,12 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
   } finally {
     stop()
   }
+}
+
+/** Whether a pod follows a GatewaySync of this installation, or names one that nobody knows yet. */
+function followsOurs(store: Store, pod: PodRecord): boolean {
+  const name = store.syncOfPod(pod)
+  return name !== undefined && !store.isOther(pod.namespace, name)
 }
 
 /** Passes again over an object that was changed between decision and write, from what the API server holds. */

@@ -27,8 +27,9 @@ export function findPodTroubles(store: Store): PodTrouble[] {
   const namespaces = new Set([...store.syncs().map(({ namespace }) => namespace), ...store.podNamespaces()])
   const pods = [...namespaces].flatMap((namespace) => store.podsIn(namespace)).filter(({ terminating }) => !terminating)
   const byPod = pods.flatMap((pod): PodTrouble[] => {
-    if (!pod.injected) return [{ pod, reason: 'MissingAgent' }]
     const name = store.syncOfPod(pod)
+    if (name !== undefined && store.isOther(pod.namespace, name)) return []
+    if (!pod.injected) return [{ pod, reason: 'MissingAgent' }]
     if (name === undefined || store.sync(pod.namespace, name) === undefined) return [{ pod, reason: 'NotFollowed' }]
     const report = store.reportsIn(pod.namespace).get(pod.name)
     const isLate = report?.podUid === pod.uid && report.status?.startedWithoutCommit === true

@@ -5,7 +5,7 @@
 import type { GatewaySyncRecord, Store } from '../reconcile/store.ts'
 
 type Deps = {
-  store: Pick<Store, 'upsertSync' | 'removeSync' | 'podsIn' | 'removePod'>
+  store: Pick<Store, 'upsertSync' | 'upsertOther' | 'removeSync' | 'podsIn' | 'removePod'>
   /** Keeps the store informed of the pods of a namespace, or of the whole scope, until the signal; calls back after the first list. */
   watch(namespace: string | undefined, listed: PodsListed, signal: AbortSignal): void
   /** From more namespaces on everything is watched. */
@@ -19,6 +19,8 @@ export type PodsListed = (isThere: (pod: { namespace: string; name: string }) =>
 export type PodScopes = {
   /** A GatewaySync counts once the pods of its namespace have been listed: until then it would seem to have none. */
   upsertSync(record: GatewaySyncRecord): void
+  /** One of another installation, whose pods are that one's business. */
+  upsertOther(namespace: string, name: string): void
   removeSync(namespace: string, name: string): void
   /** All GatewaySyncs have been told, so that it is known how many namespaces there are. */
   syncsListed(): void
@@ -78,6 +80,10 @@ export function createPodScopes({ store, watch, mostNamespaces = usualNamespaces
       const records = waiting.get(namespace) ?? new Map<string, GatewaySyncRecord>()
       waiting.set(namespace, records.set(name, record))
       begin()
+    },
+    upsertOther(namespace, name) {
+      waiting.get(namespace)?.delete(name)
+      store.upsertOther(namespace, name)
     },
     removeSync(namespace, name) {
       waiting.get(namespace)?.delete(name)

@@ -109,8 +109,11 @@ async function inject(
   if (whyUnchanged(pod) !== undefined) return { operations: [], warnings: [] }
   const sync = await find(deps, namespace, namedSync(pod))
   const injection = injectAgent(pod, deps.settings, sync)
-  if (injection.kind === 'unchanged') return { operations: [], warnings: [] }
   const name = pod.metadata.name ?? `${pod.metadata.generateName ?? ''}…`
+  if (injection.kind === 'unchanged') {
+    deps.log.warn({ namespace, pod: name, message: injection.why }, 'no agent injected')
+    return { operations: [], warnings: [injection.why] }
+  }
   for (const message of injection.warnings) deps.log.warn({ namespace, pod: name, message }, 'agent injected with a warning')
   deps.log.info({ namespace, pod: name, requestId: asked.uid }, 'agent injected')
   return injection

@@ -29,6 +29,8 @@ export type FoundSync =
   /** `name`: the pod names one that does not exist. Otherwise the namespace holds `count` of them, which is not one. */
   | { kind: 'missing'; name: string }
   | { kind: 'ambiguous'; count: number }
+  /** It is that of another installation. */
+  | { kind: 'foreign'; name: string }
   /** It could not be read. */
   | { kind: 'unknown'; name: string | undefined; why: string }
 
@@ -38,6 +40,9 @@ export type Injection = { kind: 'patch'; operations: JsonPatch[]; warnings: stri
 const injectedValue = 'true'
 
 const notGuaranteed = 'the pod loses the class Guaranteed; give spec.agent.resources equal requests and limits of cpu and memory'
+
+const ofAnother = (name: string): string =>
+  `GatewaySync "${name}" is not one of this installation's; give the pod the labels by which the installation of its GatewaySync selects`
 
 const specSchema = gatewaySyncSpec({ allowLocal: true })
 
@@ -57,6 +62,8 @@ export function whyUnchanged(pod: Pod): string | undefined {
 export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSync): Injection {
   const why = whyUnchanged(pod)
   if (why !== undefined) return { kind: 'unchanged', why }
+  // An agent of ours would look for content where nobody has it.
+  if (sync.kind === 'foreign') return { kind: 'unchanged', why: ofAnother(sync.name) }
   const read = readSync(sync)
   const spec = read.spec?.agent
   const data = findDataVolume(pod)
@@ -118,7 +125,7 @@ function dataMount(pod: Pod, data: DataVolume): { mounts: VolumeMount[]; env: En
 type ReadSync = { name: string | undefined; spec: GatewaySyncSpec | undefined; warning: string | undefined }
 
 /** A name is passed on even where no such GatewaySync exists yet: the agent waits for it. */
-function readSync(sync: FoundSync): ReadSync {
+function readSync(sync: Exclude<FoundSync, { kind: 'foreign' }>): ReadSync {
   if (sync.kind === 'found') return readSpec(sync.name, sync.spec)
   if (sync.kind === 'missing') {
     return {

@@ -111,7 +111,13 @@ function ours(annotations: Annotations | undefined): Annotations {
   return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => key.startsWith(`${group}/`)))
 }
 
-type Namespace = { syncs: Map<string, GatewaySyncRecord>; pods: Map<string, PodRecord>; reports: Map<string, ReportRecord> }
+/** `others` are the names of GatewaySyncs that another installation takes care of. */
+type Namespace = {
+  syncs: Map<string, GatewaySyncRecord>
+  others: Set<string>
+  pods: Map<string, PodRecord>
+  reports: Map<string, ReportRecord>
+}
 
 export type Store = ReturnType<typeof createStore>
 
@@ -125,25 +131,28 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
   const inNamespace = (namespace: string): Namespace => {
     const known = namespaces.get(namespace)
     if (known !== undefined) return known
-    const fresh: Namespace = { syncs: new Map(), pods: new Map(), reports: new Map() }
+    const fresh: Namespace = { syncs: new Map(), others: new Set(), pods: new Map(), reports: new Map() }
     namespaces.set(namespace, fresh)
     return fresh
   }
 
   const syncOfPod = (pod: PodRecord): string | undefined => {
-    const { syncs } = inNamespace(pod.namespace)
-    const [first] = syncs.keys()
-    return gatewaySyncOfPod(pod.annotations, syncs.size === 1 ? first : undefined)
+    const { syncs, others } = inNamespace(pod.namespace)
+    const [first] = syncs.size === 0 ? others : syncs.keys()
+    return gatewaySyncOfPod(pod.annotations, syncs.size + others.size === 1 ? first : undefined)
   }
+
+  const isOther = (namespace: string, name: string): boolean => namespaces.get(namespace)?.others.has(name) === true
 
   const podChanged = (pod: PodRecord | undefined): void => {
     const name = pod === undefined ? undefined : syncOfPod(pod)
-    if (pod !== undefined && name !== undefined) changed(syncKey(pod.namespace, name), 'pod')
+    if (pod !== undefined && name !== undefined && !isOther(pod.namespace, name)) changed(syncKey(pod.namespace, name), 'pod')
   }
 
   /** What a watch tells. */
   const upsertSync = (record: GatewaySyncRecord): void => {
-    const { syncs } = inNamespace(record.namespace)
+    const { syncs, others } = inNamespace(record.namespace)
+    others.delete(record.name)
     const before = syncs.get(record.name)
     // What a write returned and what the watch brings may arrive in either order.
     if (before?.uid === record.uid && isNewer(before.resourceVersion, record.resourceVersion)) return
@@ -165,10 +174,22 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
     updateSync(record: GatewaySyncRecord): void {
       if (namespaces.get(record.namespace)?.syncs.get(record.name)?.uid === record.uid) upsertSync(record)
     },
+    /** A GatewaySync that is not ours, or not any more. It counts where a pod names none, and in nothing else. */
+    upsertOther(namespace: string, name: string): void {
+      const { syncs, others } = inNamespace(namespace)
+      if (others.has(name)) return
+      others.add(name)
+      if (syncs.delete(name)) changed(syncKey(namespace, name), 'other')
+      for (const own of syncs.keys()) changed(syncKey(namespace, own), 'other')
+    },
+    isOther,
+    othersIn(namespace: string): ReadonlySet<string> {
+      return namespaces.get(namespace)?.others ?? new Set<string>()
+    },
     removeSync(namespace: string, name: string): void {
-      const { syncs } = inNamespace(namespace)
-      syncs.delete(name)
-      changed(syncKey(namespace, name), 'other')
+      const { syncs, others } = inNamespace(namespace)
+      others.delete(name)
+      if (syncs.delete(name)) changed(syncKey(namespace, name), 'other')
       for (const other of syncs.keys()) changed(syncKey(namespace, other), 'other')
     },
     upsertPod(pod: PodRecord): void {
@@ -189,7 +210,8 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       const { reports } = inNamespace(report.namespace)
       if (isDeepStrictEqual(reports.get(report.pod), report)) return
       reports.set(report.pod, report)
-      if (report.gatewaySync !== '') changed(syncKey(report.namespace, report.gatewaySync), 'report')
+      if (report.gatewaySync !== '' && !isOther(report.namespace, report.gatewaySync))
+        changed(syncKey(report.namespace, report.gatewaySync), 'report')
     },
     removeReport(namespace: string, pod: string): void {
       const { reports } = inNamespace(namespace)

@@ -119,6 +119,8 @@ const added: Readonly<Record<string, unknown>> = {
   terminationGracePeriodSeconds: 30,
   revisionHistoryLimit: 10,
   'controller.logLevel': 'info',
+  'controller.watchLabelSelector.matchLabels': {},
+  'controller.watchLabelSelector.matchExpressions': [],
   'metrics.service.annotations': {},
   'webhook.service.type': 'ClusterIP',
   'webhook.service.annotations': {},

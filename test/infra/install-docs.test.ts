@@ -24,7 +24,7 @@ function yaml(text: string): unknown[] {
 
 void t.test('every block of values is accepted', async (t) => {
   const values = blocks('yaml').filter((text) => text.startsWith('# values\n'))
-  t.equal(values.length, 4)
+  t.equal(values.length, 5)
   for (const text of values) t.doesNotThrow(() => checkValues(yaml(text)[0]), text)
 })
 

@@ -30,7 +30,10 @@ export const everything: ValuesInput = {
   readinessProbe: { failureThreshold: 2 },
   terminationGracePeriodSeconds: 45,
   revisionHistoryLimit: 2,
-  controller: { logLevel: 'debug' },
+  controller: {
+    logLevel: 'debug',
+    watchLabelSelector: { matchLabels: { shard: 'north' }, matchExpressions: [{ key: 'trial', operator: 'DoesNotExist' }] },
+  },
   metrics: { service: { type: 'NodePort', port: 18443, annotations: { 'example.com/scrape': 'true' } } },
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '30s', scrapeTimeout: '10s' },
   podMonitor: { enabled: true },
@@ -95,7 +98,11 @@ type Pod = {
   }
 }
 type Selector = { matchLabels: Record<string, string> }
-type Selected = { namespaceSelector: { matchLabels?: object; matchExpressions: object[] }; matchConditions: [{ expression: string }] }
+type Selected = {
+  objectSelector: object
+  namespaceSelector: { matchLabels?: object; matchExpressions: object[] }
+  matchConditions: [{ expression: string }]
+}
 type Rule = { resources?: string[]; resourceNames?: string[]; verbs: string[] }
 
 /** The objects that tests look into, as far as they do. */

@@ -139,6 +139,31 @@ void t.test('further volumes come after ours; probes, grace and history are as g
   t.same([terminationGracePeriodSeconds, spec.revisionHistoryLimit], [45, 2])
 })
 
+void t.test(
+  'an installation for some labels is asked about pods with these, and lets others write the status of other GatewaySyncs',
+  async (t) => {
+    const selector = { matchLabels: { shard: 'north' }, matchExpressions: [{ key: 'trial', operator: 'DoesNotExist' }] }
+    const objects = objectsOf(everything)
+    t.same(settingsOf(objects).watchLabelSelector, selector)
+    t.same(one(objects, 'MutatingWebhookConfiguration').webhooks[0].objectSelector, selector)
+    const constraints = objects
+      .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+      .map(({ metadata, spec }) => [
+        metadata.name,
+        (spec as { matchConstraints: { objectSelector: object } }).matchConstraints.objectSelector,
+      ])
+    t.same(constraints, [
+      [`${fullname}-report`, {}],
+      [`${fullname}-status`, selector],
+      [`${fullname}-spec`, {}],
+    ])
+    t.match(one(objects, 'PodMonitor').spec, {
+      selector: { ...selector, matchLabels: { shard: 'north', 'clustersync.io/agent': 'true' } },
+    })
+    t.same(one(objectsOf({}), 'MutatingWebhookConfiguration').webhooks[0].objectSelector, {})
+  },
+)
+
 void t.test('how much is logged reaches the controller and its agents', async (t) => {
   const { logLevel, agent } = settingsOf(objectsOf(everything))
   t.same([logLevel, agent.logLevel], ['debug', 'warn'])

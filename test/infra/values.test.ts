@@ -140,6 +140,19 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     { replicaCount: 2, source: { storage: { existingClaim: 'mirrors' } } },
     'source.storage.existingClaim: 2 replicas cannot share one claim; set replicaCount: 1, or in its place source.persistence.enabled: true',
   ],
+  'a selector without the values that it compares with, and one with values that it does not': [
+    {
+      controller: {
+        watchLabelSelector: {
+          matchExpressions: [
+            { key: 'site', operator: 'In', values: [] },
+            { key: 'site', operator: 'Exists', values: ['a'] },
+          ],
+        },
+      },
+    },
+    'controller.watchLabelSelector.matchExpressions.0.values: must name at least one value\ncontroller.watchLabelSelector.matchExpressions.1.values: unknown key; there are: ',
+  ],
   'claims of a StatefulSet beside one that is there': [
     { source: { storage: { existingClaim: 'mirrors' }, persistence: { enabled: true } } },
     'source.storage.existingClaim: source.persistence.enabled makes claims of its own; leave one of them out',

@@ -42,7 +42,7 @@ export type Installation = {
   /** The namespace of a prefix. */
   namespace(prefix: string): string
   /** Creates a GatewaySync; `gateway` is the port that agents find their gateway at. */
-  gatewaySync(namespace: string, name: string, spec: object): Promise<void>
+  gatewaySync(namespace: string, name: string, spec: object, labels?: Record<string, string>): Promise<void>
   status(namespace: string, name: string): Promise<GatewaySyncStatus>
   report(namespace: string, pod: string): Promise<SyncReportStatus | undefined>
   /** Creates a gateway pod, and starts its agent once admission has put it in. */
@@ -63,9 +63,20 @@ export type InstallOptions = WorldOptions & {
   agentsAskStandby?: boolean
   /** Works in the whole cluster, as by default; on a control plane of its own. Else in the namespaces that it is installed for. */
   wholeCluster?: boolean
+  /** Namespaces that are there already, to be worked in too. */
+  besides?: readonly string[]
 }
 
-export type GatewayOptions = { account: string; simulator: Simulator; dataDir: string; profile?: string; mode?: string }
+export type GatewayOptions = {
+  account: string
+  simulator: Simulator
+  dataDir: string
+  profile?: string
+  mode?: string
+  /** The GatewaySync that the pod names. */
+  follows?: string
+  labels?: Record<string, string>
+}
 export type Gateway = {
   pod: PodObject
   /** Ends the agent as a kubelet does; returns its exit code. */
@@ -84,6 +95,7 @@ export async function install(
     shutdownDelaySeconds = 0,
     agentsAskStandby = false,
     wholeCluster = false,
+    besides = [],
     ...ownWorld
   }: InstallOptions = {},
 ): Promise<Installation> {
@@ -100,7 +112,7 @@ export async function install(
     ...values,
     // The git host of the tests is on this machine.
     source: { ...values.source, allowedAddresses: ['127.0.0.1'] },
-    watchNamespaces: wholeCluster ? [] : [...namespaces.values()],
+    watchNamespaces: wholeCluster ? [] : [...namespaces.values(), ...besides],
     certManager: { enabled: false },
     webhookReceiver: { enabled: true, token: { secret: token } },
   }
@@ -170,8 +182,8 @@ export async function install(
     stopController,
     controllerPid: () => controller?.pid ?? 0,
     namespace: (prefix) => namespaces.get(prefix) ?? '',
-    async gatewaySync(namespace, name, spec) {
-      await kube.create(gatewaySyncType, { apiVersion, kind: 'GatewaySync', metadata: { namespace, name }, spec }, signal)
+    async gatewaySync(namespace, name, spec, labels = {}) {
+      await kube.create(gatewaySyncType, { apiVersion, kind: 'GatewaySync', metadata: { namespace, name, labels }, spec }, signal)
     },
     status: async (namespace, name) => (await kube.get(gatewaySyncType, { namespace, name }, signal))?.status ?? {},
     report: async (namespace, name) =>
@@ -235,12 +247,16 @@ function onThisMachine(settings: ControllerSettingsInput, folder: string, ports:
   }
 }
 
-function gatewayPod(namespace: string, name: string, { account, profile, mode }: GatewayOptions): object {
-  const annotations = { [podAnnotations.inject]: 'true', ...(profile === undefined ? {} : { [podAnnotations.profile]: profile }) }
+function gatewayPod(namespace: string, name: string, { account, profile, mode, follows, labels = {} }: GatewayOptions): object {
+  const annotations = {
+    [podAnnotations.inject]: 'true',
+    ...(profile === undefined ? {} : { [podAnnotations.profile]: profile }),
+    ...(follows === undefined ? {} : { [podAnnotations.gatewaySync]: follows }),
+  }
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { namespace, name, annotations },
+    metadata: { namespace, name, annotations, labels },
     spec: {
       serviceAccountName: account,
       containers: [

@@ -66,6 +66,11 @@ logLevel: {{ toRawJson $.Values.controller.logLevel }}
 leaderElection: {{ toRawJson $.Values.leaderElection.enabled }}
 watchNamespaces:
   {{- toYaml $.Values.watchNamespaces | nindent 2 }}
+watchLabelSelector:
+  matchLabels:
+    {{- toYaml $.Values.controller.watchLabelSelector.matchLabels | nindent 4 }}
+  matchExpressions:
+    {{- toYaml $.Values.controller.watchLabelSelector.matchExpressions | nindent 4 }}
 ports:
   receiver: {{ toRawJson $.Values.webhookReceiver.port }}
   admission: {{ toRawJson $.Values.webhook.port }}

@@ -93,6 +93,18 @@ void t.test('many namespaces are one watch, which takes over once it has listed'
   t.strictSame([watched(), names()], [['everything'], ['a', 'b', 'c', 'd']])
 })
 
+void t.test('of a GatewaySync of another installation no pods are watched, also when it was ours until then', async (t) => {
+  const { scopes, list, watched, names, store } = setUp()
+  scopes.upsertOther('b', 'theirs')
+  scopes.upsertSync(sync('a', 'ours'))
+  scopes.syncsListed()
+  t.strictSame(watched(), ['a'])
+  scopes.upsertOther('a', 'ours')
+  list('a')
+  t.strictSame(names(), [])
+  t.ok(store.isOther('a', 'ours') && store.isOther('b', 'theirs'))
+})
+
 void t.test('many namespaces at the start are one watch at once', async (t) => {
   const { scopes, watched } = setUp(2)
   for (const namespace of ['a', 'b', 'c']) scopes.upsertSync(sync(namespace, namespace))

@@ -325,6 +325,12 @@ void t.test('no decision about a GatewaySync refuses the pod', async (t) => {
   }
 })
 
+void t.test('a pod that follows a GatewaySync of another installation gets no agent of ours, and why', async (t) => {
+  const injection = injectAgent(chartPod(), settings, { kind: 'foreign', name: 'south' })
+  t.equal(injection.kind, 'unchanged')
+  t.match(injection, { why: /GatewaySync "south" is not one of this installation's; give the pod the labels/ })
+})
+
 void t.test('a pod that names its GatewaySync keeps the name', async (t) => {
   const before = chartPod({ 'clustersync.io/gateway-sync': 'mine' })
   const injection = injectAgent(before, settings, { ...plant, name: 'mine' })

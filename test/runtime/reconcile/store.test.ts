@@ -79,6 +79,35 @@ void t.test('pods that name no GatewaySync follow the only one of their namespac
   t.strictSame(names('two'), ['any'])
 })
 
+void t.test('a GatewaySync of another installation is known by its name alone', async (t) => {
+  const { store, told } = setUp()
+  store.upsertSync(sync('ours'))
+  store.upsertPod(pod('unnamed'))
+  t.equal(store.syncOfPod(pod('unnamed')), 'ours')
+  told()
+  store.upsertOther('plant', 'theirs')
+  t.strictSame(told(), ['plant/ours'], 'pods that name none follow neither')
+  t.equal(store.syncOfPod(pod('unnamed')), undefined)
+  t.strictSame([store.sync('plant', 'theirs'), store.isOther('plant', 'theirs')], [undefined, true])
+  store.upsertPod(pod('named', 'theirs'))
+  store.upsertOther('plant', 'theirs')
+  t.strictSame(told(), [], 'its pods are no reason for a pass of ours')
+  store.removeSync('plant', 'ours')
+  t.equal(store.syncOfPod(pod('unnamed')), 'theirs', 'the only one is followed, whoever serves it')
+})
+
+void t.test('a GatewaySync whose labels change is given up, or taken over', async (t) => {
+  const { store, told } = setUp()
+  store.upsertSync(sync('one'))
+  told()
+  store.upsertOther('plant', 'one')
+  t.strictSame([told(), store.syncs()], [['plant/one'], []])
+  store.updateSync(sync('one', { resourceVersion: '2' }))
+  t.strictSame(store.syncs(), [], 'also where a write of ours returns late')
+  store.upsertSync(sync('one', { resourceVersion: '3' }))
+  t.strictSame([told(), store.isOther('plant', 'one')], [['plant/one'], false])
+})
+
 void t.test('what changes nothing that decisions need is no reason for a pass', async (t) => {
   const kinds: string[] = []
   const store = createStore((key, kind) => kinds.push(`${kind} ${key}`))
