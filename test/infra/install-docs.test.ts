@@ -25,7 +25,9 @@ function yaml(text: string): unknown[] {
 void t.test('every block of values is accepted', async (t) => {
   const values = blocks('yaml').filter((text) => text.startsWith('# values\n'))
   t.equal(values.length, 5)
-  for (const text of values) t.doesNotThrow(() => checkValues(yaml(text)[0]), text)
+  const ofMeshes = textsIn('docs/service-meshes.md', 'yaml')
+  t.equal(ofMeshes.length, 1)
+  for (const text of [...values, ...ofMeshes]) t.doesNotThrow(() => checkValues(yaml(text)[0]), text)
 })
 
 void t.test('every other block of YAML is an object, and those that point at manifests point at dist/', async (t) => {

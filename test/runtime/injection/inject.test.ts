@@ -58,6 +58,27 @@ void t.test('the agent stands after the init container that seeds the data volum
   )
 })
 
+void t.test(
+  'a native sidecar that is there already, such as the proxy of a mesh, starts before the agent and stays as it is',
+  async (t) => {
+    const proxy = {
+      name: 'istio-proxy',
+      image: 'proxy',
+      restartPolicy: 'Always',
+      ports: [{ name: 'metrics', containerPort: 15090 }],
+      startupProbe: { httpGet: { path: '/ready', port: 15021 } },
+    }
+    const before = chartPod()
+    before.spec.initContainers = [proxy, ...(before.spec.initContainers ?? [])]
+    const { pod } = inject(v.parse(podSchema, before) as Pod & PodShape)
+    t.same(
+      pod.spec.initContainers?.map(({ name }) => name),
+      ['istio-proxy', 'preconfigure', 'cluster-sync-agent'],
+    )
+    t.same(pod.spec.initContainers?.[0], proxy)
+  },
+)
+
 void t.test('the agent stands first where the installation says so', async (t) => {
   const { pod } = inject(chartPod(), plant, { place: 'first' })
   t.same(
