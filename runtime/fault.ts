@@ -16,7 +16,10 @@ export const reasons = {
   InvalidRef: { retry: 'on-change', help: 'not a name that git accepts for a branch, a tag or a commit' },
   RepositoryMoved: { retry: 'backoff', help: 'the git host redirects to another address, which is not followed' },
   RepositoryRefused: { retry: 'on-change', help: 'an object of the repository is malformed, so that git refuses it' },
-  RepositoryNotOwned: { retry: 'backoff', help: 'the repository on this machine belongs to another user' },
+  RepositoryNotOwned: {
+    retry: 'backoff',
+    help: 'the repository belongs to another user than the one that reads it, here or at the ssh host',
+  },
   RepositoryNotFound: { retry: 'backoff', help: 'the git host has no such repository, or hides it from these credentials' },
   RepositoryNotAllowed: { retry: 'on-change', help: 'the repository URL is of a kind or host that is not permitted' },
   RepositoryTooLarge: { retry: 'on-change', help: 'a commit exceeds a limit of size, number or depth that the message names' },

@@ -189,7 +189,10 @@ const remoteMeanings: readonly Meaning[] = [
   {
     pattern: /dubious ownership|unsafe repository|owned by someone else/,
     reason: 'RepositoryNotOwned',
-    words: () => 'the repository on this machine belongs to another user; run as its owner, or make it a bare repository of this user',
+    words: (asked) =>
+      asked.url.protocol === 'ssh'
+        ? `at ${hostOf(asked)} the repository belongs to another user than ${asked.url.user ?? 'cluster-sync'}; give it to that user there, or name it in safe.directory of that user's git`
+        : 'the repository on this machine belongs to another user; run as its owner, or make it a bare repository of this user',
   },
   {
     pattern:
