@@ -113,7 +113,7 @@ export declare function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined)
  */
 export interface GatewaySyncSpecGit {
     /**
-     * https://…, ssh://…, git@host:path, or http://… without credentials.
+     * URL of the repository: https://…, ssh://… or git@host:path, and http://… without credentials. No redirect is followed.
      *
      * @schema GatewaySyncSpecGit#repo
      */
@@ -125,13 +125,13 @@ export interface GatewaySyncSpecGit {
      */
     readonly ref: string;
     /**
-     * At most one kind of credentials.
+     * Credentials of a private repository, of one kind.
      *
      * @schema GatewaySyncSpecGit#auth
      */
     readonly auth?: GatewaySyncSpecGitAuth;
     /**
-     * Private certificate authority of the git host, PEM.
+     * Certificates, PEM, of the authorities that may vouch for the git host. They take the place of those of the system.
      *
      * @schema GatewaySyncSpecGit#caBundle
      */
@@ -143,13 +143,13 @@ export interface GatewaySyncSpecGit {
      */
     readonly proxy?: GatewaySyncSpecGitProxy;
     /**
-     * Glob patterns of refs that a request may ask for. Default: any branch or tag, no hash, no other namespace of refs.
+     * Glob patterns of the refs that a push or another request may ask for. Default: any branch or tag; no hashes, no other refs.
      *
      * @schema GatewaySyncSpecGit#allowedRefs
      */
     readonly allowedRefs?: string[];
     /**
-     * Publish only what one of these PGP or SSH keys signed.
+     * Publish only commits that one of these PGP or SSH keys has signed.
      *
      * @schema GatewaySyncSpecGit#verify
      */
@@ -310,7 +310,7 @@ export interface GatewaySyncSpecAgent {
  */
 export declare function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | undefined): Record<string, any> | undefined;
 /**
- * At most one kind of credentials.
+ * Credentials of a private repository, of one kind.
  *
  * @schema GatewaySyncSpecGitAuth
  */
@@ -334,13 +334,13 @@ export interface GatewaySyncSpecGitAuth {
      */
     readonly clientCertificate?: GatewaySyncSpecGitAuthClientCertificate;
     /**
-     * Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.
+     * Private key for ssh, and the host keys that the git host may show.
      *
      * @schema GatewaySyncSpecGitAuth#sshKey
      */
     readonly sshKey?: GatewaySyncSpecGitAuthSshKey;
     /**
-     * GitHub App installation.
+     * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
      *
      * @schema GatewaySyncSpecGitAuth#githubApp
      */
@@ -351,7 +351,7 @@ export interface GatewaySyncSpecGitAuth {
  */
 export declare function toJson_GatewaySyncSpecGitAuth(obj: GatewaySyncSpecGitAuth | undefined): Record<string, any> | undefined;
 /**
- * Private certificate authority of the git host, PEM.
+ * Certificates, PEM, of the authorities that may vouch for the git host. They take the place of those of the system.
  *
  * @schema GatewaySyncSpecGitCaBundle
  */
@@ -381,16 +381,20 @@ export interface GatewaySyncSpecGitProxy {
  */
 export declare function toJson_GatewaySyncSpecGitProxy(obj: GatewaySyncSpecGitProxy | undefined): Record<string, any> | undefined;
 /**
- * Publish only what one of these PGP or SSH keys signed.
+ * Publish only commits that one of these PGP or SSH keys has signed.
  *
  * @schema GatewaySyncSpecGitVerify
  */
 export interface GatewaySyncSpecGitVerify {
     /**
+     * What must be signed: the commit, the annotated tag that ref names, or both.
+     *
      * @schema GatewaySyncSpecGitVerify#mode
      */
     readonly mode: GatewaySyncSpecGitVerifyMode;
     /**
+     * Secret with the public keys; each key of its data is a file of PGP or SSH keys.
+     *
      * @schema GatewaySyncSpecGitVerify#secretRef
      */
     readonly secretRef: GatewaySyncSpecGitVerifySecretRef;
@@ -760,7 +764,7 @@ export interface GatewaySyncSpecGitAuthClientCertificate {
  */
 export declare function toJson_GatewaySyncSpecGitAuthClientCertificate(obj: GatewaySyncSpecGitAuthClientCertificate | undefined): Record<string, any> | undefined;
 /**
- * Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.
+ * Private key for ssh, and the host keys that the git host may show.
  *
  * @schema GatewaySyncSpecGitAuthSshKey
  */
@@ -770,7 +774,7 @@ export interface GatewaySyncSpecGitAuthSshKey {
      */
     readonly secretRef: GatewaySyncSpecGitAuthSshKeySecretRef;
     /**
-     * Passphrase of the private key, where it has one.
+     * Passphrase of the private key, if it has one.
      *
      * @schema GatewaySyncSpecGitAuthSshKey#passphrase
      */
@@ -782,7 +786,7 @@ export interface GatewaySyncSpecGitAuthSshKey {
      */
     readonly knownHosts?: GatewaySyncSpecGitAuthSshKeyKnownHosts;
     /**
-     * Takes any host key, so that whoever is in between can pose as the git host.
+     * Accepts any host key: somebody between the controller and the git host can then pose as the host. For trials.
      *
      * @schema GatewaySyncSpecGitAuthSshKey#insecureIgnoreHostKey
      */
@@ -793,20 +797,26 @@ export interface GatewaySyncSpecGitAuthSshKey {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKey(obj: GatewaySyncSpecGitAuthSshKey | undefined): Record<string, any> | undefined;
 /**
- * GitHub App installation.
+ * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
  *
  * @schema GatewaySyncSpecGitAuthGithubApp
  */
 export interface GatewaySyncSpecGitAuthGithubApp {
     /**
+     * App ID, as the App's page at GitHub shows it.
+     *
      * @schema GatewaySyncSpecGitAuthGithubApp#appId
      */
     readonly appId: number;
     /**
+     * Number at the end of the address of the installation's page at GitHub.
+     *
      * @schema GatewaySyncSpecGitAuthGithubApp#installationId
      */
     readonly installationId: number;
     /**
+     * Private key of the App, PEM.
+     *
      * @schema GatewaySyncSpecGitAuthGithubApp#privateKeySecretRef
      */
     readonly privateKeySecretRef: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef;
@@ -858,6 +868,8 @@ export interface GatewaySyncSpecGitProxySecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitProxySecretRef(obj: GatewaySyncSpecGitProxySecretRef | undefined): Record<string, any> | undefined;
 /**
+ * What must be signed: the commit, the annotated tag that ref names, or both.
+ *
  * @schema GatewaySyncSpecGitVerifyMode
  */
 export declare enum GatewaySyncSpecGitVerifyMode {
@@ -869,6 +881,8 @@ export declare enum GatewaySyncSpecGitVerifyMode {
     TAG_AND_COMMIT = "TagAndCommit"
 }
 /**
+ * Secret with the public keys; each key of its data is a file of PGP or SSH keys.
+ *
  * @schema GatewaySyncSpecGitVerifySecretRef
  */
 export interface GatewaySyncSpecGitVerifySecretRef {
@@ -1238,7 +1252,7 @@ export interface GatewaySyncSpecGitAuthSshKeySecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj: GatewaySyncSpecGitAuthSshKeySecretRef | undefined): Record<string, any> | undefined;
 /**
- * Passphrase of the private key, where it has one.
+ * Passphrase of the private key, if it has one.
  *
  * @schema GatewaySyncSpecGitAuthSshKeyPassphrase
  */
@@ -1268,6 +1282,8 @@ export interface GatewaySyncSpecGitAuthSshKeyKnownHosts {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKeyKnownHosts(obj: GatewaySyncSpecGitAuthSshKeyKnownHosts | undefined): Record<string, any> | undefined;
 /**
+ * Private key of the App, PEM.
+ *
  * @schema GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef
  */
 export interface GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef {

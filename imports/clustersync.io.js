@@ -547,6 +547,8 @@ export function toJson_GatewaySyncSpecGitProxySecretRef(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
+ * What must be signed: the commit, the annotated tag that ref names, or both.
+ *
  * @schema GatewaySyncSpecGitVerifyMode
  */
 export var GatewaySyncSpecGitVerifyMode;

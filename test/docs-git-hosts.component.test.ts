@@ -227,7 +227,7 @@ async function follow(t: Test, at: string, spec: { git: Git } & Record<string, u
   try {
     const isTold = (status: GatewaySyncStatus): boolean =>
       conditionOf(status, 'Ready')?.status === 'True' || conditionOf(status, 'SourceReady')?.status === 'False'
-    return await follower.until(0, isTold, AbortSignal.timeout(60_000))
+    return await follower.until(0, isTold, AbortSignal.timeout(120_000))
   } finally {
     await follower.stop()
     stop.abort()
@@ -248,7 +248,11 @@ async function runWithoutKubernetes(t: Test, hosts: Hosts, text: string, whole: 
   const data = path.join(hosts.at, 'data')
   mkdirSync(data)
   const args = command.replace('/usr/local/bin/ignition/data', data).split(' ')
-  const { code, stdout, stderr } = await runCli([...args, '--once'], { cwd: hosts.at, env: { HTTPS_PROXY: hosts.proxyUrl } })
+  const { code, stdout, stderr } = await runCli([...args, '--once'], {
+    cwd: hosts.at,
+    timeoutMs: 120_000,
+    env: { HTTPS_PROXY: hosts.proxyUrl },
+  })
   t.equal(code, 0, `${stdout}${stderr}`)
   t.same(readdirSync(path.join(data, 'projects')), ['a'])
 }

@@ -178,7 +178,7 @@ export function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined): Record
  */
 export interface GatewaySyncSpecGit {
   /**
-   * https://…, ssh://…, git@host:path, or http://… without credentials.
+   * URL of the repository: https://…, ssh://… or git@host:path, and http://… without credentials. No redirect is followed.
    *
    * @schema GatewaySyncSpecGit#repo
    */
@@ -192,14 +192,14 @@ export interface GatewaySyncSpecGit {
   readonly ref: string;
 
   /**
-   * At most one kind of credentials.
+   * Credentials of a private repository, of one kind.
    *
    * @schema GatewaySyncSpecGit#auth
    */
   readonly auth?: GatewaySyncSpecGitAuth;
 
   /**
-   * Private certificate authority of the git host, PEM.
+   * Certificates, PEM, of the authorities that may vouch for the git host. They take the place of those of the system.
    *
    * @schema GatewaySyncSpecGit#caBundle
    */
@@ -213,14 +213,14 @@ export interface GatewaySyncSpecGit {
   readonly proxy?: GatewaySyncSpecGitProxy;
 
   /**
-   * Glob patterns of refs that a request may ask for. Default: any branch or tag, no hash, no other namespace of refs.
+   * Glob patterns of the refs that a push or another request may ask for. Default: any branch or tag; no hashes, no other refs.
    *
    * @schema GatewaySyncSpecGit#allowedRefs
    */
   readonly allowedRefs?: string[];
 
   /**
-   * Publish only what one of these PGP or SSH keys signed.
+   * Publish only commits that one of these PGP or SSH keys has signed.
    *
    * @schema GatewaySyncSpecGit#verify
    */
@@ -478,7 +478,7 @@ export function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | undefine
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * At most one kind of credentials.
+ * Credentials of a private repository, of one kind.
  *
  * @schema GatewaySyncSpecGitAuth
  */
@@ -505,14 +505,14 @@ export interface GatewaySyncSpecGitAuth {
   readonly clientCertificate?: GatewaySyncSpecGitAuthClientCertificate;
 
   /**
-   * Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.
+   * Private key for ssh, and the host keys that the git host may show.
    *
    * @schema GatewaySyncSpecGitAuth#sshKey
    */
   readonly sshKey?: GatewaySyncSpecGitAuthSshKey;
 
   /**
-   * GitHub App installation.
+   * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
    *
    * @schema GatewaySyncSpecGitAuth#githubApp
    */
@@ -538,7 +538,7 @@ export function toJson_GatewaySyncSpecGitAuth(obj: GatewaySyncSpecGitAuth | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Private certificate authority of the git host, PEM.
+ * Certificates, PEM, of the authorities that may vouch for the git host. They take the place of those of the system.
  *
  * @schema GatewaySyncSpecGitCaBundle
  */
@@ -590,17 +590,21 @@ export function toJson_GatewaySyncSpecGitProxy(obj: GatewaySyncSpecGitProxy | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Publish only what one of these PGP or SSH keys signed.
+ * Publish only commits that one of these PGP or SSH keys has signed.
  *
  * @schema GatewaySyncSpecGitVerify
  */
 export interface GatewaySyncSpecGitVerify {
   /**
+   * What must be signed: the commit, the annotated tag that ref names, or both.
+   *
    * @schema GatewaySyncSpecGitVerify#mode
    */
   readonly mode: GatewaySyncSpecGitVerifyMode;
 
   /**
+   * Secret with the public keys; each key of its data is a file of PGP or SSH keys.
+   *
    * @schema GatewaySyncSpecGitVerify#secretRef
    */
   readonly secretRef: GatewaySyncSpecGitVerifySecretRef;
@@ -1164,7 +1168,7 @@ export function toJson_GatewaySyncSpecGitAuthClientCertificate(obj: GatewaySyncS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.
+ * Private key for ssh, and the host keys that the git host may show.
  *
  * @schema GatewaySyncSpecGitAuthSshKey
  */
@@ -1175,7 +1179,7 @@ export interface GatewaySyncSpecGitAuthSshKey {
   readonly secretRef: GatewaySyncSpecGitAuthSshKeySecretRef;
 
   /**
-   * Passphrase of the private key, where it has one.
+   * Passphrase of the private key, if it has one.
    *
    * @schema GatewaySyncSpecGitAuthSshKey#passphrase
    */
@@ -1189,7 +1193,7 @@ export interface GatewaySyncSpecGitAuthSshKey {
   readonly knownHosts?: GatewaySyncSpecGitAuthSshKeyKnownHosts;
 
   /**
-   * Takes any host key, so that whoever is in between can pose as the git host.
+   * Accepts any host key: somebody between the controller and the git host can then pose as the host. For trials.
    *
    * @schema GatewaySyncSpecGitAuthSshKey#insecureIgnoreHostKey
    */
@@ -1214,22 +1218,28 @@ export function toJson_GatewaySyncSpecGitAuthSshKey(obj: GatewaySyncSpecGitAuthS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * GitHub App installation.
+ * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
  *
  * @schema GatewaySyncSpecGitAuthGithubApp
  */
 export interface GatewaySyncSpecGitAuthGithubApp {
   /**
+   * App ID, as the App's page at GitHub shows it.
+   *
    * @schema GatewaySyncSpecGitAuthGithubApp#appId
    */
   readonly appId: number;
 
   /**
+   * Number at the end of the address of the installation's page at GitHub.
+   *
    * @schema GatewaySyncSpecGitAuthGithubApp#installationId
    */
   readonly installationId: number;
 
   /**
+   * Private key of the App, PEM.
+   *
    * @schema GatewaySyncSpecGitAuthGithubApp#privateKeySecretRef
    */
   readonly privateKeySecretRef: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef;
@@ -1320,6 +1330,8 @@ export function toJson_GatewaySyncSpecGitProxySecretRef(obj: GatewaySyncSpecGitP
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * What must be signed: the commit, the annotated tag that ref names, or both.
+ *
  * @schema GatewaySyncSpecGitVerifyMode
  */
 export enum GatewaySyncSpecGitVerifyMode {
@@ -1332,6 +1344,8 @@ export enum GatewaySyncSpecGitVerifyMode {
 }
 
 /**
+ * Secret with the public keys; each key of its data is a file of PGP or SSH keys.
+ *
  * @schema GatewaySyncSpecGitVerifySecretRef
  */
 export interface GatewaySyncSpecGitVerifySecretRef {
@@ -1866,7 +1880,7 @@ export function toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj: GatewaySyncSpe
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Passphrase of the private key, where it has one.
+ * Passphrase of the private key, if it has one.
  *
  * @schema GatewaySyncSpecGitAuthSshKeyPassphrase
  */
@@ -1918,6 +1932,8 @@ export function toJson_GatewaySyncSpecGitAuthSshKeyKnownHosts(obj: GatewaySyncSp
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Private key of the App, PEM.
+ *
  * @schema GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef
  */
 export interface GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef {

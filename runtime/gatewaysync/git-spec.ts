@@ -27,7 +27,7 @@ function repository({ allowLocal }: SpecOptions) {
       "!self.matches('^https?://[^/]*@')",
       (value) => !/^https?:\/\/[^/]*@/.test(value),
     ),
-    v.description('https://…, ssh://…, git@host:path, or http://… without credentials.'),
+    v.description('URL of the repository: https://…, ssh://… or git@host:path, and http://… without credentials. No redirect is followed.'),
   )
   if (allowLocal) return base
   return v.pipe(
@@ -52,10 +52,13 @@ const secretHolder = v.object({ secretRef: v.object({ name: secretName }) })
 const sshKey = v.pipe(
   v.object({
     secretRef: secretKeyRef,
-    passphrase: v.optional(v.pipe(secretRefHolder, v.description('Passphrase of the private key, where it has one.'))),
+    passphrase: v.optional(v.pipe(secretRefHolder, v.description('Passphrase of the private key, if it has one.'))),
     knownHosts: v.optional(v.pipe(secretRefHolder, v.description('Host keys of the git host, as ssh-keyscan prints them.'))),
     insecureIgnoreHostKey: v.optional(
-      v.pipe(v.boolean(), v.description('Takes any host key, so that whoever is in between can pose as the git host.')),
+      v.pipe(
+        v.boolean(),
+        v.description('Accepts any host key: somebody between the controller and the git host can then pose as the host. For trials.'),
+      ),
       false,
     ),
   }),
@@ -64,14 +67,19 @@ const sshKey = v.pipe(
     'has(self.knownHosts) || (has(self.insecureIgnoreHostKey) && self.insecureIgnoreHostKey)',
     (value) => value.knownHosts !== undefined || value.insecureIgnoreHostKey,
   ),
-  v.description('Private key for ssh. Host keys are checked unless insecureIgnoreHostKey is true.'),
+  v.description('Private key for ssh, and the host keys that the git host may show.'),
 )
 
 const githubApp = v.pipe(
   v.object({
-    appId: v.pipe(v.number(), v.integer(), v.minValue(1)),
-    installationId: v.pipe(v.number(), v.integer(), v.minValue(1)),
-    privateKeySecretRef: secretKeyRef,
+    appId: v.pipe(v.number(), v.integer(), v.minValue(1), v.description("App ID, as the App's page at GitHub shows it.")),
+    installationId: v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.description("Number at the end of the address of the installation's page at GitHub."),
+    ),
+    privateKeySecretRef: v.pipe(secretKeyRef, v.description('Private key of the App, PEM.')),
     apiBaseURL: v.optional(
       v.pipe(
         v.string(),
@@ -81,7 +89,7 @@ const githubApp = v.pipe(
       ),
     ),
   }),
-  v.description('GitHub App installation.'),
+  v.description('A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.'),
 )
 
 const kinds = ['token', 'basic', 'clientCertificate', 'sshKey', 'githubApp'] as const
@@ -111,8 +119,15 @@ export function gitSpec(options: SpecOptions) {
     v.object({
       repo: repository(options),
       ref,
-      auth: v.optional(v.pipe(auth, v.description('At most one kind of credentials.'))),
-      caBundle: v.optional(v.pipe(secretRefHolder, v.description('Private certificate authority of the git host, PEM.'))),
+      auth: v.optional(v.pipe(auth, v.description('Credentials of a private repository, of one kind.'))),
+      caBundle: v.optional(
+        v.pipe(
+          secretRefHolder,
+          v.description(
+            'Certificates, PEM, of the authorities that may vouch for the git host. They take the place of those of the system.',
+          ),
+        ),
+      ),
       proxy: v.optional(
         v.pipe(
           secretHolder,
@@ -126,17 +141,23 @@ export function gitSpec(options: SpecOptions) {
           v.array(refPattern),
           v.maxLength(64),
           v.description(
-            'Glob patterns of refs that a request may ask for. Default: any branch or tag, no hash, no other namespace of refs.',
+            'Glob patterns of the refs that a push or another request may ask for. Default: any branch or tag; no hashes, no other refs.',
           ),
         ),
       ),
       verify: v.optional(
         v.pipe(
           v.object({
-            mode: v.picklist(['Commit', 'Tag', 'TagAndCommit']),
-            secretRef: v.object({ name: secretName }),
+            mode: v.pipe(
+              v.picklist(['Commit', 'Tag', 'TagAndCommit']),
+              v.description('What must be signed: the commit, the annotated tag that ref names, or both.'),
+            ),
+            secretRef: v.pipe(
+              v.object({ name: secretName }),
+              v.description('Secret with the public keys; each key of its data is a file of PGP or SSH keys.'),
+            ),
           }),
-          v.description('Publish only what one of these PGP or SSH keys signed.'),
+          v.description('Publish only commits that one of these PGP or SSH keys has signed.'),
         ),
       ),
     }),

@@ -101,10 +101,10 @@ void t.test(
       }
       const call = openHost({ remote, network: openNetwork, limits: roomy, memory })
       const args = ['fetch', '-q', '--depth=1', remote.url.text, '+main:refs/w/incoming']
-      return `${await outcome(call({ at, args, timeoutMs: 120_000 }, signal))}${taken.join(' ')}`
+      return [await outcome(call({ at, args, timeoutMs: 120_000 }, signal)), ...taken].join(' ').trim()
     }
     t.equal(await fetchWith(256), 'small large')
-    t.equal(await fetchWith(41), 'GitOutOfMemory: a file or pack of this repository needs more memory than git may have' + 'small large')
+    t.equal(await fetchWith(41), 'GitOutOfMemory: a file or pack of this repository needs more memory than git may have small large')
   },
 )
 
