@@ -19,6 +19,8 @@ export type ValueSchema = {
   patternProperties?: Record<string, ValueSchema | boolean>
   items?: ValueSchema
   anyOf?: ValueSchema[]
+  /** Objects that one member tells apart. */
+  oneOf?: ValueSchema[]
   pattern?: string
   minimum?: number
   maximum?: number

@@ -15,7 +15,8 @@ export function valueTypes(): string {
 
 function typeOf(schema: ValueSchema, indent: string): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
-  if (schema.anyOf !== undefined) return schema.anyOf.map((inner) => typeOf(inner, indent)).join(' | ')
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices !== undefined) return choices.map((inner) => typeOf(inner, indent)).join(' | ')
   if (schema.type === 'array') return `Array<${typeOf(schema.items ?? {}, indent)}>`
   if (schema.type === 'object') return objectType(schema, indent)
   return schema.type === 'integer' ? 'number' : (schema.type ?? 'unknown')

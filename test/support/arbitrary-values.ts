@@ -77,7 +77,7 @@ function arbitrary(schema: ValueSchema): fc.Arbitrary<unknown> {
   const fits = (allowed: string | undefined) => (text: string) => allowed === undefined || new RegExp(allowed).test(text)
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
   if (takesNumberOrText(schema)) return fc.constantFrom<unknown>(...quantities)
-  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(arbitrary))
+  if (schema.oneOf !== undefined) return fc.oneof(...schema.oneOf.map(arbitrary))
   if (type === 'boolean') return fc.boolean()
   if (type === 'integer') return fc.integer({ min: schema.minimum ?? 0, max: Math.min(schema.maximum ?? 4, 65_535) })
   if (type === 'string') return fc.constantFrom(...texts.filter(fits(pattern)))
