@@ -39,6 +39,19 @@ export function deadline(ms: number, signal?: AbortSignal): AbortSignal {
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout])
 }
 
+/** What work comes to, unless the signal fires before; the work itself goes on then, and nobody waits for it. */
+export async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted()
+  const { promise, reject } = Promise.withResolvers<never>()
+  const end = (): void => reject(signal.reason as Error)
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
 /** Kubernetes' time format with second precision, as conditions use it. */
 export function timestamp(now: Temporal.Instant): string {
   return now.toString({ smallestUnit: 'second' })

@@ -5,6 +5,7 @@
  */
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
+import { deadline, unlessAborted } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { printable } from '../gatewaysync/values.ts'
 
@@ -97,18 +98,12 @@ function expanded(address: string): [string, string] {
 }
 
 async function lookUp(host: string, signal: AbortSignal): Promise<string[]> {
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(lookupTimeoutMs)])
-  const given = Promise.withResolvers<never>()
-  const end = (): void => given.reject(stop.reason)
-  stop.addEventListener('abort', end, { once: true })
   try {
     // The system's resolver cannot be cancelled; its answer is only not waited for.
-    const found = await Promise.race([lookup(host, { all: true, order: 'ipv4first' }), given.promise])
+    const found = await unlessAborted(lookup(host, { all: true, order: 'ipv4first' }), deadline(lookupTimeoutMs, signal))
     return found.map(({ address }) => address)
   } catch (error) {
     signal.throwIfAborted()
     throw new Fault('GitHostUnknown', `no address is known for "${printable(host)}"`, { cause: error })
-  } finally {
-    stop.removeEventListener('abort', end)
   }
 }

@@ -40,9 +40,10 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
     const { at, args, timeoutMs, maxPackBytes = limits.maxPackBytes } = call
     const [command = '', ...rest] = args
     const all = url.protocol === 'file' ? [command, localUploadPack(url.text), ...rest] : args
-    using share = await memory.take(size, signal)
+    // First what others may make slow: a name server or an API that does not answer must hold no share of the memory.
     await using connection = await connect(remote, network, signal)
     const settings = [...(connection.forGit.settings ?? []), `http.lowSpeedTime=${patience}`]
+    using share = await memory.take(size, signal)
     const own = { maxPackBytes, maxMemoryBytes: Math.min(share.maxMemoryBytes, limits.maxMemoryBytes) }
     try {
       const run = { folder: at, args: all, ...connection.forGit, settings, protocols: [url.protocol], timeoutMs }

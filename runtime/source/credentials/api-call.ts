@@ -34,19 +34,27 @@ export async function postForJson(
 
 function dispatcherFor({ caBundle, proxy, addresses }: ApiWay): Dispatcher {
   const trust = caBundle === undefined ? {} : { ca: caBundle }
-  if (proxy !== undefined) {
-    const { username, password, origin } = new URL(proxy)
-    const user = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
-    return new ProxyAgent({ uri: origin, requestTls: trust, ...(username === '' ? {} : { token: `Basic ${user}` }) })
-  }
-  const found = addresses?.map((address) => ({ address, family: isIP(address) }))
-  if (found === undefined) return new Agent({ connect: trust })
-  type Answer = (error: Error | null, address: string | { address: string; family: number }[], family?: number) => void
-  const lookup = (_host: string, options: { all?: boolean | undefined }, answer: Answer): void => {
-    if (options.all === true) answer(null, found)
+  const pinned = addresses === undefined ? {} : { lookup: lookupOf(addresses) }
+  if (proxy === undefined) return new Agent({ connect: { ...trust, ...pinned } })
+  const { username, password, origin } = new URL(proxy)
+  const user = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
+  return new ProxyAgent({ uri: origin, proxyTls: pinned, requestTls: trust, ...(username === '' ? {} : { token: `Basic ${user}` }) })
+}
+
+/** As curl reads it: a percent sign that begins no code is one. */
+function decoded(text: string): string {
+  return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (codes) => Buffer.from(codes.replaceAll('%', ''), 'hex').toString('utf8'))
+}
+
+type Answer = (error: Error | null, address: string | { address: string; family: number }[], family?: number) => void
+
+/** A name means what was found and permitted for it, so that it cannot mean another address a moment later. */
+function lookupOf(addresses: readonly string[]) {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }))
+  return (_host: string, { all }: { all?: boolean | undefined }, answer: Answer): void => {
+    if (all === true) answer(null, found)
     else answer(null, found[0]?.address ?? '', found[0]?.family ?? 4)
   }
-  return new Agent({ connect: { ...trust, lookup } })
 }
 
 async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { type Clock, deadline } from '../../clock.ts'
+import { type Clock, deadline, unlessAborted } from '../../clock.ts'
 import { asFault, Fault } from '../../fault.ts'
 import { type ApiAnswer, type ApiWay, postForJson } from './api-call.ts'
 
@@ -25,7 +25,7 @@ export type AppTokens = {
 }
 
 type Token = { text: string; expiresAt: Temporal.Instant }
-type Entry = { token: Promise<Token>; usedSinceRenewal: boolean; renewing: AbortController }
+type Entry = { token: Promise<Token>; usedMs: number; renewing: AbortController }
 
 /** GitHub takes a JWT of ten minutes at most; the clock of this machine may be ahead of its own. */
 const jwtFromSeconds = -60
@@ -33,6 +33,10 @@ const jwtUntilSeconds = 540
 const renewBeforeMs = 300_000
 /** Between two tries to renew a token that still lasts. */
 const retryMs = 60_000
+/** What was not used for so long is not renewed: the key of a Secret that has changed meanwhile may be a stolen one. */
+const usedWithinMs = 900_000
+/** Timers take 24 days at most, and an API may name any time. */
+const longestWaitMs = 86_400_000
 const timeoutMs = 30_000
 const maxTokens = 1_000
 
@@ -52,13 +56,12 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
     let token = await entry.token
     while (!own.aborted) {
       const untilRenewal = clock.now().until(token.expiresAt).total('milliseconds') - renewBeforeMs
-      await clock.wait(Math.max(untilRenewal, retryMs), own).catch(() => undefined)
+      await clock.wait(Math.min(Math.max(untilRenewal, retryMs), longestWaitMs), own).catch(() => undefined)
       if (own.aborted) return
-      if (!entry.usedSinceRenewal || !lasts(token, 0)) break
+      if (clock.monotonicMs() - entry.usedMs > usedWithinMs || !lasts(token, 0)) break
       try {
         token = await ask(own)
         entry.token = Promise.resolve(token)
-        entry.usedSinceRenewal = false
       } catch {
         // The present token still lasts; whoever needs the next one hears why there is none.
       }
@@ -70,25 +73,24 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
     async token(key, way, signal) {
       const id = idOf(key)
       const known = entries.get(id)
-      const kept = await known?.token.catch(() => undefined)
+      const kept = known === undefined ? undefined : await unlessAborted(known.token, signal).catch(() => undefined)
+      signal.throwIfAborted()
       if (known !== undefined && kept !== undefined && lasts(kept, renewBeforeMs / 2)) {
-        known.usedSinceRenewal = true
+        known.usedMs = clock.monotonicMs()
         return kept.text
       }
       if (known === entries.get(id)) forget(id)
       const ask = async (own: AbortSignal): Promise<Token> => await askForToken(key, await way(own), clock, own)
       const running = entries.get(id)
-      if (running !== undefined) return (await running.token).text
-      const entry: Entry = { token: ask(stop), usedSinceRenewal: true, renewing: new AbortController() }
+      if (running !== undefined) return (await unlessAborted(running.token, signal)).text
+      const entry: Entry = { token: ask(stop), usedMs: clock.monotonicMs(), renewing: new AbortController() }
       entries.set(id, entry)
       const [oldest] = entries.keys()
       if (entries.size > maxTokens && oldest !== undefined) forget(oldest)
       keepFresh(id, entry, ask).catch(() => {
         if (entries.get(id) === entry) forget(id)
       })
-      const { text } = await entry.token
-      signal.throwIfAborted()
-      return text
+      return (await unlessAborted(entry.token, signal)).text
     },
     refused: (key) => forget(idOf(key)),
   }

@@ -4,7 +4,7 @@
 import type { RepositoryUrl } from '../../gatewaysync/repository-url.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/spec.ts'
 import { type Access, anonymousAccess, type Credentials } from '../access.ts'
-import type { Network } from '../connect.ts'
+import { addressesOf, type Network } from '../connect.ts'
 import { proxyFor } from '../proxy.ts'
 import { type ReadSecret, type Secret, secretText } from '../secrets.ts'
 import type { ApiWay } from './api-call.ts'
@@ -51,7 +51,7 @@ function appCredentials(key: AppKey, { caBundle, proxy: own }: Pick<Access, 'caB
   const way = async (signal: AbortSignal): Promise<ApiWay> => {
     apps.requireAllowed(host)
     const proxy = proxyFor({ protocol: 'https', host }, own, apps.network.proxy)
-    return { caBundle, proxy: proxy?.url, addresses: await apps.network.resolve?.(proxy?.host ?? host, signal) }
+    return { caBundle, proxy: proxy?.url, addresses: await addressesOf(host, proxy, apps.network, signal) }
   }
   return {
     kind: 'githubApp',

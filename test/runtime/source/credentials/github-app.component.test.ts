@@ -4,6 +4,8 @@
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/clock.ts'
+import { Fault } from '../../../../runtime/fault.ts'
+import type { ResolveHost } from '../../../../runtime/source/addresses.ts'
 import { createAppTokens } from '../../../../runtime/source/credentials/github-app.ts'
 import { openPlant, type Secrets } from '../../../support/access-remotes.ts'
 import { makeAuthority } from '../../../support/authority.ts'
@@ -12,6 +14,7 @@ import { startGitHost } from '../../../support/git-host.ts'
 import { startGithubApi } from '../../../support/github-api.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
+import { until } from '../../../support/world.ts'
 
 const app = { appId: 7, installationId: 11 }
 
@@ -90,6 +93,33 @@ void t.test('the API is asked by the way that leads to the git host', async (t) 
   t.ok(proxy.asked.some(({ target }) => target === where))
 })
 
+void t.test(
+  'a proxy of the way is reached at the address that was permitted for its name, and leads to no address that is not',
+  async (t) => {
+    if (!requires(t, 'git', 'prlimit', 'openssl')) return
+    const { secrets, git, commit, where } = await setUp(t)
+    const proxy = await startConnectProxy('worker:100%')
+    t.teardown(async () => proxy.stop())
+    // No resolver knows it, so that only what was found for it leads there.
+    secrets['proxy'] = { url: `http://worker:100%@proxy.invalid:${proxy.port}` }
+    const asked: string[] = []
+    const resolve: ResolveHost = async (host) => {
+      asked.push(host)
+      if (host === '169.254.169.254') throw new Fault('RepositoryNotAllowed', 'not there')
+      return ['127.0.0.1']
+    }
+    const { ask } = openPlant(t, secrets, { resolve, proxy: undefined })
+    const proxied = { ...git, proxy: { secretRef: { name: 'proxy' } } }
+    t.equal(await ask(proxied), commit)
+    t.ok(proxy.asked.some(({ target }) => target === where))
+    const before = proxy.asked.length
+    t.equal(await ask({ ...proxied, repo: 'https://169.254.169.254/plant.git' }), 'RepositoryNotAllowed: not there')
+    const elsewhere = { githubApp: { ...git.auth.githubApp, apiBaseURL: 'https://169.254.169.254' } }
+    t.equal(await ask({ ...proxied, auth: elsewhere }), 'RepositoryNotAllowed: not there')
+    t.equal(proxy.asked.length, before)
+  },
+)
+
 void t.test('tokens are kept by owner and API, and renewed by their own timer before they end', async (t) => {
   const folder = temporaryFolder(t, 'tokens')
   const authority = await makeAuthority(folder, 'Plant CA')
@@ -117,4 +147,43 @@ void t.test('tokens are kept by owner and API, and renewed by their own timer be
   t.match(renewed, /^ghs_[345]$/)
   while (api.given.length < 6) await new Promise((resolve) => setImmediate(resolve))
   t.equal(api.given.length, 6, 'the timers have asked, nobody else')
+})
+
+void t.test('a token is renewed only while it is used, whatever time the API names for its end', async (t) => {
+  const authority = await makeAuthority(temporaryFolder(t, 'lapse'), 'Plant CA')
+  const api = await startGithubApi({ key: authority.server.key, cert: authority.server.certificate }, app)
+  t.teardown(async () => api.stop())
+  const stop = new AbortController()
+  t.teardown(() => stop.abort())
+  let nowMs = 0
+  const timers: { ms: number; end(): void }[] = []
+  const clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    wait: async (ms: number) => await new Promise<void>((end) => void timers.push({ ms, end })),
+  }
+  const tokens = createAppTokens(clock, stop.signal)
+  const way = async () => ({ caBundle: authority.certificate, proxy: undefined, addresses: undefined })
+  const key = (owner: string) => ({ owner, ...app, apiBaseURL: api.url, privateKey: api.privateKey })
+  const ask = (owner: string) => tokens.token(key(owner), way, AbortSignal.timeout(20_000))
+  const endLast = (): void => timers.at(-1)?.end()
+  t.equal(await ask('plant/a'), 'ghs_0')
+  nowMs += 3_300_000
+  t.equal(await ask('plant/a'), 'ghs_0')
+  endLast()
+  await until(() => (timers.length === 2 ? true : undefined), 'it is renewed')
+  t.strictSame(api.given, ['ghs_0', 'ghs_1'])
+  nowMs += 3_300_000
+  endLast()
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(await ask('plant/a'), 'ghs_2', 'what lapsed is asked for when somebody needs it')
+  t.strictSame(api.given, ['ghs_0', 'ghs_1', 'ghs_2'])
+  api.lastsMs = 100 * 365 * 86_400_000
+  await ask('plant/b')
+  t.equal(timers.at(-1)?.ms, 86_400_000)
+
+  const left = new AbortController()
+  const waiting = tokens.token(key('plant/c'), async () => await new Promise<never>(() => undefined), left.signal)
+  left.abort(new Error('nobody waits any more'))
+  await t.rejects(waiting, { message: 'nobody waits any more' }, 'an API that does not answer holds nobody who has left')
 })

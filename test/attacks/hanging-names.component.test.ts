@@ -1,0 +1,41 @@
+/**
+ * A name server or an API that does not answer holds up whoever named it, and no other tenant: what git may have of memory is shared by all.
+ */
+import path from 'node:path'
+import t from 'tap'
+import { systemClock } from '../../runtime/clock.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { createMirrors } from '../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../runtime/source/remote.ts'
+import { startGitHost } from '../support/git-host.ts'
+import { temporaryFolder } from '../support/repository.ts'
+import { requires } from '../support/requires.ts'
+
+void t.test('twenty repositories whose names are never found leave git to the others', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const folder = temporaryFolder(t, 'hanging-names')
+  const host = await startGitHost(path.join(folder, 'git'))
+  t.teardown(async () => host.stop())
+  const commit = host.repository('plant.git').commit({ a: '1' })
+  const asked = new Set<string>()
+  const network = {
+    proxy: undefined,
+    async resolve(name: string, signal: AbortSignal): Promise<readonly string[]> {
+      asked.add(name)
+      if (name === '127.0.0.1') return [name]
+      return await new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+    },
+  }
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, network })
+  const stop = new AbortController()
+  const resolve = async (url: string, signal: AbortSignal): Promise<string> =>
+    (await mirrors.of(anonymousRemote(url, { allowLocal: false })).resolve('main', { fresh: true }, signal)).commit
+  const hanging = Array.from({ length: 20 }, (_, index) => resolve(`https://hangs${index}.example/plant.git`, stop.signal))
+  t.teardown(async () => {
+    stop.abort(new Error('the test has ended'))
+    await Promise.allSettled(hanging)
+    await mirrors.close()
+  })
+  while (asked.size < hanging.length) await new Promise((done) => setImmediate(done))
+  t.equal(await resolve(host.url('plant.git/.git'), AbortSignal.timeout(60_000)), commit)
+})
