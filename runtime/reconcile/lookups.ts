@@ -145,7 +145,8 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
       atMs: clock.monotonicMs(),
       commit: 'commit' in source ? source.commit : entry.last?.commit,
       told,
-      failures: fault === undefined ? 0 : (entry.last?.failures ?? 0) + 1,
+      // What another host did, or this one to other credentials, says nothing about this question.
+      failures: fault === undefined ? 0 : (entry.last?.question === question.text ? entry.last.failures : 0) + 1,
       fault,
     }
     answered(key)

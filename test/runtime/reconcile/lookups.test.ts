@@ -155,6 +155,21 @@ void t.test('failures count up until a success', async (t) => {
   t.equal(lookups.last('plant/a'), undefined)
 })
 
+void t.test('failures of one question do not hold up another: after a change the first wait is short again', async (t) => {
+  const { lookups, answered } = setUp()
+  const failing = (text: string): Question => ({
+    ...openQuestion(text),
+    async ask() {
+      throw new Fault('GitTimeout', 'slow')
+    },
+  })
+  for (const [index, text] of ['old', 'old', 'new', 'new'].entries()) {
+    lookups.ask('plant/a', failing(text))
+    while (answered.length <= index) await turn()
+    t.equal(lookups.last('plant/a')?.failures, 1 + (index % 2), text)
+  }
+})
+
 /** Asks as a pass would: the answer of the host is shared, and nothing is checked. */
 function sharedQuestion(why: Question['why'], host: () => Promise<string>, changes: Partial<Question> = {}): Question {
   return {
