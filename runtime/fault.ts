@@ -40,6 +40,7 @@ export const reasons = {
   GitUnreachable: { retry: 'backoff', help: 'the git host could not be reached' },
   GitTimeout: { retry: 'backoff', help: 'the git host did not answer in time' },
   GitFailed: { retry: 'backoff', help: 'git ended with an error that has no reason of its own' },
+  GitKilled: { retry: 'backoff', help: 'git was ended from outside, as a node does that is short of memory' },
   ToolMissing: { retry: 'backoff', help: 'a program that the work needs is not installed on this machine' },
   SecretNotFound: { retry: 'on-change', help: 'a referenced Secret or its key is missing or empty' },
   NotVerified: { retry: 'on-change', help: 'spec.git.verify asks for a signature that the commit does not have' },

@@ -138,9 +138,9 @@ export async function ending(child: ChildProcessByStdio<Writable, Readable, Read
   }
   if (stop.aborted) onStop()
   else stop.addEventListener('abort', onStop, { once: true })
-  const ended = await new Promise<{ code: number | null; error: Error | undefined }>((resolve) => {
-    child.once('error', (error) => resolve({ code: null, error }))
-    child.once('close', (code) => resolve({ code, error: undefined }))
+  const ended = await new Promise<{ code: number | null; by: string | null; error: Error | undefined }>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, by: null, error }))
+    child.once('close', (code, by) => resolve({ code, by, error: undefined }))
   })
   stop.removeEventListener('abort', onStop)
   if (ended.code === 0) return
@@ -151,6 +151,8 @@ export async function ending(child: ChildProcessByStdio<Writable, Readable, Read
     if (existsSync(run.folder)) throw new Fault('ToolMissing', 'env is not installed or cannot be run', { cause: ended.error })
     throw new Fault('GitFailed', `git cannot be started: ${ended.error.message}`, { cause: ended.error })
   }
+  // It says nothing of the repository, unlike a signal that git causes by what it reads.
+  if (ended.by === 'SIGKILL') throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was ended from outside`)
   throw faultOf(errors, run.args[0] ?? '', run.about)
 }
 
