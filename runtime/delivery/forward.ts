@@ -14,7 +14,7 @@ export type Question = { namespace: string; name: string; route: DeliveryRoute; 
 
 /**
  * The bytes of the leader's answer; undefined where the leader cannot be reached, or refuses for a reason that may be its own. Throws what
- * the answer would be here too: UnknownBase, CommitGone, TooManyRequests.
+ * the answer would be here too: UnknownBase, CommitGone, RepositoryTooLarge, TooManyRequests.
  */
 export type AskLeader = (question: Question, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array> | undefined>
 
@@ -26,7 +26,7 @@ const connectMs = 1_000
 /** Longer than the slowest reader of an answer is waited for. */
 const idleMs = 15_000
 const maxProblemBytes = 64 * 1024
-const passedOn: readonly number[] = [409, 410, 429]
+const passedOn: readonly number[] = [409, 410, 422, 429]
 
 export type LeaderOptions = {
   /** Which name the certificate of delivery is for. */

@@ -67,7 +67,7 @@ export function changesReader(): { take(text: string): Change[]; finish(): void 
 
 const modes: readonly unknown[] = ['100644', '100755', '120000', '160000'] satisfies FileMode[]
 /** Longer than any file system takes, for the engine says so better than a damaged answer could. */
-const maxPathCharacters = 32_768
+export const maxPathCharacters = 32_768
 
 /** Checked by hand, for a schema takes longer than everything else that is done with twenty thousand of them. */
 function decodeChange(value: unknown): Change | undefined {

@@ -5,7 +5,7 @@ import type { Context } from 'hono'
 import type { Fault, Reason } from '../fault.ts'
 import { encodeProblem } from './frames.ts'
 
-const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413>([
+const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413 | 422>([
   ['PayloadMalformed', 400],
   ['PayloadTooLarge', 413],
   ['CommitNotPublished', 404],
@@ -13,6 +13,7 @@ const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413>([
   ['SecretNotFound', 404],
   ['UnknownBase', 409],
   ['CommitGone', 410],
+  ['RepositoryTooLarge', 422],
 ])
 
 export function busy(context: Context, retryAfterSeconds: number, why: string): Response {
@@ -31,7 +32,7 @@ export function failed(context: Context, fault: Fault): Response {
 
 export function problem(
   context: Context,
-  status: 400 | 401 | 403 | 404 | 409 | 410 | 413 | 429 | 503,
+  status: 400 | 401 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 503,
   reason: Reason,
   detail: string,
 ): Response {

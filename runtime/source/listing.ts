@@ -2,8 +2,9 @@
  * The files of a commit, streamed: a tree can be larger than what may be held.
  */
 import { Fault } from '../fault.ts'
+import { maxPathCharacters } from '../delivery/frames.ts'
 import type { FileMode } from '../delivery/protocol.ts'
-import { type CommitHash, type RelativePath } from '../gatewaysync/values.ts'
+import { type CommitHash, printable, type RelativePath } from '../gatewaysync/values.ts'
 import { ending, type GitLimits, type GitRun, startGit } from './git.ts'
 
 type ListedFile = { path: RelativePath; mode: FileMode; id: CommitHash; size: number }
@@ -12,11 +13,20 @@ type Repository = { folder: string; limits: GitLimits }
 
 /** More files than this is no configuration but a bomb. */
 const maxListedFiles = 500_000
+/** Deeper than any project, and than most file systems take by the length of a path. */
+const maxFolders = 100
+/** A path holds two characters at least for each folder. */
+const shortestDeepPath = 2 * maxFolders
+/** Of one record, mode and id included; git itself has no bound, and what is read of it is held. */
+const maxRecordCharacters = maxPathCharacters + 256
+/** A file travels and is staged whole. */
+export const maxFileBytes = 256 * 1024 * 1024
 const timeoutMs = 120_000
+const shownCharacters = 60
 /** Small enough to be gone before the collector moves it among what lasts. */
 const batchSize = 200
 
-/** Every file below the roots, in batches; without `sizes`, which cost twice the time, each is 0. Throws RepositoryTooLarge, CommitGone and the faults of git. */
+/** Every file below the roots, in batches; without `sizes`, which cost twice the time, each is 0. Throws RepositoryTooLarge naming the limit, CommitGone and the faults of git. */
 export async function* listCommit(
   repository: Repository,
   commit: CommitHash,
@@ -34,6 +44,8 @@ export async function* listCommit(
       const file = parseListed(record)
       if (file === undefined) continue
       if ((count += 1) > maxListedFiles) throw new Fault('RepositoryTooLarge', `the commit holds more than ${maxListedFiles} files`)
+      requirePath(file.path)
+      requireSize(file)
       batch.push(file)
       if (batch.length < batchSize) continue
       yield batch
@@ -46,7 +58,7 @@ export async function* listCommit(
 /** `status` is a letter of git: D for a file that is gone. */
 export type ChangedFile = { status: string; mode: string; id: CommitHash; path: RelativePath }
 
-/** What differs between two commits below the roots. Throws the faults of git, also where it does not hold one of the commits. */
+/** What differs between two commits below the roots. Throws RepositoryTooLarge and the faults of git, also where it does not hold one of the commits. */
 export async function* compareCommits(
   repository: Repository,
   from: CommitHash,
@@ -68,6 +80,7 @@ export async function* compareCommits(
       }
       const [, mode = '', , id = '', status = ''] = head
       head = undefined
+      requirePath(record)
       yield { status, mode, id: id as CommitHash, path: record as RelativePath }
     }
   }
@@ -78,6 +91,24 @@ function parseListed(record: string): ListedFile | undefined {
   const [, mode, id, size = '-', path] = /^([0-7]{6}) [a-z]+ ([0-9a-f]+)(?: +(-|[0-9]+))?\t(.*)$/s.exec(record) ?? []
   if (mode === undefined || id === undefined || path === undefined) return undefined
   return { path: path as RelativePath, mode: mode as FileMode, id: id as CommitHash, size: size === '-' ? 0 : Number(size) }
+}
+
+/** Throws RepositoryTooLarge. */
+function requirePath(path: string): void {
+  if (path.length > maxPathCharacters) throw pathTooLong()
+  if (path.length < shortestDeepPath || path.split('/', maxFolders + 2).length <= maxFolders + 1) return
+  throw new Fault('RepositoryTooLarge', `"${printable(path.slice(0, shownCharacters))}…" lies in more than ${maxFolders} folders`)
+}
+
+function pathTooLong(): Fault {
+  return new Fault('RepositoryTooLarge', `a path of the commit is longer than ${maxPathCharacters} characters`)
+}
+
+/** Throws RepositoryTooLarge for a file that is not delivered. */
+export function requireSize({ path, size }: Pick<ListedFile, 'path' | 'size'>): void {
+  if (size <= maxFileBytes) return
+  const [has, most] = [size, maxFileBytes].map((bytes) => Math.ceil(bytes / (1024 * 1024)))
+  throw new Fault('RepositoryTooLarge', `"${printable(path)}" has ${has} MiB, and a file may have ${most} MiB`)
 }
 
 /** The NUL-terminated records of git's output, as many at a time as come: a turn of the event loop for each would take longer than git. */
@@ -95,6 +126,7 @@ async function* records({ limits }: Pick<Repository, 'limits'>, run: GitRun, sig
     for await (const chunk of child.stdout as AsyncIterable<string>) {
       const parts = (rest + chunk).split('\0')
       rest = parts.pop() ?? ''
+      if (rest.length > maxRecordCharacters) throw pathTooLong()
       yield parts
     }
     await ended

@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts'
 import { type CommitHash, isWithin, type RelativePath } from '../gatewaysync/values.ts'
 import { frameBlobs, readBlobs } from './blobs.ts'
 import { type GitLimits, runGit } from './git.ts'
-import { type ChangedFile, compareCommits, listCommit } from './listing.ts'
+import { type ChangedFile, compareCommits, listCommit, requireSize } from './listing.ts'
 import type { Offers } from './offers.ts'
 import type { Reading } from './reading.ts'
 
@@ -113,7 +113,9 @@ async function withSizes(deps: MirrorSourceDeps, batch: readonly ChangedFile[], 
   )
   return batch.map(({ status, mode, id, path }): Change => {
     if (status === 'D') return { op: 'delete', path }
-    return { op: 'put', path, mode: mode as FileMode, id, size: sizes.get(id) ?? 0 }
+    const size = sizes.get(id) ?? 0
+    requireSize({ path, size })
+    return { op: 'put', path, mode: mode as FileMode, id, size }
   })
 }
 

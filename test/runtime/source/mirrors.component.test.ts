@@ -1,8 +1,9 @@
 /**
  * What a mirror says of a real git host, and what it makes of everything that goes wrong there.
  */
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
@@ -10,11 +11,13 @@ import { Fault } from '../../../runtime/fault.ts'
 import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { sizeOfFolder } from '../../../runtime/source/mirror-folder.ts'
+import { maxFileBytes } from '../../../runtime/source/listing.ts'
 import { createMirrors, type Mirror, type Mirrors } from '../../../runtime/source/mirrors.ts'
 import { anonymousRemote } from '../../../runtime/source/remote.ts'
 import { type GitHost, startGitHost } from '../../support/git-host.ts'
-import { type Repository, temporaryFolder } from '../../support/repository.ts'
+import { gitEnvironment, type Repository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
+import { until } from '../../support/world.ts'
 
 const signal = AbortSignal.timeout(290_000)
 
@@ -108,6 +111,92 @@ void t.test('a tag of the name of a branch is looked for once, however it is mad
   t.strictSame(fetches, [2, 1, 1, 1])
   t.ok(sizeOfFolder(path.join(folder, 'mirrors')) < 100_000, 'less than what the tag holds')
 })
+
+void t.test(
+  'a commit of files too deep, too large or of endless names is refused by a limit that is named',
+  { timeout: 280_000 },
+  async (t) => {
+    if (!requires(t, 'git', 'prlimit')) return
+    const { repository, mirror } = await setUp(t)
+    const first = parseCommitHash(repository.commit({ 'projects/a': '1' }))
+    await mirror.ensure(first, signal)
+    const source = mirror.source(() => [parseRelativePath('projects')])
+    const told = async (commit: string, from: string | null): Promise<string> => {
+      const request = { commit: parseCommitHash(commit), from: from === null ? null : parseCommitHash(from), profile: 'default' }
+      try {
+        for await (const batch of source.changes(request, signal)) if (batch.length === 0) return 'an empty batch'
+        return 'nothing was thrown'
+      } catch (error) {
+        return error instanceof Fault ? `${error.reason}: ${error.message}` : String(error)
+      }
+    }
+    /** A commit that adds one file, without a work tree. */
+    const add = (name: string, id: string): string => {
+      const script = `commit refs/heads/added\ncommitter Plant <plant@example.com> 1768464000 +0000\ndata 0\nfrom ${first}\nM 100644 ${id} "${name}"\n`
+      execFileSync('git', ['-C', repository.folder, 'fast-import', '--quiet', '--force'], { env: gitEnvironment, input: script })
+      return repository.git('rev-parse', 'added').toString().trim()
+    }
+    const small = repository.git('rev-parse', `${first}:projects/a`).toString().trim()
+    const deepest = add(`projects/${'d/'.repeat(99)}f`, small)
+    for (const from of [null, first]) t.equal(await told(deepest, from), 'nothing was thrown')
+    const deeper = add(`projects/${'d/'.repeat(100)}f`, small)
+    for (const from of [null, first])
+      t.match(await told(deeper, from), /^RepositoryTooLarge: "projects\/d\/.*…" lies in more than 100 folders$/)
+    const listing = mirror.listing(parseCommitHash(deeper), [parseRelativePath('projects')])
+    t.equal(await reasonOf(Array.fromAsync(listing.list(signal))), 'RepositoryTooLarge', 'also before it is published')
+    const long = add(`projects/${'n'.repeat(40_000)}`, small)
+    for (const from of [null, first])
+      t.equal(await told(long, from), 'RepositoryTooLarge: a path of the commit is longer than 32768 characters')
+    // No delta between large files, which takes more memory than git may have.
+    repository.git('config', 'core.bigFileThreshold', '1m')
+    const zeros = path.join(repository.folder, 'zeros')
+    writeFileSync(zeros, '')
+    truncateSync(zeros, maxFileBytes)
+    const hash = (): string => repository.git('hash-object', '-w', zeros).toString().trim()
+    const largest = add('projects/large', hash())
+    t.equal(await told(largest, first), 'nothing was thrown')
+    truncateSync(zeros, maxFileBytes + 1)
+    const larger = add('projects/large', hash())
+    for (const from of [null, first])
+      t.equal(await told(larger, from), 'RepositoryTooLarge: "projects/large" has 257 MiB, and a file may have 256 MiB')
+    const elsewhere = add('elsewhere', repository.git('rev-parse', `${larger}:projects/large`).toString().trim())
+    for (const from of [null, first]) t.equal(await told(elsewhere, from), 'nothing was thrown', 'what is not delivered may have any size')
+  },
+)
+
+void t.test('a git that is killed costs its own question and nothing else', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { host, repository, mirror, folder } = await setUp(t)
+  const kept = parseCommitHash(repository.commit({ a: '1' }))
+  t.equal(await resolve(mirror, 'main'), kept)
+  const next = repository.commit({ a: '2' })
+  host.hang(true)
+  const asked = host.requests.length
+  const asking = reasonOf(mirror.resolve('main', { fresh: true }, signal))
+  await until(() => (host.requests.length > asked ? true : undefined), 'git asks the host')
+  const marks = path.join(folder, 'mirrors')
+  const gits = readdirSync('/proc').filter((pid) => /^[0-9]+$/.test(pid) && leadsGroupIn(pid, marks))
+  t.ok(gits.length > 0)
+  for (const pid of gits) process.kill(-Number(pid), 'SIGKILL')
+  t.equal(await asking, 'GitKilled')
+  host.hang(false)
+  const before = host.fetches()
+  await mirror.ensure(kept, signal)
+  t.equal(host.fetches(), before, 'what was fetched is there')
+  t.equal(await resolve(mirror, 'main'), next)
+})
+
+/** Whether a process leads a group of its own and works below a folder, as each git of ours does. */
+function leadsGroupIn(pid: string, folder: string): boolean {
+  try {
+    const [, , group] = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    return group === pid && readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
+  } catch {
+    return false
+  }
+}
 
 void t.test('a forced push is followed, a branch or commit that is not there has its own reason', async (t) => {
   if (!requires(t, 'git')) return
