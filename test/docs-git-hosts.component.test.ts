@@ -223,7 +223,7 @@ async function follow(t: Test, at: string, spec: { git: Git } & Record<string, u
   const readSecret = readSecretFolder(path.join(at, 'secrets'))
   const remoteOf = createRemotes({ allowLocal: false, allowedHosts: [], readSecret, network, clock: systemClock, signal: stop.signal })
   const mirrors = temporaryFolder(t, 'page-mirrors')
-  const follower = startFollowers({ folder: mirrors, spec, count: 1, remoteOf, network })
+  const follower = startFollowers({ folder: mirrors, spec: () => spec, count: 1, remoteOf, network })
   try {
     const isTold = (status: GatewaySyncStatus): boolean =>
       conditionOf(status, 'Ready')?.status === 'True' || conditionOf(status, 'SourceReady')?.status === 'False'

@@ -80,7 +80,7 @@ async function manyFollowers(folder: string): Promise<Figure[]> {
     polling: { interval: '60s' },
     sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
   }
-  const all = startFollowers({ folder: path.join(folder, 'mirrors'), spec, count: followers })
+  const all = startFollowers({ folder: path.join(folder, 'mirrors'), spec: () => spec, count: followers })
   try {
     await all.allHave(repository.git('rev-parse', 'main').toString().trim(), signal)
     const connections = async (work: () => Promise<void>): Promise<number> => {

@@ -1,5 +1,5 @@
 /**
- * Many GatewaySyncs of one repository, reconciled as a controller does, with an API server that takes whatever it is told.
+ * Many GatewaySyncs, reconciled as a controller does, with an API server that takes whatever it is told.
  */
 import { systemClock } from '../../runtime/clock.ts'
 import { requestAnnotations } from '../../runtime/gatewaysync/names.ts'
@@ -7,6 +7,7 @@ import type { GatewaySyncStatus } from '../../runtime/gatewaysync/status.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { createLookups } from '../../runtime/reconcile/lookups.ts'
 import { createQueue } from '../../runtime/reconcile/queue.ts'
+import { neededCommits } from '../../runtime/reconcile/needed-commits.ts'
 import { reconcile, type ReconcileDeps } from '../../runtime/reconcile/reconcile.ts'
 import { createStore, type GatewaySyncRecord } from '../../runtime/reconcile/store.ts'
 import { type Network, openNetwork } from '../../runtime/source/connect.ts'
@@ -21,6 +22,7 @@ export type Followers = {
   allHave(commit: string, signal: AbortSignal): Promise<void>
   /** Waits until the status of one is as asked. */
   until(index: number, isReached: (status: GatewaySyncStatus) => boolean, signal: AbortSignal): Promise<GatewaySyncStatus>
+  status(index: number): GatewaySyncStatus
   stop(): Promise<void>
 }
 
@@ -28,7 +30,7 @@ type Options = {
   /** Of the mirrors. */
   folder: string
   /** Of each GatewaySync, as a user writes it. */
-  spec: { git: object }
+  spec(index: number): { git: { repo: string; ref: string } }
   count: number
   /** How the repository is opened; by default without credentials. */
   remoteOf?: RemoteOf
@@ -39,8 +41,8 @@ const anonymous: RemoteOf = async (_namespace, { repo }) => anonymousRemote(repo
 
 export function startFollowers({ folder, spec, count, remoteOf = anonymous, network = openNetwork }: Options): Followers {
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
-  const mirrors = createMirrors({ folder, clock, log, network })
   const store = createStore((key) => queue.add(key))
+  const mirrors = createMirrors({ folder, clock, log, network, needed: () => neededCommits(store) })
   const lookups = createLookups({ clock, concurrency: 8, answered: (key) => queue.add(key), signal: stop.signal })
   let version = 0
   let requests = 0
@@ -78,16 +80,26 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
     return record.status
   }
   for (let index = 0; index < count; index += 1) {
-    put({ namespace: 'plant', name: `gs${index}`, uid: `u${index}`, resourceVersion: '', generation: 1, annotations: {}, spec, status: {} })
+    put({
+      namespace: 'plant',
+      name: `gs${index}`,
+      uid: `u${index}`,
+      resourceVersion: '',
+      generation: 1,
+      annotations: {},
+      spec: spec(index),
+      status: {},
+    })
   }
   return {
     request(index) {
       const record = store.sync('plant', `gs${index}`)
       if (record === undefined) throw new Error(`there is no GatewaySync gs${index}`)
+      const { ref } = spec(index).git
       const annotations = {
-        [requestAnnotations.ref]: 'main',
+        [requestAnnotations.ref]: ref,
         [requestAnnotations.id]: `r${(requests += 1)}`,
-        [requestAnnotations.specRef]: 'main',
+        [requestAnnotations.specRef]: ref,
       }
       put({ ...record, annotations })
     },
@@ -98,6 +110,7 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
       while (!isReached(statusOf(index))) await clock.wait(20, signal)
       return statusOf(index)
     },
+    status: statusOf,
     async stop() {
       stop.abort()
       await running

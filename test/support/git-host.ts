@@ -34,6 +34,8 @@ export type GitHostOptions = {
   protocol?: 0 | 2
   /** A file that every packet line of the host is written to. */
   packetTrace?: string
+  /** 0 takes a free one. */
+  port?: number
   /** Serves https. */
   tls?: ServerOptions
   /** Answers a request itself when it returns true. */
@@ -41,7 +43,7 @@ export type GitHostOptions = {
 }
 
 export async function startGitHost(folder: string, options: GitHostOptions = {}): Promise<GitHost> {
-  const { tls, before } = options
+  const { tls, before, port: wantedPort = 0 } = options
   const requests: string[] = []
   const headers: IncomingMessage['headers'][] = []
   let hangs = false
@@ -56,7 +58,7 @@ export async function startGitHost(folder: string, options: GitHostOptions = {})
   const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer)
   // A client that trusts somebody else resets the connection.
   server.on('tlsClientError', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  await new Promise<void>((resolve) => server.listen(wantedPort, '127.0.0.1', () => resolve()))
   const { port } = server.address() as AddressInfo
   return {
     requests,
