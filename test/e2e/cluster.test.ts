@@ -5,6 +5,7 @@ import path from 'node:path'
 import t from 'tap'
 import { differences } from '../../scripts/quickstart/check.ts'
 import { install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
+import { syncReportType } from '../../runtime/kube/types.ts'
 import { cloneBundle, commitsOf } from '../support/repository.ts'
 import { requires, sharedData } from '../support/requires.ts'
 import { isNeverWritten } from '../support/never-written.ts'
@@ -49,6 +50,13 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
   t.same(differences({ repository: repository.folder, commit: second, dataDir, placed }), [])
   t.equal(simulator.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')).length, scansBefore + 1)
   t.match(await cluster.report(namespace, 'gw-0'), { phase: 'Synced', commit: second, files: { added: 1, changed: 1 }, gateway: 'gw-0' })
+
+  await world.kube.delete(syncReportType, { namespace, name: 'gw-0' }, world.signal)
+  await until(async () => {
+    const report = await cluster.report(namespace, 'gw-0')
+    return report?.phase === 'Synced' && report.commit === second ? report : undefined
+  }, 'a report that somebody removed is written again while nothing else happens')
+  await ready(second)
 
   const shown = await world.plane.kubectl(['get', 'gs,sr', '-n', namespace])
   t.match(shown.stdout, /gatewaysync\.clustersync\.io\/plant +True +\w+ +main +[0-9a-f]{40} +1 +1/)

@@ -10,7 +10,7 @@ import { nextCertificates } from '../../runtime/certificates/next.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { webhookConfigurationType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/log.ts'
-import { synthesise } from '../support/installation.ts'
+import { presentRelease } from '../support/releases.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 import { openWorld, until } from '../support/world.ts'
@@ -21,7 +21,7 @@ void t.test('the webhook configuration of the manifests follows the mounted auth
   const namespace = await world.namespace('own-certificate')
   const kinds = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'MutatingWebhookConfiguration'])
   const values = { webhook: { existingSecret: 'own-tls' }, watchNamespaces: [namespace] }
-  const objects = synthesise({ name: namespace, namespace }, values).filter(({ kind }) => kinds.has(kind))
+  const objects = presentRelease.manifests({ name: namespace, namespace }, values).filter(({ kind }) => kinds.has(kind))
   await world.apply(objects)
   const account = objects.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name ?? ''
 

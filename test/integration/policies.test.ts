@@ -7,7 +7,7 @@ import { Fault } from '../../runtime/fault.ts'
 import { apiVersion } from '../../runtime/gatewaysync/names.ts'
 import type { Kube } from '../../runtime/kube/client.ts'
 import { gatewaySyncType, podType, secretType, syncReportType } from '../../runtime/kube/types.ts'
-import { synthesise } from '../support/installation.ts'
+import { presentRelease } from '../support/releases.ts'
 import { requires } from '../support/requires.ts'
 import { openWorld, tinyPod, until } from '../support/world.ts'
 
@@ -23,7 +23,7 @@ void t.test('an agent writes its own report, no other, and no status of a Gatewa
   const operator = await world.namespace('operator')
   const [own, other] = [await world.namespace('plant', 'gateway'), await world.namespace('plant', 'gateway')]
   const values = { certManager: { enabled: false }, webhook: { enabled: false }, watchNamespaces: [own, other] }
-  const manifests = synthesise({ name: operator, namespace: operator }, values)
+  const manifests = presentRelease.manifests({ name: operator, namespace: operator }, values)
   await world.apply([gatewaySyncCrd(), syncReportCrd()])
   await world.apply(manifests)
   const fullname = `${operator}-cluster-sync-operator`

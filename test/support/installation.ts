@@ -6,11 +6,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { App } from 'cdk8s'
 import type { Test } from 'tap'
 import { startSimulator, type Simulator } from '../../examples/simulator/simulator.ts'
-import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
-import { OperatorChart } from '../../infra/operator-chart.ts'
 import type { Manifest } from '../../infra/policies.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { agentContainerName, apiVersion, podAnnotations } from '../../runtime/gatewaysync/names.ts'
@@ -20,12 +17,11 @@ import { gatewaySyncType, type KubeObject, leaseType, podType, syncReportType } 
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
 import { startGitHost, type GitHost } from './git-host.ts'
 import { type PodObject, startContainer } from './kubelet.ts'
+import { presentRelease, type Release } from './releases.ts'
 import { temporaryFolder } from './repository.ts'
 import { openWorld, until, type World, type WorldOptions } from './world.ts'
 
-const root = path.resolve(import.meta.dirname, '../..')
-
-type Ports = { receiver: number; admission: number; metrics: number; probes: number; delivery: number }
+export type Ports = { receiver: number; admission: number; metrics: number; probes: number; delivery: number }
 
 export type Installation = {
   world: World
@@ -53,9 +49,15 @@ export type Installation = {
   startController(): Promise<void>
   /** Starts a second replica, which leads only when the first has ended. */
   startStandby(): Promise<void>
+  /** Starts a process of a replica, and settles when it is ready. */
+  startReplica(name: string, ports: Ports): Promise<ChildProcess>
+  /** Who holds the Lease. */
+  leader(): Promise<string | undefined>
+  /** Replaces manifests and controller by those of another release, as an upgrade does; pods that are there keep their agents. */
+  change(release: Release, options?: { crds: boolean }): Promise<void>
 }
 
-/** `command` starts the controller; by itself that are its sources. No Service sends it calls, so that it ends without a delay. */
+/** `command` starts the controller; by itself that are the release's sources. No Service sends it calls, so that it ends without a delay. */
 export type InstallOptions = WorldOptions & {
   command?: readonly string[]
   shutdownDelaySeconds?: number
@@ -65,6 +67,12 @@ export type InstallOptions = WorldOptions & {
   wholeCluster?: boolean
   /** Namespaces that are there already, to be worked in too. */
   besides?: readonly string[]
+  /** The way of controllers and agents to the API server: makes another kubeconfig of theirs. By itself they go straight. */
+  through?: (kubeconfig: string) => string
+  /** What stands before the replicas, as a Service would; by itself the first replica is asked. */
+  service?: { admission: number; delivery: number }
+  /** What is installed; by itself the product of this checkout. */
+  release?: Release
 }
 
 export type GatewayOptions = {
@@ -91,11 +99,14 @@ export async function install(
   prefixes: readonly string[],
   values: ValuesInput = {},
   {
-    command = [process.execPath, path.join(root, 'runtime/controller.ts')],
+    command,
     shutdownDelaySeconds = 0,
     agentsAskStandby = false,
     wholeCluster = false,
     besides = [],
+    release = presentRelease,
+    through = (kubeconfig) => kubeconfig,
+    service,
     ...ownWorld
   }: InstallOptions = {},
 ): Promise<Installation> {
@@ -116,23 +127,22 @@ export async function install(
     certManager: { enabled: false },
     webhookReceiver: { enabled: true, token: { secret: token } },
   }
-  const manifests = synthesise({ name: namespace, namespace }, merged)
   const [ports, standbyPorts] = [await freePorts(), await freePorts()]
-  await world.apply([gatewaySyncCrd(), syncReportCrd()])
-  await world.apply(manifests.map((manifest) => reachable(manifest, ports.admission)))
-  const deployment = manifests.find(({ kind }) => kind === 'Deployment') as Manifest & {
-    spec: { template: { spec: { serviceAccountName: string; containers: { env: { name: string; value?: string }[] }[] } } }
-  }
-  const account = deployment.spec.template.spec.serviceAccountName
-  const written = deployment.spec.template.spec.containers[0]?.env.find(({ name }) => name === controllerSettingsVariable)?.value ?? ''
   const tokenFile = path.join(folder, 'push-token')
   writeFileSync(tokenFile, `${token}\n`)
-  const url = `https://localhost:${(agentsAskStandby ? standbyPorts : ports).delivery}`
-  const settingsFor = (own: Ports, name: string): ControllerSettingsInput => {
-    const installed = JSON.parse(written) as ControllerSettingsInput
-    return { ...onThisMachine(installed, path.join(folder, name), own, tokenFile), shutdownDelaySeconds, delivery: { url } }
+  const url = `https://localhost:${service?.delivery ?? (agentsAskStandby ? standbyPorts : ports).delivery}`
+  /** Applies the manifests of a release, and tells how its programs are started. */
+  const put = async (of: Release, { crds }: { crds: boolean }) => {
+    const manifests = of.manifests({ name: namespace, namespace }, merged)
+    if (crds) await world.apply(of.crds())
+    await world.apply(manifests.map((manifest) => reachable(manifest, service?.admission ?? ports.admission)))
+    const { account, settings } = deployed(manifests)
+    const settingsFor = (own: Ports, name: string): Partial<ControllerSettingsInput> =>
+      of.settings({ ...onThisMachine(settings, path.join(folder, name), own, tokenFile), shutdownDelaySeconds, delivery: { url } })
+    const kubeconfig = through(plane.kubeconfigFor(await world.token(namespace, account)))
+    return { manifests, fullname: settings.fullname, settingsFor, kubeconfig, controller: command ?? of.controller, agent: of.agent }
   }
-  const kubeconfig = plane.kubeconfigFor(await world.token(namespace, account))
+  let installed = await put(release, { crds: true })
   const logs: string[] = []
   const log = (line: string): void => void logs.push(line)
   let controller: ChildProcess | undefined
@@ -142,10 +152,10 @@ export async function install(
       PATH: process.env['PATH'] ?? '',
       POD_NAME: name,
       POD_IP: '127.0.0.1',
-      KUBECONFIG: kubeconfig,
-      [controllerSettingsVariable]: JSON.stringify(settingsFor(own, name)),
+      KUBECONFIG: installed.kubeconfig,
+      [controllerSettingsVariable]: JSON.stringify(installed.settingsFor(own, name)),
     }
-    const [program = '', ...args] = command
+    const [program = '', ...args] = installed.controller
     const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     t.teardown(async () => stopChild(child))
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log(chunk.toString('utf8')))
@@ -160,7 +170,7 @@ export async function install(
     controller = await startReplica('controller-0', ports)
   }
   const holderOfLease = async (): Promise<string | undefined> => {
-    const lease = await kube.get(leaseType, { namespace, name: settingsFor(ports, '').fullname }, signal)
+    const lease = await kube.get(leaseType, { namespace, name: installed.fullname }, signal)
     return (lease?.spec as { holderIdentity?: string } | undefined)?.holderIdentity
   }
   const stopController = async (): Promise<number | null> => (controller === undefined ? null : await stopChild(controller))
@@ -169,7 +179,7 @@ export async function install(
   return {
     world,
     folder,
-    manifests,
+    manifests: installed.manifests,
     ports,
     host,
     receiver: { url: `http://127.0.0.1:${ports.receiver}`, token },
@@ -179,7 +189,14 @@ export async function install(
       await until(async () => ((await holderOfLease()) === 'controller-0' ? true : undefined), 'the first replica leads')
       await startReplica('controller-1', standbyPorts)
     },
+    startReplica,
+    leader: holderOfLease,
     stopController,
+    async change(other, options = { crds: true }) {
+      await stopController()
+      installed = await put(other, options)
+      await startController()
+    },
     controllerPid: () => controller?.pid ?? 0,
     namespace: (prefix) => namespaces.get(prefix) ?? '',
     async gatewaySync(namespace, name, spec, labels = {}) {
@@ -194,7 +211,11 @@ export async function install(
       mkdirSync(own)
       const bound = { pod: { name, uid: pod.metadata.uid } }
       const port = String(await freePort())
-      const env = { KUBECONFIG: plane.kubeconfigFor(await world.token(namespace, options.account, bound)), CLUSTER_SYNC_PORT: port }
+      const env = {
+        KUBECONFIG: through(plane.kubeconfigFor(await world.token(namespace, options.account, bound))),
+        CLUSTER_SYNC_PORT: port,
+      }
+      const { agent: program } = installed
       const run = () =>
         startContainer({
           pod,
@@ -204,7 +225,7 @@ export async function install(
           token: (audience) => world.token(namespace, options.account, audience === undefined ? bound : { audience, ...bound }),
           clusterCa: readFileSync(plane.caFile, 'utf8'),
           env,
-          command: [process.execPath, path.join(root, 'runtime/agent.ts')],
+          command: program,
           log,
         })
       let agent = await run()
@@ -220,9 +241,14 @@ export async function install(
   }
 }
 
-/** The manifests of a release, as `cdk8s synth` writes them. */
-export function synthesise(release: { name: string; namespace: string }, values: ValuesInput): Manifest[] {
-  return new OperatorChart(new App(), 'operator', { release, values }).toJson() as Manifest[]
+/** The controller's account, and the settings that its Deployment gives it. */
+function deployed(manifests: readonly Manifest[]): { account: string; settings: ControllerSettingsInput } {
+  const { spec } = manifests.find(({ kind }) => kind === 'Deployment') as Manifest & {
+    spec: { template: { spec: { serviceAccountName: string; containers: { env: { name: string; value?: string }[] }[] } } }
+  }
+  const { serviceAccountName, containers } = spec.template.spec
+  const written = containers[0]?.env.find(({ name }) => name === controllerSettingsVariable)?.value ?? ''
+  return { account: serviceAccountName, settings: JSON.parse(written) as ControllerSettingsInput }
 }
 
 /** There is no Service network, so the API server is told the address. */
@@ -296,7 +322,7 @@ async function stopChild(child: ChildProcess): Promise<number | null> {
   return code
 }
 
-async function freePorts(): Promise<Ports> {
+export async function freePorts(): Promise<Ports> {
   const [receiver, admission, metrics, probes, delivery] = [
     await freePort(),
     await freePort(),

@@ -1,0 +1,141 @@
+/**
+ * Neighbouring versions side by side: the agent of the release before with this controller, and the reverse. Whatever they make of each
+ * other, a gateway keeps every file that it should have, and what does not work is said with the way out.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { differences } from '../../scripts/quickstart/check.ts'
+import { podType } from '../../runtime/kube/types.ts'
+import { type Gateway, install, readyAt, simulatedGateway } from '../support/installation.ts'
+import { presentRelease, previousRelease, type Release } from '../support/releases.ts'
+import type { Changes } from '../support/repository.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/world.ts'
+
+const placed = [{ source: 'projects', destination: 'projects' }]
+/** What the gateway itself keeps beside what is synced, and nobody may touch. */
+const ofGateway = { 'db/config.idb': 'identity', 'projects/made-in-designer/project.json': '{}' }
+
+type Plant = Awaited<ReturnType<typeof startPlant>>
+
+/** A gateway that runs a first commit, both as the given release makes them. */
+async function startPlant(t: Test, release: Release) {
+  const cluster = await install(t, ['plant'], {}, { shared: false, release })
+  t.teardown(() => {
+    if (!t.passing()) t.comment(cluster.logs.join(''))
+  })
+  const { host, folder } = cluster
+  const repository = host.repository('plant.git')
+  const first = repository.commit({ 'projects/line/project.json': '{}', 'projects/line/a.txt': 'one', 'projects/line/gone.txt': 'one' })
+  const namespace = cluster.namespace('plant')
+  const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gw-0')
+  for (const [file, content] of Object.entries(ofGateway)) {
+    mkdirSync(path.dirname(path.join(dataDir, file)), { recursive: true })
+    writeFileSync(path.join(dataDir, file), content)
+  }
+  await cluster.gatewaySync(namespace, 'plant', {
+    git: { repo: host.url('plant.git/.git'), ref: 'main' },
+    polling: { enabled: false },
+    gateway: { port },
+    sync: { defaults: { syncPeriod: 5 }, profiles: { default: { mappings: [{ source: 'projects/', destination: 'projects' }] } } },
+  })
+  const start = (): Promise<Gateway> => cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
+  const plant = { cluster, repository, namespace, dataDir, start, agent: await start() }
+  await readyAt(cluster, namespace, first)
+  return plant
+}
+
+async function push({ cluster, repository, namespace }: Plant, changes: Changes): Promise<string> {
+  const commit = repository.commit(changes)
+  const headers = { authorization: `Bearer ${cluster.receiver.token}`, 'content-type': 'application/json' }
+  const url = `${cluster.receiver.url}/webhook/${namespace}/plant`
+  const answer = await fetch(url, { method: 'POST', headers, body: '{"ref":"refs/heads/main"}' })
+  if (answer.status !== 202) throw new Error(`the push was answered with ${answer.status}`)
+  return commit
+}
+
+/** The pod is made anew, with the agent of the release that is installed now, over the volume that the one before has written. */
+async function recreate(plant: Plant): Promise<void> {
+  const { cluster, namespace } = plant
+  await plant.agent.stop()
+  await cluster.world.kube.delete(podType, { namespace, name: 'gw-0' }, cluster.world.signal)
+  plant.agent = await plant.start()
+}
+
+/** What of the data directory is not as the commit says, besides what the gateway itself keeps. */
+function wrongIn({ repository, dataDir }: Plant, commit: string): string[] {
+  const ignored = (file: string): boolean => Object.hasOwn(ofGateway, file)
+  return differences({ repository: repository.folder, commit, dataDir, placed, ignored })
+}
+
+async function exactAt(plant: Plant, commit: string): Promise<void> {
+  await until(() => (wrongIn(plant, commit).length === 0 ? true : undefined), `the files are those of ${commit}`)
+}
+
+/** Nothing that is the gateway's own has gone or changed. */
+function ownFilesOf({ dataDir }: Plant): Record<string, string> {
+  return Object.fromEntries(Object.keys(ofGateway).map((file) => [file, readFileSync(path.join(dataDir, file), 'utf8')]))
+}
+
+/** Waits until the GatewaySync is Ready at the commit, or says of the gateway the reason that is expected of these two releases. */
+async function said({ cluster, namespace }: Plant, commit: string, reason: string | undefined): Promise<string> {
+  if (reason === undefined) {
+    await readyAt(cluster, namespace, commit)
+    return ''
+  }
+  return await until(async () => {
+    const { conditions = [], published } = await cluster.status(namespace, 'plant')
+    const message = conditions.find(({ type }) => type === 'GatewaysSynced')?.message ?? ''
+    return published?.commit === commit && message.includes(reason) ? message : undefined
+  }, `it is said of the gateway: ${reason}`)
+}
+
+void t.test('an upgrade, and the way back', { timeout: 300_000 }, async (t) => {
+  if (!requires(t, 'git', 'tar')) return
+  const previous = await previousRelease(t)
+  if (previous === undefined) return
+  const plant = await startPlant(t, previous)
+  const { cluster, namespace, dataDir } = plant
+
+  await t.test('an agent of the release before goes on under this controller, which says what keeps the two apart', async (t) => {
+    await cluster.change(presentRelease)
+    const commit = await push(plant, { 'projects/line/a.txt': 'two', 'projects/line/b.txt': 'new', 'projects/line/gone.txt': null })
+    await exactAt(plant, commit)
+    const message = await said(plant, commit, previous.agentIsSaid)
+    if (previous.agentIsSaid !== undefined) t.match(message, /recreate the pod/)
+    t.same(ownFilesOf(plant), ofGateway)
+  })
+
+  await t.test('an agent of this release takes over the volume of the one before', async (t) => {
+    await recreate(plant)
+    const commit = await push(plant, { 'projects/line/a.txt': 'three', 'projects/line/b.txt': null })
+    await readyAt(cluster, namespace, commit)
+    // What the commit has lost is gone, or the report names it with what to do.
+    const { findings = [] } = (await cluster.report(namespace, 'gw-0')) ?? {}
+    for (const wrong of wrongIn(plant, commit)) {
+      const [file = ''] = wrong.split(' ')
+      t.ok(wrong.endsWith('should not be there') && findings.some(({ message }) => message.includes(file)), wrong)
+      rmSync(path.join(dataDir, file))
+    }
+    t.same(wrongIn(plant, commit), [])
+    t.same(ownFilesOf(plant), ofGateway)
+  })
+
+  await t.test('an agent of this release goes on under the controller of the release before', async (t) => {
+    // Helm leaves definitions as they are.
+    await cluster.change(previous, { crds: false })
+    const commit = await push(plant, { 'projects/line/a.txt': 'four', 'projects/line/c.txt': 'new' })
+    await exactAt(plant, commit)
+    await said(plant, commit, previous.saysOfAgent)
+    t.same(ownFilesOf(plant), ofGateway)
+  })
+
+  await t.test('an agent of the release before takes over the volume of this one', async (t) => {
+    await recreate(plant)
+    const commit = await push(plant, { 'projects/line/a.txt': 'five' })
+    await readyAt(cluster, namespace, commit)
+    t.same(wrongIn(plant, commit), [])
+    t.same(ownFilesOf(plant), ofGateway)
+  })
+})

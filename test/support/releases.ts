@@ -1,0 +1,98 @@
+/**
+ * What an installation can be made of: the product as it stands in this checkout, and the one that came before it, taken from the history
+ * of the repository. Neighbouring versions must work together, because agents live as long as their pods.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import path from 'node:path'
+import { App } from 'cdk8s'
+import type { Test } from 'tap'
+import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
+import { OperatorChart } from '../../infra/operator-chart.ts'
+import type { Manifest } from '../../infra/policies.ts'
+import type { ValuesInput } from '../../infra/values.ts'
+import type { ControllerSettingsInput } from '../../runtime/settings.ts'
+import { gitEnvironment, temporaryFolder } from './repository.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+/**
+ * What this checkout is compared with: at each release the tag of the one before takes its place. What its values and its settings do not
+ * know is left out of what the tests give it.
+ */
+const previous = {
+  commit: '57f4017f6d082e1bd2b394a9ccdb558df40cdf57',
+  unknownSourceValues: ['allowedAddresses'],
+  unknownSettings: ['shutdownDelaySeconds'],
+  // Before the first release the rule of syncHash has changed once, so neither side can tell that the other is up to date.
+  agentIsSaid: 'AgentOutdated',
+  saysOfAgent: 'MalformedReport',
+} as const satisfies Known & { commit: string; unknownSourceValues: readonly string[]; unknownSettings: readonly string[] }
+
+/** What the releases say of each other; undefined: that everything is well. */
+type Known = {
+  /** This controller of a running agent of the other release. */
+  agentIsSaid: string | undefined
+  /** The other release's controller of an agent of this one. */
+  saysOfAgent: string | undefined
+}
+
+export type Release = {
+  /** The manifests of an installation, as `cdk8s synth` writes them. */
+  manifests(release: { name: string; namespace: string }, values: ValuesInput): Manifest[]
+  crds(): object[]
+  /** Settings of tests, without those that this release does not know. */
+  settings(settings: ControllerSettingsInput): Partial<ControllerSettingsInput>
+  /** Program and arguments that start the controller and an agent. */
+  controller: readonly [string, ...string[]]
+  agent: readonly [string, ...string[]]
+}
+
+/** The product of this checkout, run from its sources. */
+export const presentRelease: Release = {
+  manifests: (release, values) => new OperatorChart(new App(), 'operator', { release, values }).toJson() as Manifest[],
+  crds: () => [gatewaySyncCrd(), syncReportCrd()],
+  settings: (settings) => settings,
+  ...programsOf(root),
+}
+
+/**
+ * The product of the release before, run from its sources with the packages of this checkout; undefined where the history lacks it (a clone
+ * without its depth, an archive), and then the test has been skipped.
+ */
+export async function previousRelease(t: Pick<Test, 'teardown' | 'plan'>): Promise<(Release & Known) | undefined> {
+  const git = (args: readonly string[]) =>
+    spawnSync('git', ['-C', root, ...args], { env: gitEnvironment, maxBuffer: 256 * 1024 * 1024, timeout: 60_000 })
+  if (git(['cat-file', '-e', `${previous.commit}^{commit}`]).status !== 0) {
+    t.plan(0, `the history of this clone lacks the previous release, ${previous.commit}`)
+    return undefined
+  }
+  const tree = path.join(temporaryFolder(t, 'previous-release'), 'tree')
+  mkdirSync(tree)
+  const archive = git(['archive', previous.commit, 'infra', 'imports', 'runtime', 'package.json'])
+  const unpacked = spawnSync('tar', ['-x', '-C', tree], { input: archive.stdout, timeout: 60_000 })
+  if (archive.status !== 0 || unpacked.status !== 0) throw new Error(`${previous.commit} cannot be unpacked: ${String(archive.stderr)}`)
+  symlinkSync(path.join(root, 'node_modules'), path.join(tree, 'node_modules'))
+  const chart = (await import(path.join(tree, 'infra/operator-chart.ts'))) as { OperatorChart: typeof OperatorChart }
+  const crds = (await import(path.join(tree, 'infra/crd.ts'))) as { gatewaySyncCrd(): object; syncReportCrd(): object }
+  return {
+    manifests(release, values) {
+      const known = { ...values, source: without(values.source ?? {}, previous.unknownSourceValues) }
+      return new chart.OperatorChart(new App(), 'operator', { release, values: known }).toJson() as Manifest[]
+    },
+    crds: () => [crds.gatewaySyncCrd(), crds.syncReportCrd()],
+    settings: (settings) => without(settings, previous.unknownSettings),
+    agentIsSaid: previous.agentIsSaid,
+    saysOfAgent: previous.saysOfAgent,
+    ...programsOf(tree),
+  }
+}
+
+function programsOf(folder: string): Pick<Release, 'controller' | 'agent'> {
+  const programOf = (file: string): [string, string] => [process.execPath, path.join(folder, 'runtime', file)]
+  return { controller: programOf('controller.ts'), agent: programOf('agent.ts') }
+}
+
+function without<Value extends object>(value: Value, keys: readonly string[]): Partial<Value> {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key))) as Partial<Value>
+}
