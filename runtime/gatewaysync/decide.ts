@@ -15,6 +15,7 @@ import {
   isLook,
   parseRequest,
   recordAnswer,
+  recordOverfull,
   recordOutcome,
   standingRef,
   type SyncRequest,
@@ -251,7 +252,8 @@ function supersede(requests: Step['requests'], observed: Observed, at: string): 
     return recordOutcome(requests, { id: parsed.id, ref: '' }, { outcome: 'Refused', reason: 'InvalidRef', message: parsed.message }, at)
   }
   const isOpen = wantedRef(observed.spec.git.ref as RefName, observed.annotations, observed.status).undecided
-  if (isOpen || requests.some(({ id }) => id === parsed.request.id)) return requests
+  if (requests.some(({ id }) => id === parsed.request.id)) return requests
+  if (isOpen) return recordOverfull(requests, parsed.request, at)
   const answer = { outcome: 'Superseded', message: 'spec.git.ref has changed since the request' } as const
   return recordAnswer(requests, parsed.request, answer, at)
 }

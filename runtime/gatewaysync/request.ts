@@ -40,6 +40,8 @@ export type Wanted = { ref: RefName; request: SyncRequest | undefined; undecided
 export const keptRequests = 20
 /** Fewer, so that all of them and the request itself find room among the outcomes. */
 const keptEarlier = 16
+/** So many wait for the git host beside the newest; the others make room for those to come. */
+const mostWaiting = 8
 const maxIdLength = 128
 
 /**
@@ -214,6 +216,16 @@ export function recordAnswer(requests: readonly RequestOutcome[], request: SyncR
     requests,
   )
   return recordOutcome(earlier, request, answer, at)
+}
+
+/**
+ * Answers the oldest of more requests than may wait for the git host, as overtaken by those that came after them: a host that is slow, or a
+ * stream that always asks for another ref, must not push any of them out before it has an outcome.
+ */
+export function recordOverfull(requests: readonly RequestOutcome[], { earlier = [] }: SyncRequest, at: string): RequestOutcome[] {
+  const open = earlier.filter(({ id }) => !requests.some((request) => request.id === id))
+  const overtaken: Answer = { outcome: 'Superseded', message: 'later requests came before the git host answered' }
+  return open.slice(0, -mostWaiting).reduce<RequestOutcome[]>((known, one) => recordOutcome(known, one, overtaken, at), [...requests])
 }
 
 /** A request by hand may omit the spec's ref; then it stays open until its annotations go. */

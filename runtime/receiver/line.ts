@@ -34,8 +34,11 @@ type Line = {
 
 /** What another replica may write meanwhile. */
 const reserve = 3
-/** An answered question to the git host makes room; while none is answered, the oldest requests go without an outcome. */
-const patienceMs = 1_000
+/**
+ * The replica that leads makes room as soon as it has looked. Where none leads for so long, the oldest requests go without an outcome: git
+ * hosts give a call up after five seconds or ten, and a push that is lost is worse.
+ */
+const patienceMs = 4_000
 const lookEachMs = 20
 const keptLines = 1_000
 

@@ -1,8 +1,7 @@
 /**
  * Pushes by two replicas that know of each other only through the API server.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
@@ -18,6 +17,7 @@ import { projectGatewaySync } from '../../runtime/reconcile/store.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { type Replica, startReplica } from '../support/replica.ts'
 import { temporaryFolder } from '../support/repository.ts'
+import { openRoad } from '../support/road.ts'
 import { requires } from '../support/requires.ts'
 import { openWorld, tinyPod, until, type World } from '../support/world.ts'
 
@@ -79,13 +79,13 @@ async function setUp(t: Test, world: World) {
   const status = async (): Promise<GatewaySyncStatus> =>
     (await kube.get(gatewaySyncType, { namespace, name: 'plant' }, signal))?.status ?? {}
   await until(async () => (await status()).published, 'the first commit is published')
-  return { first, second, outcomes, namespace, plant: `${namespace}/plant`, status, repository }
+  return { first, second, host, outcomes, namespace, plant: `${namespace}/plant`, status, repository }
 }
 
 void t.test('two replicas', { timeout: 240_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
-  const { first, second, outcomes, plant, status } = await setUp(t, world)
+  const { first, second, host, outcomes, plant, status } = await setUp(t, world)
   const both = [first, second] as const
   const calls = (count: number, call: (index: number, replica: Replica) => Promise<Answer>): Promise<Answer[]> =>
     Promise.all(Array.from({ length: count }, (_, index) => call(index, index % 2 === 0 ? first : second)))
@@ -131,9 +131,24 @@ void t.test('two replicas', { timeout: 240_000 }, async (t) => {
     t.comment(`${ids.size} requests, ${first.syncs() - before} syncs`)
   })
 
+  await t.test('a git host that does not answer for a while: of more requests than fit the status each has an outcome', async (t) => {
+    host.hang(true)
+    const ids = new Set<string>()
+    for (let index = 0; ids.size < 30; index += 1) {
+      const { status, body } = await push(both[index % 2] ?? first, plant, ['main', 'v1', 'v2'][index % 3] ?? 'main')
+      t.equal(status, 202)
+      ids.add(body.requestId ?? '')
+    }
+    host.hang(false)
+    await answered(
+      [...ids].map((requestId) => ({ status: 202, retryAfter: null, body: { requestId } })),
+      'hung',
+    )
+  })
+
   await t.test('a replica that is cut off from the API server says so at once, and takes pushes when it is back', async (t) => {
     const [namespace = ''] = plant.split('/')
-    const road = await openRoad(t, Number(new URL(world.plane.url).port))
+    const road = await openRoad(t, () => [Number(new URL(world.plane.url).port)])
     const folder = temporaryFolder(t, 'cut-off')
     const cut = await startReplica(t, {
       kubeconfig: road.through(world.plane.adminKubeconfig, folder),
@@ -204,47 +219,6 @@ void t.test(
     t.same(new Set(second.outcomes), new Set(['failed', 'refused', 'accepted']))
   },
 )
-
-/** A road to a port of this machine that can be closed: what is on it is cut off, and nobody gets on. */
-async function openRoad(t: Pick<Test, 'teardown'>, port: number) {
-  const sockets = new Set<Socket>()
-  const server = createServer((near) => {
-    const far = connect(port, '127.0.0.1')
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one)
-      one.pipe(other)
-      one.on('error', () => undefined)
-      one.on('close', () => {
-        sockets.delete(one)
-        other.destroy()
-      })
-    }
-  })
-  const listen = (at: number): Promise<void> => new Promise((resolve) => server.listen(at, '127.0.0.1', () => resolve()))
-  await listen(0)
-  const { port: own } = server.address() as AddressInfo
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve())
-      for (const socket of sockets) socket.destroy()
-    })
-  t.teardown(close)
-  return {
-    close,
-    open: () => listen(own),
-    /** A kubeconfig like the given one that leads over this road. */
-    through(kubeconfig: string, folder: string): string {
-      const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as { clusters: { cluster: { server: string } }[] }
-      for (const { cluster } of config.clusters) cluster.server = `https://127.0.0.1:${own}`
-      const file = path.join(folder, 'kubeconfig')
-      writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
-      return file
-    },
-  }
-}
 
 /** The process that listens, told by its arguments. */
 function processOfPort(port: string): number {

@@ -262,6 +262,35 @@ void t.test('a handled request is answered and its origin stands in the status',
   t.match(status.history, [{ by: 'github' }])
 })
 
+void t.test('of many requests that wait for a slow git host the oldest are answered at once, and each only once', async (t) => {
+  const first = pass({ source: resolved() }).status
+  const refOf = (index: number): string => (index % 2 === 0 ? 'main' : 'v2')
+  const entries = Array.from({ length: 16 }, (_, index) => `r${index}=${refOf(index)}`)
+  const annotations = {
+    [requestAnnotations.ref]: 'main',
+    [requestAnnotations.id]: 'newest',
+    [requestAnnotations.specRef]: 'main',
+    [requestAnnotations.earlier]: [...entries, 'newest=main'].join(' '),
+  }
+  const source = { kind: 'unasked', standing: undefined } as const
+  const { status } = pass({ annotations, status: first, source })
+  t.same(
+    status.requests?.map(({ id, outcome }) => `${id} ${outcome}`),
+    Array.from({ length: 8 }, (_, index) => `r${index} Superseded`),
+  )
+  t.match(wantedRef(parseRefName('main'), annotations, status), { undecided: true }, 'the newest waits on')
+  t.same(pass({ annotations, status, source }).status.requests, status.requests)
+  const { requests = [] } = pass({ annotations, status, source: resolved(commitB) }).status
+  t.same(
+    requests.map(({ id, outcome }) => `${id} ${outcome}`),
+    [
+      ...Array.from({ length: 8 }, (_, index) => `r${index} Superseded`),
+      ...Array.from({ length: 8 }, (_, index) => `r${index + 8} ${refOf(index) === 'main' ? 'Handled' : 'Superseded'}`),
+      'newest Handled',
+    ],
+  )
+})
+
 void t.test('a request that the spec has overtaken is answered as superseded', async (t) => {
   const annotations = { [requestAnnotations.ref]: 'v2', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'old' }
   const { status } = pass({ annotations, source: resolved() })
