@@ -70,7 +70,7 @@ void t.test('a replica that leads no more tells nothing of objects that another 
 void t.test('the figures of an object come from its status and go with it', async (t) => {
   const { metrics, value } = setup()
   const gateways = { total: 3, synced: 2, pending: 1, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0 }
-  metrics.observed('plant/main', status(true, { gateways, findings: { errors: 1, warnings: 2, items: [] } }))
+  metrics.observed('plant/main', status(true, { gateways, outdatedAgents: 1, findings: { errors: 1, warnings: 2, items: [] } }))
   metrics.observed('plant/other', status(false))
   const labels = 'namespace="plant",name="main"'
   t.equal(await value(`clustersync_ready{${labels}}`), 1)
@@ -79,6 +79,8 @@ void t.test('the figures of an object come from its status and go with it', asyn
   t.equal(await value(`clustersync_condition{${labels},type="Stalled"}`), 0)
   t.equal(await value(`clustersync_gateways{${labels},state="synced"}`), 2)
   t.equal(await value(`clustersync_gateways{${labels},state="total"}`), undefined, 'the states add up to the total')
+  t.equal(await value(`clustersync_outdated_agents{${labels}}`), 1)
+  t.equal(await value('clustersync_outdated_agents{namespace="plant",name="other"}'), 0)
   t.equal(await value(`clustersync_findings{${labels},severity="error"}`), 1)
   t.equal(await value(`clustersync_published_info{${labels},verified="false"}`), 1)
   t.equal(await value(`clustersync_published_timestamp_seconds{${labels}}`), Date.parse('2026-01-01T11:59:58Z') / 1000)

@@ -1,0 +1,29 @@
+/**
+ * The definitions of the kinds: what keeps them, and what people see of an object in a list.
+ */
+import t from 'tap'
+import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
+
+type Version = { additionalPrinterColumns: { name: string; jsonPath: string }[] }
+
+void t.test('no tool takes a definition away, and with it every object of its kind, because it is in no list any more', async (t) => {
+  for (const { metadata } of [gatewaySyncCrd(), syncReportCrd()]) {
+    t.match(
+      metadata.annotations,
+      {
+        'helm.sh/resource-policy': 'keep',
+        'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+        'kustomize.toolkit.fluxcd.io/prune': 'disabled',
+      },
+      metadata.name,
+    )
+  }
+})
+
+void t.test('a list of SyncReports tells the version of each agent', async (t) => {
+  const [version] = syncReportCrd().spec['versions'] as Version[]
+  t.match(
+    version?.additionalPrinterColumns.find(({ name }) => name === 'Agent'),
+    { jsonPath: '.status.agentVersion' },
+  )
+})
