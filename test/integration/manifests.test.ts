@@ -90,9 +90,12 @@ void t.test('manifests are accepted by the API server, and settle', { timeout: 2
 async function refusalOfPod({ kube, plane, signal }: World, namespace: string, objects: readonly Manifest[]): Promise<string | undefined> {
   const enforced = await plane.kubectl(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted'])
   if (enforced.code !== 0) return enforced.stderr
-  type Named = { priorityClassName?: string; serviceAccountName: string }
-  // Class and account of the values may be those of another cluster.
-  const { priorityClassName: _class, serviceAccountName: _account, ...spec }: Named = deploymentOf(objects).spec.template.spec
+  type Named = { priorityClassName?: string; serviceAccountName: string; volumes: object[] }
+  const { template, volumeClaimTemplates = [] } = deploymentOf(objects).spec
+  // Class and account of the values may be those of another cluster; the volumes of its claims a StatefulSet adds itself.
+  const { priorityClassName: _class, serviceAccountName: _account, volumes, ...others }: Named = template.spec
+  const claims = volumeClaimTemplates.map(({ metadata: { name } }) => ({ name, persistentVolumeClaim: { claimName: name } }))
+  const spec = { ...others, volumes: [...volumes, ...claims] }
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name: 'controller' }, spec }
   return kube.create(podType, pod, signal).then(
     () => undefined,
