@@ -122,6 +122,7 @@ export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedL
     const gathering = making.fellows && making.from === 0 ? making.startedMs + limits.gatherMs - clock.monotonicMs() : 0
     if (gathering > 0) await clock.wait(gathering)
     trim(making)
+    if (making.to - making.from < windowBytes()) return
     const over = deadline(limits.lagMs)
     while (making.to - making.from >= windowBytes() && !over.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -206,5 +207,6 @@ export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedL
 
 /** Readers follow each other through few chunks, and each begins where one begins. */
 function chunkAt({ chunks }: Making, offset: number): Uint8Array | undefined {
-  return chunks.find(({ at }) => at === offset)?.bytes
+  // Most readers are at the newest one.
+  return chunks.findLast(({ at }) => at === offset)?.bytes
 }

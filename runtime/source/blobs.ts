@@ -6,10 +6,13 @@ import type { BlobSink } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import { ending, type GitLimits, startGit } from './git.ts'
+import { inPieces } from './pieces.ts'
 
 type Repository = { folder: string; limits: GitLimits }
 
 const timeoutMs = 600_000
+/** Of what is passed on at a time: four records of TLS. */
+const pieceBytes = 64 * 1024
 
 /** Throws CommitGone for a blob that is not there, DeliveryFailed when git ends early, and what the sink throws. */
 export async function readBlobs(repository: Repository, ids: readonly CommitHash[], sink: BlobSink, signal: AbortSignal): Promise<void> {
@@ -45,7 +48,7 @@ async function* batch({ folder, limits }: Repository, ids: readonly CommitHash[]
   child.stdin.end(`${ids.join('\n')}\n`)
   let complete = false
   try {
-    yield* child.stdout as AsyncIterable<Buffer>
+    yield* inPieces(child.stdout, pieceBytes)
     await ended
     complete = true
   } finally {

@@ -88,9 +88,21 @@ export async function* compareCommits(
 
 /** `<mode> <type> <id>[ <size>]TAB<path>`; a submodule has `-` for its size. Names that are not UTF-8 cannot be files of a gateway. */
 function parseListed(record: string): ListedFile | undefined {
-  const [, mode, id, size = '-', path] = /^([0-7]{6}) [a-z]+ ([0-9a-f]+)(?: +(-|[0-9]+))?\t(.*)$/s.exec(record) ?? []
-  if (mode === undefined || id === undefined || path === undefined) return undefined
-  return { path: path as RelativePath, mode: mode as FileMode, id: id as CommitHash, size: size === '-' ? 0 : Number(size) }
+  // Cut by hand: there may be hundreds of thousands.
+  const tab = record.indexOf('\t')
+  const idAt = record.indexOf(' ', 7) + 1
+  if (tab < 0 || idAt <= 0 || idAt > tab) return undefined
+  const sizeAt = record.indexOf(' ', idAt)
+  const hasSize = sizeAt >= 0 && sizeAt < tab
+  const id = record.slice(idAt, hasSize ? sizeAt : tab)
+  const size = hasSize ? Number(record.slice(sizeAt, tab)) : 0
+  return {
+    path: record.slice(tab + 1) as RelativePath,
+    mode: record.slice(0, 6) as FileMode,
+    id: id as CommitHash,
+    // A submodule has `-`.
+    size: Number.isNaN(size) ? 0 : size,
+  }
 }
 
 /** Throws RepositoryTooLarge. */

@@ -81,6 +81,8 @@ const localTimeoutMs = 60_000
 const glimpseBytes = 64 * 1024
 /** What a host can only be told of that has begun to send. */
 const hasBegunToSend: ReadonlySet<Reason> = new Set(['RepositoryTooLarge', 'RepositoryRefused', 'GitOutOfMemory', 'GitObjectMissing'])
+/** Commits whose presence is remembered. */
+const mostPresent = 1_000
 /** So many packs are made one beside other work (git.md section 3). */
 const packsToTidy = 30
 /** So many are made one before the next fetch: a process that ends after each one never has the time beside it. */
@@ -101,7 +103,16 @@ export function openMirrorFiles({
   let state: 'unseen' | 'sound' | 'doubted' = 'unseen'
   let format: ObjectFormat = 'sha1'
   let pending = 0
+  /** Commits seen to be there since anything was last taken away: each answer of delivery asks, and looking is a process of git. */
+  const present = new Set<CommitHash>()
+  let takenAway = 0
   const { url } = remote
+
+  /** Called before and after something is taken away: what was seen meanwhile may be gone. */
+  const forgetPresent = (): void => {
+    present.clear()
+    takenAway += 1
+  }
 
   const local = (at: string, args: readonly string[], signal: AbortSignal, input = ''): Promise<Buffer> =>
     runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
@@ -119,6 +130,7 @@ export function openMirrorFiles({
     if (!isOwnFailure(error)) return false
     if (state !== 'doubted') log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'a mirror may be damaged')
     state = 'doubted'
+    forgetPresent()
     return true
   }
 
@@ -150,6 +162,7 @@ export function openMirrorFiles({
     await fetchPack(at, ['fetch', ...fetchArguments(url, `+${what}:${incomingRef}`)], signal)
     const held = await look(at, `${incomingRef}^{commit}`, signal)
     await local(at, ['update-ref', keepRef(held.commit), held.commit], signal)
+    if (at === folder) notePresent(held.commit)
     return { ...held, tag: what.startsWith('refs/tags/') ? await tagBehind(at, held.commit, signal) : undefined }
   }
 
@@ -191,6 +204,7 @@ export function openMirrorFiles({
       if (format !== before) await createFolder(aside, format, limits, signal)
       const held = await fetchInto(aside, what, signal)
       replaceFolder(folder, aside)
+      forgetPresent()
       state = 'sound'
       log.info({ message: url.protocol, commit: held.commit }, 'a mirror was made anew')
       return held
@@ -213,24 +227,37 @@ export function openMirrorFiles({
   }
 
   const tidyNow = async (signal: AbortSignal): Promise<void> => {
+    forgetPresent()
     try {
       await repack((args, own, input) => local(folder, args, own, input), keptCommits(), signal)
     } catch (error) {
       if (signal.aborted) throw error
       sweep(folder)
       if (!doubt(error)) log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'a mirror was not tidied up')
+    } finally {
+      forgetPresent()
     }
   }
 
   const dropNow = async (): Promise<void> => {
     rmSync(folder, { recursive: true, force: true })
+    forgetPresent()
     state = 'unseen'
   }
 
+  const notePresent = (commit: CommitHash): void => {
+    if (present.size >= mostPresent) present.clear()
+    present.add(commit)
+  }
+
   const has = async (commit: CommitHash, signal: AbortSignal): Promise<boolean> => {
+    if (present.has(commit)) return true
     await ready(signal)
+    const before = takenAway
     const found = await local(folder, ['cat-file', '--batch-check=%(objecttype)'], signal, `${keepRef(commit)}\n`)
-    return found.toString('latin1').startsWith('commit')
+    const isThere = found.toString('latin1').startsWith('commit')
+    if (isThere && takenAway === before) notePresent(commit)
+    return isThere
   }
 
   return {
