@@ -144,7 +144,9 @@ const remoteMeanings: readonly Meaning[] = [
       'spec.git.caBundle or the client certificate of spec.git.auth is no PEM that git can read, or certificate and key do not match',
   },
   {
-    pattern: /alert.*(?:certificate required|bad certificate|handshake failure)|TLS fatal alert|SSL_read|certificate required/i,
+    // GnuTLS names the host's alert alone: of TLS 1.2 the first, of TLS 1.3 the second, and what is wrong with a certificate.
+    pattern:
+      /alert.*(?:certificate required|bad certificate|handshake failure)|TLS fatal alert|SSL_read|certificate required|gnutls_handshake\(\) failed: (?:Handshake failed|Certificate is (?:required|bad|unknown)|CA is unknown|Certificate (?:was|has) (?:revoked|expired))/i,
     reason: 'GitUnauthorised',
     words: (asked) => `${hostOf(asked)} wants a client certificate and was given ${credentialsOf(asked)}`,
   },
