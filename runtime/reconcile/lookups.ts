@@ -85,7 +85,7 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
   const shareFor = (asker: SyncKey, question: Question, askedMs: number, own: AbortSignal): Share => {
     const { place, why } = question
     const tell = (answer: Parameters<SharedAnswers['add']>[1]): void => {
-      const hearers = answers.add(place, answer, (key) => entries.get(key)?.last)
+      const hearers = answers.add(place, answer, (key) => entries.get(key)?.last, why === 'changed')
       for (const key of hearers) if (key !== asker) answered(key)
     }
     return async (ask) => {
@@ -135,6 +135,8 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
     // A question that was replaced meanwhile no longer matters.
     if (own.aborted || entries.get(key) !== entry) return
     const fault = 'fault' in source ? source.fault : undefined
+    // Who asks seldom has not met what the others have, and waits as long as they do.
+    const sharedFailures = answers.of(question.place)?.failures ?? 0
     entry.asking = undefined
     entry.answer = { subject: question.subject, wanted: question.wanted, source }
     entry.last = {
@@ -146,7 +148,7 @@ export function createLookups({ clock, concurrency, answered, signal }: Options)
       commit: 'commit' in source ? source.commit : entry.last?.commit,
       told,
       // What another host did, or this one to other credentials, says nothing about this question.
-      failures: fault === undefined ? 0 : (entry.last?.question === question.text ? entry.last.failures : 0) + 1,
+      failures: fault === undefined ? 0 : Math.max(1 + (entry.last?.question === question.text ? entry.last.failures : 0), sharedFailures),
       fault,
     }
     answered(key)

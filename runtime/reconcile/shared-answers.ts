@@ -17,11 +17,12 @@ export type SharedAnswers = {
   follow(key: SyncKey, place: string): void
   forget(key: SyncKey): void
   of(place: string): SharedAnswer | undefined
-  /** Takes an answer, and returns those for whom it is news. */
+  /** Takes an answer, and returns those for whom it is news. `isChanged`: something else was asked than before, so failures begin anew. */
   add(
     place: string,
     answer: Pick<SharedAnswer, 'startedMs' | 'atMs'> & ({ kind: 'resolved'; resolved: ResolvedCommit } | { kind: 'fault'; fault: Fault }),
     last: (key: SyncKey) => LastLookup | undefined,
+    isChanged: boolean,
   ): SyncKey[]
 }
 
@@ -47,10 +48,10 @@ export function createSharedAnswers(): SharedAnswers {
     },
     forget,
     of: (name) => places.get(name)?.answer,
-    add(name, answer, last) {
+    add(name, answer, last, isChanged) {
       const place = places.get(name)
       if (place === undefined) return []
-      const before = place.answer
+      const before = isChanged ? undefined : place.answer
       // Those who share one question are told the same at the same time: that is one failure.
       const isAnother = before === undefined || answer.startedMs >= before.atMs
       const failures = answer.kind === 'resolved' ? 0 : isAnother ? (before?.failures ?? 0) + 1 : Math.max(before?.failures ?? 1, 1)

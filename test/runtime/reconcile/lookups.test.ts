@@ -1,9 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import * as v from 'valibot'
 import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { SourceObservation } from '../../../runtime/gatewaysync/decide.ts'
+import { dueForLookup } from '../../../runtime/gatewaysync/lookup.ts'
 import type { Wanted } from '../../../runtime/gatewaysync/request.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
 import { parseCommitHash, parseRefName } from '../../../runtime/gatewaysync/values.ts'
 import { createLookups, type Question } from '../../../runtime/reconcile/lookups.ts'
 
@@ -294,4 +297,57 @@ void t.test('a push is not answered by what the host said before it, and comes b
   t.equal(lookups.last('plant/a')?.commit, 'b'.repeat(40))
   stop.abort()
   await lookups.settled()
+})
+
+void t.test('a host is asked as often as the most impatient of its followers says, and less and less while it fails', async (t) => {
+  let nowMs = 0
+  const stop = new AbortController()
+  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  const lookups = createLookups({ clock, concurrency: 8, answered: () => undefined, signal: stop.signal })
+  let [asked, isAway] = [0, false]
+  let running: Promise<string> | undefined
+  // What a mirror does with equal questions: whoever comes while one is under way shares it.
+  const host = async (): Promise<string> => {
+    running ??= turn().then(() => {
+      asked += 1
+      running = undefined
+      if (isAway) throw new Fault('GitTimeout', 'slow')
+      return 'a'
+    })
+    return await running
+  }
+  const specFor = (interval: string) =>
+    v.parse(gatewaySyncSpec({ allowLocal: false }), {
+      git: { repo: 'https://git.example/plant.git', ref: 'main' },
+      polling: { interval },
+      sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'a' }] } } },
+    })
+  const [patient, impatient] = [specFor('5m'), specFor('20s')]
+  const followers = Array.from({ length: 30 }, (_, index) => ({ key: `plant/${index}` as const, spec: index === 17 ? impatient : patient }))
+  /** Has each follower look every second, as passes would at the times that they are told. */
+  const pass = async (seconds: number): Promise<number> => {
+    const before = asked
+    for (let second = 0; second < seconds; second += 1) {
+      nowMs += 1_000
+      for (const { key, spec } of followers) {
+        const [last, shared] = [lookups.last(key), lookups.shared(key, 'plant.git main')]
+        const due = dueForLookup({ spec, wanted, question: 'q', last, shared, nowMs, jitter: clock.random() })
+        if (due.kind === 'now') lookups.ask(key, sharedQuestion(due.why, host))
+      }
+      await lookups.settled()
+    }
+    return asked - before
+  }
+  await pass(10)
+  // Every 20 s, a tenth less or more, and looked at once a second.
+  const polls = await pass(3_600)
+  t.ok(polls >= 3_600 / 23 && polls <= 3_600 / 18, `${polls} polls in an hour`)
+  isAway = true
+  await pass(60)
+  const retries = await pass(3_600)
+  t.ok(retries >= 11 && retries <= 18, `${retries} tries in an hour: after 30 s, doubling up to 5 min`)
+  isAway = false
+  await pass(400)
+  const again = await pass(600)
+  t.ok(again >= 600 / 23 && again <= 600 / 18, `${again} polls in ten minutes once it answers`)
 })
