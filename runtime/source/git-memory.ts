@@ -1,28 +1,32 @@
 /**
- * How much memory the processes of git may have together: as many small ones as fit, and one large one at a time. A fetch begins small;
- * the few repositories that need more are fetched large from then on.
+ * How much memory the processes of git may have together: as many questions and small fetches as fit, and one large fetch at a time. A
+ * fetch begins small; the few repositories that need more are fetched large from then on.
  */
 
 export type MemoryUse = { maxMemoryBytes: number } & Disposable
 
+/** A question brings next to nothing; most fetches are small. */
+export type CallSize = 'question' | 'small' | 'large'
+
 export type GitMemory = {
   /** Waits for its share; whoever holds it gives it back. */
-  take(size: 'small' | 'large', signal: AbortSignal): Promise<MemoryUse>
+  take(size: CallSize, signal: AbortSignal): Promise<MemoryUse>
 }
 
 const mebibyte = 1024 * 1024
 
 /**
- * RLIMIT_DATA, which counts stacks of threads that are never touched, and what git then really has: 3 to 8 MiB for repositories of small
- * files or of 100 MB, 42 for two similar texts of 20 MB (git.md section 1).
+ * RLIMIT_DATA, which counts stacks of threads that are never touched, and what git then really has: 11 to 14 MiB for packs of 100 MB over
+ * https, 46 for two similar texts of 20 MB (docs/performance.md).
  */
 const sizes = {
-  small: { maxMemoryBytes: 48 * mebibyte, weight: 8 * mebibyte },
+  question: { maxMemoryBytes: 48 * mebibyte, weight: 8 * mebibyte },
+  small: { maxMemoryBytes: 48 * mebibyte, weight: 14 * mebibyte },
   large: { maxMemoryBytes: 96 * mebibyte, weight: 48 * mebibyte },
 }
 
-/** Beside some 60 MiB of the controller, within 128. */
-const usualBudget = 64 * mebibyte
+/** Within 128, beside 64 MiB of the controller and what its readers of git hold. */
+const usualBudget = 56 * mebibyte
 
 export function createGitMemory(budget = usualBudget): GitMemory {
   let free = budget

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { Fault } from '../fault.ts'
 import { connect, type Network } from './connect.ts'
 import { type GitLimits, runGit } from './git.ts'
-import type { GitMemory } from './git-memory.ts'
+import type { CallSize, GitMemory } from './git-memory.ts'
 import { localUploadPack } from './local-repository.ts'
 import { sweep } from './mirror-folder.ts'
 import type { Remote } from './remote.ts'
@@ -34,9 +34,9 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
   /** A host that took the call is waited for longer next time: a busy one needs its time to pack a large commit. */
   let patience = patienceSeconds
   /** Of git when it fetches from this host. */
-  let memorySize: 'small' | 'large' = 'small'
+  let fetchSize: 'small' | 'large' = 'small'
 
-  const callWith = async (size: 'small' | 'large', call: HostCall, signal: AbortSignal): Promise<Buffer> => {
+  const callWith = async (size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> => {
     const { at, args, timeoutMs, maxPackBytes = limits.maxPackBytes } = call
     const [command = '', ...rest] = args
     const all = url.protocol === 'file' ? [command, localUploadPack(url.text), ...rest] : args
@@ -57,13 +57,21 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
   }
 
   return async (call, signal) => {
+    const size = isQuestion(call) ? 'question' : fetchSize
     try {
-      return await callWith(memorySize, call, signal)
+      return await callWith(size, call, signal)
     } catch (error) {
-      if (memorySize === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
-      memorySize = 'large'
+      if (size === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
+      fetchSize = 'large'
       if (existsSync(call.at)) sweep(call.at)
       return await callWith('large', call, signal)
     }
   }
+}
+
+/** Whatever the host answers, no more than this is taken. */
+const mostOfAnswer = 1024 * 1024
+
+function isQuestion({ args: [command], maxPackBytes }: HostCall): boolean {
+  return command === 'ls-remote' || (maxPackBytes ?? Infinity) <= mostOfAnswer
 }

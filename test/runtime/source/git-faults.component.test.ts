@@ -9,6 +9,7 @@ import t, { type Test } from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
 import { anonymousAccess } from '../../../runtime/source/access.ts'
 import { openNetwork } from '../../../runtime/source/connect.ts'
+import type { CallSize } from '../../../runtime/source/git-memory.ts'
 import { type GitRun, runGit } from '../../../runtime/source/git.ts'
 import { faultOf } from '../../../runtime/source/git-faults.ts'
 import { openHost } from '../../../runtime/source/mirror-host.ts'
@@ -94,7 +95,7 @@ void t.test(
       execFileSync('git', ['init', '-q', '--bare', at])
       const taken: string[] = []
       const memory = {
-        async take(size: 'small' | 'large') {
+        async take(size: CallSize) {
           taken.push(size)
           return { maxMemoryBytes: (size === 'small' ? 40 : large) * mebibyte, [Symbol.dispose]() {} }
         },

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { createGitMemory } from '../../../runtime/source/git-memory.ts'
+import { type CallSize, createGitMemory } from '../../../runtime/source/git-memory.ts'
 
 const mebibyte = 1024 * 1024
 const never = new AbortController().signal
 
 void t.test('as many processes of git run at once as fit into their memory, one large one among them', async (t) => {
-  const memory = createGitMemory(64 * mebibyte)
+  const memory = createGitMemory(80 * mebibyte)
   const started: string[] = []
-  const take = async (size: 'small' | 'large', name: string) => {
+  const take = async (size: CallSize, name: string) => {
     const use = await memory.take(size, never)
     started.push(name)
     return use
@@ -31,7 +31,7 @@ void t.test('as many processes of git run at once as fit into their memory, one 
 })
 
 void t.test('who stops waiting takes nothing', async (t) => {
-  const memory = createGitMemory(8 * mebibyte)
+  const memory = createGitMemory(14 * mebibyte)
   const held = await memory.take('small', never)
   const stop = new AbortController()
   const waiting = memory.take('small', stop.signal)
@@ -39,4 +39,17 @@ void t.test('who stops waiting takes nothing', async (t) => {
   await t.rejects(waiting, { message: 'stopped' })
   held[Symbol.dispose]()
   t.ok(await memory.take('small', never))
+})
+
+void t.test('what an installation has is room for several questions or fetches, and for a large fetch beside a question', async (t) => {
+  const atOnce = async (...sizes: CallSize[]): Promise<number> => {
+    const memory = createGitMemory()
+    let started = 0
+    for (const size of sizes) void memory.take(size, never).then(() => (started += 1))
+    await turn()
+    return started
+  }
+  t.equal(await atOnce(...Array.from({ length: 20 }, () => 'question' as const)), 7)
+  t.equal(await atOnce(...Array.from({ length: 20 }, () => 'small' as const)), 4)
+  t.equal(await atOnce('large', 'large', 'small', 'question', 'question'), 2)
 })
