@@ -89,30 +89,27 @@ const labelValue = v.pipe(
 )
 export const labels = (description: string) => v.optional(v.pipe(v.record(labelKey, labelValue), v.description(description)), {})
 const selectorKey = { key: labelKey }
-/** Labels that a selector compares with; an entry has values where its operator takes some. */
-export const labelSelector = (what: string) =>
-  v.optional(
-    v.strictObject({
-      matchLabels: labels(`Labels of ${what}; none, and no matchExpressions either: all.`),
-      matchExpressions: v.optional(
-        v.pipe(
-          v.array(
-            v.variant('operator', [
-              v.strictObject({
-                ...selectorKey,
-                operator: v.picklist(['In', 'NotIn']),
-                values: v.pipe(v.array(labelValue), v.minLength(1, 'must name at least one value')),
-              }),
-              v.strictObject({ ...selectorKey, operator: v.picklist(['Exists', 'DoesNotExist']) }),
-            ]),
-          ),
-          v.description('Entries {key, operator, values} which hold besides: In, NotIn, and without values Exists, DoesNotExist.'),
+/** The two parts of a selector; an expression has values where its operator takes some. */
+export const selectorValues = (what: string) =>
+  ({
+    matchLabels: labels(`Labels of ${what}; none, and no matchExpressions either: all.`),
+    matchExpressions: v.optional(
+      v.pipe(
+        v.array(
+          v.variant('operator', [
+            v.strictObject({
+              ...selectorKey,
+              operator: v.picklist(['In', 'NotIn']),
+              values: v.pipe(v.array(labelValue), v.minLength(1, 'must name at least one value')),
+            }),
+            v.strictObject({ ...selectorKey, operator: v.picklist(['Exists', 'DoesNotExist']) }),
+          ]),
         ),
-        [],
+        v.description('Entries {key, operator, values} which hold besides: In, NotIn, and without values Exists, DoesNotExist.'),
       ),
-    }),
-    {},
-  )
+      [],
+    ),
+  }) as const
 /** An object with some of the given members, each of which the API server checks. */
 export const objectWith = (names: readonly string[], description: string) =>
   v.optional(

@@ -3,9 +3,9 @@
  */
 import { injectionNamespaceLabel, podAnnotations } from '../runtime/gatewaysync/names.ts'
 import { certificateBy } from './certificates.ts'
-import { either, isSet, text } from './helm/combinators.ts'
+import { either, isSet, merged, text } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
-import { members, when } from './helm/nodes.ts'
+import { each, optional, when } from './helm/nodes.ts'
 import { clusterWide } from './metadata.ts'
 import type { Names } from './names.ts'
 import { type LiveManifest, namespacesNamed, selectorOf } from './policies.ts'
@@ -18,9 +18,12 @@ export function injection(names: Names, values: Live<Values>): LiveManifest {
   const { fullname, namespace, webhookService, certificateSecret } = names
   const { webhook, watchNamespaces, controller } = values
   const { key, value } = injectionNamespaceLabel
+  const { requireLabel, ...chosen } = webhook.namespaceSelector
+  const matchLabels = merged<string>(chosen.matchLabels, either<Record<string, string>>(requireLabel, { [key]: value }, {}))
   const matchExpressions = [
     namespacesNamed('NotIn', [...excludedNamespaces, namespace]),
     ...when(isSet(watchNamespaces), [namespacesNamed('In', watchNamespaces)]),
+    ...each('expression', chosen.matchExpressions, (expression) => expression),
   ]
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -38,7 +41,7 @@ export function injection(names: Names, values: Live<Values>): LiveManifest {
         clientConfig: { service: { name: webhookService, namespace, path: '/mutate', port: 443 } },
         rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
         namespaceSelector: {
-          ...members(webhook.namespaceSelector.requireLabel, { matchLabels: { [key]: value } }),
+          ...optional('matchLabels', matchLabels),
           matchExpressions,
         },
         // Pods of another installation are not asked about, so that neither can hold up the other.

@@ -2,19 +2,29 @@
  * What an installation can be told of its figures and of who collects them: a part of the values. Pure.
  */
 import * as v from 'valibot'
-import { annotations, duration, flag, labels, optionalNamespace, port, requiredDuration } from './fields.ts'
+import {
+  annotations,
+  dataKey,
+  duration,
+  flag,
+  items,
+  labels,
+  optionalNamespace,
+  optionalObjectName,
+  port,
+  requiredDuration,
+} from './fields.ts'
 import { serviceValues } from './workload-values.ts'
 
-const monitor = (what: string) =>
-  v.optional(
-    v.strictObject({
-      enabled: flag(`Creates ${what}.`, false),
-      labels: labels('Extra labels.'),
-      interval: duration("Scrape interval; empty: the monitoring system's default."),
-      scrapeTimeout: duration("Scrape timeout; empty: the monitoring system's default."),
-    }),
-    {},
-  )
+const monitor = (what: string) => ({
+  enabled: flag(`Creates ${what}.`, false),
+  labels: labels('Extra labels.'),
+  interval: duration("Scrape interval; empty: the monitoring system's default."),
+  scrapeTimeout: duration("Scrape timeout; empty: the monitoring system's default."),
+  relabelings: items('Rules that change the labels of a target before it is scraped.'),
+  metricRelabelings: items('Rules that change or drop what was scraped.'),
+})
+
 export const monitoringValues = {
   metrics: v.optional(
     v.strictObject({
@@ -29,8 +39,22 @@ export const monitoringValues = {
     }),
     {},
   ),
-  serviceMonitor: monitor('a ServiceMonitor for the controller'),
-  podMonitor: monitor('a PodMonitor for agents'),
+  serviceMonitor: v.optional(
+    v.strictObject({
+      ...monitor('a ServiceMonitor for the controller'),
+      tokenSecret: v.optional(
+        v.strictObject({
+          name: optionalObjectName(
+            "A Secret with the token that Prometheus shows; empty: the token of Prometheus' own pod, where its operator lets monitors name files.",
+          ),
+          key: dataKey('Key inside that Secret.', 'token'),
+        }),
+        {},
+      ),
+    }),
+    {},
+  ),
+  podMonitor: v.optional(v.strictObject(monitor('a PodMonitor for agents')), {}),
   prometheusRule: v.optional(
     v.strictObject({
       enabled: flag('Creates a PrometheusRule with alerts on the figures of the controller.', false),

@@ -4,21 +4,28 @@
 import { agentPortName } from '../runtime/agent-settings.ts'
 import { agentPodLabel } from '../runtime/gatewaysync/names.ts'
 import { dashboards } from './dashboards.ts'
-import { either, isSet, merged, text, withoutEmpty } from './helm/combinators.ts'
-import type { Live, Value } from './helm/expression.ts'
-import { choose, optional } from './helm/nodes.ts'
+import { either, isSet, merged, not, text, withoutEmpty } from './helm/combinators.ts'
+import type { Live } from './helm/expression.ts'
+import { choose, members, optional } from './helm/nodes.ts'
 import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
 import type { LiveManifest } from './policies.ts'
 import type { Values } from './values.ts'
 
-function timing({ interval, scrapeTimeout }: { interval: Value<string>; scrapeTimeout: Value<string> }): object {
-  return { ...optional('interval', interval), ...optional('scrapeTimeout', scrapeTimeout) }
+/** How each target is scraped. */
+function scraping({ interval, scrapeTimeout, relabelings, metricRelabelings }: Live<Values>['podMonitor']): object {
+  return {
+    ...optional('interval', interval),
+    ...optional('scrapeTimeout', scrapeTimeout),
+    ...optional('relabelings', relabelings),
+    ...optional('metricRelabelings', metricRelabelings),
+  }
 }
 
-/** Prometheus proves itself by its own token, which needs the metrics reader's role. */
+/** Prometheus proves itself by its own token, or by one that it is given; whose it is needs the metrics reader's role. */
 export function serviceMonitor(names: Names, { serviceMonitor: values }: Live<Values>): LiveManifest {
   const { fullname, namespace, selector, metricsService, certificateSecret } = names
+  const { name, key } = values.tokenSecret
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'ServiceMonitor',
@@ -32,12 +39,13 @@ export function serviceMonitor(names: Names, { serviceMonitor: values }: Live<Va
           scheme: 'https',
           // A GatewaySync's figures carry its own namespace, which the scraped pod's would otherwise displace.
           honorLabels: true,
-          bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+          ...members(isSet(name), { authorization: { type: 'Bearer', credentials: { name, key } } }),
+          ...members(not(isSet(name)), { bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token' }),
           tlsConfig: {
             serverName: text`${metricsService}.${namespace}.svc`,
             ca: { secret: { name: certificateSecret, key: 'ca.crt' } },
           },
-          ...timing(values),
+          ...scraping(values),
         },
       ],
     },
@@ -53,7 +61,7 @@ export function podMonitor(names: Names, { podMonitor: values, watchNamespaces, 
     spec: {
       namespaceSelector: choose<object>(isSet(watchNamespaces), { matchNames: watchNamespaces }, { any: true }),
       selector: { matchLabels: merged(matchLabels, { [agentPodLabel]: 'true' }), ...optional('matchExpressions', matchExpressions) },
-      podMetricsEndpoints: [{ port: agentPortName, path: '/metrics', ...timing(values) }],
+      podMetricsEndpoints: [{ port: agentPortName, path: '/metrics', ...scraping(values) }],
     },
   }
 }

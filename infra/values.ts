@@ -12,7 +12,6 @@ import {
   flag,
   items,
   labels,
-  labelSelector,
   namePart,
   namespace,
   optionalObjectName,
@@ -22,6 +21,7 @@ import {
   quantities,
   quantity,
   references,
+  selectorValues,
 } from './fields.ts'
 import { monitoringValues } from './monitoring-values.ts'
 import { receiverValues } from './receiver-values.ts'
@@ -78,7 +78,10 @@ export const valuesSchema = v.strictObject({
         'false',
       ),
       logLevel: logLevel('the controller'),
-      watchLabelSelector: labelSelector('the GatewaySyncs and gateway pods that this installation takes care of'),
+      watchLabelSelector: v.optional(
+        v.strictObject(selectorValues('the GatewaySyncs and gateway pods that this installation takes care of')),
+        {},
+      ),
     }),
     {},
   ),
@@ -106,7 +109,10 @@ export const valuesSchema = v.strictObject({
       enabled: flag('Injects agents.', true),
       port: port('Port of the admission server.', 9443),
       namespaceSelector: v.optional(
-        v.strictObject({ requireLabel: flag('Only namespaces labelled clustersync.io/injection=enabled.', false) }),
+        v.strictObject({
+          requireLabel: flag('Only namespaces labelled clustersync.io/injection=enabled.', false),
+          ...selectorValues('namespaces whose pods may get an agent'),
+        }),
         {},
       ),
       failurePolicy: v.optional(

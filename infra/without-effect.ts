@@ -92,9 +92,15 @@ function hostsWithoutRule({ enabled, hosts, tls }: Live<Values>['webhookReceiver
 }
 
 function idleMonitoring({ prometheusRule, serviceMonitor }: Live<Values>): Messages {
-  return when(and(prometheusRule.enabled, not(serviceMonitor.enabled)), [
-    'prometheusRule.enabled: the alerts need figures that only serviceMonitor.enabled lets the monitoring system collect',
-  ])
+  const { name, key } = serviceMonitor.tokenSecret
+  return [
+    ...when(and(prometheusRule.enabled, not(serviceMonitor.enabled)), [
+      'prometheusRule.enabled: the alerts need figures that only serviceMonitor.enabled lets the monitoring system collect',
+    ]),
+    ...when(and(serviceMonitor.enabled, not(isSet(name)), not(equals(key, defaults.serviceMonitor.tokenSecret.key))), [
+      'serviceMonitor.tokenSecret.key: no effect while serviceMonitor.tokenSecret.name is empty',
+    ]),
+  ]
 }
 
 function idlePod({ podLabels, webhook, replicaCount, podDisruptionBudget: budget, topologySpreadConstraints }: Live<Values>): Messages {

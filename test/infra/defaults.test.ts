@@ -63,6 +63,14 @@ const specified: Readonly<Record<string, unknown>> = {
 
 /** Ours: off, or as safe as without them. */
 const added: Readonly<Record<string, unknown>> = {
+  'serviceMonitor.relabelings': [],
+  'serviceMonitor.metricRelabelings': [],
+  'podMonitor.relabelings': [],
+  'podMonitor.metricRelabelings': [],
+  'serviceMonitor.tokenSecret.name': '',
+  'serviceMonitor.tokenSecret.key': 'token',
+  'webhook.namespaceSelector.matchLabels': {},
+  'webhook.namespaceSelector.matchExpressions': [],
   'prometheusRule.enabled': false,
   'prometheusRule.labels': {},
   'prometheusRule.notReadyFor': '15m',

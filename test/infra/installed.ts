@@ -35,7 +35,14 @@ export const everything: ValuesInput = {
     watchLabelSelector: { matchLabels: { shard: 'north' }, matchExpressions: [{ key: 'trial', operator: 'DoesNotExist' }] },
   },
   metrics: { service: { type: 'NodePort', port: 18443, annotations: { 'example.com/scrape': 'true' } } },
-  serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '30s', scrapeTimeout: '10s' },
+  serviceMonitor: {
+    enabled: true,
+    labels: { release: 'prometheus' },
+    interval: '30s',
+    scrapeTimeout: '10s',
+    tokenSecret: { name: 'scraper' },
+    relabelings: [{ action: 'replace', replacement: 'north', targetLabel: 'site' }],
+  },
   podMonitor: { enabled: true },
   grafanaDashboard: { enabled: true, namespace: 'grafana', labels: { grafana_dashboard: '', folder: 'plant' }, annotations: { a: 'b' } },
   prometheusRule: { enabled: true, labels: { release: 'prometheus' }, notReadyFor: '30m' },
@@ -43,7 +50,11 @@ export const everything: ValuesInput = {
   topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} }],
   serviceAccount: { name: 'syncer', annotations: { role: 'operator' } },
   extraEnv: [{ name: 'HTTPS_PROXY', value: 'http://proxy.example.com:3128' }],
-  webhook: { port: 19443, service: { annotations: { 'example.com/admission': 'true' } }, namespaceSelector: { requireLabel: true } },
+  webhook: {
+    port: 19443,
+    service: { annotations: { 'example.com/admission': 'true' } },
+    namespaceSelector: { requireLabel: true, matchExpressions: [{ key: 'tier', operator: 'In', values: ['plant'] }] },
+  },
   webhookReceiver: {
     enabled: true,
     port: 19444,
@@ -113,7 +124,7 @@ export type Kinds = {
       revisionHistoryLimit: number
       selector: Selector
       strategy: { type: string }
-      volumeClaimTemplates: { metadata: { name: string; labels: object }; spec: object }[]
+      volumeClaimTemplates?: { metadata: { name: string; labels: object }; spec: object }[]
       template: Pod
     }
   }

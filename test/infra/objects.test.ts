@@ -271,7 +271,7 @@ void t.test("admission is asked of pods that want an agent, never in the cluster
   t.same(webhookOf({}).namespaceSelector, { matchExpressions: [never] })
   t.same(webhookOf(everything).namespaceSelector, {
     matchLabels: { 'clustersync.io/injection': 'enabled' },
-    matchExpressions: [never],
+    matchExpressions: [never, { key: 'tier', operator: 'In', values: ['plant'] }],
   })
   t.same(webhookOf({ watchNamespaces: ['a', 'b'] }).namespaceSelector, {
     matchExpressions: [never, { ...never, operator: 'In', values: ['a', 'b'] }],
@@ -337,6 +337,11 @@ void t.test('monitors select what exists: the metrics Service by its labels, tim
   )
   t.equal((selected[0] as Kinds['Service']).spec.type, 'NodePort')
   t.notOk('interval' in one(objects, 'PodMonitor').spec.podMetricsEndpoints[0])
+  t.match(monitor.spec.endpoints, [
+    { authorization: { credentials: { name: 'scraper', key: 'token' } }, relabelings: [{ targetLabel: 'site' }] },
+  ])
+  t.notOk('bearerTokenFile' in (monitor.spec.endpoints[0] ?? {}), 'where a Secret is named, no file is')
+  t.match(one(objectsOf({ serviceMonitor: { enabled: true } }), 'ServiceMonitor').spec.endpoints, [{ bearerTokenFile: /token$/ }])
 })
 
 void t.test('agents are scraped where they are: everywhere, or in the watched namespaces', async (t) => {
