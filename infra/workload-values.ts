@@ -13,7 +13,7 @@ const probe = (what: string, usual: { initialDelaySeconds: number; periodSeconds
       initialDelaySeconds: count(`Seconds before the first ${what} probe.`, usual.initialDelaySeconds, 0, secondsOfDay),
       periodSeconds: count(`Seconds between two ${what} probes.`, usual.periodSeconds, 1, secondsOfDay),
       timeoutSeconds: count(`Seconds that a ${what} probe waits for its answer.`, 5, 1, secondsOfDay),
-      failureThreshold: count(`${what} probes in a row that must fail before it counts.`, 3, 1, 1000),
+      failureThreshold: count(`Failed ${what} probes in a row before the kubelet acts.`, 3, 1, 1000),
     }),
     {},
   )

@@ -14,7 +14,7 @@ function keys({ properties = {} }: ValueSchema, indent: string): string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     if (schema.properties !== undefined && Object.keys(schema.properties).length > 0)
       return [`${indent}${name}:`, ...keys(schema, `${indent}  `)]
-    const choices = schema.enum === undefined ? '' : ` One of ${schema.enum.map(String).join(', ')}.`
+    const choices = schema.enum === undefined ? '' : ` One of ${schema.enum.map((value) => String(value) || '""').join(', ')}.`
     return [`${indent}# ${schema.description ?? ''}${choices}`, `${indent}${name}: ${JSON.stringify(schema.default)}`]
   })
 }

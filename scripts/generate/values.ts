@@ -23,6 +23,7 @@ function leaves(schema: ValueSchema, path: readonly string[]): string[][] {
   const properties = Object.entries(schema.properties ?? {})
   if (properties.length > 0) return properties.flatMap(([name, inner]) => leaves(inner, [...path, name]))
   const types = schema.anyOf?.flatMap(({ type }) => type ?? []).join(' or ')
-  const type = schema.enum === undefined ? (schema.type ?? types ?? 'any') : schema.enum.map((value) => `\`${String(value)}\``).join(', ')
+  const type =
+    schema.enum === undefined ? (schema.type ?? types ?? 'any') : schema.enum.map((value) => `\`${String(value) || '""'}\``).join(', ')
   return [[`\`${path.join('.')}\``, type, `\`${JSON.stringify(schema.default)}\``, schema.description ?? '']]
 }
