@@ -40,7 +40,7 @@ export async function run({ size = 1_000 }: { size?: number }): Promise<Figure[]
     t.teardown(() => contained.remove())
     const calls = logCalls(temporaryFolder(t, 'scale'))
     const namespaces = Array.from({ length: Math.ceil(size / plantsOfNamespace) }, (_, index) => `plant-${index}`)
-    const options = { ...calls.plane, command: contained.command, wholeCluster: true, lifetimeMs }
+    const options = { ...calls.plane, command: contained.command, wholeCluster: true, sourceParent: contained.folder, lifetimeMs }
     const cluster = await install(t, [...namespaces, 'fleet', 'line'], {}, options)
     const seen = watchPlants(cluster)
     t.teardown(() => seen.stop())

@@ -65,6 +65,8 @@ export type InstallOptions = WorldOptions & {
   agentsAskStandby?: boolean
   /** Works in the whole cluster, as by default; on a control plane of its own. Else in the namespaces that it is installed for. */
   wholeCluster?: boolean
+  /** Where each replica makes its folder for mirrors: on a disk for who measures memory, to which files in memory would count. */
+  sourceParent?: string
   /** Namespaces that are there already, to be worked in too. */
   besides?: readonly string[]
   /** The way of controllers and agents to the API server: makes another kubeconfig of theirs. By itself they go straight. */
@@ -104,6 +106,7 @@ export async function install(
     agentsAskStandby = false,
     wholeCluster = false,
     besides = [],
+    sourceParent,
     release = presentRelease,
     through = (kubeconfig) => kubeconfig,
     service,
@@ -138,7 +141,11 @@ export async function install(
     await world.apply(manifests.map((manifest) => reachable(manifest, service?.admission ?? ports.admission)))
     const { account, settings } = deployed(manifests)
     const settingsFor = (own: Ports, name: string): Partial<ControllerSettingsInput> =>
-      of.settings({ ...onThisMachine(settings, path.join(folder, name), own, tokenFile), shutdownDelaySeconds, delivery: { url } })
+      of.settings({
+        ...onThisMachine(settings, path.join(sourceParent ?? folder, name), own, tokenFile),
+        shutdownDelaySeconds,
+        delivery: { url },
+      })
     const kubeconfig = through(plane.kubeconfigFor(await world.token(namespace, account)))
     return { manifests, fullname: settings.fullname, settingsFor, kubeconfig, controller: command ?? of.controller, agent: of.agent }
   }

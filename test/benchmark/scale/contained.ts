@@ -14,6 +14,8 @@ import { memoryCgroup } from '../../support/memory-cgroup.ts'
 
 export type Contained = {
   command: readonly string[]
+  /** A folder on a disk. */
+  folder: string
   /** Undefined where this user may set no limit; then the memory of the process alone is looked at. */
   limitMiB: number | undefined
   /** What the kubelet would tell of the container whose process this is. */
@@ -36,6 +38,7 @@ export function containController(limitMiB: number): Contained {
     ([name, value]) => `${name}=${value}`,
   )
   return {
+    folder,
     command: [...inside, 'env', ...environment, node, ...imageFlags('controller'), path.join(root, 'build/controller.js')],
     limitMiB: cgroup === undefined ? undefined : limitMiB,
     workingSetMiB: (pid) => cgroup?.workingSetMiB() ?? memoryOf(pid).residentMiB,

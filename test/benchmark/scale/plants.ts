@@ -13,8 +13,8 @@ export type GatewayPod = { plant: Plant; name: string; uid: string }
 
 /** The account of gateway pods; each namespace of the installation has it. */
 const account = 'gateway'
-/** What the API server takes at a time without refusing anybody. */
-const atOnce = 24
+/** So few that admission answers each within its five seconds also on a busy machine. */
+const atOnce = 8
 const mostTries = 8
 
 /** Does something with each, several at a time. */
