@@ -66,7 +66,8 @@ export function isOwnFailure(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR'
 }
 
-const ownFailures = new Set(['GitFailed', 'CommitGone', 'DeliveryFailed'])
+/** A host that seems to lack an object may only not have sent what a damaged pack of ours should hold: a new mirror tells. */
+const ownFailures = new Set(['GitFailed', 'GitObjectMissing', 'CommitGone', 'DeliveryFailed'])
 
 /** A new mirror in place of whatever is there. */
 export async function createFolder(folder: string, format: ObjectFormat, limits: GitLimits, signal: AbortSignal): Promise<void> {

@@ -197,3 +197,43 @@ void t.test('a fault of the host is not taken for damage: what the mirror holds 
   t.match(fault, { reason: 'GitConnectionRefused' })
   t.strictSame(await contentsOf(mirror, commit), { a: '1' })
 })
+
+void t.test('a pack of an earlier commit that is damaged costs the next commit one fetch', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const damagesOfOne: Record<string, Damage> = {
+    'no pack at all': inPacks('.pack', (file) => fs.writeFileSync(file, 'x'.repeat(500))),
+    'half a pack': inPacks('.pack', (file) => fs.truncateSync(file, Math.floor(fs.statSync(file).size / 2))),
+    'no index at all': inPacks('.idx', (file) => fs.writeFileSync(file, 'x'.repeat(1_500))),
+    'the beginning of an index': inPacks('.idx', (file) => fs.truncateSync(file, 100)),
+  }
+  for (const [name, damage] of Object.entries(damagesOfOne)) {
+    await t.test(name, async (t) => {
+      const folder = temporaryFolder(t, 'damage')
+      const host = await startGitHost(path.join(folder, 'git'))
+      t.teardown(async () => host.stop())
+      const repository = host.repository('plant.git')
+      const state = path.join(folder, 'mirrors')
+      const mirrors = createMirrors({ folder: state, clock: systemClock, log: silentLog })
+      t.teardown(async () => mirrors.close())
+      const mirror = mirrors.of(anonymousRemote(host.url('plant.git/.git'), { allowLocal: false }))
+      const resolve = async () => (await mirror.resolve('main', { fresh: true }, signal)).commit
+      repository.commit({ a: noise(1), b: noise(2), c: noise(3) })
+      await resolve()
+      const [key = ''] = fs.readdirSync(state)
+      const packs = path.join(state, key, 'objects', 'pack')
+      const first = new Set(fs.readdirSync(packs))
+      repository.commit({ a: noise(4) })
+      await resolve()
+      // What the second commit shares with the first is in the pack of the first alone.
+      const aside = path.join(folder, 'aside')
+      fs.mkdirSync(aside)
+      const others = fs.readdirSync(packs).filter((file) => !first.has(file))
+      for (const file of others) fs.renameSync(path.join(packs, file), path.join(aside, file))
+      damage(path.join(state, key))
+      for (const file of others) fs.renameSync(path.join(aside, file), path.join(packs, file))
+      const third = parseCommitHash(repository.commit({ b: noise(5) }))
+      t.equal(await resolve(), third)
+      t.strictSame(await contentsOf(mirror, third), { a: noise(4), b: noise(5), c: noise(3) })
+    })
+  }
+})
