@@ -148,8 +148,8 @@ void t.test('a client certificate opens a host that wants one', async (t) => {
   const { ask } = openPlant(t, secrets)
   const git = { repo, caBundle, auth: { clientCertificate: { secretRef: { name: 'client' } } } }
   t.equal(await ask(git), commit)
-  // With TLS 1.2 the host refuses within the handshake. With 1.3 it refuses after it, where its reset may overtake its alert: then nothing
-  // but the reset is seen.
+  // The host's reset may overtake its alert, and then nothing but the reset is seen: often with TLS 1.3, where the host refuses after the
+  // handshake, and seldom with 1.2, where it refuses within it.
   const wanted = (port: number) =>
     `GitUnauthorised: 127.0.0.1:${port} wants a client certificate and was given no credentials; name some in spec.git.auth`
   const older = await startGitHost(path.join(folder, 'older'), {
@@ -157,9 +157,12 @@ void t.test('a client certificate opens a host that wants one', async (t) => {
   })
   t.teardown(async () => older.stop())
   older.repository('plant.git').commit({ a: '1' })
-  t.equal(await ask({ repo: older.url('plant.git/.git'), caBundle }), wanted(older.port))
+  const brokenOff = (port: number) => `GitUnreachable: the connection to 127.0.0.1:${port} broke off`
+  const told = [await ask({ repo: older.url('plant.git/.git'), caBundle })]
+  while (told.at(-1) === brokenOff(older.port) && told.length < 50) told.push(await ask({ repo: older.url('plant.git/.git'), caBundle }))
+  t.equal(told.at(-1), wanted(older.port))
   const answer = await ask({ repo, caBundle })
-  t.ok([wanted(host.port), `GitUnreachable: the connection to 127.0.0.1:${host.port} broke off`].includes(answer), answer)
+  t.ok([wanted(host.port), brokenOff(host.port)].includes(answer), answer)
   secrets['client'] = { 'tls.crt': clients.client.certificate, 'tls.key': authority.server.key }
   t.equal(await ask(git), 'CredentialsInvalid: spec.git.auth.clientCertificate: tls.key is not the key of tls.crt')
   secrets['client'] = { 'tls.crt': 'none', 'tls.key': 'none' }
