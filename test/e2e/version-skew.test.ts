@@ -13,6 +13,8 @@ import type { Changes } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/world.ts'
 
+/** A release before may wait longer after some failures in a row than this one does. */
+const patienceMs = 120_000
 const placed = [{ source: 'projects', destination: 'projects' }]
 /** What the gateway itself keeps beside what is synced, and nobody may touch. */
 const ofGateway = { 'db/config.idb': 'identity', 'projects/made-in-designer/project.json': '{}' }
@@ -70,7 +72,7 @@ function wrongIn({ repository, dataDir }: Plant, commit: string): string[] {
 }
 
 async function exactAt(plant: Plant, commit: string): Promise<void> {
-  await until(() => (wrongIn(plant, commit).length === 0 ? true : undefined), `the files are those of ${commit}`)
+  await until(() => (wrongIn(plant, commit).length === 0 ? true : undefined), `the files are those of ${commit}`, patienceMs)
 }
 
 /** Nothing that is the gateway's own has gone or changed. */
@@ -81,7 +83,7 @@ function ownFilesOf({ dataDir }: Plant): Record<string, string> {
 /** Waits until the GatewaySync is Ready at the commit, or says of the gateway the reason that is expected of these two releases. */
 async function said({ cluster, namespace }: Plant, commit: string, reason: string | undefined): Promise<string> {
   if (reason === undefined) {
-    await readyAt(cluster, namespace, commit)
+    await readyAt(cluster, namespace, commit, patienceMs)
     return ''
   }
   return await until(async () => {
@@ -110,7 +112,7 @@ void t.test('an upgrade, and the way back', { timeout: 300_000 }, async (t) => {
   await t.test('an agent of this release takes over the volume of the one before', async (t) => {
     await recreate(plant)
     const commit = await push(plant, { 'projects/line/a.txt': 'three', 'projects/line/b.txt': null })
-    await readyAt(cluster, namespace, commit)
+    await readyAt(cluster, namespace, commit, patienceMs)
     // What the commit has lost is gone, or the report names it with what to do.
     const { findings = [] } = (await cluster.report(namespace, 'gw-0')) ?? {}
     for (const wrong of wrongIn(plant, commit)) {
@@ -134,7 +136,7 @@ void t.test('an upgrade, and the way back', { timeout: 300_000 }, async (t) => {
   await t.test('an agent of the release before takes over the volume of this one', async (t) => {
     await recreate(plant)
     const commit = await push(plant, { 'projects/line/a.txt': 'five' })
-    await readyAt(cluster, namespace, commit)
+    await readyAt(cluster, namespace, commit, patienceMs)
     t.same(wrongIn(plant, commit), [])
     t.same(ownFilesOf(plant), ofGateway)
   })

@@ -352,10 +352,14 @@ export function freePort(): Promise<number> {
 }
 
 /** Waits until the GatewaySync `plant` says that its gateways run a commit; returns that status. */
-export async function readyAt(cluster: Installation, namespace: string, commit: string) {
-  return await until(async () => {
-    const status = await cluster.status(namespace, 'plant')
-    const condition = status.conditions?.find(({ type }) => type === 'Ready')
-    return condition?.status === 'True' && condition.reason !== 'NoGateways' && status.published?.commit === commit ? status : undefined
-  }, `Ready at ${commit}`)
+export async function readyAt(cluster: Installation, namespace: string, commit: string, timeoutMs?: number) {
+  return await until(
+    async () => {
+      const status = await cluster.status(namespace, 'plant')
+      const condition = status.conditions?.find(({ type }) => type === 'Ready')
+      return condition?.status === 'True' && condition.reason !== 'NoGateways' && status.published?.commit === commit ? status : undefined
+    },
+    `Ready at ${commit}`,
+    timeoutMs,
+  )
 }
