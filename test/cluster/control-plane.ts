@@ -18,11 +18,14 @@ export type ControlPlane = {
   kubectl(args: readonly string[], input?: string): Promise<{ stdout: string; stderr: string; code: number }>
   /** Writes a kubeconfig that authenticates with a token. */
   kubeconfigFor(token: string): string
+  /** Kills the API server, drops the history of etcd, and settles when the server is ready again. For one that is not shared. */
+  restartApiServer(): Promise<void>
   stop(): Promise<void>
 }
 
 /** The first start on a machine may have to build kube-apiserver. */
 const startTimeoutMs = 900_000
+const restartTimeoutMs = 90_000
 
 export type ControlPlaneOptions = {
   shared?: boolean
@@ -46,6 +49,16 @@ export async function startControlPlane({ shared = true, apiServerArgs = [] }: C
     adminKubeconfig,
     kubeconfigFor,
     kubectl: (args, input) => execute(kubectl, ['--kubeconfig', adminKubeconfig, ...args], input),
+    async restartApiServer() {
+      if (run !== undefined) throw new Error('only a control plane of its own can be restarted')
+      const { starts } = readReady(folder)
+      process.kill(ready.pid, 'SIGUSR2')
+      const endMs = Date.now() + restartTimeoutMs
+      while (readReady(folder).starts === starts) {
+        if (Date.now() > endMs) throw new Error(`the API server did not come back; see ${folder}`)
+        await wait(50)
+      }
+    },
     async stop() {
       // That of a run serves other files too; it ends with the run.
       if (run !== undefined || !isAlive(ready.pid)) return
@@ -55,7 +68,11 @@ export async function startControlPlane({ shared = true, apiServerArgs = [] }: C
   }
 }
 
-type Ready = { url: string; caFile: string; adminToken: string; pid: number }
+type Ready = { url: string; caFile: string; adminToken: string; pid: number; starts: number }
+
+function readReady(folder: string): Ready {
+  return JSON.parse(readFileSync(path.join(folder, 'ready.json'), 'utf8')) as Ready
+}
 
 /** True for the one caller that made the folder. */
 function isMade(folder: string): boolean {
@@ -76,8 +93,7 @@ function startGuard(folder: string, servedPid: string, apiServerArgs: readonly s
 async function untilReady(folder: string): Promise<Ready> {
   const endMs = Date.now() + startTimeoutMs
   while (Date.now() < endMs) {
-    const file = path.join(folder, 'ready.json')
-    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Ready
+    if (existsSync(path.join(folder, 'ready.json'))) return readReady(folder)
     const failed = path.join(folder, 'failed')
     if (existsSync(failed)) throw new Error(`the control plane did not start: ${readFileSync(failed, 'utf8')}`)
     await wait(50)

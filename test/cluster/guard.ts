@@ -1,7 +1,7 @@
 /**
  * `node test/cluster/guard.ts <folder> <pid> [flag...]`: runs etcd and kube-apiserver, this one with flags that replace ours of the same
  * name, below a folder until it is told to stop or the process it serves has gone, so that a test run which is killed leaves nothing
- * behind. Says in `ready.json` where everything is.
+ * behind. Says in `ready.json` where everything is. On SIGUSR2 it kills the API server, drops the history of etcd and starts the server anew.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
@@ -14,10 +14,16 @@ import { ensureProgram } from './binaries.ts'
 
 const [folder = '', servedPid = '', ...givenFlags] = process.argv.slice(2)
 const children: ChildProcess[] = []
+/** Ended by us, to be started anew. */
+const expected = new WeakSet<ChildProcess>()
 let stopping = false
+let restart: (() => Promise<void>) | undefined
+/** How often the API server was started; `ready.json` says for which start it holds. */
+let starts = 0
 
 process.on('SIGTERM', () => void stop(0))
 process.on('SIGINT', () => void stop(0))
+process.on('SIGUSR2', () => void restart?.().catch((error: unknown) => void fail(String(error))))
 
 try {
   await start()
@@ -68,22 +74,46 @@ async function start(): Promise<void> {
   ]
   const nameOf = (flag: string): string => flag.slice(0, flag.indexOf('='))
   const given = new Set(givenFlags.map(nameOf))
-  run(apiServer, 'kube-apiserver', [...flags.filter((flag) => !given.has(nameOf(flag))), ...givenFlags])
   const url = `https://127.0.0.1:${port}`
-  await untilReady(url, at('certificates/apiserver.crt'), adminToken)
-  writeFileSync(at('ready.tmp'), JSON.stringify({ url, caFile: at('certificates/apiserver.crt'), adminToken, pid: process.pid }), {
-    mode: 0o600,
-  })
-  renameSync(at('ready.tmp'), at('ready.json'))
+  const caFile = at('certificates/apiserver.crt')
+  const startApiServer = async (): Promise<ChildProcess> => {
+    const child = run(apiServer, 'kube-apiserver', [...flags.filter((flag) => !given.has(nameOf(flag))), ...givenFlags])
+    await untilReady(url, caFile, adminToken)
+    starts += 1
+    writeFileSync(at('ready.tmp'), JSON.stringify({ url, caFile, adminToken, pid: process.pid, starts }), { mode: 0o600 })
+    renameSync(at('ready.tmp'), at('ready.json'))
+    return child
+  }
+  let server = await startApiServer()
+  restart = async () => {
+    expected.add(server)
+    const ended = new Promise((resolve) => server.once('exit', resolve))
+    server.kill('SIGKILL')
+    await ended
+    await compact(etcdUrl)
+    server = await startApiServer()
+  }
 }
 
-function run(program: string, name: string, args: string[]): void {
+/** Whoever watched from an earlier revision is told 410, as after hours. */
+async function compact(etcdUrl: string): Promise<void> {
+  const ask = async (path: string, body: object): Promise<unknown> =>
+    await (
+      await fetch(`${etcdUrl}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body), signal: AbortSignal.timeout(10_000) })
+    ).json()
+  const { header } = (await ask('range', { key: 'AA==' })) as { header: { revision: string } }
+  await ask('compaction', { revision: header.revision, physical: true })
+}
+
+function run(program: string, name: string, args: string[]): ChildProcess {
   const log = openSync(path.join(folder, `${name}.log`), 'a')
   const child = spawn(program, args, { stdio: ['ignore', log, log] })
   child.on('exit', (code) => {
-    if (!stopping) void fail(`${name} ended with ${code ?? 'a signal'}; its log is ${path.join(folder, `${name}.log`)}`)
+    if (!stopping && !expected.has(child))
+      void fail(`${name} ended with ${code ?? 'a signal'}; its log is ${path.join(folder, `${name}.log`)}`)
   })
   children.push(child)
+  return child
 }
 
 async function fail(why: string): Promise<void> {
@@ -124,7 +154,7 @@ async function stop(code: number, clean = true): Promise<void> {
   if (stopping) return
   stopping = true
   for (const child of children.toReversed()) {
-    if (child.exitCode !== null) continue
+    if (child.exitCode !== null || child.signalCode !== null) continue
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGTERM')
     const late = setTimeout(() => child.kill('SIGKILL'), 3_000)

@@ -1,0 +1,119 @@
+/**
+ * A gateway that follows over the real delivery protocol, with the token of its own pod, and keeps what it fetched in memory: no agent, no
+ * engine and no simulator is there, for two hundred of those do not fit on a machine. Whatever fails it tries again.
+ */
+import { execFileSync } from 'node:child_process'
+import { systemClock } from '../../../runtime/clock.ts'
+import { type DeliveryClient, deliveryClient } from '../../../runtime/delivery/client.ts'
+import type { BlobSink, Change } from '../../../runtime/delivery/protocol.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import { deliveryToken } from '../../../runtime/gatewaysync/names.ts'
+import { type CommitHash, parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { type GatewayPod, writeReport } from '../../benchmark/scale/plants.ts'
+import type { Installation } from '../../support/installation.ts'
+import { gitEnvironment } from '../../support/repository.ts'
+
+const retryMs = 500
+
+export type LightGateway = {
+  /** What is published for it now. */
+  follow(commit: string, delivery: { url: string; caBundle: string }): void
+  /** The hash of each file by its path. */
+  files: ReadonlyMap<string, string>
+  stop(): Promise<void>
+}
+
+export function lightGateway(cluster: Installation, pod: GatewayPod, syncHash: string): LightGateway {
+  const { world } = cluster
+  const { namespace, name: gatewaySync } = pod.plant
+  const files = new Map<string, string>()
+  const stop = new AbortController()
+  let wanted: { commit: string; url: string; caBundle: string } | undefined
+  let held: CommitHash | undefined
+  let done: typeof wanted
+  let running = Promise.resolve()
+  let client: { of: string; ask: DeliveryClient } | undefined
+  let token: string | undefined
+
+  const clientFor = async (url: string, caBundle: string): Promise<DeliveryClient> => {
+    const bound = { name: pod.name, uid: pod.uid }
+    token ??= await world.token(namespace, 'gateway', { audience: deliveryToken.audience, pod: bound })
+    const of = `${url} ${caBundle}`
+    const given = token
+    if (client?.of !== of)
+      client = { of, ask: deliveryClient({ url, caBundle, token: async () => given, namespace, name: gatewaySync, clock: systemClock }) }
+    return client.ask
+  }
+
+  const bring = async ({ commit: text, url, caBundle }: NonNullable<typeof wanted>): Promise<void> => {
+    const commit = parseCommitHash(text)
+    if (held !== commit) {
+      const ask = await clientFor(url, caBundle)
+      const changes: Change[] = []
+      for await (const batch of ask.changes({ commit, profile: 'default', from: held ?? null }, stop.signal)) changes.push(...batch)
+      const ids = [...new Set(changes.flatMap((change) => (change.op === 'put' ? [change.id] : [])))]
+      const seen = new Set<string>()
+      await ask.blobs({ commit, profile: 'default', ids }, counting(seen), stop.signal)
+      if (ids.some((id) => !seen.has(id))) throw new Fault('DeliveryFailed', 'a content is missing')
+      if (held === undefined) files.clear()
+      for (const change of changes) {
+        if (change.op === 'put') files.set(change.path, change.id)
+        else files.delete(change.path)
+      }
+      held = commit
+    }
+    await writeReport(cluster, pod, { commit, syncHash })
+  }
+
+  const work = async (): Promise<void> => {
+    while (done !== wanted && !stop.signal.aborted) {
+      const next = wanted
+      try {
+        if (next !== undefined) await bring(next)
+        done = next
+      } catch (error) {
+        // Where the earlier commit is not known any more, everything is asked for; all else is tried again as it is.
+        if (error instanceof Fault && error.reason === 'UnknownBase') held = undefined
+        await systemClock.wait(retryMs, stop.signal).catch(() => undefined)
+      }
+    }
+  }
+
+  return {
+    files,
+    follow(commit, delivery) {
+      if (wanted?.commit === commit && wanted.url === delivery.url && wanted.caBundle === delivery.caBundle) return
+      wanted = { commit, ...delivery }
+      running = running.then(work)
+    },
+    async stop() {
+      stop.abort(new Error('the soak is over'))
+      await running
+    },
+  }
+}
+
+/** Contents are verified by the client; here they are only counted. */
+function counting(seen: Set<string>): BlobSink {
+  let present = ''
+  return {
+    begin(id) {
+      present = id
+    },
+    data() {},
+    end() {
+      seen.add(present)
+    },
+  }
+}
+
+/** What git says that a commit holds below `projects`, by path. */
+export function filesOf(repository: string, commit: string): Map<string, string> {
+  const args = ['-C', repository, 'ls-tree', '-r', '-z', '--full-tree', commit, 'projects/']
+  const text = execFileSync('git', args, { env: gitEnvironment }).toString('utf8')
+  const entries = text.split('\0').flatMap((entry): [string, string][] => {
+    const [, id, file] = /^100[0-7]+ blob ([0-9a-f]+)\t(.*)$/s.exec(entry) ?? []
+    return id === undefined || file === undefined ? [] : [[file, id]]
+  })
+  return new Map(entries)
+}

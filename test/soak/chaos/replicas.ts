@@ -1,0 +1,50 @@
+/**
+ * Three replicas of the controller as processes, of which any may be killed at any time and comes back in its pod.
+ */
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { until } from '../../support/world.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { freePorts, type Installation, type Ports } from '../../support/installation.ts'
+
+export type Replicas = {
+  /** Kills the one that leads, or else one that does not, and starts it again after `awayMs`. */
+  kill(which: 'leader' | 'standby', awayMs?: number): Promise<void>
+  /** Base URLs of the push receivers. */
+  receivers: readonly string[]
+}
+
+type Replica = { name: string; ports: Ports; child: ChildProcess }
+
+export const replicaNames = ['controller-0', 'controller-1', 'controller-2'] as const
+
+/** The ports that all replicas will have: whoever stands before them must know them first. */
+export async function replicaPorts(): Promise<Ports[]> {
+  const ports: Ports[] = []
+  for (const _ of replicaNames) ports.push(await freePorts())
+  return ports
+}
+
+/** Stops what the installation started by itself, and starts all. */
+export async function startReplicas(cluster: Installation, ports: readonly Ports[]): Promise<Replicas> {
+  await cluster.stopController()
+  const replicas: Replica[] = []
+  for (const [index, name] of replicaNames.entries()) {
+    const own = ports[index]
+    if (own !== undefined) replicas.push({ name, ports: own, child: await cluster.startReplica(name, own) })
+  }
+  return {
+    receivers: replicas.map(({ ports: { receiver } }) => `http://127.0.0.1:${receiver}`),
+    async kill(which, awayMs = 0) {
+      const leader = await until(() => cluster.leader().catch(() => undefined), 'somebody holds the Lease')
+      const replica = replicas.find(({ name }) => (name === leader) === (which === 'leader')) ?? replicas[0]
+      if (replica === undefined) return
+      const { child, name, ports: own } = replica
+      const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
+      child.kill('SIGKILL')
+      await ended
+      await systemClock.wait(awayMs)
+      replica.child = await cluster.startReplica(name, own)
+    },
+  }
+}
