@@ -2,8 +2,8 @@
  * What Prometheus alerts on: a GatewaySync that stays behind, gateways that fail or have no agent, git hosts that refuse, a controller
  * that is gone. Only figures of the controller are used, which knows of every gateway. Pure.
  */
-import type { ConditionType } from '../runtime/gatewaysync/conditions.ts'
-import type { GatewayCounts } from '../runtime/gatewaysync/status.ts'
+import type { ConditionType } from '../runtime/gatewaysync/decide/conditions.ts'
+import type { GatewayCounts } from '../runtime/gatewaysync/schema/status.ts'
 import type { ObjectMetric, ProcessMetric } from '../runtime/metrics/table.ts'
 import { text, together } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'

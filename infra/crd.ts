@@ -4,10 +4,10 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { gatewaySyncKind, group, syncReportKind, version } from '../runtime/gatewaysync/names.ts'
-import { syncReportSpec, syncReportStatus } from '../runtime/gatewaysync/report.ts'
-import { type CelRule, celRuleOf } from '../runtime/gatewaysync/rule.ts'
-import { gatewaySyncSpec } from '../runtime/gatewaysync/spec.ts'
-import { gatewaySyncStatus } from '../runtime/gatewaysync/status.ts'
+import { syncReportSpec, syncReportStatus } from '../runtime/gatewaysync/schema/report.ts'
+import { type CelRule, celRuleOf } from '../runtime/gatewaysync/schema/rule.ts'
+import { gatewaySyncSpec } from '../runtime/gatewaysync/schema/spec.ts'
+import { gatewaySyncStatus } from '../runtime/gatewaysync/schema/status.ts'
 
 type Words = Record<string, unknown>
 

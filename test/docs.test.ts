@@ -6,7 +6,7 @@ import path from 'node:path'
 import t from 'tap'
 import { podAnnotations } from '../runtime/gatewaysync/names.ts'
 import { parseStandaloneSync } from '../runtime/standalone/settings.ts'
-import { maxRenderedBytes } from '../runtime/sync/incoming.ts'
+import { maxRenderedBytes } from '../runtime/sync/publish/blob-writer.ts'
 import { runCli } from './support/run-cli.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -49,19 +49,21 @@ void t.test('every GatewaySync that a page shows is one that is accepted', async
 
 void t.test('the limits that docs/sync.md states are those of the code', async (t) => {
   const page = read('docs/sync.md')
-  const engine = read('runtime/sync/template.ts')
+  const engine = read('runtime/sync/render/template.ts')
   t.ok(page.includes(`| ${maxRenderedBytes / 1024 / 1024} MiB, text in UTF-8 |`))
   for (const constant of ['maxTags = 20_000', 'maxTagCharacters = 16 * 1024', 'maxAllTagCharacters = 1024 * 1024', 'maxRenderMs = 1_000'])
     t.ok(engine.includes(`const ${constant}\n`), constant)
-  t.ok(read('runtime/sync/patch.ts').includes('const maxValues = 200_000\n'))
+  t.ok(read('runtime/sync/render/patch.ts').includes('const maxValues = 200_000\n'))
   t.match(page, /200,000 values/)
   t.match(page, /20,000 of at most 16 Ki characters each, 1 Mi in all/)
   t.match(page, /8 Mi characters, 1 s/)
 })
 
 void t.test('the findings that docs/sync.md names are those of the engine', async (t) => {
-  const engine = readdirSync(path.join(root, 'runtime/sync')).map((name) => `runtime/sync/${name}`)
-  const sources = [...engine, 'runtime/collections/delivered-chain.ts'].map(read)
+  const engine = readdirSync(path.join(root, 'runtime/sync'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `runtime/sync/${name}`)
+  const sources = [...engine, 'runtime/collections/model/delivered-chain.ts'].map(read)
   const inCode = sources.flatMap((text) =>
     [...text.matchAll(/\brule(?:: | = .*\? )'([a-z0-9-]+)'(?: : '([a-z0-9-]+)')?/g)].flatMap(([, one, other]) => [one, other]),
   )

@@ -9,7 +9,7 @@ import path from 'node:path'
 import t from 'tap'
 import { valuesSchema } from '../infra/values.ts'
 import { agentSettings } from '../runtime/agent-settings.ts'
-import { gatewaySyncSpec } from '../runtime/gatewaysync/spec.ts'
+import { gatewaySyncSpec } from '../runtime/gatewaysync/schema/spec.ts'
 import { controllerSettings } from '../runtime/settings.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -28,7 +28,7 @@ export type Empty<T, Path extends string> = T extends readonly (infer E)[] ? Has
 
 /** The types whose fields users set: where they stand, and what their paths begin with. */
 const readers = [
-  { file: 'gatewaysync/spec.ts', type: 'GatewaySyncSpec', name: 'spec', schema: gatewaySyncSpec({ allowLocal: true }) },
+  { file: 'gatewaysync/schema/spec.ts', type: 'GatewaySyncSpec', name: 'spec', schema: gatewaySyncSpec({ allowLocal: true }) },
   { file: 'settings.ts', type: 'ControllerSettings', name: 'controller', schema: controllerSettings },
   { file: 'agent-settings.ts', type: 'AgentSettings', name: 'agent', schema: agentSettings },
 ]
@@ -81,7 +81,7 @@ function readFields(t: { teardown(work: () => void): void }): Set<string> {
     const text = readFileSync(full, 'utf8')
     const changed = text.replace(new RegExp(`^export type ${type} = (.*)$`, 'm'), `export type ${type} = Empty<$1, '${name}'>`)
     if (changed === text) throw new Error(`${file} has no type ${type} in one line`)
-    const from = file.includes('/') ? '../emptied.ts' : './emptied.ts'
+    const from = `./${'../'.repeat(file.split('/').length - 1)}emptied.ts`
     writeFileSync(full, `import type { Empty } from '${from}'\n${changed}`)
   }
   const { compilerOptions } = JSON.parse(readFileSync(path.join(root, 'tsconfig.json'), 'utf8')) as { compilerOptions: object }

@@ -3,11 +3,11 @@
  */
 import { Fault } from '../fault.ts'
 import { confirmDeletionsAnnotation, podAnnotations } from '../gatewaysync/names.ts'
-import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../gatewaysync/profile.ts'
-import { readFollowedSpec } from '../gatewaysync/followed-spec.ts'
-import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
-import { answersSpec } from '../gatewaysync/request.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../gatewaysync/decide/profile.ts'
+import { readFollowedSpec } from '../gatewaysync/schema/followed-spec.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
+import { answersSpec } from '../gatewaysync/decide/request.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
 import { type StartSettings, startSettings, unknownStart } from './health.ts'
 

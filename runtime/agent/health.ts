@@ -1,8 +1,8 @@
 /**
  * What the kubelet is told about the agent: whether the gateway may start, whether the agent is alive. Pure.
  */
-import { durationMs } from '../gatewaysync/fields.ts'
-import type { ResolvedProfile } from '../gatewaysync/profile.ts'
+import { durationMs } from '../gatewaysync/schema/fields.ts'
+import type { ResolvedProfile } from '../gatewaysync/decide/profile.ts'
 
 export type AgentHealth = {
   /** The gateway may start. */

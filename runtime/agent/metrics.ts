@@ -1,8 +1,8 @@
 /**
  * The agent's own figures as Prometheus reads them. Few and by hand: a metrics library would be a tenth of the agent's memory. Pure.
  */
-import { phases } from '../gatewaysync/report.ts'
-import type { SyncReportStatus } from '../gatewaysync/report.ts'
+import { phases } from '../gatewaysync/schema/report.ts'
+import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 
 /** Counted since the start of the process. */
 export type AgentCounters = { cycles: Readonly<Record<'ok' | 'failed', number>>; filesWritten: number; bytesWritten: number }

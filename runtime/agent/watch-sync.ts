@@ -3,8 +3,8 @@
  * run time, by the rule that the controller counts by; so the order in which objects are applied does not matter.
  */
 import type { Clock } from '../clock.ts'
-import { gatewaySyncOfPod } from '../gatewaysync/gateways.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { gatewaySyncOfPod } from '../gatewaysync/decide/gateways.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import type { Kube } from '../kube/client.ts'
 import { runListWatch } from '../kube/list-watch.ts'
 import { gatewaySyncType } from '../kube/types.ts'

@@ -2,10 +2,10 @@
  * How gateways with two modes differ: resources that only one of them has, and files and keys that are not the same.
  */
 import { foldName } from '../gatewaysync/values.ts'
-import { readTree } from '../collections/check.ts'
-import { readResources, type ResourceContent } from '../collections/contents.ts'
-import { type Difference, differences } from '../collections/difference.ts'
-import { type Effective, effectiveSet, isUserMode } from '../collections/inheritance.ts'
+import { readTree } from '../collections/check/check.ts'
+import { readResources, type ResourceContent } from '../collections/check/read-resources.ts'
+import { type Difference, differences } from './json-diff.ts'
+import { type Effective, effectiveSet, isUserMode } from '../collections/model/inheritance.ts'
 import { Fault } from '../fault.ts'
 import type { Input } from './collections-input.ts'
 import { modesOf } from './explain-mode.ts'

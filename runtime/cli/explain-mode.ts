@@ -2,8 +2,8 @@
  * The effective set of a mode for people and programs: each resource with the collection that wins and those that it overrides. Pure.
  */
 import { foldName } from '../gatewaysync/values.ts'
-import { effectiveSet, type Effective, type Family, isUserMode, readingOrder } from '../collections/inheritance.ts'
-import type { Resource } from '../collections/resources.ts'
+import { effectiveSet, type Effective, type Family, isUserMode, readingOrder } from '../collections/model/inheritance.ts'
+import type { Resource } from '../collections/model/resources.ts'
 import { Fault } from '../fault.ts'
 
 /** The effective set, sorted by key, without what the filter leaves out. Throws InvalidConfiguration when it leaves nothing. */

@@ -20,8 +20,8 @@ export function register(program: Command): void {
     .action(async (where: string, resource: string | undefined, options: Options) => {
       const [{ openInput, oneRoot }, { readTree }, { isUserMode }, { foldName }, { asJson, asText, explain, modesOf }] = await Promise.all([
         import('./collections-input.ts'),
-        import('../collections/check.ts'),
-        import('../collections/inheritance.ts'),
+        import('../collections/check/check.ts'),
+        import('../collections/model/inheritance.ts'),
         import('../gatewaysync/values.ts'),
         import('./explain-mode.ts'),
       ])

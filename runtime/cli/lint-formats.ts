@@ -1,8 +1,8 @@
 /**
  * What `cluster-sync lint` prints: for people, for programs, for code scanning, for annotations of a workflow. Pure.
  */
-import type { Finding, Summary } from '../collections/collector.ts'
-import { ruleIds, rules } from '../collections/rules.ts'
+import type { Finding, Summary } from '../collections/rules/findings.ts'
+import { ruleIds, rules } from '../collections/rules/rules.ts'
 import { version } from '../version.ts'
 
 export type LintResult = { roots: string[]; findings: Finding[]; summary: Summary }

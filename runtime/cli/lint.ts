@@ -4,7 +4,7 @@
  */
 import { setFlagsFromString } from 'node:v8'
 import { type Command, Option } from 'commander'
-import type { Finding } from '../collections/collector.ts'
+import type { Finding } from '../collections/rules/findings.ts'
 import { Fault } from '../fault.ts'
 import type { Input } from './collections-input.ts'
 import type { Format, LintResult } from './lint-formats.ts'
@@ -44,8 +44,8 @@ export function register(program: Command): void {
 export async function lint(input: Input, root: string | undefined, signal: AbortSignal): Promise<LintResult> {
   const [{ rootsOf }, { checkCollections }, { repositorySeverity }] = await Promise.all([
     import('./collections-input.ts'),
-    import('../collections/check.ts'),
-    import('../collections/severities.ts'),
+    import('../collections/check/check.ts'),
+    import('../collections/rules/severities.ts'),
   ])
   const roots = rootsOf(input, root)
   const findings: Finding[] = []

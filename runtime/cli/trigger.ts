@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { systemClock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { isRefName, shortRef } from '../gatewaysync/values.ts'
-import { keysIn } from '../receiver/authenticate.ts'
+import { keysIn } from '../receiver/prove/authenticate.ts'
 import { readNamedFile } from './named-files.ts'
 
 const timeoutMs = 15_000

@@ -5,10 +5,10 @@
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
-import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { Kube } from '../kube/client.ts'
 import { secretType } from '../kube/types.ts'
-import { gatherKeys, type Keys, keysIn } from '../receiver/authenticate.ts'
+import { gatherKeys, type Keys, keysIn } from '../receiver/prove/authenticate.ts'
 
 export type PushKeys = {
   /** A key that is configured and cannot be had is a fault beside the others. */

@@ -3,7 +3,7 @@
  * of what has lasted, because pods and their GatewaySync may come in any order.
  */
 import type { Clock } from '../clock.ts'
-import { isOutdated, observeGateways } from '../gatewaysync/gateways.ts'
+import { isOutdated, observeGateways } from '../gatewaysync/decide/gateways.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import type { PodRecord, Store } from '../reconcile/store.ts'
 import { specOf } from './spec-of.ts'

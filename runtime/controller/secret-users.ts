@@ -1,7 +1,7 @@
 /**
  * Which GatewaySyncs need which Secrets for their source.
  */
-import { sourceSecretNames } from '../gatewaysync/secret-names.ts'
+import { sourceSecretNames } from '../gatewaysync/schema/secret-names.ts'
 import type { SecretUser } from '../reconcile/secret-changes.ts'
 import { type Store, syncKey } from '../reconcile/store.ts'
 import { specOf } from './spec-of.ts'

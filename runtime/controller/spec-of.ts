@@ -2,7 +2,7 @@
  * The spec of a GatewaySync as endpoints read it: any replica answers for objects that no reconcile pass of its own has checked.
  */
 import * as v from 'valibot'
-import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 
 const schema = gatewaySyncSpec({ allowLocal: true })
 /** A call asks several times; the store replaces a record, it never changes one. */

@@ -1,9 +1,9 @@
 /**
  * What the process and the isolate of the gate say to each other.
  */
-import type { GateRequest } from '../collections/gate.ts'
+import type { GateRequest } from '../collections/gate/gate.ts'
 import type { Reason } from '../fault.ts'
-import type { Verdict } from '../gatewaysync/decide.ts'
+import type { Verdict } from '../gatewaysync/decide/decide.ts'
 import type { Repository } from '../source/mirror-listing.ts'
 
 export type ToIsolate = { kind: 'check'; repository: Repository; request: GateRequest } | { kind: 'cancel' }

@@ -3,9 +3,9 @@
  * end this thread; it cannot end the controller.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { gateRoots } from '../collections/delivery.ts'
-import { createGate } from '../collections/gate.ts'
-import type { VersionedListing } from '../collections/listing.ts'
+import { gateRoots } from '../collections/gate/coverage.ts'
+import { createGate } from '../collections/gate/gate.ts'
+import type { VersionedListing } from '../collections/model/listing.ts'
 import { Fault } from '../fault.ts'
 import { parseRelativePath } from '../gatewaysync/values.ts'
 import { mirrorListing } from '../source/mirror-listing.ts'

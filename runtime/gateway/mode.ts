@@ -3,7 +3,7 @@
  * runs.
  */
 import { type Clock, deadline } from '../clock.ts'
-import { findMode, type Mode } from '../collections/mode.ts'
+import { findMode, type Mode } from '../collections/model/mode.ts'
 import { asFault, type Reason } from '../fault.ts'
 import type { Gateway } from './gateway.ts'
 

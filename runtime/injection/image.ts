@@ -1,7 +1,7 @@
 /**
  * Which image the agent runs and how it is pulled: the installation's, or the GatewaySync's where that is permitted. Pure.
  */
-import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { ControllerSettings } from '../settings.ts'
 import type { Pod } from './pod.ts'
 

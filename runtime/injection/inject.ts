@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import type { EnvEntry } from '../agent-settings.ts'
 import { agentPodLabel, agentContainerName, podAnnotations } from '../gatewaysync/names.ts'
-import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { ControllerSettings } from '../settings.ts'
 import { agentContainer, freePort } from './container.ts'
 import { type DataVolume, findDataVolume, gatewayContainer } from './data-volume.ts'

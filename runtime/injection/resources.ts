@@ -3,7 +3,7 @@
  * that kind is passed on. Pure.
  */
 import { amountOf } from '../gatewaysync/quantity.ts'
-import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { ControllerSettings } from '../settings.ts'
 import type { Pod } from './pod.ts'
 

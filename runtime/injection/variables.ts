@@ -2,7 +2,7 @@
  * Repeats in the agent what variables of the gateway's container say, without reading a value: the kubelet expands them for both. Pure.
  */
 import { agentVariables, copiedVariablePrefix, type EnvEntry } from '../agent-settings.ts'
-import { modeInArgument } from '../collections/mode.ts'
+import { modeInArgument } from '../collections/model/mode.ts'
 import type { Container } from './pod.ts'
 
 /** The variable by which compose files and charts name the deployment mode. */

@@ -2,7 +2,7 @@
  * How long a change took from its push, and from its publication, until every gateway ran it: read off two statuses of one GatewaySync
  * in a row. Pure.
  */
-import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 
 /** Seconds; undefined where there is nothing to measure. */
 export type Applied = { sincePublish: number | undefined; sincePush: number | undefined }

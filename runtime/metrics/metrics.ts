@@ -5,7 +5,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Clock } from '../clock.ts'
 import { type Reason, reasons } from '../fault.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { isReady, measureApplied } from './applied.ts'
 import { exposeObjects } from './objects.ts'
 import { type Metric, type ProcessMetric, processMetrics } from './table.ts'

@@ -2,8 +2,8 @@
  * The figures of each GatewaySync as Prometheus reads them, made from the statuses at each scrape: no series is kept between scrapes, so
  * a thousand objects cost nothing at rest and none outlives its object. Pure.
  */
-import { abnormalConditions, normalConditions } from '../gatewaysync/conditions.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { abnormalConditions, normalConditions } from '../gatewaysync/decide/conditions.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { type ObjectMetric, objectMetrics } from './table.ts'
 
 type Sample = { metric: ObjectMetric; labels: Record<string, string>; value: number }

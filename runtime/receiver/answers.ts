@@ -6,7 +6,7 @@ import { asFault } from '../fault.ts'
 import type { Verdict } from '../http/limits.ts'
 import type { Log } from '../log.ts'
 import { type IgnoredReason, ignoredReasons, type ProblemReason, problems } from './answer-table.ts'
-import type { Event } from './event.ts'
+import type { Event } from './payload/parts.ts'
 
 /** What a call came to, as it is counted. */
 export type ReceiverOutcome = 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'limited' | 'malformed' | 'failed'

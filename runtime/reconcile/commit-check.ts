@@ -2,9 +2,9 @@
  * Puts the gate in front of publication: which profiles, which modes in use, which content it judges.
  */
 import { checkId, type IsolatedGate } from '../gate/isolate.ts'
-import type { Verdict } from '../gatewaysync/decide.ts'
-import { resolveProfile } from '../gatewaysync/profile.ts'
-import { wantedRef } from '../gatewaysync/request.ts'
+import type { Verdict } from '../gatewaysync/decide/decide.ts'
+import { resolveProfile } from '../gatewaysync/decide/profile.ts'
+import { wantedRef } from '../gatewaysync/decide/request.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import type { Repository } from '../source/mirror-listing.ts'
 import type { ReconcileDeps } from './reconcile.ts'

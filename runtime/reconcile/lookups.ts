@@ -4,9 +4,9 @@
  */
 import { type Clock } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
-import type { SourceObservation } from '../gatewaysync/decide.ts'
-import type { Due, LastLookup, SharedLookup } from '../gatewaysync/lookup.ts'
-import type { Wanted } from '../gatewaysync/request.ts'
+import type { SourceObservation } from '../gatewaysync/decide/decide.ts'
+import type { Due, LastLookup, SharedLookup } from '../gatewaysync/decide/lookup.ts'
+import type { Wanted } from '../gatewaysync/decide/request.ts'
 import type { ResolvedCommit } from './resolved-commit.ts'
 import { createSharedAnswers, type SharedAnswers, sharedLookup } from './shared-answers.ts'
 import type { SyncKey } from './store.ts'

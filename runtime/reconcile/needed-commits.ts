@@ -2,7 +2,7 @@
  * Which commits a clean-up of the mirrors must leave: those that a GatewaySync wants, publishes or published, and whatever a gateway
  * reports. Every replica can tell. Pure.
  */
-import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
 import type { Store } from './store.ts'
 

@@ -3,7 +3,7 @@
  * most impatient of them, and all hear what one is told.
  */
 import type { Fault } from '../fault.ts'
-import { isNews, type LastLookup, type SharedLookup } from '../gatewaysync/lookup.ts'
+import { isNews, type LastLookup, type SharedLookup } from '../gatewaysync/decide/lookup.ts'
 import type { ResolvedCommit } from './resolved-commit.ts'
 import type { SyncKey } from './store.ts'
 

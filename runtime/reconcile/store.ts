@@ -5,9 +5,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { agentVariables } from '../agent-settings.ts'
 import { agentContainerName, agentPodLabel, group, podAnnotations } from '../gatewaysync/names.ts'
-import { type GatewayPod, type GatewayReport, gatewaySyncOfPod, parseReport } from '../gatewaysync/gateways.ts'
-import type { Annotations } from '../gatewaysync/request.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { type GatewayPod, type GatewayReport, gatewaySyncOfPod, parseReport } from '../gatewaysync/decide/gateways.ts'
+import type { Annotations } from '../gatewaysync/decide/request.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import type { KubeObject } from '../kube/types.ts'
 
 /** A GatewaySync as the API server holds it; the spec is validated where it is used. */

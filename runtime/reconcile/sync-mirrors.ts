@@ -3,8 +3,8 @@
  */
 import type { Origin } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
-import { resolveProfile, sourceRoots } from '../gatewaysync/profile.ts'
-import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { resolveProfile, sourceRoots } from '../gatewaysync/decide/profile.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Mirror, Mirrors, NamedRemote } from '../source/mirrors.ts'
 import { readRepository } from '../source/remote.ts'

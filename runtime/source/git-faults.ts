@@ -3,7 +3,7 @@
  * git host wrote is never told on, for a URL may lead to any server. Pure; git-faults.component.test.ts holds it against the real programs.
  */
 import { Fault, type Reason } from '../fault.ts'
-import type { RepositoryUrl } from '../gatewaysync/repository-url.ts'
+import type { RepositoryUrl } from '../gatewaysync/schema/repository-url.ts'
 import { printable } from '../gatewaysync/values.ts'
 import { redactUrls } from '../redact.ts'
 import type { Access } from './access.ts'

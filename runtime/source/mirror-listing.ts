@@ -1,7 +1,7 @@
 /**
  * A commit of a mirror as the collection checks read it: a list of its ordinary files, and their contents on demand.
  */
-import type { ContentSink, Difference, Entry, VersionedListing } from '../collections/listing.ts'
+import type { ContentSink, Difference, Entry, VersionedListing } from '../collections/model/listing.ts'
 import type { BlobSink } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { type CommitHash, isCommitHash, parseCommitHash, type RelativePath } from '../gatewaysync/values.ts'

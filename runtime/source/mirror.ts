@@ -3,7 +3,7 @@
  * holds their commit (git.md section 3).
  */
 import type { Clock } from '../clock.ts'
-import type { VersionedListing } from '../collections/listing.ts'
+import type { VersionedListing } from '../collections/model/listing.ts'
 import type { Origin } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { type CommitHash, isCommitHash, printable, type RelativePath } from '../gatewaysync/values.ts'

@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
-import type { RepositoryUrl } from '../gatewaysync/repository-url.ts'
-import type { GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import type { RepositoryUrl } from '../gatewaysync/schema/repository-url.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { Network } from './connect.ts'
 import { createAppTokens } from './credentials/github-app.ts'
 import { type Apps, readAccess } from './credentials/read.ts'

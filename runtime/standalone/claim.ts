@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
-import { ensureEngineFolder, ownershipOf } from '../sync/disk.ts'
-import { releaseLock, takeLock } from '../sync/lock.ts'
+import { ensureEngineFolder, ownershipOf } from '../sync/disk/disk.ts'
+import { releaseLock, takeLock } from '../sync/disk/lock.ts'
 
 export type Claim = {
   /** Gives all locks back. */

@@ -3,9 +3,9 @@
  * while nothing changes, and nothing that an earlier run found.
  */
 import type { Fault } from '../fault.ts'
-import { describeErrors } from '../gatewaysync/findings.ts'
-import type { SyncReportStatus } from '../gatewaysync/report.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { describeErrors } from '../gatewaysync/decide/findings.ts'
+import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 
 export type Narrator = {
   /** `answered`: the git host has answered in this run, well or with `fault`. */

@@ -2,9 +2,9 @@
  * How a single run ends: in place, failed, or not decided yet. Pure.
  */
 import type { Fault, Reason } from '../fault.ts'
-import { describeErrors } from '../gatewaysync/findings.ts'
-import type { SyncReportStatus } from '../gatewaysync/report.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/status.ts'
+import { describeErrors } from '../gatewaysync/decide/findings.ts'
+import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 
 export type Outcome = { kind: 'waiting' } | { kind: 'inPlace' } | { kind: 'failed'; reason: string; message: string }
 

@@ -6,8 +6,8 @@ import * as v from 'valibot'
 import { parse, YAMLParseError } from 'yaml'
 import { Fault } from '../fault.ts'
 import { apiVersion, gatewaySyncKind } from '../gatewaysync/names.ts'
-import { defaultProfileName } from '../gatewaysync/profile.ts'
-import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/spec.ts'
+import { defaultProfileName } from '../gatewaysync/decide/profile.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import { printable } from '../gatewaysync/values.ts'
 
 /** The GatewaySync of one run; `raw` is the spec as written, `spec` with every default. */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { chownSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
 import path from 'node:path'
 import { Fault } from '../fault.ts'
-import { diskFault, errorCode, isMissing } from '../sync/disk.ts'
+import { diskFault, errorCode, isMissing } from '../sync/disk/disk.ts'
 import type { Owner } from './identity.ts'
 
 /** What the environment says about where state belongs. */

@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as v from 'valibot'
 import { Fault } from '../fault.ts'
-import { syncReportStatus } from '../gatewaysync/report.ts'
-import { gatewaySyncStatus } from '../gatewaysync/status.ts'
-import { diskFault, errorCode, isMissing, writeDurably } from '../sync/disk.ts'
+import { syncReportStatus } from '../gatewaysync/schema/report.ts'
+import { gatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import { diskFault, errorCode, isMissing, writeDurably } from '../sync/disk/disk.ts'
 
 const stateSchema = v.object({
   version: v.literal(1),

@@ -2,13 +2,13 @@
  * The state that a cycle ends with: which commit the files add up to, and what the gateway has yet to read. Pure but for the boot id.
  */
 import type { GatewayStatus } from '../gateway/gateway.ts'
-import type { StagedRun } from './apply.ts'
-import { currentBootId } from './boot.ts'
-import { activeMode, type Wanted } from './context.ts'
-import { standingFindings } from './findings.ts'
-import type { Manifest, State } from './manifest.ts'
-import { parentOf, type ScanKind } from './paths.ts'
-import type { Prepared } from './prepare.ts'
+import type { StagedRun } from './publish/publish.ts'
+import { currentBootId } from './disk/clean-marker.ts'
+import { activeMode, type Wanted } from './model/wanted.ts'
+import { standingFindings } from './model/findings.ts'
+import type { Manifest, State } from './model/manifest.ts'
+import { parentOf, type ScanKind } from './model/paths.ts'
+import type { Prepared } from './plan/make-plan.ts'
 
 /** What the manifest says of the folder once everything that a cycle prepared is in place; `run` undefined where no file was to change. */
 export function nextState(

@@ -2,15 +2,15 @@
  * What a cycle tells: the part of the SyncReport that the engine knows. Pure.
  */
 import { asFault, type Reason } from '../fault.ts'
-import type { SyncReportStatus } from '../gatewaysync/report.ts'
-import { modeFindings } from './findings.ts'
-import { activeMode, type ActiveMode, type Wanted } from './context.ts'
-import { Refused, reportable, standingFindings } from './findings.ts'
-import type { Manifest, State } from './manifest.ts'
-import { patchesWithoutFile, type ResolvedMapping } from './mappings.ts'
-import type { Counts } from './plan.ts'
-import { diffText, type FileDiff } from './plan-diff.ts'
-import type { Drift, Prepared } from './prepare.ts'
+import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
+import { modeFindings } from './model/findings.ts'
+import { activeMode, type ActiveMode, type Wanted } from './model/wanted.ts'
+import { Refused, reportable, standingFindings } from './model/findings.ts'
+import type { Manifest, State } from './model/manifest.ts'
+import { patchesWithoutFile, type ResolvedMapping } from './desired/mappings.ts'
+import type { Counts } from './plan/plan.ts'
+import { diffText, type FileDiff } from './plan/preview.ts'
+import type { Drift, Prepared } from './plan/make-plan.ts'
 
 /** What a cycle contributes to the SyncReport; the rest is who reports, and when. */
 export type CycleResult = Omit<SyncReportStatus, 'startedAt' | 'finishedAt' | 'agentVersion' | 'history' | 'gateway' | 'profile'>

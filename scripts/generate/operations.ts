@@ -7,7 +7,7 @@ import { checkValues } from '../../infra/check-values.ts'
 import { install } from '../../infra/install.ts'
 import { namesOf } from '../../infra/names.ts'
 import { reasons } from '../../runtime/fault.ts'
-import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/gatewaysync/conditions.ts'
+import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/gatewaysync/decide/conditions.ts'
 import { agentMetrics, type Metric, objectMetrics, processMetrics } from '../../runtime/metrics/table.ts'
 import { type GeneratedFile, replaceTable, table } from './table.ts'
 

@@ -1,7 +1,7 @@
 /**
  * docs/rules.md: a table of the rules for resource collections and a section for each, from the rules' own table.
  */
-import { type RuleId, ruleIds, rules } from '../../runtime/collections/rules.ts'
+import { type RuleId, ruleIds, rules } from '../../runtime/collections/rules/rules.ts'
 import { type GeneratedFile, table } from './table.ts'
 
 const head = `# Rules for resource collections

@@ -6,8 +6,8 @@ import t from 'tap'
 import { changesReader, encodeEnd } from '../../runtime/delivery/frames.ts'
 import type { Change } from '../../runtime/delivery/protocol.ts'
 import type { RelativePath } from '../../runtime/gatewaysync/values.ts'
-import { desiredDelta, desiredTree } from '../../runtime/sync/desired.ts'
-import { resolveMappings } from '../../runtime/sync/mappings.ts'
+import { desiredDelta, desiredTree } from '../../runtime/sync/desired/desired-tree.ts'
+import { resolveMappings } from '../../runtime/sync/desired/mappings.ts'
 import { profileOf } from '../support/memory-source.ts'
 
 const id = 'a'.repeat(40)

@@ -5,8 +5,8 @@
  */
 import path from 'node:path'
 import * as v from 'valibot'
-import { resolveProfile, type ResolvedProfile } from '../../runtime/gatewaysync/profile.ts'
-import { gatewaySyncSpec } from '../../runtime/gatewaysync/spec.ts'
+import { resolveProfile, type ResolvedProfile } from '../../runtime/gatewaysync/decide/profile.ts'
+import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
 import { config, type Files, resource, root } from '../support/collection-tree.ts'
 import { imageEnvironment, imageFlags } from '../support/image-flags.ts'
 import { addedAndRemoved, largeTree } from '../support/large-tree.ts'

@@ -4,8 +4,8 @@
  * container. What it holds, computes and asks while nothing happens; how long a push takes; what it holds at most. `size`: GatewaySyncs.
  */
 import * as v from 'valibot'
-import { resolveProfile, syncHash } from '../../runtime/gatewaysync/profile.ts'
-import { gatewaySyncSpec } from '../../runtime/gatewaysync/spec.ts'
+import { resolveProfile, syncHash } from '../../runtime/gatewaysync/decide/profile.ts'
+import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { install, type Installation } from '../support/installation.ts'
 import { pushTo } from '../support/push.ts'

@@ -2,7 +2,7 @@
  * Alerts ask for figures that exist, with labels that these figures have, and say what to look at.
  */
 import t from 'tap'
-import { abnormalConditions, normalConditions } from '../../runtime/gatewaysync/conditions.ts'
+import { abnormalConditions, normalConditions } from '../../runtime/gatewaysync/decide/conditions.ts'
 import { type Metric, objectMetrics, processMetrics } from '../../runtime/metrics/table.ts'
 import { everything, fullname, objectsOf, one } from './installed.ts'
 

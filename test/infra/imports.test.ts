@@ -16,7 +16,7 @@ import {
 } from '../../imports/clustersync.io.js'
 import { ServiceMonitor } from '../../imports/monitoring.coreos.com.js'
 import { apiVersion, group } from '../../runtime/gatewaysync/names.ts'
-import { gatewaySyncSpec } from '../../runtime/gatewaysync/spec.ts'
+import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
 
 type Written = { apiVersion: string; kind: string; metadata: object; spec: Record<string, unknown> }
 

@@ -2,8 +2,8 @@
  * Trees of resource collections as gateways write them, with true signatures, for tests that then break one thing.
  */
 import { createHash } from 'node:crypto'
-import { listingOf, type VersionedListing } from '../../runtime/collections/listing.ts'
-import { signatureOf } from '../../runtime/collections/signature.ts'
+import { listingOf, type VersionedListing } from '../../runtime/collections/model/listing.ts'
+import { signatureOf } from '../../runtime/collections/rules/signature.ts'
 
 /** Content by path, relative to the repository. */
 export type Files = Record<string, string>

@@ -3,7 +3,7 @@
  */
 import { systemClock } from '../../runtime/clock.ts'
 import { requestAnnotations } from '../../runtime/gatewaysync/names.ts'
-import type { GatewaySyncStatus } from '../../runtime/gatewaysync/status.ts'
+import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { createLookups } from '../../runtime/reconcile/lookups.ts'
 import { createQueue } from '../../runtime/reconcile/queue.ts'

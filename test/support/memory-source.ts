@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { BlobId, Change, Source } from '../../runtime/delivery/protocol.ts'
 import { Fault } from '../../runtime/fault.ts'
-import type { ResolvedProfile } from '../../runtime/gatewaysync/profile.ts'
+import type { ResolvedProfile } from '../../runtime/gatewaysync/decide/profile.ts'
 import { type CommitHash, parseCommitHash, parseRelativePath } from '../../runtime/gatewaysync/values.ts'
 import type { Wanted } from '../../runtime/sync/cycle.ts'
 

@@ -3,7 +3,7 @@
  */
 import type { Test } from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
-import type { ResolvedProfile } from '../../runtime/gatewaysync/profile.ts'
+import type { ResolvedProfile } from '../../runtime/gatewaysync/decide/profile.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../runtime/sync/cycle.ts'
 import { listTree } from '../../scripts/quickstart/check.ts'

@@ -1,8 +1,8 @@
 /**
  * Reads what a GatewaySync names for its git host: credentials, authorities, proxy.
  */
-import type { RepositoryUrl } from '../../gatewaysync/repository-url.ts'
-import type { GatewaySyncSpec } from '../../gatewaysync/spec.ts'
+import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
+import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
 import { type Access, anonymousAccess, type Credentials } from '../access.ts'
 import { addressesOf, type Network } from '../connect.ts'
 import { proxyFor } from '../proxy.ts'

@@ -3,7 +3,7 @@
  */
 import { backoffMs, systemClock } from '../../../runtime/clock.ts'
 import { apiVersion, podAnnotations, syncReportKind } from '../../../runtime/gatewaysync/names.ts'
-import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
+import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
 import { podType, syncReportType } from '../../../runtime/kube/types.ts'
 import type { Installation } from '../../support/installation.ts'
 import { chartPod } from '../../support/pods.ts'

@@ -2,7 +2,7 @@
  * What the GatewaySyncs of the cluster say, as whoever watches them learns it.
  */
 import { systemClock } from '../../../runtime/clock.ts'
-import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
+import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
 import { gatewaySyncType } from '../../../runtime/kube/types.ts'
 import { silentLog } from '../../../runtime/log.ts'

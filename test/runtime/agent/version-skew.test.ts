@@ -5,9 +5,9 @@
 import t from 'tap'
 import * as v from 'valibot'
 import { desiredSync, type FollowedSync } from '../../../runtime/agent/desired.ts'
-import { type GatewayPod, observeGateways, parseReport } from '../../../runtime/gatewaysync/gateways.ts'
-import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/profile.ts'
-import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
+import { type GatewayPod, observeGateways, parseReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
+import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
 
 const commit = 'a'.repeat(40)
 const facts = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }

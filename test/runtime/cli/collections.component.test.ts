@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
-import { ruleIds } from '../../../runtime/collections/rules.ts'
+import { ruleIds } from '../../../runtime/collections/rules/rules.ts'
 import { config, type Files, modeJson, resource, root, validTree } from '../../support/collection-tree.ts'
 import { makeRepository, type Repository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findHosts, hostsIn } from '../../../runtime/collections/hosts.ts'
+import { findHosts, hostsIn } from '../../../runtime/collections/rules/hosts.ts'
 
 void t.test('hosts of URLs, JDBC URLs, addresses and host keys are found', async (t) => {
   const rows: [string, string, string[]][] = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createKeyTable } from '../../../runtime/collections/key-table.ts'
+import { createKeyTable } from '../../../runtime/collections/rules/key-table.ts'
 
 void t.test('a name is found again, however many share its slots', async (t) => {
   const name = fc.oneof(fc.string({ maxLength: 3 }), fc.integer({ min: 0, max: 100 }).map(String))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { configuredMode, findMode, modeInArgument, modeInIgnitionConf } from '../../../runtime/collections/mode.ts'
+import { configuredMode, findMode, modeInArgument, modeInIgnitionConf } from '../../../runtime/collections/model/mode.ts'
 
 void t.test('the argument wins over ignition.conf, that over the environment', async (t) => {
   const all = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Entry } from '../../../runtime/collections/listing.ts'
+import type { Entry } from '../../../runtime/collections/model/listing.ts'
 import {
   byPath,
   filesBelow,
@@ -10,7 +10,7 @@ import {
   putFile,
   removeFile,
   unpackFiles,
-} from '../../../runtime/collections/packed-files.ts'
+} from '../../../runtime/collections/model/packed-files.ts'
 
 const name = fc.constantFrom('a', 'ab', 'a b', 'é', '\u{1F600}', 'x\ny', 'b')
 const path = fc.array(name, { minLength: 2, maxLength: 4 }).map((names) => names.join('/'))

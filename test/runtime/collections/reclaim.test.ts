@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createReclaimer } from '../../../runtime/collections/reclaim.ts'
+import { createReclaimer } from '../../../runtime/collections/gate/collect-garbage.ts'
 
 const mib = 1024 * 1024
 

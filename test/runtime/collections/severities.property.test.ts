@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
-import { gateSeverity, parseSettings, repositorySeverity } from '../../../runtime/collections/severities.ts'
+import { gateSeverity, parseSettings, repositorySeverity } from '../../../runtime/collections/rules/severities.ts'
 
 const glob = fc.oneof(fc.string({ maxLength: 40 }), fc.stringMatching(/^[[\](){}*?!+@|/a-z.\\-]{0,40}$/))
 const text = fc.oneof(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gateSeverity, noSettings, parseSettings, repositorySeverity } from '../../../runtime/collections/severities.ts'
+import { gateSeverity, noSettings, parseSettings, repositorySeverity } from '../../../runtime/collections/rules/severities.ts'
 
 const settings = parseSettings(`
 rules:

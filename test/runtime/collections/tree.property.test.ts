@@ -1,12 +1,12 @@
 import { foldName } from '../../../runtime/gatewaysync/values.ts'
 import fc from 'fast-check'
 import t from 'tap'
-import { checkCollections } from '../../../runtime/collections/check.ts'
-import { decidingCollections, effectiveSet, familyOf, lineage } from '../../../runtime/collections/inheritance.ts'
-import { listingOf } from '../../../runtime/collections/listing.ts'
-import { parseMode, parseResource } from '../../../runtime/collections/manifests.ts'
-import { compactJson, members, signatureOf } from '../../../runtime/collections/signature.ts'
-import { buildTree, pathsOf } from '../../../runtime/collections/tree.ts'
+import { checkCollections } from '../../../runtime/collections/check/check.ts'
+import { decidingCollections, effectiveSet, familyOf, lineage } from '../../../runtime/collections/model/inheritance.ts'
+import { listingOf } from '../../../runtime/collections/model/listing.ts'
+import { parseMode, parseResource } from '../../../runtime/collections/model/manifests.ts'
+import { compactJson, members, signatureOf } from '../../../runtime/collections/rules/signature.ts'
+import { buildTree, pathsOf } from '../../../runtime/collections/model/tree.ts'
 import { modeJson, root, validTree } from '../../support/collection-tree.ts'
 
 const signal = new AbortController().signal

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { effectiveSet, familyOf, readingOrder } from '../../../runtime/collections/inheritance.ts'
-import { parseMode } from '../../../runtime/collections/manifests.ts'
-import { findRoots } from '../../../runtime/collections/roots.ts'
-import { buildTree } from '../../../runtime/collections/tree.ts'
+import { effectiveSet, familyOf, readingOrder } from '../../../runtime/collections/model/inheritance.ts'
+import { parseMode } from '../../../runtime/collections/model/manifests.ts'
+import { findRoots } from '../../../runtime/collections/model/roots.ts'
+import { buildTree } from '../../../runtime/collections/model/tree.ts'
 import { modeJson } from '../../support/collection-tree.ts'
 
 const treeOf = (...paths: string[]) =>

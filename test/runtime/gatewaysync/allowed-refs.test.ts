@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isRefAllowed } from '../../../runtime/gatewaysync/allowed-refs.ts'
+import { isRefAllowed } from '../../../runtime/gatewaysync/decide/allowed-refs.ts'
 
 const hash = 'a'.repeat(40)
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import * as v from 'valibot'
-import { glob } from '../../../runtime/gatewaysync/fields.ts'
+import { glob } from '../../../runtime/gatewaysync/schema/fields.ts'
 import { brokenGlobRule, brokenRefGlobRule, createExcluder, createMatcher, requireGlob } from '../../../runtime/gatewaysync/glob.ts'
 
 void t.test('a glob that cannot match what is meant is refused where it is written, with the reason', async (t) => {

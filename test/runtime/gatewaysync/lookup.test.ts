@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
-import { dueForLookup, type LastLookup, type SharedLookup } from '../../../runtime/gatewaysync/lookup.ts'
-import type { Wanted } from '../../../runtime/gatewaysync/request.ts'
-import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
+import { dueForLookup, type LastLookup, type SharedLookup } from '../../../runtime/gatewaysync/decide/lookup.ts'
+import type { Wanted } from '../../../runtime/gatewaysync/decide/request.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
 import { parseCommitHash, parseRefName } from '../../../runtime/gatewaysync/values.ts'
 
 const commitA = parseCommitHash('a'.repeat(40))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import * as v from 'valibot'
-import { parseRepositoryUrl } from '../../../runtime/gatewaysync/repository-url.ts'
-import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
+import { parseRepositoryUrl } from '../../../runtime/gatewaysync/schema/repository-url.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
 
 const understood: [string, NonNullable<ReturnType<typeof parseRepositoryUrl>>][] = [
   [

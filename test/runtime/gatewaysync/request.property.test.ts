@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { carriedOver, parseRequest, recordAnswer, recordOutcome, wantedRef } from '../../../runtime/gatewaysync/request.ts'
-import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
+import { carriedOver, parseRequest, recordAnswer, recordOutcome, wantedRef } from '../../../runtime/gatewaysync/decide/request.ts'
+import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
 import { parseRefName } from '../../../runtime/gatewaysync/values.ts'
 
 const main = parseRefName('main')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import * as v from 'valibot'
-import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
-import { summarise } from '../../../runtime/gatewaysync/summary.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
+import { summarise } from '../../../runtime/gatewaysync/decide/summary.ts'
 
 const at = '2026-01-01T00:00:00Z'
 const commit = 'a'.repeat(40)

@@ -5,8 +5,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import * as v from 'valibot'
-import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/profile.ts'
-import { gatewaySyncSpec, type GatewaySyncSpecInput } from '../../../runtime/gatewaysync/spec.ts'
+import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
+import { gatewaySyncSpec, type GatewaySyncSpecInput } from '../../../runtime/gatewaysync/schema/spec.ts'
 import { unknownMembers, withoutDefaults } from '../../../runtime/gatewaysync/without-defaults.ts'
 
 type Sync = GatewaySyncSpecInput['sync']

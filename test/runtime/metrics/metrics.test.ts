@@ -1,6 +1,6 @@
 import path from 'node:path'
 import t from 'tap'
-import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
+import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
 import { createMetrics } from '../../../runtime/metrics/metrics.ts'
 import { agentMetrics, objectMetrics, processMetrics } from '../../../runtime/metrics/table.ts'
 import { exposition, noCycles } from '../../../runtime/agent/metrics.ts'

@@ -4,8 +4,8 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { authenticate, beginProving, type Keys } from '../../../runtime/receiver/authenticate.ts'
-import type { Headers } from '../../../runtime/receiver/call.ts'
+import { authenticate, beginProving, type Keys } from '../../../runtime/receiver/prove/authenticate.ts'
+import type { Headers } from '../../../runtime/receiver/payload/headers.ts'
 
 const now = Temporal.Instant.fromEpochMilliseconds(1_614_265_330_000)
 const bytes = (text: string): Uint8Array => Buffer.from(text)

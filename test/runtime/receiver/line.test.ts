@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { type Clock, systemClock } from '../../../runtime/clock.ts'
-import { type Budget, createLines, type Turn } from '../../../runtime/receiver/line.ts'
+import { type Budget, createLines, type Turn } from '../../../runtime/receiver/request/write-queue.ts'
 
 /** Time passes only where someone waits; `writes` says when each write began. */
 function setUp(budget: Budget, { writeMs = 0, room = () => Number.POSITIVE_INFINITY } = {}) {

@@ -5,7 +5,7 @@ import t from 'tap'
 import { shortRef } from '../../../runtime/gatewaysync/values.ts'
 import { parseBody } from '../../../runtime/http/body.ts'
 import { bodyLimits } from '../../../runtime/receiver/limits.ts'
-import { readPayload } from '../../../runtime/receiver/payload.ts'
+import { readPayload } from '../../../runtime/receiver/payload/payload.ts'
 import { sharedData } from '../../support/requires.ts'
 
 const eventHeaders = [

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { parseReport } from '../../../runtime/gatewaysync/gateways.ts'
+import { parseReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
 import { createStore, type GatewaySyncRecord, type PodRecord, projectReport } from '../../../runtime/reconcile/store.ts'
 
 function sync(name: string, changes: Partial<GatewaySyncRecord> = {}): GatewaySyncRecord {

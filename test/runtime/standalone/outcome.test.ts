@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
-import type { SyncReportStatus } from '../../../runtime/gatewaysync/report.ts'
-import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/status.ts'
+import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
+import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
 import { outcomeOf } from '../../../runtime/standalone/outcome.ts'
 
 const ready: GatewaySyncStatus = {

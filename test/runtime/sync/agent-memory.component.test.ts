@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
+import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
 import { root } from '../../support/collection-tree.ts'
 import { startGitHost } from '../../support/git-host.ts'
 import { imageEnvironment, imageFlags } from '../../support/image-flags.ts'

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
+import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
 import type { CycleResult, Wanted } from '../../../runtime/sync/cycle.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
 import { syncedFolder } from '../../support/synced-folder.ts'

@@ -5,7 +5,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFil
 import path from 'node:path'
 import t from 'tap'
 import * as v from 'valibot'
-import { syncReportStatus } from '../../../runtime/gatewaysync/report.ts'
+import { syncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
 import { profileOf } from '../../support/memory-source.ts'
 import { syncedFolder } from '../../support/synced-folder.ts'
 

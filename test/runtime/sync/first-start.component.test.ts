@@ -5,8 +5,8 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import path from 'node:path'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
-import { currentBootId, sinceBootMs } from '../../../runtime/sync/boot.ts'
-import { sinceFirstStart } from '../../../runtime/sync/first-start.ts'
+import { currentBootId, sinceBootMs } from '../../../runtime/sync/disk/clean-marker.ts'
+import { sinceFirstStart } from '../../../runtime/sync/disk/first-start.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
 const hourMs = 3_600_000

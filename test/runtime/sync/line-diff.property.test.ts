@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { lineDiff } from '../../../runtime/sync/line-diff.ts'
+import { lineDiff } from '../../../runtime/sync/plan/line-diff.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 

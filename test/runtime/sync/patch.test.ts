@@ -1,7 +1,7 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { Fault } from '../../../runtime/fault.ts'
-import { applySettings } from '../../../runtime/sync/patch.ts'
+import { applySettings } from '../../../runtime/sync/render/patch.ts'
 
 function applied(text: string, settings: Readonly<Record<string, string>>): string {
   try {

@@ -5,10 +5,10 @@ import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { type Clock, systemClock } from '../../../runtime/clock.ts'
-import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
-import { currentBootId } from '../../../runtime/sync/boot.ts'
+import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
+import { currentBootId } from '../../../runtime/sync/disk/clean-marker.ts'
 import type { CycleResult, Wanted } from '../../../runtime/sync/cycle.ts'
-import { encodeLine } from '../../../runtime/sync/manifest.ts'
+import { encodeLine } from '../../../runtime/sync/model/manifest.ts'
 import { memorySource, profileOf, type Tree } from '../../support/memory-source.ts'
 import { syncedFolder } from '../../support/synced-folder.ts'
 

@@ -6,8 +6,8 @@ import path from 'node:path'
 import { filters, Liquid } from 'liquidjs'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
-import type { TemplateContext } from '../../../runtime/sync/context.ts'
-import { createTemplateEngine } from '../../../runtime/sync/template.ts'
+import type { TemplateContext } from '../../../runtime/sync/render/context.ts'
+import { createTemplateEngine } from '../../../runtime/sync/render/template.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
 const context: TemplateContext = {

@@ -5,7 +5,7 @@
  */
 import { systemClock } from '../../../runtime/clock.ts'
 import { deliveryClient } from '../../../runtime/delivery/client.ts'
-import type { ResolvedProfile } from '../../../runtime/gatewaysync/profile.ts'
+import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'

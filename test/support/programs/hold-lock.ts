@@ -1,8 +1,8 @@
 /** `hold-lock.ts <dataDir>`: tries to take the lock of a data directory, says `held` or the reason, and stays until its stdin ends. */
 import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
-import { ensureEngineFolder, ownershipOf } from '../../../runtime/sync/disk.ts'
-import { takeLock } from '../../../runtime/sync/lock.ts'
+import { ensureEngineFolder, ownershipOf } from '../../../runtime/sync/disk/disk.ts'
+import { takeLock } from '../../../runtime/sync/disk/lock.ts'
 
 const [dataDir = ''] = process.argv.slice(2)
 try {

@@ -1,7 +1,7 @@
 /**
  * Rows about collections: their folders, their manifests, their inheritance.
  */
-import type { RuleId } from '../../../runtime/collections/rules.ts'
+import type { RuleId } from '../../../runtime/collections/rules/rules.ts'
 import { config, modeJson, resource, validTree } from '../collection-tree.ts'
 import { changed, withResource, type Row } from './row.ts'
 

@@ -1,7 +1,7 @@
 /**
  * Rows about what resources hold, and about files that belong to none.
  */
-import type { RuleId } from '../../../runtime/collections/rules.ts'
+import type { RuleId } from '../../../runtime/collections/rules/rules.ts'
 import { config, modeJson, resource, root } from '../collection-tree.ts'
 import { changed, manifest, systemProperties, withResource, type Row } from './row.ts'
 

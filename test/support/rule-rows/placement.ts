@@ -1,7 +1,7 @@
 /**
  * Rows about where resources stand: in which collection, and under which name.
  */
-import type { RuleId } from '../../../runtime/collections/rules.ts'
+import type { RuleId } from '../../../runtime/collections/rules/rules.ts'
 import { config, modeJson, resource, root } from '../collection-tree.ts'
 import { changed, manifest, withResource, type Row } from './row.ts'
 

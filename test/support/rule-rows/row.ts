@@ -1,7 +1,7 @@
 /**
  * What rows about the rules are made of: a valid tree in which one thing is broken.
  */
-import type { CheckOptions } from '../../../runtime/collections/check.ts'
+import type { CheckOptions } from '../../../runtime/collections/check/check.ts'
 import { type Files, root, validTree } from '../collection-tree.ts'
 
 /** `findings` as `<severity> <rule> <path>`; the path is relative to the root where it lies in it. */

@@ -1,0 +1,89 @@
+/**
+ * A directory as a listing. Links are never followed, `.git` is never entered, and neither are folders of dependencies and submodules: a
+ * commit of the directory holds no file of theirs.
+ */
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import path from 'node:path'
+import { Fault } from '../fault.ts'
+import type { Entry, Listing } from '../collections/model/listing.ts'
+
+const batchSize = 1_000
+const chunkBytes = 256 * 1024
+/** More files than this is no configuration. */
+const maxFiles = 500_000
+const notEntered = new Set(['.git', 'node_modules'])
+
+/**
+ * The files of a directory, or of the file or folder `below` it; paths are relative to the directory. Throws InvalidConfiguration where a
+ * folder or file cannot be read, or where there are too many files.
+ */
+export function directoryListing(folder: string, below = ''): Listing {
+  return {
+    async *list(signal) {
+      let batch: Entry[] = []
+      let count = 0
+      for (const entry of walk(folder, below)) {
+        if ((count += 1) > maxFiles) throw new Fault('InvalidConfiguration', `${folder} holds more than ${maxFiles} files`)
+        batch.push(entry)
+        if (batch.length < batchSize) continue
+        signal.throwIfAborted()
+        yield batch
+        batch = []
+      }
+      if (batch.length > 0) yield batch
+    },
+    async read(entries, sink, signal) {
+      const chunk = Buffer.allocUnsafe(chunkBytes)
+      for (const entry of entries) {
+        signal.throwIfAborted()
+        const file = openFile(path.join(folder, entry.path))
+        try {
+          sink.begin(entry, fstatSync(file).size)
+          for (let size = readSync(file, chunk); size > 0; size = readSync(file, chunk)) sink.data(chunk.subarray(0, size))
+          sink.end()
+        } finally {
+          closeSync(file)
+        }
+      }
+    },
+  }
+}
+
+function* walk(folder: string, below: string): Generator<Entry> {
+  const self = lstatSync(path.join(folder, below), { throwIfNoEntry: false })
+  if (self?.isFile() === true) yield { path: below }
+  else if (self?.isDirectory() === true) yield* walkFolder(folder, below)
+}
+
+function* walkFolder(folder: string, below: string): Generator<Entry> {
+  for (const entry of readFolder(path.join(folder, below))) {
+    const name = below === '' ? entry.name : `${below}/${entry.name}`
+    if (entry.isDirectory() && !notEntered.has(entry.name) && !isRepository(path.join(folder, name))) yield* walkFolder(folder, name)
+    else if (entry.isFile()) yield { path: name }
+  }
+}
+
+/** A folder with a `.git` of its own; that of a submodule is a file. */
+function isRepository(folder: string): boolean {
+  return lstatSync(path.join(folder, '.git'), { throwIfNoEntry: false }) !== undefined
+}
+
+function readFolder(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    throw new Fault('InvalidConfiguration', `${folder} cannot be read: ${codeOf(error)}`, { cause: error })
+  }
+}
+
+function openFile(file: string): number {
+  try {
+    return openSync(file, 'r')
+  } catch (error) {
+    throw new Fault('InvalidConfiguration', `${file} cannot be read: ${codeOf(error)}`, { cause: error })
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

@@ -1,0 +1,44 @@
+/**
+ * One resource and its content in, findings out. Pure.
+ */
+import { hash } from 'node:crypto'
+import { resourceChecks } from '../rules/checks.ts'
+import type { ResourceContent } from './read-resources.ts'
+import { type Digest, inRoot, type ResourceContext, type ResourceFacts } from '../rules/input.ts'
+import { type Judged, type Step, unremarkable } from './remembered.ts'
+import { signatureAttribute } from '../rules/signature.ts'
+
+/** What the checks of resources say; what the resource overrides must have been judged. */
+export function judge(content: ResourceContent, { base: overridden, isRepeated, everywhere }: Step, context: ResourceContext): Judged {
+  const { resource, collection, hashes, json, pointers, manifest: parsed } = content
+  const own = isRepeated ? digestOf(content) : undefined
+  const digest = overridden?.judged?.digest
+  const base = overridden === undefined || digest === undefined ? undefined : { ...digest, collection: overridden.collection.name }
+  const hashed = (file: string): string | undefined => hashes.get(file)
+  const path = inRoot(context, resource.folder)
+  const facts: ResourceFacts = { collection, resource, path, parsed, hash: hashed, json, pointers, base, own }
+  const found = resourceChecks.flatMap(([rule, check]) => [...check(facts, context)].map((each) => [rule, each] as const))
+  if (found.length === 0 && own === undefined && overridden === undefined && !everywhere) return unremarkable
+  return { found, digest: own, base: overridden?.resource.folder, everywhere }
+}
+
+/** Equal for resources that a gateway would treat alike: who changed them last, and when, does not count. */
+function digestOf({ hashes, manifest: parsed, resource: { folder } }: ResourceContent): Digest {
+  if (parsed.kind !== 'ok') return { digest: folder, overridable: true }
+  const { manifest } = parsed
+  const attributes = Object.entries(manifest.attributes ?? {}).filter(
+    ([name]) => name !== signatureAttribute && name !== 'lastModification',
+  )
+  const files = [...hashes].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const parts = { ...manifest, attributes: attributes.toSorted(([a], [b]) => (a < b ? -1 : 1)), files }
+  return { digest: hash('sha256', textOf(parts, folder)), overridable: manifest.overridable }
+}
+
+/** JSON of a hostile depth cannot be written; it then equals nothing else. */
+function textOf(value: unknown, folder: string): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return folder
+  }
+}

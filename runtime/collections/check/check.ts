@@ -1,0 +1,110 @@
+/**
+ * Would a gateway start with this tree? Runs every check over one root of a listing. Names first, then contents in one stream, so that
+ * memory follows the number of files and not their size.
+ */
+import { treeChecks } from '../rules/checks.ts'
+import { type CheckReport, type Collector, type CollectorOptions, createCollector } from '../rules/findings.ts'
+import { type Found, overriddenEverywhere, type TreeFacts } from '../rules/input.ts'
+import { familyOf } from '../model/inheritance.ts'
+import { judgeSteps } from './check-steps.ts'
+import { type Listing, readTexts } from '../model/listing.ts'
+import { maxManifestBytes, type ParsedMode, parseMode } from '../model/manifests.ts'
+import { type PackedFiles, packListing } from '../model/packed-files.ts'
+import { createLearner, type Judged, learned, type Memory, planSteps, rememberedFindings, type Size, type Step } from './remembered.ts'
+import type { RuleId } from '../rules/rules.ts'
+import { type Tree, treeOf } from '../model/tree.ts'
+
+export type CheckOptions = CollectorOptions & {
+  /** Folder that holds the collections; `''` is the top. */
+  root: string
+  /** Whether gateways get `core` from this tree. Default: whether the tree has it. */
+  coreDelivered?: boolean | undefined
+  /** Files are templates: what they hold is known only once they are rendered. */
+  templated?: boolean | undefined
+  /** What the listing holds, where that is known. */
+  files?: PackedFiles | undefined
+  /** Called when little is in use. */
+  reclaim?: (() => void) | undefined
+  /** What is remembered of the same root; this check's takes its place. */
+  memory?: Memory | undefined
+}
+
+/** A resource is some 700 bytes while it is read, and a reader costs as much as some 30 of them. */
+const stepsAtOnce = 2_000
+
+/** Checks one root of a listing. Throws what reading throws; no content makes it throw. */
+export async function checkCollections(listing: Listing, options: CheckOptions, signal: AbortSignal): Promise<CheckReport> {
+  const { memory } = options
+  const { facts } = await readTree(listing, options, signal)
+  const collector = createCollector(options, facts.family)
+  const inTree: (readonly [RuleId, Found])[] = []
+  for (const [rule, check] of treeChecks) {
+    if (options.templated === true && rule === 'invalid-config-mode') continue
+    for (const found of check(facts)) {
+      collector.add(rule, found)
+      if (memory !== undefined && inTree.length <= rememberedFindings) inTree.push([rule, found])
+    }
+  }
+  const inResources =
+    options.templated === true ? new Map<string, Judged>() : await checkContents(listing, facts, collector, options, signal)
+  const size = sizeOf(facts.tree)
+  if (memory !== undefined) memory.learned = learned(facts, inTree, inResources, size)
+  return collector.report(size)
+}
+
+function sizeOf({ collections }: Tree): Size {
+  return {
+    resources: collections.reduce((sum, { resources }) => sum + resources.length, 0),
+    collections: collections.filter(({ manifest }) => manifest !== undefined).length,
+  }
+}
+
+/** Lists the tree and reads the manifests of its collections. */
+export async function readTree(
+  listing: Listing,
+  { root, modesInUse, coreDelivered, files }: Pick<CheckOptions, 'root' | 'modesInUse' | 'coreDelivered' | 'files'>,
+  signal: AbortSignal,
+): Promise<{ facts: TreeFacts }> {
+  const tree = treeOf(files ?? (await packListing(listing, root, signal)), root)
+  const modes = await readModes(listing, tree, signal)
+  const family = familyOf(tree, modes)
+  const delivered = coreDelivered ?? family.byName.has('core')
+  return {
+    facts: { root, tree, family, modes, modesInUse, coreDelivered: delivered, overriddenEverywhere: overriddenEverywhere(family) },
+  }
+}
+
+async function readModes(listing: Listing, { collections }: Tree, signal: AbortSignal): Promise<Map<string, ParsedMode>> {
+  const manifests = collections.flatMap(({ manifest }) => manifest ?? [])
+  const texts = await readTexts(listing, manifests, maxManifestBytes, signal)
+  return new Map(collections.flatMap(({ name, manifest }) => (manifest === undefined ? [] : [[name, parseMode(texts.get(manifest.path))]])))
+}
+
+/** Reads what is not remembered; findings come in one order, whatever was read. Returns what to remember: nothing, where that is too much. */
+async function checkContents(
+  listing: Listing,
+  facts: TreeFacts,
+  collector: Collector,
+  { memory, reclaim }: CheckOptions,
+  signal: AbortSignal,
+): Promise<Map<string, Judged> | undefined> {
+  const learner = createLearner(memory !== undefined)
+  const judgeAll = async (steps: readonly Step[]): Promise<void> => {
+    const unread = steps.filter(({ judged }) => judged === undefined)
+    if (unread.length > 0) await judgeSteps(listing, unread, facts, signal)
+    for (const step of steps) {
+      for (const [rule, found] of step.judged?.found ?? []) collector.add(rule, found)
+      learner.learn(step)
+    }
+  }
+  let steps: Step[] = []
+  for (const step of planSteps(facts, memory)) {
+    steps.push(step)
+    if (steps.length < stepsAtOnce) continue
+    await judgeAll(steps)
+    steps = []
+    reclaim?.()
+  }
+  await judgeAll(steps)
+  return learner.known()
+}

@@ -1,0 +1,150 @@
+/**
+ * Reads resources in one stream and hands over one after the other: the hash of each file, and the JSON of small ones. Never holds more
+ * than one resource.
+ */
+import { createHash, hash, type Hash } from 'node:crypto'
+import { type Complexity, createCounter, isWithinComplexity } from '../../json-scan.ts'
+import type { ContentSink, Entry, Listing } from '../model/listing.ts'
+import { isLfsPointer } from '../model/lfs-pointer.ts'
+import { maxManifestBytes, type ParsedResource, parseResource } from '../model/manifests.ts'
+import type { Resource } from '../model/resources.ts'
+import type { Collection } from '../model/tree.ts'
+import { nameInResource } from '../rules/input.ts'
+
+export type Placed = { collection: Collection; resource: Resource }
+
+/** `json` holds the parsed JSON files other than the manifest; `pointers` the paths of files that are pointers of Git LFS. */
+export type ResourceContent = Placed & {
+  manifest: ParsedResource
+  hashes: ReadonlyMap<string, string>
+  json: ReadonlyMap<string, unknown>
+  pointers: readonly string[]
+}
+
+/** Larger files are hashed as they stream by, and not searched. */
+const maxHeldBytes = maxManifestBytes
+
+/** The JSON of one resource that is parsed, in all its files; it is held at once, and costs up to 60 bytes for each of these. */
+const maxComplexity: Complexity = { depth: 64, keys: 40_000, containers: 40_000, entries: 150_000 }
+
+export async function readResources(
+  listing: Listing,
+  placed: readonly Placed[],
+  take: (content: ResourceContent) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const entries = placed.flatMap(({ resource }) => [resource.manifest, ...resource.files])
+  await listing.read(entries, createSink(placed, take), signal)
+}
+
+type Open = {
+  manifest: ParsedResource
+  hashes: Map<string, string>
+  json: Map<string, unknown>
+  pointers: string[]
+  parsed: Complexity
+  left: number
+}
+
+function createSink(placed: readonly Placed[], take: (content: ResourceContent) => void): ContentSink {
+  const file = createFileReader()
+  let index = 0
+  let open: Open | undefined
+  let entry: Entry = { path: '' }
+  const current = (): Placed => {
+    const now = placed[index]
+    if (now === undefined) throw new Error('the listing gave more contents than were asked for')
+    return now
+  }
+  return {
+    begin(next, size) {
+      open ??= {
+        manifest: parseResource(undefined),
+        hashes: new Map(),
+        json: new Map(),
+        pointers: [],
+        parsed: none,
+        left: 1 + current().resource.files.length,
+      }
+      entry = next
+      file.begin(size)
+    },
+    data: (chunk) => file.data(chunk),
+    end() {
+      const { resource, collection } = current()
+      if (open === undefined) return
+      const held = file.held()
+      if (held !== undefined && isLfsPointer(held)) open.pointers.push(entry.path)
+      if (entry.path === resource.manifest.path) open.manifest = parseResource(held)
+      else {
+        const name = nameInResource(resource, entry.path)
+        open.hashes.set(name, file.hash())
+        const bytes = name.endsWith('.json') ? held : undefined
+        const sum = bytes === undefined ? undefined : withMore(open.parsed, bytes)
+        if (sum !== undefined) {
+          open.parsed = sum
+          const value = parseJson(bytes)
+          if (value !== undefined) open.json.set(name, value)
+        }
+      }
+      open.left -= 1
+      if (open.left > 0) return
+      const { manifest, hashes, json, pointers } = open
+      open = undefined
+      index += 1
+      take({ collection, resource, manifest, hashes, json, pointers })
+    },
+  }
+}
+
+/**
+ * Takes one file after the other into the same memory: with a buffer and a hash object for each, the collector falls behind on a large
+ * repository.
+ */
+function createFileReader() {
+  let buffer = Buffer.allocUnsafe(64 * 1024)
+  let length = 0
+  let streamed: Hash | undefined
+  return {
+    begin(size: number): void {
+      length = 0
+      streamed = size > maxHeldBytes ? createHash('sha256') : undefined
+      if (streamed === undefined && size > buffer.length) buffer = Buffer.allocUnsafe(size)
+    },
+    data(chunk: Uint8Array): void {
+      if (streamed === undefined && length + chunk.length > buffer.length) {
+        // It has grown since it was listed.
+        streamed = createHash('sha256').update(buffer.subarray(0, length))
+      }
+      if (streamed === undefined) buffer.set(chunk, length)
+      else streamed.update(chunk)
+      length += chunk.length
+    },
+    /** The content until the next `begin`; undefined where it is too large to be held. */
+    held: (): Uint8Array | undefined => (streamed === undefined ? buffer.subarray(0, length) : undefined),
+    hash: (): string => (streamed === undefined ? hash('sha256', buffer.subarray(0, length), 'hex') : streamed.digest('hex')),
+  }
+}
+
+const none: Complexity = { depth: 0, keys: 0, containers: 0, entries: 0 }
+
+/** What is parsed of a resource with one more file; undefined where that is too much. */
+function withMore(parsed: Complexity, bytes: Uint8Array): Complexity | undefined {
+  const counter = createCounter()
+  counter.take(bytes)
+  const { depth, keys, containers, entries } = counter.counted()
+  const sum = { depth, keys: parsed.keys + keys, containers: parsed.containers + containers, entries: parsed.entries + entries }
+  return isWithinComplexity(sum, maxComplexity) ? sum : undefined
+}
+
+/** Data files are the gateway's business: what cannot be read is not searched. */
+function parseJson(bytes: Uint8Array | undefined): unknown {
+  if (bytes === undefined) return undefined
+  try {
+    return JSON.parse(decoder.decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: false })

@@ -1,0 +1,39 @@
+/**
+ * What the gate keeps of earlier commits, within bounds: the latest of each line and delivery, the ones in use longest.
+ */
+import type { Kept } from './delivered.ts'
+
+/** Some 200 bytes each, with what was found in them. A larger repository is judged from its full list each time. */
+const maxFiles = 40_000
+/** Most hold no file at all, for their repositories have no collections. */
+const maxContents = 1_000
+
+export type KeptContents = {
+  /** Takes it out: what is changed while a commit is judged is kept again only when that went well. */
+  take(key: string): Kept | undefined
+  set(key: string, kept: Kept): void
+}
+
+export function createKeptContents(): KeptContents {
+  const contents = new Map<string, Kept>()
+  let files = 0
+  const take = (key: string): Kept | undefined => {
+    const kept = contents.get(key)
+    contents.delete(key)
+    files -= kept?.files.count ?? 0
+    return kept
+  }
+  return {
+    take,
+    set(key, kept) {
+      take(key)
+      if (kept.files.count > maxFiles) return
+      contents.set(key, kept)
+      files += kept.files.count
+      for (const oldest of contents.keys()) {
+        if (files <= maxFiles && contents.size <= maxContents) return
+        take(oldest)
+      }
+    },
+  }
+}

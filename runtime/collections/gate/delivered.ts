@@ -1,0 +1,217 @@
+/**
+ * The delivered files of a commit that stand in collections, for the gate. What one commit held is kept, so that the next one costs a
+ * list of what changed and not a list of everything.
+ */
+import type { CommitHash } from '../../gatewaysync/values.ts'
+import type { Placed } from '../check/read-resources.ts'
+import type { Delivery } from './coverage.ts'
+import type { Difference, Entry, Listing, VersionedListing } from '../model/listing.ts'
+import {
+  appendFile,
+  emptyFiles,
+  filesBelow,
+  hasFile,
+  inOrder,
+  mergeFiles,
+  type PackedFiles,
+  pathsIn,
+  putFile,
+  removeFile,
+} from '../model/packed-files.ts'
+import type { Learned, Memory } from '../check/remembered.ts'
+import { unaryName } from '../model/resources.ts'
+import { findRoots, rootOf } from '../model/roots.ts'
+import { settingsFile } from '../rules/severities.ts'
+import { buildTree, manifestName, modeManifest, nameOf, unaryManifestName } from '../model/tree.ts'
+
+/** What one delivery has of a commit. */
+export type DeliveredContent = {
+  /** The repository's own settings. */
+  settings: Entry | undefined
+  roots: readonly string[]
+  /** The delivered files below the roots. */
+  files: PackedFiles
+  /** What is remembered of a root, and what was changed since. */
+  memory(root: string): Memory
+}
+
+/** What is kept of a delivery once it was judged; what was learned is by root. */
+export type Kept = Pick<DeliveredContent, 'settings' | 'roots' | 'files'> & {
+  commit: CommitHash
+  learned: ReadonlyMap<string, Learned | undefined>
+}
+
+/** A difference with more changes than this costs more than a list. */
+const maxChanges = 5_000
+/** Each moves what follows it. */
+const maxChangesInPlace = 200
+
+/**
+ * Gives the content of one delivery after the other, so that no two are held at once. What was kept of an earlier commit becomes this
+ * one's; undefined: nothing was. Throws what listing throws.
+ */
+export function contentReader(listing: VersionedListing, deliveries: readonly Delivery[]) {
+  let first: ReturnType<typeof findContents> | undefined
+  let difference: { from: CommitHash; changes: readonly Difference[] | undefined } | undefined
+  return async (delivery: Delivery, kept: Kept | undefined, signal: AbortSignal): Promise<DeliveredContent> => {
+    if (kept !== undefined) {
+      if (difference?.from !== kept.commit) difference = { from: kept.commit, changes: await differenceFrom(listing, kept.commit, signal) }
+      const content = difference.changes === undefined ? undefined : changed(kept, difference.changes, delivery)
+      if (content !== undefined) return content
+    }
+    first ??= findContents(listing, deliveries, signal)
+    const { settings, roots } = await first
+    return await listContent(listing, delivery, settings, roots.get(delivery) ?? new Set(), signal)
+  }
+}
+
+function entryOf(path: string, id: string | undefined): Entry {
+  return id === undefined || id === '' ? { path } : { path, id }
+}
+
+/** Undefined where the listing does not know the commit, or where too much has changed. */
+async function differenceFrom(
+  listing: VersionedListing,
+  from: CommitHash,
+  signal: AbortSignal,
+): Promise<readonly Difference[] | undefined> {
+  const changes: Difference[] = []
+  try {
+    for await (const batch of listing.changesSince(from, signal)) {
+      changes.push(...batch)
+      if (changes.length > maxChanges) return undefined
+    }
+    return changes
+  } catch {
+    signal.throwIfAborted()
+    // The earlier commit may be gone from the mirror; what is wrong with the mirror itself, the full list will tell.
+    return undefined
+  }
+}
+
+/** What is kept, with the changes; undefined, and nothing changed, where they make a root that was none. */
+function changed(kept: Kept, changes: readonly Difference[], { delivered }: Delivery): DeliveredContent | undefined {
+  const puts = changes.filter(({ path, gone }) => !gone && delivered(path))
+  if (puts.some(({ path }) => isNewRoot(rootOf(path), kept.roots))) return undefined
+  const inRoots = puts.filter(({ path }) => kept.roots.some((root) => isBelow(path, root)))
+  const gone = changes.filter(({ path, gone: isGone }) => isGone && hasFile(kept.files, path))
+  const onlyContents = gone.length === 0 && inRoots.every(({ path }) => nameOf(path) !== modeManifest && hasFile(kept.files, path))
+  const files = changedFiles(kept.files, gone, inRoots)
+  return {
+    settings: settingsAfter(kept, changes),
+    roots: gone.length === 0 ? kept.roots : findRoots(pathsIn(files)),
+    files,
+    memory: (root) => ({
+      learned: kept.learned.get(root),
+      touched: foldersAbove(changes, root),
+      remade: foldersRemade(changes, root),
+      resourceAt: onlyContents ? (folder) => resourceAt(files, folder, root) : undefined,
+    }),
+  }
+}
+
+function isNewRoot(root: string | undefined, roots: readonly string[]): boolean {
+  return root !== undefined && !roots.includes(root)
+}
+
+function settingsAfter(kept: Kept, changes: readonly Difference[]): Entry | undefined {
+  const change = changes.find(({ path }) => path === settingsFile)
+  if (change === undefined) return kept.settings
+  return change.gone ? undefined : entryOf(settingsFile, change.id)
+}
+
+/** In place where that is quicker than a new list. */
+function changedFiles(files: PackedFiles, gone: readonly Difference[], puts: readonly Difference[]): PackedFiles {
+  if (gone.length + puts.length <= maxChangesInPlace) {
+    for (const { path } of gone) removeFile(files, path)
+    for (const { path, id } of puts) putFile(files, entryOf(path, id))
+    return files
+  }
+  return mergeFiles(
+    files,
+    gone.map(({ path }) => path),
+    puts.map(({ path, id }) => entryOf(path, id)),
+  )
+}
+
+/** The resource in a folder of a root, where nothing above makes the folder part of another. */
+function resourceAt(files: PackedFiles, folder: string, root: string): Placed | undefined {
+  const inside = root === '' ? '' : `${root}/`
+  const holds = (above: string, name: string): boolean => hasFile(files, `${inside}${above}/${name}`)
+  if (!holds(folder, manifestName) && !holds(folder, unaryManifestName)) return undefined
+  const segments = folder.split('/')
+  for (let depth = 3; depth < segments.length; depth += 1) {
+    const above = segments.slice(0, depth).join('/')
+    if (holds(above, manifestName) || (segments[depth] === unaryName && holds(above, unaryManifestName))) return undefined
+  }
+  for (const collection of buildTree(filesBelow(files, `${inside}${folder}`), root).collections) {
+    const resource = collection.resources.find((each) => each.folder === folder)
+    if (resource !== undefined) return { collection, resource }
+  }
+  return undefined
+}
+
+type Found = { settings: Entry | undefined; roots: ReadonlyMap<Delivery, ReadonlySet<string>> }
+
+/** What has to be known before files are listed, so that of a large repository no more is held than what is judged. */
+async function findContents(listing: Listing, deliveries: readonly Delivery[], signal: AbortSignal): Promise<Found> {
+  const found = new Map(deliveries.map((delivery) => [delivery, new Set<string>()]))
+  let settings: Entry | undefined
+  for await (const batch of listing.list(signal)) {
+    settings ??= batch.find(({ path }) => path === settingsFile)
+    for (const { path } of batch) {
+      const root = rootOf(path)
+      if (root === undefined) continue
+      for (const [delivery, roots] of found) if (!roots.has(root) && delivery.delivered(path)) roots.add(root)
+    }
+  }
+  return { settings, roots: found }
+}
+
+async function listContent(
+  listing: Listing,
+  { delivered }: Delivery,
+  settings: Entry | undefined,
+  roots: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<DeliveredContent> {
+  const files = emptyFiles()
+  if (roots.size > 0) {
+    for await (const batch of listing.list(signal)) {
+      for (const entry of batch) if (isBelowAny(entry.path, roots) && delivered(entry.path)) appendFile(files, entry)
+    }
+  }
+  return {
+    settings,
+    roots: [...roots].toSorted(),
+    files: inOrder(files),
+    memory: () => ({ learned: undefined, touched: new Set(), remade: new Set(), resourceAt: undefined }),
+  }
+}
+
+function isBelowAny(path: string, roots: ReadonlySet<string>): boolean {
+  for (const root of roots) if (isBelow(path, root)) return true
+  return false
+}
+
+function isBelow(path: string, root: string): boolean {
+  return root === '' || (path.startsWith(root) && path[root.length] === '/')
+}
+
+/** Every folder above a change; relative to the root. */
+function foldersAbove(changes: readonly Difference[], root: string): Set<string> {
+  const folders = new Set<string>()
+  const start = root === '' ? 0 : root.length + 1
+  for (const { path } of changes) {
+    if (!isBelow(path, root)) continue
+    for (let end = path.lastIndexOf('/'); end > start; end = path.lastIndexOf('/', end - 1)) folders.add(path.slice(start, end))
+  }
+  return folders
+}
+
+/** The folders whose own manifest is among the changes; relative to the root. */
+function foldersRemade(changes: readonly Difference[], root: string): Set<string> {
+  const start = root === '' ? 0 : root.length + 1
+  const manifests = changes.filter(({ path }) => isBelow(path, root) && [manifestName, unaryManifestName].includes(nameOf(path)))
+  return new Set(manifests.map(({ path }) => path.slice(start, path.lastIndexOf('/'))))
+}

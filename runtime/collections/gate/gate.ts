@@ -1,0 +1,166 @@
+/**
+ * The gate: whether a commit may be published, judged on what its profiles would deliver. One check at a time, each verdict kept, so that
+ * a hundred GatewaySyncs of one repository cost one check.
+ */
+import type { Verdict } from '../../gatewaysync/decide/decide.ts'
+import { Fault } from '../../fault.ts'
+import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
+import { type ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
+import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
+import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
+import { checkCollections, type CheckOptions } from '../check/check.ts'
+import type { Finding } from '../rules/findings.ts'
+import { deliveriesOf, deliveryKey } from './coverage.ts'
+import { contentReader } from './delivered.ts'
+import { createKeptContents, type KeptContents } from './cache.ts'
+import { type Entry, type Listing, readTexts, type VersionedListing } from '../model/listing.ts'
+import type { Memory } from '../check/remembered.ts'
+import { createReclaimer } from './collect-garbage.ts'
+import { recheckCollections } from './recheck.ts'
+import { isRuleId } from '../rules/rules.ts'
+import { gateSeverity, maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../rules/severities.ts'
+
+type VerdictItem = Extract<Verdict, { kind: 'checked' }>['items'][number]
+
+export type GateRequest = {
+  /** Every profile of the GatewaySync. */
+  profiles: readonly ResolvedProfile[]
+  validation: GatewaySyncSpec['validation']
+  /** Modes that gateways report; undefined: none is known, so every mode counts. */
+  modesInUse: readonly string[] | undefined
+  commit: CommitHash
+  /** Commits of one line resemble each other: what was learned of one is used for the next. Say a repository and a branch. */
+  line: string
+}
+
+export type Gate = {
+  /** `listing` must cover `gateRoots(profiles)`. Throws what reading throws. */
+  check(listing: VersionedListing, request: GateRequest, signal: AbortSignal): Promise<Verdict>
+}
+
+/** A verdict is at most 50 findings, some 20 KiB. */
+const keptVerdicts = 200
+const maxItems = 50
+const maxPathLength = 4096
+const maxMessageLength = 1024
+
+export function createGate(reclaim: () => void = createReclaimer()): Gate {
+  const kept = createKeptContents()
+  reclaim()
+  const verdicts = new Map<string, Verdict>()
+  let queue: Promise<unknown> = Promise.resolve()
+  const oneAtATime = async (work: () => Promise<Verdict>): Promise<Verdict> => {
+    const run = queue.then(work, work)
+    queue = run.catch(() => undefined)
+    return await run
+  }
+  const remember = (key: string, verdict: Verdict): void => {
+    verdicts.set(key, verdict)
+    const [oldest] = verdicts.keys()
+    if (verdicts.size > keptVerdicts && oldest !== undefined) verdicts.delete(oldest)
+  }
+  return {
+    async check(listing, request, signal) {
+      if (request.validation.policy === 'Off' || request.profiles.length === 0) return { kind: 'notChecked' }
+      const key = keyOf(request)
+      return await oneAtATime(async () => {
+        const known = verdicts.get(key)
+        if (known !== undefined) return known
+        signal.throwIfAborted()
+        const verdict = await judge(listing, request, kept, reclaim, signal)
+        reclaim()
+        remember(key, verdict)
+        return verdict
+      })
+    },
+  }
+}
+
+/** What decides a verdict besides the rules of this version: content, what of it is delivered, severities, modes. */
+function keyOf({ profiles, validation, modesInUse, commit }: GateRequest): string {
+  const modes = modesInUse === undefined ? 'any' : [...new Set(modesInUse.map(foldName))].toSorted()
+  return canonicalJson({ commit, modes, rules: validation.rules, delivered: profiles.map(deliveryKey) })
+}
+
+async function judge(
+  listing: VersionedListing,
+  request: GateRequest,
+  kept: KeptContents,
+  reclaim: () => void,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const deliveries = deliveriesOf(request.profiles)
+  const contentOf = contentReader(listing, deliveries)
+  const counts = { errors: 0, warnings: 0 }
+  const items = new Map<string, VerdictItem>()
+  const add = (item: VerdictItem): void => {
+    items.set(`${item.rule} ${item.path} ${item.message}`, item)
+  }
+  let options: Omit<CheckOptions, 'root'> | undefined
+  let isChecked = false
+  for (const delivery of deliveries) {
+    const key = `${request.line} ${delivery.key}`
+    const content = await contentOf(delivery, kept.take(key), signal)
+    if (options === undefined) {
+      const { settings, problem } = await readSettings(listing, content.settings, signal)
+      const severity = gateSeverity(settings, request.validation.rules)
+      options = { severity, modesInUse: request.modesInUse, decidingOnly: true, maxFindings: 500, reclaim }
+      for (const item of settingsProblems(problem, request.validation.rules)) {
+        counts.warnings += 1
+        add(item)
+      }
+    }
+    isChecked ||= content.roots.length > 0
+    const learned = new Map<string, Memory['learned']>()
+    for (const root of content.roots) {
+      const memory = content.memory(root)
+      const own = { ...options, root, templated: delivery.templated(root), files: content.files, memory }
+      const { findings, summary } = (await recheckCollections(listing, own, signal)) ?? (await checkCollections(listing, own, signal))
+      learned.set(root, memory.learned)
+      counts.errors += summary.errors
+      counts.warnings += summary.warnings
+      for (const finding of findings) add(itemOf(finding))
+    }
+    const { settings, roots, files } = content
+    kept.set(key, { commit: request.commit, settings, roots, files, learned })
+  }
+  if (!isChecked) return { kind: 'notChecked' }
+  const sorted = [...items.values()].toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
+  return { kind: 'checked', ...exact(counts, sorted), items: sorted.slice(0, maxItems) }
+}
+
+/** Profiles that share a root report the same twice; where every finding was kept the distinct ones are counted. */
+function exact(counts: { errors: number; warnings: number }, items: readonly VerdictItem[]): { errors: number; warnings: number } {
+  if (counts.errors + counts.warnings >= 500) return counts
+  const errors = items.filter(({ severity }) => severity === 'error').length
+  return { errors, warnings: items.length - errors }
+}
+
+function itemOf({ rule, severity, path, message }: Finding): VerdictItem {
+  return { rule, severity, path: path.slice(0, maxPathLength), message: message.slice(0, maxMessageLength) }
+}
+
+async function readSettings(
+  listing: Listing,
+  file: Entry | undefined,
+  signal: AbortSignal,
+): Promise<{ settings: Settings; problem: string | undefined }> {
+  if (file === undefined) return { settings: noSettings, problem: undefined }
+  const bytes = (await readTexts(listing, [file], maxSettingsBytes, signal)).get(settingsFile)
+  if (bytes === undefined) return { settings: noSettings, problem: `${settingsFile} is larger than ${maxSettingsBytes} bytes` }
+  try {
+    return { settings: parseSettings(bytes.toString('utf8')), problem: undefined }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return { settings: noSettings, problem: error.message }
+  }
+}
+
+/** Settings that cannot take effect never block, and are never silent. */
+function* settingsProblems(problem: string | undefined, rules: Readonly<Record<string, string>>): Generator<VerdictItem> {
+  const item = { rule: 'invalid-settings', severity: 'warning' } as const
+  if (problem !== undefined) yield { ...item, path: settingsFile, message: problem.slice(0, maxMessageLength) }
+  for (const rule of Object.keys(rules)) {
+    if (!isRuleId(rule)) yield { ...item, path: 'spec.validation.rules', message: `there is no rule "${rule}"` }
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Which collection wins: the order in which a gateway with a given mode reads its collections, and the set of resources that results. The
+ * later collection replaces the whole resource of an earlier one. Pure.
+ */
+import { foldName } from '../../gatewaysync/values.ts'
+import type { ParsedMode } from './manifests.ts'
+import type { Resource } from './resources.ts'
+import type { Collection, Tree } from './tree.ts'
+
+/** Collections that every gateway reads, whatever its mode; later ones override earlier ones. */
+export const baseCollections: readonly string[] = ['external', 'core']
+/** Parents that every gateway has, with or without a folder. */
+export const builtInParents: ReadonlySet<string> = new Set(['system', ...baseCollections])
+export const reservedNames: ReadonlySet<string> = new Set([...builtInParents, 'local'])
+
+/** The collections of a tree with what their manifests say, by folded name. Of two names with one fold the first counts. */
+export type Family = {
+  byName: ReadonlyMap<string, { collection: Collection; mode: ParsedMode | undefined }>
+}
+
+export function familyOf(tree: Tree, modes: ReadonlyMap<string, ParsedMode>): Family {
+  const byName = new Map<string, { collection: Collection; mode: ParsedMode | undefined }>()
+  for (const collection of tree.collections) {
+    const name = foldName(collection.name)
+    if (!byName.has(name)) byName.set(name, { collection, mode: modes.get(collection.name) })
+  }
+  return { byName }
+}
+
+/** Whether a name stands for a deployment mode: a collection that users make. */
+export function isUserMode(name: string): boolean {
+  return !reservedNames.has(foldName(name))
+}
+
+/** Whether a collection may be named as a parent. */
+export function exists({ byName }: Family, name: string): boolean {
+  const folded = foldName(name)
+  return builtInParents.has(folded) || byName.has(folded)
+}
+
+/**
+ * A collection and everything that it inherits from, nearest first, as folded names. `declared` gives the parent that the manifest of a
+ * folded name names, undefined where it names none. `cycle` is the name at which a cycle closes.
+ */
+export function ancestry(name: string, declared: (folded: string) => string | undefined): { names: string[]; cycle: string | undefined } {
+  const names: string[] = []
+  for (let next: string | undefined = foldName(name); next !== undefined; next = parentOf(next, declared)) {
+    if (names.includes(next)) return { names, cycle: next }
+    names.push(next)
+  }
+  return { names, cycle: undefined }
+}
+
+function parentOf(folded: string, declared: (folded: string) => string | undefined): string | undefined {
+  if (folded === 'system') return undefined
+  if (folded === 'external') return 'system'
+  if (folded === 'core') return 'external'
+  return foldName(declared(folded) ?? 'core')
+}
+
+/** The parent that a collection's manifest names, as it is written. */
+export function declaredParent({ byName }: Family, name: string): string | undefined {
+  return parentIn(byName.get(foldName(name))?.mode)
+}
+
+/** The parent that a manifest names, also where the rest of it is wrong; undefined where that cannot be read. */
+export function parentIn(mode: ParsedMode | undefined): string | undefined {
+  return mode?.kind === 'ok' ? mode.manifest.parent : mode?.parent
+}
+
+export function lineage(family: Family, name: string): { names: string[]; cycle: boolean } {
+  const { names, cycle } = ancestry(name, (folded) => declaredParent(family, folded))
+  return { names, cycle: cycle !== undefined }
+}
+
+/** The collections that a gateway with this mode reads, the winning one last; `''` is no mode. Without `local`, which is its own. */
+export function readingOrder(family: Family, mode: string): string[] {
+  return lineage(family, mode === '' ? 'core' : mode).names.toReversed()
+}
+
+/** A resource as a gateway sees it: the one that wins, and the collections whose resource it replaces, nearest first. */
+export type Effective = { resource: Resource; collection: Collection; overrides: Collection[] }
+
+/** What a gateway with this mode would hold, by folded key; `local` is applied last where `withLocal` asks for it. */
+export function effectiveSet(family: Family, mode: string, withLocal = false): Map<string, Effective> {
+  const effective = new Map<string, Effective>()
+  for (const name of [...readingOrder(family, mode), ...(withLocal ? ['local'] : [])]) {
+    const collection = family.byName.get(name)?.collection
+    if (collection?.manifest === undefined) continue
+    for (const resource of collection.resources) {
+      const key = foldName(resource.key)
+      const earlier = effective.get(key)
+      const overrides = earlier === undefined ? [] : [earlier.collection, ...earlier.overrides]
+      effective.set(key, { resource, collection, overrides: overrides.filter((other) => other !== collection) })
+    }
+  }
+  return effective
+}
+
+/** User modes of a tree, by their names as they stand. */
+export function userModes({ byName }: Family): string[] {
+  return [...byName.values()].map(({ collection }) => collection.name).filter(isUserMode)
+}
+
+/**
+ * The collections whose findings decide: external, core, and each mode in use with all that it inherits from. Undefined modes are not
+ * known, and then every mode counts. `local` never does, for it is never delivered.
+ */
+export function decidingCollections(family: Family, modesInUse: readonly string[] | undefined): Set<string> {
+  const deciding = new Set(builtInParents)
+  for (const mode of modesInUse ?? userModes(family)) for (const name of lineage(family, mode).names) deciding.add(name)
+  deciding.delete('local')
+  return deciding
+}

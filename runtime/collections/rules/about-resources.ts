@@ -1,0 +1,115 @@
+/**
+ * Checks of one resource and its content. Pure.
+ */
+import { foldName } from '../../gatewaysync/values.ts'
+import { type Found, nameInResource, type ResourceContext, type ResourceFacts, typeOf } from './input.ts'
+import { findHosts, type Sighting } from './hosts.ts'
+import { isUserMode } from '../model/inheritance.ts'
+import { isObject } from '../model/manifests.ts'
+import { signatureAttribute, signatureOf } from './signature.ts'
+import { defaultResources, deviceType, environmentTypes, tagProviderType, unsearchedTypes } from '../model/resource-types.ts'
+
+export function* invalidResourceJson(facts: ResourceFacts): Generator<Found> {
+  const { parsed, resource } = facts
+  if (parsed.kind === 'invalid') yield at(facts, resource.manifest.path, parsed.problem)
+}
+
+export function* missingAttributes(facts: ResourceFacts): Generator<Found> {
+  const { parsed, resource } = facts
+  if (parsed.kind === 'ok' && parsed.manifest.attributes === undefined) yield at(facts, resource.manifest.path, 'has no attributes')
+}
+
+export function* listedFileMissing(facts: ResourceFacts): Generator<Found> {
+  const { parsed, resource } = facts
+  if (parsed.kind !== 'ok') return
+  const present = new Set([resource.manifest, ...resource.files].map(({ path }) => nameInResource(resource, path)))
+  for (const file of new Set(parsed.manifest.files)) {
+    if (!present.has(file)) yield at(facts, resource.manifest.path, `lists "${file.slice(0, 200)}", which is not there`)
+  }
+}
+
+export function* unlistedFile(facts: ResourceFacts): Generator<Found> {
+  const { parsed, resource } = facts
+  if (parsed.kind !== 'ok') return
+  const listed = new Set(parsed.manifest.files)
+  for (const { path } of resource.files) {
+    if (!listed.has(nameInResource(resource, path))) yield at(facts, path, 'is not listed in the "files" of its resource')
+  }
+}
+
+export function* lfsPointer(facts: ResourceFacts): Generator<Found> {
+  for (const path of facts.pointers) yield at(facts, path, 'is a pointer of Git LFS and not the content')
+}
+
+export function* staleSignature(facts: ResourceFacts): Generator<Found> {
+  const { parsed, resource, hash } = facts
+  if (parsed.kind !== 'ok') return
+  const written = parsed.manifest.attributes?.[signatureAttribute]
+  if (typeof written !== 'string') return
+  const computed = signatureOf(parsed.text, hash)
+  if (computed !== undefined && computed !== written.toLowerCase())
+    yield at(facts, resource.manifest.path, 'its signature does not match its content')
+}
+
+export function* overrideIdentical(facts: ResourceFacts): Generator<Found> {
+  const { base, own, path } = facts
+  if (base !== undefined && base.digest === own?.digest)
+    yield at(facts, path, `equals the resource of "${base.collection}" that it overrides`)
+}
+
+export function* overrideForbidden(facts: ResourceFacts): Generator<Found> {
+  const { base, path } = facts
+  if (base?.overridable === false) yield at(facts, path, `overrides a resource of "${base.collection}" that is not overridable`)
+}
+
+export function* hostOrCredentialInCore(facts: ResourceFacts, tree: ResourceContext): Generator<Found> {
+  if (foldName(facts.collection.name) !== 'core') return
+  const sightings = sightingsOf(facts)
+  const first = sightings.find(({ kind }) => kind !== 'encrypted') ?? sightings[0]
+  if (first === undefined || tree.overriddenEverywhere.has(foldName(facts.resource.key))) return
+  const more = sightings.length === 1 ? '' : ` (and ${sightings.length - 1} more)`
+  yield at(facts, facts.path, `${wording[first.kind]} at ${first.at}${more}`)
+}
+
+const wording: Record<Sighting['kind'], string> = {
+  host: 'names a host',
+  credential: 'holds a credential',
+  encrypted: 'holds a value that opens only with the key of the gateway that encrypted it,',
+}
+
+export function* environmentResourceInCore(facts: ResourceFacts, tree: ResourceContext): Generator<Found> {
+  const { collection, resource, path } = facts
+  if (foldName(collection.name) !== 'core' || defaultResources.has(resource.key)) return
+  const type = typeOf(resource)
+  const remote = type === tagProviderType && /gan|gateway-?network|remote/i.test(profileType(facts))
+  if (!environmentTypes.has(type) && !remote) return
+  // Said already by the rule about hosts.
+  if (sightingsOf(facts).length > 0 || tree.overriddenEverywhere.has(foldName(resource.key))) return
+  yield at(facts, path, `${remote ? 'a remote tag provider' : `a resource of ${type}`} usually differs between environments`)
+}
+
+export function* simulatorInMode(facts: ResourceFacts): Generator<Found> {
+  const { collection, resource, path } = facts
+  if (!isUserMode(collection.name) || typeOf(resource) !== deviceType || !/simulator/i.test(profileType(facts))) return
+  if (sightingsOf(facts).length === 0) yield at(facts, path, 'a simulated device without an address is the same in every environment')
+}
+
+function sightingsOf({ resource, json }: ResourceFacts): Sighting[] {
+  if (unsearchedTypes.has(typeOf(resource))) return []
+  const key = foldName(resource.key)
+  return [...json].flatMap(([file, value]) => findHosts(value, key, file))
+}
+
+/** `profile.type` of config.json, where types tell their variants apart. */
+function profileType({ json }: ResourceFacts): string {
+  const config = json.get('config.json')
+  const profile = isObject(config) ? config['profile'] : undefined
+  const type = isObject(profile) ? profile['type'] : undefined
+  return typeof type === 'string' ? type : ''
+}
+
+/** What is wrong in `local` reaches nobody, so it never is an error. */
+function at({ collection }: ResourceFacts, path: string, message: string): Found {
+  const found = { path, collection: collection.name, message }
+  return foldName(collection.name) === 'local' ? { ...found, severity: 'warning' } : found
+}

@@ -1,0 +1,85 @@
+/**
+ * Which function finds the violations of which rule. Pure.
+ */
+import {
+  collectionDisabled,
+  invalidConfigMode,
+  missingConfigMode,
+  modeWithoutFolder,
+  parentCycle,
+  parentDisabled,
+  parentNotInheritable,
+  reservedCollection,
+  unexpectedParent,
+  unknownCollectionKey,
+  unknownParent,
+} from './about-collections.ts'
+import {
+  environmentResourceInCore,
+  hostOrCredentialInCore,
+  invalidResourceJson,
+  lfsPointer,
+  listedFileMissing,
+  missingAttributes,
+  overrideForbidden,
+  overrideIdentical,
+  simulatorInMode,
+  staleSignature,
+  unlistedFile,
+} from './about-resources.ts'
+import {
+  cacheCommitted,
+  caseCollision,
+  firstBootConflict,
+  forbiddenName,
+  hiddenByCore,
+  localCommitted,
+  missingResourceJson,
+  orphanFile,
+  sharedTypeInMode,
+  singletonOnlyInMode,
+  singletonWithName,
+} from './about-placement.ts'
+import type { ResourceCheck, TreeCheck } from './input.ts'
+import type { RuleId } from './rules.ts'
+
+/** Checks that need no more than names and the manifests of collections. */
+export const treeChecks: readonly (readonly [RuleId, TreeCheck])[] = [
+  ['missing-config-mode', missingConfigMode],
+  ['invalid-config-mode', invalidConfigMode],
+  ['unknown-collection-key', unknownCollectionKey],
+  ['unknown-parent', unknownParent],
+  ['unexpected-parent', unexpectedParent],
+  ['parent-cycle', parentCycle],
+  ['parent-disabled', parentDisabled],
+  ['parent-not-inheritable', parentNotInheritable],
+  ['collection-disabled', collectionDisabled],
+  ['mode-without-folder', modeWithoutFolder],
+  ['reserved-collection', reservedCollection],
+  ['singleton-only-in-mode', singletonOnlyInMode],
+  ['singleton-with-name', singletonWithName],
+  ['shared-resource-in-mode', sharedTypeInMode],
+  ['first-boot-conflict', firstBootConflict],
+  ['hidden-in-external', hiddenByCore],
+  ['cache-committed', cacheCommitted],
+  ['local-committed', localCommitted],
+  ['forbidden-name', forbiddenName],
+  ['case-collision', caseCollision],
+  ['missing-resource-json', missingResourceJson],
+  ['orphan-file', orphanFile],
+]
+
+/** Checks of each resource and its content. */
+export const resourceChecks: readonly (readonly [RuleId, ResourceCheck])[] = [
+  ['invalid-resource-json', invalidResourceJson],
+  ['missing-attributes', missingAttributes],
+  ['listed-file-missing', listedFileMissing],
+  ['unlisted-file', unlistedFile],
+  ['lfs-pointer', lfsPointer],
+  ['stale-signature', staleSignature],
+  ['override-identical', overrideIdentical],
+  ['override-forbidden', overrideForbidden],
+  ['host-or-credential-in-core', hostOrCredentialInCore],
+  ['environment-resource-in-core', environmentResourceInCore],
+  ['shared-resource-in-mode', simulatorInMode],
+]

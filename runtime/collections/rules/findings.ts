@@ -1,0 +1,67 @@
+/**
+ * Gathers what checks find: its severity, whether it decides, how much of it is kept. Pure.
+ */
+import { foldName } from '../../gatewaysync/values.ts'
+import type { Found } from './input.ts'
+import { decidingCollections, type Family } from '../model/inheritance.ts'
+import { type RuleId, rules, type Severity } from './rules.ts'
+
+export type Finding = {
+  rule: RuleId
+  severity: Severity
+  /** Relative to the repository. */
+  path: string
+  message: string
+  help: string
+  /** Name of the collection that it is about; undefined: the whole root. */
+  collection?: string
+}
+
+export type Summary = { errors: number; warnings: number; resources: number; collections: number }
+
+/** `findings` holds at most `maxFindings`, errors before warnings; the counts of the summary are of all. */
+export type CheckReport = { findings: Finding[]; summary: Summary }
+
+export type CollectorOptions = {
+  /** The severity that a rule has at a path. Default: that of the rules' table. */
+  severity?: ((rule: RuleId, path: string, usual: Severity) => Severity | 'off') | undefined
+  /** The modes that gateways run with; undefined: not known. */
+  modesInUse?: readonly string[] | undefined
+  /** Report only what decides: findings of external, core and the modes in use. */
+  decidingOnly?: boolean | undefined
+  maxFindings?: number | undefined
+}
+
+const usualMaxFindings = 10_000
+
+export type Collector = { add(rule: RuleId, found: Found): void; report(size: Pick<Summary, 'resources' | 'collections'>): CheckReport }
+
+export function createCollector(
+  { severity, maxFindings = usualMaxFindings, decidingOnly, modesInUse }: CollectorOptions,
+  family: Family,
+): Collector {
+  const kept: Record<Severity, Finding[]> = { error: [], warning: [] }
+  const counts: Record<Severity, number> = { error: 0, warning: 0 }
+  const deciding = decidingCollections(family, modesInUse)
+  return {
+    add(rule, found) {
+      if (decidingOnly === true && found.collection !== undefined && !deciding.has(foldName(found.collection))) return
+      const usual = found.severity ?? rules[rule].severity
+      const level = severity === undefined ? usual : severity(rule, found.path, usual)
+      if (level === 'off') return
+      counts[level] += 1
+      if (kept[level].length >= maxFindings) return
+      const finding: Finding = { rule, severity: level, path: found.path, message: found.message, help: rules[rule].fix }
+      if (found.collection !== undefined) finding.collection = found.collection
+      kept[level].push(finding)
+    },
+    report: ({ resources, collections }) => ({
+      findings: [...kept.error.toSorted(byPath), ...kept.warning.toSorted(byPath)].slice(0, maxFindings),
+      summary: { errors: counts.error, warnings: counts.warning, resources, collections },
+    }),
+  }
+}
+
+function byPath(a: Finding, b: Finding): number {
+  return a.path < b.path ? -1 : a.path > b.path ? 1 : a.rule < b.rule ? -1 : 1
+}

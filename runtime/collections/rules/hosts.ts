@@ -1,0 +1,114 @@
+/**
+ * Finds addresses and credentials in a resource's JSON, except those that every default gateway has (gateway.md 7). Never returns a
+ * value, only where it stands. Pure.
+ */
+import { isObject } from '../model/manifests.ts'
+
+export type Sighting = { kind: 'host' | 'credential' | 'encrypted'; at: string }
+
+/** Keys of templates and of hashes, which hold no address and no credential of anybody. */
+const allowedKeys: ReadonlySet<string> = new Set(['urlFormat', 'urlInstructions', 'passwordDate', 'tokenHash'])
+
+/** Values that every default gateway has, by resource and place. */
+const allowedPlaces: Readonly<Record<string, readonly string[]>> = {
+  'ignition/opc-connection/ignition opc ua server': ['settings.authentication.password', 'settings.security.keyStoreAliasPassword'],
+}
+
+const credentialKey = /(?:password|passwd|passphrase|secret|api_?key|access_?key|private_?key|token)$/i
+const hostKey = /(?:^|[a-z_])(?:host|host_?name|ip_?addr|ip_?address|server_?address)$/i
+/** Deeper than any resource; JSON of a hostile depth is left unsearched there. */
+const maxDepth = 64
+
+/** `key` is the resource's, in lower case; `file` is the name of the file within the resource. */
+export function findHosts(value: unknown, key: string, file: string): Sighting[] {
+  if (/^ignition\/user-source\/(?:default|opcua-module|temp)$/.test(key) && file === 'users.json') return []
+  const allowed = new Set(Object.hasOwn(allowedPlaces, key) ? allowedPlaces[key] : [])
+  const found: Sighting[] = []
+  search(value, undefined, 0, (kind, place) => {
+    const at = placeText(place)
+    if (!allowed.has(at)) found.push({ kind, at })
+    return found.length < maxSightings
+  })
+  return found
+}
+
+/** A key and where it stands. It is made text only once something is found there. */
+type Place = { key: string; above: Place | undefined }
+
+/** The end of a key tells what it is for; a list below a long one would have it looked through for each of its items. */
+const maxKey = 64
+const maxPlace = 512
+/** One resource may hold a hundred thousand; they are told as a number. */
+const maxSightings = 1_000
+
+/** Returns false as soon as `report` does. */
+function search(
+  value: unknown,
+  place: Place | undefined,
+  depth: number,
+  report: (kind: Sighting['kind'], place: Place | undefined) => boolean,
+): boolean {
+  if (depth > maxDepth) return true
+  if (Array.isArray(value)) return value.every((item) => search(item, place, depth + 1, report))
+  if (isObject(value)) {
+    if (isEncrypted(value) || isEncrypted(value['data'])) return report('encrypted', place)
+    return Object.entries(value).every(
+      ([name, member]) => allowedKeys.has(name) || search(member, { key: name.slice(-maxKey), above: place }, depth + 1, report),
+    )
+  }
+  if (typeof value !== 'string' || value === '' || isTemplate(value)) return true
+  const name = place?.key ?? ''
+  if (credentialKey.test(name)) return report('credential', place)
+  return hostsIn(value, name).every(isEverywhere) || report('host', place)
+}
+
+function placeText(place: Place | undefined): string {
+  const keys: string[] = []
+  for (let each = place; each !== undefined; each = each.above) keys.push(each.key)
+  return keys.toReversed().join('.').slice(0, maxPlace)
+}
+
+/** What a gateway encrypts with its own key opens nowhere else. */
+function isEncrypted(value: unknown): boolean {
+  return isObject(value) && typeof value['ciphertext'] === 'string' && typeof value['encrypted_key'] === 'string'
+}
+
+/** A value that is filled in per gateway before it is delivered. */
+function isTemplate(text: string): boolean {
+  return /\{\{|\{%|\$\{/.test(text)
+}
+
+/** The hosts that a whole value names: a URL, a JDBC URL, an IP address, or a name under a key for hosts. */
+export function hostsIn(text: string, key: string): string[] {
+  const value = text.trim()
+  const jdbc = /^jdbc:[a-z0-9]+(?::[a-z0-9]+)*:(?:@?\/\/|@)(.*)$/is.exec(value)?.[1]
+  if (jdbc !== undefined) return authorities(jdbc.split(/[/;?]/)[0] ?? '')
+  const url = /^(?!file:)[a-z][a-z0-9+.-]*:\/\/([^/?#\s]*)/i.exec(value)?.[1]
+  if (url !== undefined) return authorities(url)
+  if (/^\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|\/\d{1,2})?$/.test(value) && !/version/i.test(key)) return authorities(value)
+  if (hostKey.test(key) && /^[\p{L}\p{N}[][\p{L}\p{N}.:\]_-]*$/u.test(value)) return authorities(value)
+  return []
+}
+
+function authorities(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.replace(/^.*@/s, ''))
+    .map((part) => hostOf(part).toLowerCase())
+    .filter((host) => host !== '')
+}
+
+/** The host of `host:port`, `[v6]:port` or a bare IPv6 address. */
+function hostOf(text: string): string {
+  const bracketed = /^\[([^\]]*)\]/.exec(text)?.[1]
+  if (bracketed !== undefined) return bracketed
+  return /^[0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*$/i.test(text) ? text : (text.split(':')[0] ?? '')
+}
+
+/** Loopback, every address, and multicast mean the same on each machine. */
+function isEverywhere(host: string): boolean {
+  const first = Number(/^(\d{1,3})\.\d/.exec(host)?.[1] ?? Number.NaN)
+  return (
+    host === 'localhost' || host === '::1' || host === '::' || host.startsWith('0.0.0.0') || first === 127 || (first >= 224 && first <= 239)
+  )
+}

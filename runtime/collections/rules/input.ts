@@ -1,0 +1,76 @@
+/**
+ * What a check is given and what it gives back. Pure.
+ */
+import { foldName } from '../../gatewaysync/values.ts'
+import { builtInParents, type Family, lineage, userModes } from '../model/inheritance.ts'
+import type { ParsedMode, ParsedResource } from '../model/manifests.ts'
+import { noResources, type Resource } from '../model/resources.ts'
+import type { Collection, Tree } from '../model/tree.ts'
+
+/** One violation. `path` is relative to the repository; a `severity` here lowers the rule's default. */
+export type Found = { path: string; message: string; collection?: string; severity?: 'warning' }
+
+export type TreeFacts = {
+  root: string
+  tree: Tree
+  family: Family
+  /** Parsed `config-mode.json` by the name of its collection. */
+  modes: ReadonlyMap<string, ParsedMode>
+  /** The modes that gateways run with; undefined: not known. */
+  modesInUse: readonly string[] | undefined
+  /** Whether gateways get `core` from this tree. */
+  coreDelivered: boolean
+  /** Folded keys of the resources that every deployment mode replaces. */
+  overriddenEverywhere: ReadonlySet<string>
+}
+
+/** What is compared between a resource and what it overrides. */
+export type Digest = { digest: string; overridable: boolean }
+
+export type ResourceFacts = {
+  collection: Collection
+  resource: Resource
+  /** Path of the resource's folder, relative to the repository. */
+  path: string
+  parsed: ParsedResource
+  /** SHA-256 in hex of a file by its name within the resource; undefined where there is none. */
+  hash(file: string): string | undefined
+  /** The JSON value of each file that was small enough to be searched. */
+  json: ReadonlyMap<string, unknown>
+  /** Paths of files that are pointers of Git LFS. */
+  pointers: readonly string[]
+  /** The nearest resource that this one overrides. */
+  base: (Digest & { collection: string }) | undefined
+  /** Known where a resource of that name exists in several collections. */
+  own: Digest | undefined
+}
+
+export type TreeCheck = (facts: TreeFacts) => Iterable<Found>
+/** What the checks of a resource need of its tree. */
+export type ResourceContext = Pick<TreeFacts, 'root' | 'overriddenEverywhere'>
+export type ResourceCheck = (resource: ResourceFacts, context: ResourceContext) => Iterable<Found>
+
+export function inRoot({ root }: Pick<TreeFacts, 'root'>, path: string): string {
+  return root === '' ? path : `${root}/${path}`
+}
+
+/** Name of a file within its resource: what `files` lists. */
+export function nameInResource({ manifest }: Resource, path: string): string {
+  return path.slice(manifest.path.lastIndexOf('/') + 1)
+}
+
+export function typeOf({ module, type }: Resource): string {
+  return `${module}/${type}`
+}
+
+/** The folded keys of the resources that every deployment mode, by itself or by a parent above core, replaces. */
+export function overriddenEverywhere(family: Family): Set<string> {
+  const replaced = userModes(family).map((mode) => new Set(lineage(family, mode).names.flatMap((name) => ownKeys(family, name))))
+  const [first = new Set<string>(), ...others] = replaced
+  return new Set([...first].filter((key) => others.every((keys) => keys.has(key))))
+}
+
+function ownKeys({ byName }: Family, name: string): string[] {
+  if (builtInParents.has(name)) return []
+  return (byName.get(name)?.collection.resources ?? noResources).map(({ key }) => foldName(key))
+}

@@ -1,0 +1,106 @@
+/**
+ * How severe a violation is: the defaults of the rules' table, what a repository says in its `.clustersync.yaml`, and what a GatewaySync
+ * says in `spec.validation.rules`. Pure.
+ */
+import { parse, YAMLParseError } from 'yaml'
+import { Fault } from '../../fault.ts'
+import { brokenGlobRule, canonicalGlob, createMatcher } from '../../gatewaysync/glob.ts'
+import { isObject } from '../model/manifests.ts'
+import { isRuleId, type RuleId, ruleIds, type Severity } from './rules.ts'
+
+export const settingsFile = '.clustersync.yaml'
+/** Some lines per rule; reading more could hold up the gate, for the reader's time grows with the square of the keys. */
+export const maxSettingsBytes = 32 * 1024
+
+export type Level = Severity | 'off'
+type Setting = { matches: (path: string) => boolean; severity: Level }
+
+/** By rule, in the order of the file: the first setting whose path matches counts. */
+export type Settings = ReadonlyMap<RuleId, readonly Setting[]>
+
+export const noSettings: Settings = new Map()
+
+/** A rule's severity at a path, given the one it usually has. */
+export type SeverityOf = (rule: RuleId, path: string, usual: Severity) => Level
+
+/**
+ * Reads a `.clustersync.yaml`: `rules:` by rule either a severity or a list of `{paths, severity}`. Throws InvalidConfiguration naming
+ * the key; an unknown rule is an error, for a misspelt one would silently do nothing.
+ */
+export function parseSettings(text: string): Settings {
+  const value = parseYaml(text)
+  if (value === null || value === undefined) return noSettings
+  if (!isObject(value)) throw broken('must be a mapping with the key "rules"')
+  const unknown = Object.keys(value).find((key) => key !== 'rules')
+  if (unknown !== undefined) throw broken(`has the unknown key "${unknown}"; it may hold only "rules"`)
+  const rules = value['rules'] ?? {}
+  if (!isObject(rules)) throw broken('"rules" must be a mapping of rule to severity')
+  return new Map(Object.entries(rules).map(([rule, setting]) => [parseRule(rule), parseSetting(rule, setting)]))
+}
+
+function parseYaml(text: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: 0, logLevel: 'error' })
+  } catch (error) {
+    const why = error instanceof YAMLParseError ? (error.message.split('\n')[0] ?? '') : 'it cannot be read'
+    throw broken(`is not YAML: ${why}`, error)
+  }
+}
+
+function parseRule(rule: string): RuleId {
+  if (isRuleId(rule)) return rule
+  throw broken(`names the unknown rule "${rule}"; rules are: ${ruleIds.join(', ')}`)
+}
+
+function parseSetting(rule: string, setting: unknown): Setting[] {
+  if (!Array.isArray(setting)) return [{ matches: () => true, severity: parseLevel(rule, setting) }]
+  return setting.map((item: unknown) => {
+    if (!isObject(item)) throw broken(`rules.${rule}: each entry must be {paths, severity}`)
+    const unknown = Object.keys(item).find((key) => key !== 'paths' && key !== 'severity')
+    if (unknown !== undefined) throw broken(`rules.${rule}: the unknown key "${unknown}"; an entry may hold "paths" and "severity"`)
+    return { matches: parsePaths(rule, item['paths']), severity: parseLevel(rule, item['severity']) }
+  })
+}
+
+function parseLevel(rule: string, value: unknown): Level {
+  if (value === 'error' || value === 'warning' || value === 'off') return value
+  throw broken(`rules.${rule}: the severity must be error, warning or off, not ${JSON.stringify(value)}`)
+}
+
+function parsePaths(rule: string, paths: unknown): (path: string) => boolean {
+  if (paths === undefined) return () => true
+  const patterns = Array.isArray(paths) ? paths : [paths]
+  if (!patterns.every((pattern) => typeof pattern === 'string' && pattern !== '' && pattern.length <= 512)) {
+    throw broken(`rules.${rule}: "paths" must be a list of globs`)
+  }
+  return createMatcher(
+    (patterns as string[]).flatMap((pattern) => {
+      const why = brokenGlobRule(pattern)
+      if (why !== undefined) throw broken(`rules.${rule}: the glob "${pattern}" ${why}`)
+      const glob = canonicalGlob(pattern)
+      // What is said of everything in a folder is said of the folder too: findings name the folder of a resource.
+      return glob.endsWith('/**') ? [glob, glob.slice(0, -'/**'.length)] : [glob]
+    }),
+  )
+}
+
+function broken(problem: string, cause?: unknown): Fault {
+  return new Fault('InvalidConfiguration', `${settingsFile} ${problem}`, cause === undefined ? {} : { cause })
+}
+
+/** For the command line: the repository decides. */
+export function repositorySeverity(settings: Settings): SeverityOf {
+  return (rule, path, usual) => settings.get(rule)?.find(({ matches }) => matches(path))?.severity ?? usual
+}
+
+const rank: Record<Level, number> = { off: 0, warning: 1, error: 2 }
+
+/** For the gate: the GatewaySync decides; where it is silent the repository may raise a severity but not lower it. */
+export function gateSeverity(settings: Settings, specRules: Readonly<Record<string, Level>>): SeverityOf {
+  const fromRepository = repositorySeverity(settings)
+  return (rule, path, usual) => {
+    if (Object.hasOwn(specRules, rule)) return specRules[rule] ?? usual
+    const asked = fromRepository(rule, path, usual)
+    return rank[asked] > rank[usual] ? asked : usual
+  }
+}

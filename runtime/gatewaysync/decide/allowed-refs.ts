@@ -1,0 +1,31 @@
+/**
+ * Which refs a request may ask for (`spec.git.allowedRefs`). The receiver asks before it annotates, the controller again before it
+ * resolves. Pure.
+ */
+import { brokenRefGlobRule, createMatcher } from '../glob.ts'
+import { isCommitHash, shortRef } from '../values.ts'
+
+/**
+ * Without patterns: any branch or tag, but no hash and no other namespace of refs. A pattern is a glob in which `*` stands for anything
+ * but `/` and `**` for anything; one that begins with `refs/` is matched against the whole ref, every other against branch and tag
+ * names. A hash is allowed only where a pattern is that hash. A pattern that is no good glob allows nothing.
+ */
+export function isRefAllowed(ref: string, patterns: readonly string[] | undefined): boolean {
+  if (isCommitHash(ref)) return patterns?.includes(ref) === true
+  const named = shortRef(ref)
+  const isBranchOrTag = named !== ref || !ref.startsWith('refs/')
+  if (patterns === undefined) return isBranchOrTag
+  const good = patterns.filter((pattern) => brokenRefGlobRule(pattern) === undefined)
+  const [whole, short] = [good.filter(isWhole), good.filter((pattern) => !isWhole(pattern))]
+  if (isBranchOrTag && short.length > 0 && createMatcher(short, 'ref')(named)) return true
+  return whole.length > 0 && fullNames(ref).some(createMatcher(whole, 'ref'))
+}
+
+function isWhole(pattern: string): boolean {
+  return pattern.startsWith('refs/')
+}
+
+/** A short name may be a branch or a tag; git decides which when it is resolved. */
+function fullNames(ref: string): string[] {
+  return ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
+}

@@ -1,0 +1,78 @@
+/**
+ * The conditions of a GatewaySync, with their polarity, and how one set follows another. Pure.
+ */
+import { type Reason, reasons } from '../../fault.ts'
+import type { Condition } from '../schema/status.ts'
+
+/** Conditions that are always present, true when all is well. */
+export const normalConditions = ['Ready', 'SourceReady', 'CollectionsValid', 'GatewaysSynced', 'AgentsInjected'] as const
+/** Conditions that are present only while true: something a person or kstatus should notice. */
+export const abnormalConditions = ['Reconciling', 'Stalled', 'Paused'] as const
+
+export type ConditionType = (typeof normalConditions)[number] | (typeof abnormalConditions)[number]
+
+/** Reasons of conditions that tell of no fault, with what they mean; docs/operations.md prints them beside the faults. */
+export const conditionReasons = {
+  Synced: 'every gateway runs the published commit',
+  NoGateways: 'a commit is published and no gateway follows this GatewaySync yet',
+  Fetched: 'the wanted ref was resolved and its commit is in the mirror',
+  Pending: 'not looked at yet',
+  Valid: 'the checks found no error',
+  HasWarnings: 'the checks found warnings only',
+  NotChecked: 'validation.policy is Off, or no profile uses collections',
+  Injected: 'every annotated pod has its agent',
+  GatewaysPending: 'at least one gateway has not reported the published commit yet',
+  GatewaysFailed: 'at least one gateway reports a failure',
+  GatewaysBlocked: 'at least one gateway refuses to publish until something changes',
+  MissingAgent: 'at least one annotated pod runs without an agent',
+  DryRun: 'at least one gateway plans only',
+  Paused: 'at least one gateway, or the whole GatewaySync, writes nothing',
+  NothingPublished: 'no commit has passed verification and checks yet',
+  NotPublished: 'the wanted commit is not published',
+  RollingOut: 'a new commit is on its way to the gateways',
+} as const
+
+export type ConditionReason = keyof typeof conditionReasons | Reason
+
+/** Reasons of conditions that no fault stands behind and that somebody should look at all the same. */
+const alarming: ReadonlySet<string> = new Set([
+  'GatewaysFailed',
+  'GatewaysBlocked',
+  'MissingAgent',
+] satisfies (keyof typeof conditionReasons)[])
+
+/** Whether a condition tells of more than work that is under way or of what somebody has chosen: a fault, or gateways in trouble. */
+export function needsSomebody({ status, reason }: Pick<Condition, 'status' | 'reason'>): boolean {
+  return status !== 'True' && (Object.hasOwn(reasons, reason) || alarming.has(reason))
+}
+
+/** What a reason means, in constant words; undefined for a word that is none of ours. */
+export function meaningOf(reason: string): string | undefined {
+  if (Object.hasOwn(conditionReasons, reason)) return conditionReasons[reason as keyof typeof conditionReasons]
+  return Object.hasOwn(reasons, reason) ? reasons[reason as Reason].help : undefined
+}
+
+export type ConditionInput = { type: ConditionType; status: Condition['status']; reason: ConditionReason; message: string }
+
+/**
+ * The conditions that follow: what is not in `next` goes, and the transition time moves only when the status does.
+ * `at` is the time of this decision, `generation` the one it was made from.
+ */
+export function nextConditions(
+  previous: readonly Condition[],
+  next: readonly ConditionInput[],
+  generation: number,
+  at: string,
+): Condition[] {
+  return next.map((input) => {
+    const before = previous.find(({ type }) => type === input.type)
+    return {
+      type: input.type,
+      status: input.status,
+      observedGeneration: generation,
+      lastTransitionTime: before?.status === input.status ? before.lastTransitionTime : at,
+      reason: input.reason,
+      message: input.message.slice(0, 4096),
+    }
+  })
+}

@@ -1,0 +1,309 @@
+/**
+ * What should be said and done about one GatewaySync, given everything observed: the next status, its events and the next wake-up.
+ * The controller and the standalone runner share it. Pure: takes data and `now`, returns data.
+ */
+import { timestamp } from '../../clock.ts'
+import { Fault, type Reason } from '../../fault.ts'
+import { meaningOf, needsSomebody } from './conditions.ts'
+import { describeErrors } from './findings.ts'
+import { summarise } from './summary.ts'
+import { countGateways, type GatewayPod, type GatewayReport, isOutdated, isUnreported, observeGateways } from './gateways.ts'
+import {
+  type Annotations,
+  type Answer,
+  digestAfter,
+  isLook,
+  parseRequest,
+  recordAnswer,
+  recordOverfull,
+  recordOutcome,
+  standingRef,
+  type SyncRequest,
+  type Wanted,
+  wantedRef,
+} from './request.ts'
+import type { GatewaySyncSpec } from '../schema/spec.ts'
+import { type Finding, type GatewaySyncStatus, maxUnreported } from '../schema/status.ts'
+import type { CommitHash, RefName } from '../values.ts'
+
+/** What the git host and the checks said about the wanted ref in this pass. */
+export type SourceObservation =
+  /** Nobody asked in this pass: what the status holds still stands, and so does the fault that the last question met. */
+  | { kind: 'unasked'; standing: Fault | undefined }
+  /** Nobody has asked about the present spec yet: what the status holds is of an earlier one. */
+  | { kind: 'pending' }
+  | (ResolvedSource & { kind: 'resolved'; verified: Signers | undefined; verdict: Verdict })
+  /** The commit is there and not signed as `spec.git.verify` asks. */
+  | (ResolvedSource & { kind: 'unverified'; fault: Fault })
+  | { kind: 'fault'; fault: Fault }
+
+type ResolvedSource = {
+  commit: CommitHash
+  committedAt: string | undefined
+  fetchedAt: string
+  hasTagToo?: boolean
+  durationMs: number
+}
+
+/** Who signed the commit, and who the tag that names it. */
+export type Signers = NonNullable<NonNullable<GatewaySyncStatus['source']>['verified']>
+
+/** What the collection checks found; `notChecked` when no profile has collections or the policy is Off. */
+export type Verdict =
+  | { kind: 'notChecked' }
+  /** `unfinished`: the checks did not come to an end, and this tells what is not tried again by itself. */
+  | { kind: 'checked'; errors: number; warnings: number; items: readonly Finding[]; unfinished?: string }
+
+export type Observed = {
+  generation: number
+  spec: GatewaySyncSpec
+  annotations: Annotations
+  /** The status as it stands. */
+  status: GatewaySyncStatus
+  /** What was wanted when the source was asked; the annotations may have changed since. */
+  wanted: Wanted
+  source: SourceObservation
+  /** The pods that follow this GatewaySync, and the reports by pod name. */
+  pods: readonly GatewayPod[]
+  reports: ReadonlyMap<string, GatewayReport>
+  delivery: GatewaySyncStatus['delivery']
+  now: Temporal.Instant
+}
+
+export type EventToRecord = { type: 'Normal' | 'Warning'; reason: string; note: string }
+
+export type Decision = {
+  status: GatewaySyncStatus
+  events: EventToRecord[]
+}
+
+/** At most this many entries are kept in `status.history`. */
+const keptHistory = 10
+
+export function decide(observed: Observed): Decision {
+  const at = timestamp(observed.now)
+  const step = followSource(observed, at)
+  const requests = supersede(step.requests, observed, at)
+  const gateways = observeGateways(observed.spec, step.published?.commit, observed.pods, observed.reports)
+  const status: GatewaySyncStatus = {
+    observedGeneration: observed.generation,
+    requests,
+    gateways: countGateways(gateways),
+    history: step.history,
+    conditions: [],
+  }
+  const unreported = gateways.filter(isUnreported).map(({ pod }) => pod)
+  if (unreported.length > 0) status.unreported = unreported.slice(0, maxUnreported)
+  const outdatedAgents = gateways.filter(isOutdated).length
+  if (outdatedAgents > 0) status.outdatedAgents = outdatedAgents
+  const handled = requests.at(-1)?.id
+  if (handled !== undefined) status.lastHandledRequest = handled
+  const digest = digestAfter(observed.annotations, observed.status, requests)
+  if (digest !== undefined) status.requestDigest = digest
+  if (step.source !== undefined) status.source = step.source
+  if (step.published !== undefined) status.published = step.published
+  if (step.findings !== undefined) status.findings = step.findings
+  if (observed.delivery !== undefined) status.delivery = observed.delivery
+  status.conditions = summarise(
+    { ...observed, gateways, fault: step.fault, pending: observed.source.kind === 'pending', status, at },
+    observed.status.conditions ?? [],
+  )
+  const told = new Set(step.events.map(({ reason }) => reason))
+  const changes = conditionEvents(observed.status, status).filter(({ reason }) => !told.has(reason))
+  return { status, events: [...step.events, ...changes] }
+}
+
+type Step = {
+  source: GatewaySyncStatus['source']
+  published: GatewaySyncStatus['published']
+  findings: GatewaySyncStatus['findings']
+  requests: NonNullable<GatewaySyncStatus['requests']>
+  history: NonNullable<GatewaySyncStatus['history']>
+  fault: Fault | undefined
+  events: EventToRecord[]
+}
+
+/** What the observation of the source changes: the wanted commit, the published one, the answer to the request. */
+function followSource(observed: Observed, at: string): Step {
+  const { status, source, wanted } = observed
+  const step: Step = {
+    source: status.source,
+    published: status.published,
+    findings: status.findings,
+    requests: status.requests ?? [],
+    history: status.history ?? [],
+    fault: undefined,
+    events: [],
+  }
+  if (source.kind === 'pending') return step
+  if (source.kind === 'unasked') return { ...step, fault: source.standing }
+  if (source.kind === 'fault') return followFault(observed, step, source.fault, at)
+  const verdict: Verdict = source.kind === 'resolved' ? source.verdict : { kind: 'notChecked' }
+  const refusal = source.kind === 'resolved' ? refusalOf(observed.spec, verdict) : source.fault
+  const elsewhere = requestElsewhere(observed)
+  if (refusal !== undefined && elsewhere !== undefined) return refuse(observed, step, elsewhere, refusal, at)
+
+  const answer = refusal === undefined ? ({ outcome: 'Handled' } as const) : refusalAnswer(refusal)
+  const requests = wanted.request === undefined ? step.requests : recordAnswer(step.requests, wanted.request, answer, at)
+  const next: NonNullable<GatewaySyncStatus['source']> = {
+    ref: wanted.ref,
+    commit: source.commit,
+    checkedAt: at,
+    fetchedAt: source.fetchedAt,
+  }
+  if (source.committedAt !== undefined) next.committedAt = source.committedAt
+  if (source.hasTagToo === true) next.hasTagToo = true
+  // A look that was refused is not what is followed: what was wanted before it stays wanted for as long as it would have been.
+  const isRefusedLook = refusal !== undefined && wanted.undecided
+  const followed = isRefusedLook ? standingRef(observed.spec.git.ref as RefName, status).request : wanted.request
+  if (followed !== undefined) next.requested = requestedOf(followed)
+  if (source.kind === 'resolved' && source.verified !== undefined) next.verified = source.verified
+  if (verdict.kind === 'checked' && verdict.unfinished !== undefined) next.unfinishedCheck = verdict.unfinished
+  const findings = findingsOf(verdict)
+  const isNewCommit = source.commit !== status.published?.commit
+  if (refusal !== undefined) {
+    next.held = refusal.reason
+    const known = status.source?.commit === source.commit && status.source.held === refusal.reason
+    return {
+      ...step,
+      source: next,
+      findings,
+      requests,
+      history: known ? step.history : remember(step.history, observed, source, 'Refused', at),
+      fault: source.kind === 'unverified' ? refusal : undefined,
+      events: known ? [] : [refusalEvent(refusal.reason, source.commit, 'is not published', refusal.message)],
+    }
+  }
+  return {
+    ...step,
+    source: next,
+    findings,
+    requests,
+    published: publishedNow(observed, source.commit, at),
+    history: isNewCommit ? remember(step.history, observed, source, 'Published', at) : step.history,
+    events: isNewCommit ? publishedEvents(source.commit, verdict, wanted.ref) : [],
+  }
+}
+
+/** What is published names the question that it answers, so that nobody takes it for the answer to another spec. */
+function publishedNow({ spec, status, wanted }: Observed, commit: CommitHash, at: string): NonNullable<GatewaySyncStatus['published']> {
+  const { published: before } = status
+  const same = before?.commit === commit && before.ref === wanted.ref
+  return { commit, ref: wanted.ref, repo: spec.git.repo, at: same ? before.at : at }
+}
+
+/** Errors are told once per commit, also where the policy Warn publishes it. */
+function publishedEvents(commit: CommitHash, verdict: Verdict, ref: string): EventToRecord[] {
+  const published: EventToRecord = { type: 'Normal', reason: 'Published', note: `published commit ${commit} of ${ref}` }
+  if (verdict.kind === 'notChecked' || verdict.errors === 0) return [published]
+  const reason = verdict.unfinished === undefined ? 'CollectionsInvalid' : 'CheckFailed'
+  return [published, refusalEvent(reason, commit, 'is published all the same', describeErrors(verdict))]
+}
+
+function refusalEvent(reason: Reason, commit: CommitHash, fate: string, what: string): EventToRecord {
+  return { type: 'Warning', reason, note: `commit ${commit} ${fate}: ${what}` }
+}
+
+/** The request that has no outcome yet, where it asks for another ref than the one that is wanted already. */
+function requestElsewhere({ wanted, spec, status }: Observed): SyncRequest | undefined {
+  const { request, undecided } = wanted
+  return request === undefined || !undecided || isLook(wanted, standingRef(spec.git.ref as RefName, status)) ? undefined : request
+}
+
+/**
+ * A request for another ref that cannot be met for a lasting cause is refused and changes nothing; every other fault stands in the
+ * conditions.
+ */
+function followFault(observed: Observed, before: Step, fault: Fault, at: string): Step {
+  const { request, undecided } = observed.wanted
+  const lasting = fault.retry === 'on-change'
+  const elsewhere = requestElsewhere(observed)
+  if (elsewhere !== undefined && lasting) return refuse(observed, before, elsewhere, fault, at)
+  const isAnswered = request !== undefined && undecided && lasting
+  const step = isAnswered ? { ...before, requests: recordAnswer(before.requests, request, refusalAnswer(fault), at) } : before
+  // While an open request waits for a passing fault, the source keeps telling what was wanted before it.
+  if ((undecided && !isAnswered) || step.source?.ref === observed.wanted.ref) return { ...step, fault }
+  const source: NonNullable<GatewaySyncStatus['source']> = { ref: observed.wanted.ref }
+  if (request !== undefined && !isAnswered) source.requested = requestedOf(request)
+  return { ...step, fault, source }
+}
+
+function refuse(observed: Observed, step: Step, request: SyncRequest, fault: Fault, at: string): Step {
+  return {
+    ...step,
+    requests: recordAnswer(step.requests, request, refusalAnswer(fault), at),
+    events: [{ type: 'Warning', reason: 'RequestRefused', note: `request for ${observed.wanted.ref} refused: ${fault.message}` }],
+  }
+}
+
+function refusalAnswer({ reason, message }: Fault): Answer {
+  return { outcome: 'Refused', reason, message }
+}
+
+/** A request that the spec has overtaken, or that cannot be read, is answered too, so that its caller does not wait for ever. */
+function supersede(requests: Step['requests'], observed: Observed, at: string): Step['requests'] {
+  const parsed = parseRequest(observed.annotations, observed.status)
+  if (parsed.kind === 'none') {
+    const answer = { outcome: 'Superseded', message: 'the annotation was removed before the request was looked at' } as const
+    return parsed.withdrawn.reduce((known, request) => recordOutcome(known, request, answer, at), requests)
+  }
+  if (parsed.isDecided) return requests
+  if (parsed.kind === 'malformed') {
+    return recordOutcome(requests, { id: parsed.id, ref: '' }, { outcome: 'Refused', reason: 'InvalidRef', message: parsed.message }, at)
+  }
+  const isOpen = wantedRef(observed.spec.git.ref as RefName, observed.annotations, observed.status).undecided
+  if (requests.some(({ id }) => id === parsed.request.id)) return requests
+  if (isOpen) return recordOverfull(requests, parsed.request, at)
+  const answer = { outcome: 'Superseded', message: 'spec.git.ref has changed since the request' } as const
+  return recordAnswer(requests, parsed.request, answer, at)
+}
+
+/** Why the verdict keeps a commit from being published, or undefined when it may be. */
+function refusalOf(spec: GatewaySyncSpec, verdict: Verdict): Fault | undefined {
+  if (verdict.kind === 'notChecked' || verdict.errors === 0 || spec.validation.policy !== 'Enforce') return undefined
+  return new Fault(verdict.unfinished === undefined ? 'CollectionsInvalid' : 'CheckFailed', describeErrors(verdict))
+}
+
+function findingsOf(verdict: Verdict): GatewaySyncStatus['findings'] {
+  if (verdict.kind === 'notChecked') return undefined
+  return { errors: verdict.errors, warnings: verdict.warnings, items: verdict.items.slice(0, 50) }
+}
+
+function requestedOf(request: SyncRequest): NonNullable<NonNullable<GatewaySyncStatus['source']>['requested']> {
+  const requested: NonNullable<NonNullable<GatewaySyncStatus['source']>['requested']> = {
+    ref: request.ref,
+    id: request.id,
+    specRef: request.specRef,
+  }
+  if (request.by !== undefined) requested.by = request.by.slice(0, 128)
+  if (request.at !== undefined) requested.at = request.at.slice(0, 64)
+  return requested
+}
+
+function remember(
+  history: Step['history'],
+  observed: Observed,
+  source: ResolvedSource & { verified?: Signers | undefined },
+  outcome: 'Published' | 'Refused',
+  at: string,
+): Step['history'] {
+  const by = observed.wanted.request === undefined ? 'spec' : (observed.wanted.request.by ?? 'request').slice(0, 128)
+  const entry: Step['history'][number] = {
+    commit: source.commit,
+    ref: observed.wanted.ref,
+    by,
+    at,
+    outcome,
+    durationMs: Math.round(source.durationMs),
+  }
+  const keys = [...new Set([source.verified?.commit?.key, source.verified?.tag?.key].filter((key) => key !== undefined))]
+  if (keys.length > 0) entry.signedBy = keys.join(', ')
+  return [entry, ...history].slice(0, keptHistory)
+}
+
+/** An event each time Ready changes, so that `kubectl describe` tells the story; which gateway and why stands in the condition. */
+function conditionEvents(before: GatewaySyncStatus, after: GatewaySyncStatus): EventToRecord[] {
+  const [was, is] = [before, after].map((status) => status.conditions?.find(({ type }) => type === 'Ready'))
+  if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return []
+  return [{ type: needsSomebody(is) ? 'Warning' : 'Normal', reason: is.reason, note: meaningOf(is.reason) ?? is.message }]
+}

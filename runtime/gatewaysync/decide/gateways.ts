@@ -1,0 +1,225 @@
+/**
+ * Which gateways follow a GatewaySync, and in which state each of them is: pods and their SyncReports, counted into buckets that add
+ * up to the total. A report counts only for a live pod of its uid. Pure.
+ */
+import * as v from 'valibot'
+import { podAnnotations } from '../names.ts'
+import { defaultProfileName, resolveProfile, syncHash } from './profile.ts'
+import { startedWithoutCommitRule, syncReportStatus, type SyncReportStatus } from '../schema/report.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec } from '../schema/spec.ts'
+import type { GatewayCounts } from '../schema/status.ts'
+import { withoutDefaults } from '../without-defaults.ts'
+
+/** What the controller keeps of a pod that asked for an agent. */
+export type GatewayPod = {
+  namespace: string
+  name: string
+  uid: string
+  /** Only those of ours. */
+  annotations: Readonly<Record<string, string>>
+  /** Whether the agent's container is in the pod. */
+  injected: boolean
+  terminating: boolean
+  /** The agent's container is not running, with why; undefined while it runs or its state is not known yet. */
+  agentDown: string | undefined
+}
+
+/**
+ * What decisions need of a report's status. The rest of one may be hundreds of kilobytes, which a controller would hold for each gateway of
+ * a fleet.
+ */
+export type ReportedState = Pick<
+  SyncReportStatus,
+  'phase' | 'commit' | 'syncHash' | 'mode' | 'reason' | 'message' | 'agentVersion' | 'ignoredFields'
+> & {
+  /** The gateway was let start though its volume holds no whole commit. */
+  startedWithoutCommit: boolean
+}
+
+/** What the controller keeps of a SyncReport; `status` is undefined when it has none or one that nobody understands. */
+export type GatewayReport = { podUid: string; status: ReportedState | undefined; malformed: boolean }
+
+export type GatewayState = Exclude<keyof GatewayCounts, 'total'>
+
+/** One gateway of a GatewaySync. */
+export type Gateway = {
+  pod: string
+  state: GatewayState
+  /** Why it is not synced: a word and a sentence. */
+  reason: string | undefined
+  message: string | undefined
+  commit: string | undefined
+  mode: string | undefined
+}
+
+/** Reads a SyncReport's status; anything that is not one counts as malformed and harms nothing else. */
+export function parseReport(podUid: unknown, status: unknown): GatewayReport {
+  if (typeof podUid !== 'string') return { podUid: '', status: undefined, malformed: true }
+  if (status === undefined) return { podUid, status: undefined, malformed: false }
+  const parsed = v.safeParse(syncReportStatus, status)
+  return parsed.success ? { podUid, status: stateOf(parsed.output), malformed: false } : { podUid, status: undefined, malformed: true }
+}
+
+function stateOf({
+  phase,
+  commit,
+  syncHash,
+  mode,
+  reason,
+  message,
+  agentVersion,
+  ignoredFields,
+  findings,
+}: SyncReportStatus): ReportedState {
+  return {
+    phase,
+    ...(commit === undefined ? {} : { commit }),
+    ...(syncHash === undefined ? {} : { syncHash }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    ...(agentVersion === undefined ? {} : { agentVersion }),
+    ...(ignoredFields === undefined ? {} : { ignoredFields }),
+    startedWithoutCommit: findings?.some(({ rule }) => rule === startedWithoutCommitRule) === true,
+  }
+}
+
+/** The GatewaySync that a pod follows: the one it names, else the only one of its namespace, if there is exactly one. */
+export function gatewaySyncOfPod(annotations: Readonly<Record<string, string>>, only: string | undefined): string | undefined {
+  const named = annotations[podAnnotations.gatewaySync]
+  if (named !== undefined && named !== '') return named
+  return only
+}
+
+/** The state of each gateway, given what is published. */
+export function observeGateways(
+  spec: GatewaySyncSpec,
+  publishedCommit: string | undefined,
+  pods: readonly GatewayPod[],
+  reports: ReadonlyMap<string, GatewayReport>,
+): Gateway[] {
+  const hashes = hashesOf(spec)
+  return pods
+    .filter((pod) => !pod.terminating)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map((pod) => {
+      const report = reports.get(pod.name)
+      return observeGateway(hashes, publishedCommit, pod, report?.podUid === pod.uid ? report : undefined)
+    })
+}
+
+export function countGateways(gateways: readonly Gateway[]): GatewayCounts {
+  const counts: GatewayCounts = {
+    total: gateways.length,
+    synced: 0,
+    pending: 0,
+    failed: 0,
+    blocked: 0,
+    drifted: 0,
+    dryRun: 0,
+    paused: 0,
+    missingAgent: 0,
+  }
+  for (const { state } of gateways) counts[state] += 1
+  return counts
+}
+
+/** Whether nobody knows what a gateway runs because it has no report, though an agent is there to write one. */
+export function isUnreported({ reason }: Gateway): boolean {
+  return reason === 'NoReport'
+}
+
+/** Whether the agent of a gateway is too old for what the GatewaySync asks for. */
+export function isOutdated({ reason }: Gateway): boolean {
+  return reason === 'AgentOutdated'
+}
+
+function observeGateway(
+  hashes: WantedHashes,
+  publishedCommit: string | undefined,
+  pod: GatewayPod,
+  report: GatewayReport | undefined,
+): Gateway {
+  const status = report?.status
+  const base = { pod: pod.name, commit: status?.commit, mode: status?.mode?.name }
+  const is = (state: GatewayState, reason?: string, message?: string): Gateway => ({ ...base, state, reason, message })
+  if (!pod.injected) return is('missingAgent', 'MissingAgent', 'the pod asks for an agent and has none that can work; recreate it')
+  if (report?.malformed === true) return is('failed', 'MalformedReport', 'the SyncReport cannot be understood')
+  if (pod.agentDown !== undefined) return is('failed', 'AgentDown', pod.agentDown)
+  if (status === undefined) return is('pending', 'NoReport', 'the agent has not reported yet')
+  if (status.phase === 'Paused') return is('paused', 'Paused', status.message)
+  if (status.phase === 'Failed') return is('failed', status.reason, status.message)
+  // We have accepted the spec: an agent that refuses it speaks of a schema of another version.
+  if (status.reason === 'InvalidSpec') return is('blocked', 'AgentOutdated', outdated(status, status.message ?? 'it refuses the spec'))
+  if (status.phase === 'Blocked') return is('blocked', status.reason, status.message)
+  if (publishedCommit === undefined) return is('pending', 'NothingPublished', 'no commit is published yet')
+  const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
+  if (status.syncHash !== hashes.of(name)) {
+    const why = whyIncomparable(status, hashes, name)
+    if (why !== undefined) return is('blocked', 'AgentOutdated', outdated(status, why))
+    return is('pending', 'OldConfiguration', 'the agent has not applied the present spec yet')
+  }
+  if (status.phase === 'DryRun') return is('dryRun', 'DryRun', status.message)
+  if (status.commit !== publishedCommit) return is('pending', 'OldCommit', 'the agent has not applied the published commit yet')
+  if (status.phase === 'Synced') return is('synced')
+  if (status.phase === 'Drifted') return is('drifted', 'Drifted', status.message)
+  return is('pending', status.reason ?? status.phase, status.message)
+}
+
+type WantedHashes = {
+  /** What the agents of a profile should report; undefined: there is no such profile. */
+  of(profile: string): string | undefined
+  /** Whether the author of the spec has set a field, given as a path such as `sync.defaults.drift`. */
+  isSet(path: string): boolean
+}
+
+/** Each profile is hashed once, however many gateways follow it. */
+function hashesOf(spec: GatewaySyncSpec): WantedHashes {
+  const known = new Map<string, string | undefined>()
+  let told: unknown
+  return {
+    of(name) {
+      if (!known.has(name)) {
+        const exists = Object.hasOwn(spec.sync.profiles, name)
+        known.set(name, exists ? syncHash(resolveProfile(spec.sync, name), spec.gateway) : undefined)
+      }
+      return known.get(name)
+    },
+    isSet(path) {
+      told ??= withoutDefaults(specSchema, spec)
+      return memberAt(told, path) !== undefined
+    },
+  }
+}
+
+const specSchema = gatewaySyncSpec({ allowLocal: true })
+
+function memberAt(document: unknown, path: string): unknown {
+  const steps = path.split(/[.[\]]+/).filter((step) => step !== '')
+  return steps.reduce<unknown>(
+    (at, step) => (typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[step] : undefined),
+    document,
+  )
+}
+
+/** Why an agent will never report the wanted hash; undefined: it may only be late. */
+function whyIncomparable(
+  { syncHash: reported, ignoredFields = [] }: ReportedState,
+  hashes: WantedHashes,
+  profile: string,
+): string | undefined {
+  const field = ignoredFields.find((path) => hashes.isSet(path))
+  if (field !== undefined) return `it does not know spec.${field}`
+  const wanted = hashes.of(profile)
+  if (reported === undefined || wanted === undefined || ruleOf(reported) === ruleOf(wanted)) return undefined
+  return 'it tells what it has applied in another way'
+}
+
+/** The version of the rule by which a hash was made. */
+function ruleOf(hash: string): string {
+  return hash.slice(0, -64)
+}
+
+function outdated({ agentVersion = 'unknown' }: ReportedState, why: string): string {
+  return `the agent (version ${agentVersion}) is of another version: ${why}; recreate the pod`
+}

@@ -1,0 +1,82 @@
+/**
+ * What one profile means once the defaults are merged in, and the hash by which controller and agent know they mean the same. Pure.
+ */
+import { createHash } from 'node:crypto'
+import * as v from 'valibot'
+import { Fault } from '../../fault.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import { type Collections, gatewaySettings, type GatewaySyncSpec, type Mapping, type SyncDefaults } from '../schema/spec.ts'
+import { resolvedProfile } from '../schema/sync-spec.ts'
+import { parseRelativePath, type RelativePath } from '../values.ts'
+import { withoutDefaults } from '../without-defaults.ts'
+
+/** A profile with every default applied. */
+export type ResolvedProfile = SyncDefaults & {
+  name: string
+  collections: Collections | undefined
+  mappings: readonly Mapping[]
+}
+
+/** The profile that a pod without the annotation follows. */
+export const defaultProfileName = 'default'
+
+/**
+ * Merges the defaults into one profile: a variable of the profile wins over the default of the same name, exclude patterns add up,
+ * everything else of the profile replaces the default. Throws UnknownProfile.
+ */
+export function resolveProfile(sync: GatewaySyncSpec['sync'], name: string): ResolvedProfile {
+  const profile = Object.hasOwn(sync.profiles, name) ? sync.profiles[name] : undefined
+  if (profile === undefined) {
+    const known = Object.keys(sync.profiles).toSorted().join(', ')
+    throw new Fault('UnknownProfile', `profile "${name}" does not exist; spec.sync.profiles has: ${known}`)
+  }
+  const { defaults } = sync
+  return {
+    name,
+    collections: profile.collections,
+    mappings: profile.mappings ?? [],
+    excludePatterns: [...defaults.excludePatterns, ...(profile.excludePatterns ?? [])],
+    vars: { ...defaults.vars, ...profile.vars },
+    syncPeriod: profile.syncPeriod ?? defaults.syncPeriod,
+    designerSessionPolicy: profile.designerSessionPolicy ?? defaults.designerSessionPolicy,
+    dryRun: profile.dryRun ?? defaults.dryRun,
+    paused: profile.paused ?? defaults.paused,
+    drift: profile.drift ?? defaults.drift,
+    prune: profile.prune ?? defaults.prune,
+    maxDeletions: profile.maxDeletions ?? defaults.maxDeletions,
+    startPolicy: profile.startPolicy ?? defaults.startPolicy,
+    startDeadline: profile.startDeadline ?? defaults.startDeadline,
+    startGrace: profile.startGrace ?? defaults.startGrace,
+  }
+}
+
+/**
+ * The folders and files of the repository that a profile reads, canonical and without one that lies below another; `''` is the whole
+ * repository. A source that is a template counts up to its last folder before the first `{{` or `{%`.
+ */
+export function sourceRoots(profile: Pick<ResolvedProfile, 'collections' | 'mappings'>): RelativePath[] {
+  const sources = profile.mappings.map((mapping) => parseRelativePath(beforeTemplate(mapping.source)))
+  if (profile.collections !== undefined) sources.push(parseRelativePath(profile.collections.root))
+  const sorted = [...new Set(sources)].toSorted()
+  return sorted.filter((path) => !sorted.some((other) => other !== path && (other === '' || path.startsWith(`${other}/`))))
+}
+
+function beforeTemplate(source: string): string {
+  const start = source.search(/\{\{|\{%/)
+  return start < 0 ? source : source.slice(0, source.lastIndexOf('/', start) + 1)
+}
+
+/** The rule by which the hash is made; another rule gives other hashes, and says so. */
+const hashRule = 'v1'
+
+const hashed = v.object({ profile: resolvedProfile, gateway: gatewaySettings })
+
+/**
+ * What decides how a gateway is written besides the commit, as one word: the version of the rule and the SHA-256, in hex, of the resolved
+ * profile and the gateway's address. Members that equal their default take no part, so that a release which adds a field changes no hash.
+ * Neither ref, commit, mode nor anything of a pod takes part, so that controller and agent compute the same.
+ */
+export function syncHash(profile: ResolvedProfile, gateway: GatewaySyncSpec['gateway']): string {
+  const told = withoutDefaults(hashed, { profile, gateway })
+  return `${hashRule}-${createHash('sha256').update(canonicalJson(told)).digest('hex')}`
+}

@@ -1,0 +1,163 @@
+/**
+ * The conditions of a GatewaySync, derived from everything observed in one place and on every exit of a pass. Pure.
+ */
+import type { Fault, Reason } from '../../fault.ts'
+import { type ConditionInput, nextConditions } from './conditions.ts'
+import { describeErrors } from './findings.ts'
+import { type Gateway, type GatewayState, isOutdated } from './gateways.ts'
+import type { GatewaySyncSpec } from '../schema/spec.ts'
+import type { Condition, GatewayCounts, GatewaySyncStatus } from '../schema/status.ts'
+
+type Summary = {
+  generation: number
+  spec: GatewaySyncSpec
+  gateways: readonly Gateway[]
+  /** Why the source could not be followed in this pass. */
+  fault: Fault | undefined
+  /** Nobody has asked the git host about the present spec yet. */
+  pending: boolean
+  /** The next status, complete but for its conditions. */
+  status: GatewaySyncStatus
+  at: string
+}
+
+/** The conditions that follow the `previous` ones; a transition time moves only when its status does. */
+export function summarise(input: Summary, previous: readonly Condition[]): Condition[] {
+  const sourceReady = sourceCondition(input)
+  const collections = collectionsCondition(input)
+  const gateways = gatewaysCondition(input)
+  const agents = agentsCondition(input)
+  const ready = readyCondition(input, [sourceReady, collections, gateways, agents])
+  const conditions = [ready, sourceReady, collections, gateways, agents, ...abnormal(input, ready)]
+  return nextConditions(previous, conditions, input.generation, input.at)
+}
+
+/** Of a spec that is not accepted only this is known; what was said of the one before stays, but for being under way. */
+export function summariseInvalid(fault: Fault, previous: readonly Condition[], generation: number, at: string): Condition[] {
+  const { reason, message } = fault
+  const found: ConditionInput[] = [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'SourceReady', status: 'False', reason, message },
+    { type: 'Stalled', status: 'True', reason, message },
+  ]
+  const kept = previous.filter(({ type }) => type !== 'Reconciling' && !found.some((condition) => condition.type === type))
+  return [...nextConditions(previous, found, generation, at), ...kept]
+}
+
+function sourceCondition({ spec, fault, pending, status }: Summary): ConditionInput {
+  if (fault !== undefined) return { type: 'SourceReady', status: 'False', reason: fault.reason, message: fault.message }
+  if (pending || status.source?.commit === undefined) {
+    return { type: 'SourceReady', status: 'Unknown', reason: 'Pending', message: 'the git host has not been asked about this spec yet' }
+  }
+  const { ref, commit, hasTagToo } = status.source
+  const tagToo = hasTagToo === true ? `; a tag has the same name, which refs/tags/${ref} would follow` : ''
+  const isAnyHostKeyTaken = spec.git.auth?.sshKey?.insecureIgnoreHostKey === true
+  const anyHostKey = isAnyHostKeyTaken ? '; the host key of the git host was not checked (insecureIgnoreHostKey)' : ''
+  return { type: 'SourceReady', status: 'True', reason: 'Fetched', message: `${ref} is commit ${commit}${tagToo}${anyHostKey}` }
+}
+
+function collectionsCondition({ spec, pending, status }: Summary): ConditionInput {
+  const type = 'CollectionsValid'
+  if (pending || status.source?.commit === undefined)
+    return { type, status: 'Unknown', reason: 'Pending', message: 'no commit to check yet' }
+  const unverified: Reason = 'NotVerified'
+  if (status.source.held === unverified)
+    return { type, status: 'Unknown', reason: 'Pending', message: 'what is not verified is not checked' }
+  const { findings } = status
+  if (findings === undefined || spec.validation.policy === 'Off') {
+    return { type, status: 'True', reason: 'NotChecked', message: 'no checks apply to this commit' }
+  }
+  const reason = status.source.unfinishedCheck === undefined ? 'CollectionsInvalid' : 'CheckFailed'
+  if (findings.errors > 0) return { type, status: 'False', reason, message: describeErrors(findings) }
+  const message = `no errors and ${findings.warnings} ${findings.warnings === 1 ? 'warning' : 'warnings'} in commit ${status.source.commit}`
+  return { type, status: 'True', reason: findings.warnings > 0 ? 'HasWarnings' : 'Valid', message }
+}
+
+function gatewaysCondition({ gateways, spec, status }: Summary): ConditionInput {
+  const type = 'GatewaysSynced'
+  const counts = status.gateways
+  if (counts === undefined || counts.total === 0) {
+    return status.published === undefined
+      ? { type, status: 'Unknown', reason: 'NothingPublished', message: 'no commit is published yet' }
+      : { type, status: 'True', reason: 'NoGateways', message: 'no gateway follows this GatewaySync yet' }
+  }
+  const worst = worstState(counts)
+  if (worst === undefined && spec.paused) return { type, status: 'False', reason: 'Paused', message: 'spec.paused is true' }
+  if (worst === undefined) {
+    const drifted = counts.drifted > 0 ? `, ${counts.drifted} of them with local changes` : ''
+    return {
+      type,
+      status: 'True',
+      reason: 'Synced',
+      message: `${counts.total} of ${counts.total} gateways run the published commit${drifted}`,
+    }
+  }
+  return { type, status: 'False', reason: stateReasons[worst], message: namesOf(gateways, ({ state }) => state === worst) }
+}
+
+const stateReasons = {
+  failed: 'GatewaysFailed',
+  blocked: 'GatewaysBlocked',
+  missingAgent: 'MissingAgent',
+  pending: 'GatewaysPending',
+  paused: 'Paused',
+  dryRun: 'DryRun',
+} as const satisfies Partial<Record<GatewayState, ConditionInput['reason']>>
+
+function worstState(counts: GatewayCounts): keyof typeof stateReasons | undefined {
+  const order = ['failed', 'blocked', 'missingAgent', 'pending', 'paused', 'dryRun'] as const
+  return order.find((state) => counts[state] > 0)
+}
+
+/** Names at most five gateways with why, so that the message stays readable with hundreds. */
+function namesOf(gateways: readonly Gateway[], concerns: (gateway: Gateway) => boolean): string {
+  const concerned = gateways.filter(concerns)
+  const named = concerned
+    .slice(0, 5)
+    .map(({ pod, reason, message }) => [pod, [reason, message].filter(Boolean).join(', ')].filter(Boolean).join(': '))
+  const more = concerned.length > named.length ? `; and ${concerned.length - named.length} more` : ''
+  return `${concerned.length} of ${gateways.length} gateways: ${named.join('; ')}${more}`
+}
+
+function agentsCondition({ gateways, status }: Summary): ConditionInput {
+  const type = 'AgentsInjected'
+  const missing = status.gateways?.missingAgent ?? 0
+  if (missing > 0)
+    return { type, status: 'False', reason: 'MissingAgent', message: namesOf(gateways, ({ state }) => state === 'missingAgent') }
+  if ((status.outdatedAgents ?? 0) === 0) return { type, status: 'True', reason: 'Injected', message: 'every annotated pod has its agent' }
+  return { type, status: 'False', reason: 'AgentOutdated', message: namesOf(gateways, isOutdated) }
+}
+
+/** True only when everything is; else it repeats the first thing that is not, in the order of the road from git to gateway. */
+function readyCondition({ status, spec }: Summary, parts: readonly ConditionInput[]): ConditionInput {
+  const type = 'Ready'
+  const bad = parts.find((part) => part.status !== 'True')
+  // Warn publishes in spite of errors: the findings stand in CollectionsValid and do not hold Ready back.
+  const held = status.source?.held !== undefined || spec.validation.policy === 'Enforce'
+  const first = bad?.type === 'CollectionsValid' && !held ? parts.find((part) => part.status !== 'True' && part !== bad) : bad
+  if (first !== undefined) return { type, status: first.status, reason: first.reason, message: first.message }
+  if (status.published === undefined) return { type, status: 'False', reason: 'NothingPublished', message: 'no commit is published yet' }
+  if (status.published.commit !== status.source?.commit) {
+    return {
+      type,
+      status: 'False',
+      reason: 'NotPublished',
+      message: `commit ${status.source?.commit ?? 'unknown'} is wanted, ${status.published.commit} is published`,
+    }
+  }
+  if (spec.paused) return { type, status: 'False', reason: 'Paused', message: 'spec.paused is true' }
+  const gateways = parts.find((part) => part.type === 'GatewaysSynced')
+  return { type, status: 'True', reason: gateways?.reason ?? 'Synced', message: gateways?.message ?? '' }
+}
+
+function abnormal({ spec, fault, pending, status, gateways }: Summary, ready: ConditionInput): ConditionInput[] {
+  const found: ConditionInput[] = []
+  const lasting = !pending && (fault?.retry === 'on-change' || status.source?.held !== undefined)
+  const moving = pending || gateways.some(({ state }) => state === 'pending') || status.published === undefined
+  if (lasting) found.push({ type: 'Stalled', status: 'True', reason: ready.reason, message: ready.message })
+  else if (ready.status !== 'True' && moving)
+    found.push({ type: 'Reconciling', status: 'True', reason: 'RollingOut', message: ready.message })
+  if (spec.paused)
+    found.push({ type: 'Paused', status: 'True', reason: 'Paused', message: 'spec.paused is true: nothing is written to any gateway' })
+  return found
+}

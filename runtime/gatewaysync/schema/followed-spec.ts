@@ -1,0 +1,45 @@
+/**
+ * What an agent reads of a GatewaySync: the parts that it acts on, for its own profile. An agent lives as long as its pod, so a later release
+ * may have fields and values of which it knows nothing: those in parts that it does not use do not concern it, a field that it does not know
+ * is left out and told, and only a value that it cannot act on makes the spec invalid for it. Pure.
+ */
+import * as v from 'valibot'
+import { gatewaySettings, type GatewaySyncSpec, validationSettings } from './spec.ts'
+import { profileSettings, syncDefaults } from './sync-spec.ts'
+import { unknownMembers } from '../without-defaults.ts'
+
+export type FollowedSpec = Pick<GatewaySyncSpec, 'gateway' | 'sync' | 'validation' | 'paused'> & { git: { repo: string; ref: string } }
+
+export type ReadSpec =
+  | { kind: 'read'; spec: FollowedSpec; profiles: readonly string[]; ignoredFields: readonly string[] }
+  | { kind: 'invalid'; path: string; message: string }
+
+/** As many as a report may name. */
+const maxIgnored = 20
+
+/** Reads the spec for one profile; `spec.sync.profiles` holds that one alone, where it exists. */
+export function readFollowedSpec(document: unknown, profile: string): ReadSpec {
+  const outline = v.safeParse(v.object({ sync: v.object({ profiles: v.record(v.string(), v.unknown()) }) }), document)
+  const profiles = outline.success ? outline.output.sync.profiles : {}
+  const own = Object.hasOwn(profiles, profile) ? { [profile]: profileSettings } : {}
+  const schema = v.object({
+    git: v.object({ repo: v.string(), ref: v.string() }),
+    gateway: v.optional(gatewaySettings, {}),
+    sync: v.object({ defaults: v.optional(syncDefaults, {}), profiles: v.object(own) }),
+    validation: v.optional(validationSettings, {}),
+    paused: v.optional(v.boolean(), false),
+  })
+  const parsed = v.safeParse(schema, document)
+  if (!parsed.success) {
+    const [issue] = parsed.issues
+    return { kind: 'invalid', path: v.getDotPath(issue) ?? '', message: issue.message }
+  }
+  const { gateway, sync } = document as { gateway?: unknown; sync: { defaults?: unknown } }
+  const ignored = [
+    ...unknownMembers(gatewaySettings, gateway, 'gateway'),
+    ...unknownMembers(syncDefaults, sync.defaults, 'sync.defaults'),
+    ...unknownMembers(profileSettings, profiles[profile], `sync.profiles.${profile}`),
+  ]
+  const ignoredFields = ignored.filter((path) => path.length <= 256).slice(0, maxIgnored)
+  return { kind: 'read', spec: parsed.output, profiles: Object.keys(profiles), ignoredFields }
+}

@@ -1,0 +1,34 @@
+/**
+ * GitHub, and the hosts that began as its copies. Gitea and Forgejo send the header families of Gogs and GitHub besides their own, Gogs
+ * that of GitHub: whoever asks for their own first knows who sends.
+ */
+import type { Headers } from '../headers.ts'
+import { type Host, type Members, otherEvent, type Payload, pushed, refOf, released } from '../parts.ts'
+
+export const forgejo = copy('Forgejo', 'X-Forgejo-Event', 'x-forgejo-signature')
+export const gitea = copy('Gitea', 'X-Gitea-Event', 'x-gitea-signature')
+export const github = copy('GitHub', 'X-GitHub-Event', 'x-hub-signature-256')
+const copiedByGogs = copy('Gogs', 'X-Gogs-Event', 'x-gogs-signature')
+
+/** Gogs sends no push for a tag: its creation is all that tells of it. */
+export const gogs: Host = {
+  ...copiedByGogs,
+  shown: { ...copiedByGogs.shown, read: 'push, created tag, published release' },
+  read: (event, body) => (event === 'create' && body['ref_type'] === 'tag' ? createdTag(body) : read(event, body)),
+}
+
+function copy(name: string, header: string, signature: string): Host {
+  const shown = { page: `${name.toLowerCase()}.md`, proof: `\`${signature}\``, event: `\`${header}\``, read: 'push, published release' }
+  return { name, shown, event: (headers: Headers) => headers[header.toLowerCase()]?.toLowerCase(), read }
+}
+
+/** A `create` or `delete` stands beside a push that says the same. */
+function read(event: string, body: Members): Payload {
+  if (event === 'ping') return { kind: 'ping' }
+  if (event === 'push') return pushed(body)
+  return event === 'release' ? released(body) : otherEvent
+}
+
+function createdTag({ ref }: Members): Payload {
+  return typeof ref === 'string' && ref !== '' ? refOf(ref, 'tag-push') : { kind: 'unrecognised' }
+}

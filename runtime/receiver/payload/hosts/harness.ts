@@ -1,0 +1,16 @@
+/**
+ * Harness: `ref` is an object, and the trigger says what became of it.
+ */
+import { type Host, movesOf, otherEvent, pushOf, textAt } from '../parts.ts'
+
+export const harness: Host = {
+  name: 'Harness',
+  shown: { page: 'harness.md', proof: '`x-harness-signature`', event: '`X-Harness-Trigger`', read: '`ref.name`' },
+  event: (headers) => headers['x-harness-trigger']?.toLowerCase(),
+  read(event, body) {
+    const [, , what] = /^(branch|tag)_(created|updated|deleted)$/.exec(event) ?? []
+    const ref = textAt(body, ['ref', 'name'])
+    if (what === undefined || ref === undefined) return otherEvent
+    return movesOf([{ ref, event: pushOf(ref), deleted: what === 'deleted' }])
+  },
+}

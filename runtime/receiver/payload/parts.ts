@@ -1,0 +1,113 @@
+/**
+ * What a delivery can mean, and the pieces that several formats are read with. Takes any JSON value; never throws. Pure.
+ */
+import { isRefName, type RefName, shortRef } from '../../gatewaysync/values.ts'
+import type { Headers } from './headers.ts'
+
+/** What kind of event asks: a push counts only for the wanted ref, everything else asks for its own. */
+export type Event = 'push' | 'tag-push' | 'release' | 'notification' | 'promotion' | 'generic'
+
+/** One ref that a delivery names. */
+export type Asked = { ref: RefName; event: Event }
+
+export type Payload =
+  /** `others`: what else the same delivery moved, in its order. */
+  | ({ kind: 'ref'; others?: readonly Asked[] } & Asked)
+  | { kind: 'ping' }
+  /** A delivery that is understood and asks for nothing. */
+  | { kind: 'ignored'; reason: 'Deletion' | 'Draft' | 'OtherAction' | 'OtherEvent' | 'UnusableRef' }
+  | { kind: 'invalidRef'; ref: string }
+  | { kind: 'unrecognised' }
+
+export type Members = Readonly<Record<string, unknown>>
+
+/** A family of git hosts that send alike. */
+export type Host = {
+  name: string
+  /** What docs/webhooks tells of it, in Markdown: its page, what proves a call, what names the event, what is read. */
+  shown: { page: string; proof: string; event: string; read: string }
+  /** The event as the host names it, in lower case; undefined: the delivery is none of this host's. */
+  event(headers: Headers, body: Members): string | undefined
+  read(event: string, body: Members): Payload
+}
+
+export const otherEvent: Payload = { kind: 'ignored', reason: 'OtherEvent' }
+
+/** Reads what GitHub has sent first and most hosts have copied: `ref`, `before`, `after`. */
+export function pushed(body: Members): Payload {
+  const { ref } = body
+  if (typeof ref !== 'string' || ref === '') return { kind: 'unrecognised' }
+  if (isDeletion(body)) return { kind: 'ignored', reason: 'Deletion' }
+  return refOf(ref, pushOf(ref))
+}
+
+/** Only what has been published is asked for: no draft, no edit, no deletion. `published` is the host's word for it. */
+export function released({ action, release, tag }: Members, published = 'published'): Payload {
+  const name = isMembers(release) ? release['tag_name'] : tag
+  if (isMembers(release) && release['draft'] === true) return { kind: 'ignored', reason: 'Draft' }
+  if (action !== undefined && action !== published) return { kind: 'ignored', reason: 'OtherAction' }
+  return typeof name === 'string' && name !== '' ? refOf(name, 'release') : { kind: 'unrecognised' }
+}
+
+/** One move of a delivery that lists its moves; undefined: it names nothing. */
+export type Move = { ref: string; event: 'push' | 'tag-push'; deleted: boolean }
+
+/** What a list of moves asks for: each ref that is not deleted. Hosts send empty lists too. */
+export function movesOf(moves: readonly (Move | undefined)[]): Payload {
+  const known = moves.filter((move) => move !== undefined)
+  const kept = known.filter(({ deleted, ref }) => !deleted && !isHead(ref))
+  const asked = kept.flatMap(({ ref, event }) => askedFor(ref, event) ?? [])
+  const [first, ...others] = asked
+  if (first !== undefined) return { kind: 'ref', ...first, ...(others.length > 0 ? { others } : {}) }
+  if (kept[0] !== undefined) return { kind: 'invalidRef', ref: kept[0].ref }
+  return known.some(({ deleted }) => deleted) ? { kind: 'ignored', reason: 'Deletion' } : otherEvent
+}
+
+export function refOf(text: string, event: Event): Payload {
+  if (isHead(text)) return { kind: 'ignored', reason: 'UnusableRef' }
+  const asked = askedFor(text, event)
+  return asked === undefined ? { kind: 'invalidRef', ref: text } : { kind: 'ref', ...asked }
+}
+
+/** What every host moves with its default branch: it names none. */
+function isHead(ref: string): boolean {
+  return shortRef(ref) === 'HEAD'
+}
+
+/** Whether a body says that its ref is gone, with hashes or without. */
+export function isDeletion({ after, deleted }: Members): boolean {
+  return deleted === true || isZero(after)
+}
+
+export function pushOf(ref: string): 'push' | 'tag-push' {
+  return ref.startsWith('refs/tags/') ? 'tag-push' : 'push'
+}
+
+/** The object name that stands for "nothing" in git. */
+export function isZero(hash: unknown): boolean {
+  return typeof hash === 'string' && /^0+$/.test(hash)
+}
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function textAt(value: unknown, path: readonly string[]): string | undefined {
+  const found = valueAt(value, path)
+  return typeof found === 'string' && found !== '' ? found : undefined
+}
+
+/** Empty when there is no list. */
+export function listAt(value: unknown, path: readonly string[]): readonly unknown[] {
+  const found = valueAt(value, path)
+  return Array.isArray(found) ? found : []
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, name) => (isMembers(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)
+}
+
+function askedFor(text: string, event: Event): Asked | undefined {
+  const ref = shortRef(text)
+  return isRefName(ref) ? { ref, event } : undefined
+}

@@ -1,0 +1,113 @@
+/**
+ * Which ref a delivery asks for. Formats are told apart by the host first, mostly by its event header, and by the shape of the body
+ * second; the order of the shapes is written in docs/webhooks/README.md. Takes headers and any JSON value; never throws. Pure.
+ */
+import type { Headers } from './headers.ts'
+import {
+  type Host,
+  isDeletion,
+  isMembers,
+  listAt,
+  type Members,
+  otherEvent,
+  type Payload,
+  pushed,
+  refOf,
+  released,
+  textAt,
+} from './parts.ts'
+import { azureDevops } from './hosts/azure-devops.ts'
+import { bitbucket } from './hosts/bitbucket.ts'
+import { forgejo, gitea, github, gogs } from './hosts/github.ts'
+import { gitee, gitlab } from './hosts/gitlab.ts'
+import { harness } from './hosts/harness.ts'
+
+/** The first that knows a delivery as its own reads it. */
+export const hosts: readonly Host[] = [forgejo, gitea, gogs, github, gitee, harness, bitbucket, azureDevops, gitlab]
+
+export function readPayload(headers: Headers, body: unknown): Payload {
+  if (!isMembers(body)) return { kind: 'unrecognised' }
+  for (const host of hosts) {
+    const event = host.event(headers, body)
+    if (event !== undefined) return ofHost(host.read(event, body))
+  }
+  return byShape(body)
+}
+
+/** A host means what it says, and stops to send after some errors: a ref that is too much for us is none of its faults. */
+function ofHost(payload: Payload): Payload {
+  return payload.kind === 'invalidRef' ? { kind: 'ignored', reason: 'UnusableRef' } : payload
+}
+
+/** A body of no host, told by its shape. `ref`: where docs/webhooks says that the ref stands, in Markdown. */
+type Shape = {
+  name: string
+  ref: string
+  /** Undefined: the body has another shape. */
+  read(body: Members): Payload | undefined
+}
+
+/** The first that a body has counts. */
+export const shapes: readonly Shape[] = [
+  {
+    name: 'test call',
+    ref: 'none: `test` is true and there is no `ref`',
+    read: (body) => (body['test'] === true && body['ref'] === undefined ? { kind: 'ping' } : undefined),
+  },
+  {
+    name: 'release',
+    ref: '`release.tag_name`, when `action` is `published` or missing',
+    read: (body) => (textAt(body, ['release', 'tag_name']) === undefined ? undefined : released(body)),
+  },
+  {
+    name: 'notification',
+    ref: '`app.metadata.annotations["git.ref"]`',
+    read(body) {
+      const ref = textAt(body, ['app', 'metadata', 'annotations', 'git.ref'])
+      return ref === undefined ? undefined : refOf(ref, 'notification')
+    },
+  },
+  {
+    name: 'promotion',
+    ref: 'the first of `freight.commits` that has a `tag`',
+    read(body) {
+      const [tag] = listAt(body, ['freight', 'commits']).flatMap((commit) => textAt(commit, ['tag']) ?? [])
+      return tag === undefined ? undefined : refOf(tag, 'promotion')
+    },
+  },
+  {
+    name: 'created or deleted ref',
+    ref: 'none: `ref` beside `ref_type`, without `before`',
+    read: (body) => (hasRef(body) && body['ref_type'] !== undefined && body['before'] === undefined ? otherEvent : undefined),
+  },
+  {
+    name: 'push',
+    ref: '`ref` of a body that has `before` and `after`',
+    read: (body) => (hasRef(body) && isPush(body) ? pushed(body) : undefined),
+  },
+  {
+    name: 'generic',
+    ref: '`ref`',
+    read(body) {
+      if (!hasRef(body)) return undefined
+      return isDeletion(body) ? { kind: 'ignored', reason: 'Deletion' } : refOf(body.ref, 'generic')
+    },
+  },
+]
+
+function byShape(body: Members): Payload {
+  for (const { read } of shapes) {
+    const payload = read(body)
+    if (payload !== undefined) return payload
+  }
+  return { kind: 'unrecognised' }
+}
+
+function hasRef(body: Members): body is Members & { ref: string } {
+  return typeof body['ref'] === 'string' && body['ref'] !== ''
+}
+
+/** A push of a git host tells both ends of the move. */
+function isPush(body: Members): boolean {
+  return typeof body['before'] === 'string' && typeof body['after'] === 'string'
+}

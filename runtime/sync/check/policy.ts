@@ -1,0 +1,69 @@
+/**
+ * Whether a run made resources by templates or patches, and if so what their judgement means: findings to report, or a refusal.
+ */
+import { foldName } from '../../gatewaysync/values.ts'
+import type { StagedRun } from '../publish/publish.ts'
+import type { Finding } from '../model/findings.ts'
+import { activeMode, type Wanted } from '../model/wanted.ts'
+import { Refused } from '../model/findings.ts'
+import { futureOf, listFutureFolders } from './staged-view.ts'
+import type { Manifest } from '../model/manifest.ts'
+import { collectionsFolder, parentOf } from '../model/paths.ts'
+import type { Prepared } from '../plan/make-plan.ts'
+
+/** `folders` are those of the resources that were judged: what was said of them before is out of date. */
+export type RenderedVerdict = { findings: Finding[]; folders: ReadonlySet<string> }
+
+/**
+ * The findings about resources that templates or patches make and a run would change. Throws CollectionsInvalid, with the findings, where one is an error and the policy
+ * is Enforce.
+ */
+export async function judgeRun(
+  wanted: Wanted,
+  manifest: Manifest,
+  prepared: Prepared,
+  run: StagedRun,
+  signal: AbortSignal,
+): Promise<RenderedVerdict> {
+  const { validation } = wanted
+  const { plan, intent } = prepared
+  const rendered = prepared.renderer === undefined || validation.policy === 'Off' ? [] : changedByRendering(manifest, prepared, run)
+  if (rendered.length === 0) return { findings: [], folders: new Set() }
+  const { judgeRendered } = await import('./check-rendered.ts')
+  const future = futureOf(run.places, plan, run.layout)
+  const chain = intent.chain.length > 0 ? intent.chain : listFutureFolders(future, collectionsFolder).filter(isDelivered)
+  const content = { rendered, future, chain, mode: activeMode(wanted, manifest.state)?.name, rules: validation.rules }
+  const { findings, errors, folders } = await judgeRendered(content, signal)
+  const told = findings.map(({ rule, path, message }) => ({ rule, path, message }))
+  const [first] = told
+  if (errors === 0 || first === undefined || validation.policy !== 'Enforce') return { findings: told, folders }
+  const more = errors === 1 ? '' : `, and ${errors - 1} more`
+  const message = `what templates or patches make is invalid: ${first.path}: ${first.message} (${first.rule})${more}`
+  throw new Refused('CollectionsInvalid', message, told)
+}
+
+/** Never delivered, whatever lies there. */
+function isDelivered(name: string): boolean {
+  return foldName(name) !== 'local' && !name.startsWith('.')
+}
+
+/** The rendered files of a run, and those that change or go beside or below rendered ones: together they are a resource. */
+function changedByRendering({ files }: Manifest, { plan }: Prepared, { staged }: StagedRun): string[] {
+  const folders = new Set<string>()
+  const add = (path: string | undefined): void => {
+    if (path !== undefined && isInCollections(path)) folders.add(parentOf(path))
+  }
+  for (const [path, { rendered }] of files) if (rendered !== undefined) add(path)
+  for (const index of staged.rendered.keys()) add(plan.puts[index]?.path)
+  const hasRendered = (path: string): boolean => {
+    for (let folder = parentOf(path); folder.length > collectionsFolder.length; folder = parentOf(folder)) {
+      if (folders.has(folder)) return true
+    }
+    return false
+  }
+  return [...plan.puts, ...plan.deletes].flatMap(({ path }) => (isInCollections(path) && hasRendered(path) ? [path] : []))
+}
+
+function isInCollections(path: string): boolean {
+  return path.startsWith(`${collectionsFolder}/`)
+}

@@ -1,0 +1,102 @@
+/**
+ * The data directory as it would be after a publish: what is staged, over what lies there, without what is to go.
+ */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { isMissing } from '../disk/disk.ts'
+import type { Layout } from '../publish/steps.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { Places } from '../publish/carry-out.ts'
+
+export type Future = {
+  /** Files to write, sorted. */
+  puts: readonly string[]
+  goes(file: string): boolean
+  /** The path below the data directory at which the content of a file lies now. */
+  place(file: string): string
+  dataDir: string
+}
+
+/** A resource has a handful of files, a folder of nested ones some thousands; what is more is not looked at. */
+const maxFilesBelow = 20_000
+
+export function futureOf({ dataDir, run }: Places, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, layout: Layout): Future {
+  const gone = new Set(deletes.map((deletion) => deletion.path))
+  const paths = puts.map((put) => put.path)
+  return {
+    puts: paths,
+    goes: (file) => gone.has(file),
+    place(file) {
+      const index = indexOf(paths, file)
+      return index === undefined ? file : `${run}/${layout.placeOf(index)}`
+    },
+    dataDir,
+  }
+}
+
+export function holdsFile({ puts, goes, dataDir }: Future, file: string): boolean {
+  if (indexOf(puts, file) !== undefined) return true
+  return !goes(file) && isFile(path.join(dataDir, file))
+}
+
+function isFile(file: string): boolean {
+  try {
+    return fs.lstatSync(file).isFile()
+  } catch (error) {
+    // Also below a file that a folder is about to replace.
+    if (isMissing(error)) return false
+    throw error
+  }
+}
+
+/** The files below a folder, also those that are not ours; links are none. */
+export function listFutureFiles({ puts, goes, dataDir }: Future, folder: string): string[] {
+  const files = new Set<string>()
+  for (let index = lowerBound(puts, `${folder}/`); puts[index]?.startsWith(`${folder}/`) === true; index += 1) files.add(puts[index] ?? '')
+  for (const file of filesOnDisk(dataDir, folder)) {
+    if (files.size >= maxFilesBelow) break
+    if (!goes(file)) files.add(file)
+  }
+  return [...files].toSorted()
+}
+
+/** The folders that stand in a folder. */
+export function listFutureFolders({ puts, dataDir }: Future, folder: string): string[] {
+  const prefix = `${folder}/`
+  const put = puts.filter((file) => file.startsWith(prefix)).map((file) => file.slice(prefix.length, file.indexOf('/', prefix.length)))
+  const present = entriesOf(path.join(dataDir, folder)).filter((entry) => entry.isDirectory())
+  return [...new Set([...put, ...present.map(({ name }) => name)])].toSorted()
+}
+
+function* filesOnDisk(dataDir: string, folder: string): Generator<string> {
+  for (const entry of entriesOf(path.join(dataDir, folder))) {
+    const name = `${folder}/${entry.name}`
+    if (entry.isDirectory()) yield* filesOnDisk(dataDir, name)
+    else if (entry.isFile()) yield name
+  }
+}
+
+function entriesOf(folder: string): fs.Dirent[] {
+  try {
+    return fs.readdirSync(folder, { withFileTypes: true })
+  } catch {
+    // Not there yet, or no folder: then what is planned is all there will be.
+    return []
+  }
+}
+
+function indexOf(sorted: readonly string[], text: string): number | undefined {
+  const index = lowerBound(sorted, text)
+  return sorted[index] === text ? index : undefined
+}
+
+/** Index of the first text that is not smaller. */
+function lowerBound(sorted: readonly string[], text: string): number {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if ((sorted[middle] ?? '') < text) from = middle + 1
+    else to = middle
+  }
+  return from
+}

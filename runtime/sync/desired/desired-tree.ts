@@ -1,0 +1,167 @@
+/**
+ * Which files should lie below the data directory: from a whole listing of a commit, or from the differences to the commit that is
+ * there. Listing order does not matter. Pure.
+ */
+import type { BlobId, Change } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import { isRelativePath, isWithin, printable, type RelativePath } from '../../gatewaysync/values.ts'
+import { collectionManifestFolder } from '../../collections/model/delivered-chain.ts'
+import type { Finding } from '../model/findings.ts'
+import { destinationOf, overlapping, type ResolvedMapping } from './mappings.ts'
+import type { Owned } from '../model/manifest.ts'
+import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
+
+/** One file that should be there; `size` is the blob's, in bytes. */
+export type DesiredFile = { path: string; id: BlobId; size: number; exec: boolean; mapping: number }
+
+type Put = Extract<Change, { op: 'put' }>
+
+export type DesiredTree = { files: Map<string, DesiredFile>; absent: number[]; findings: Finding[] }
+
+/**
+ * Takes a listing file by file, so that it need not be held. Throws SourcePathMissing for a required mapping without source, InvalidSpec
+ * for a folder mapped as a file or the reverse.
+ */
+export function desiredTree(mappings: readonly ResolvedMapping[]): { add(entry: Put): void; finish(): DesiredTree } {
+  const files = new Map<string, DesiredFile>()
+  const findings: Finding[] = []
+  const seen = Array.from(mappings, () => false)
+  return {
+    add(entry) {
+      for (const [index, mapping] of mappings.entries()) {
+        if (!isWithin(entry.path, mapping.source)) continue
+        checkType(mapping, entry.path)
+        seen[index] = true
+        const wanted = wantedFile(entry, mapping, index, findings)
+        if (wanted === undefined) continue
+        const other = files.get(wanted.path)
+        if (other === undefined || other.mapping < index) files.set(wanted.path, wanted)
+      }
+    },
+    finish() {
+      const absent = mappings.flatMap((_, index) => (seen[index] === true ? [] : [index]))
+      for (const index of absent) reportAbsent(mappings[index], findings)
+      return { files, absent, findings }
+    },
+  }
+}
+
+function checkType(mapping: ResolvedMapping, path: string): void {
+  const isFile = path === mapping.source
+  if (isFile && mapping.type === 'dir') throw new Fault('InvalidSpec', `${mapping.label}: source "${path}" is a file; set type: file`)
+  if (!isFile && mapping.type === 'file') {
+    throw new Fault('InvalidSpec', `${mapping.label}: source "${mapping.source}" is a folder; set type: dir`)
+  }
+}
+
+function reportAbsent(mapping: ResolvedMapping | undefined, findings: Finding[]): void {
+  if (mapping === undefined) return
+  if (mapping.required) {
+    throw new Fault('SourcePathMissing', `${mapping.label}: the commit holds no "${mapping.source}"; correct source or set required: false`)
+  }
+  if (mapping.whenAbsent === 'remove') return
+  const message = `${mapping.label}: the commit holds no such source; "${mapping.destination}" is left as it is`
+  findings.push({ rule: 'source-absent', path: mapping.source, message })
+}
+
+function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, findings: Finding[]): DesiredFile | undefined {
+  const path = destinationOf(mapping, entry.path)
+  if (path === undefined) return undefined
+  if (entry.mode === '120000' || entry.mode === '160000') {
+    const rule = entry.mode === '120000' ? 'symbolic-link' : 'submodule'
+    findings.push({ rule, path: entry.path, message: 'is not delivered: only ordinary files are' })
+    return undefined
+  }
+  if (path.includes('\uFFFD')) {
+    findings.push({
+      rule: 'name-not-utf8',
+      path: entry.path,
+      message: 'is not delivered: its name is no text in UTF-8, or holds the sign U+FFFD that stands for such; rename it',
+    })
+    return undefined
+  }
+  // Whatever a source gives: nothing that leads out of the data directory is a destination.
+  if (!isRelativePath(path)) throw new Fault('DeliveryFailed', `the listing holds "${printable(entry.path)}", which is no path of a file`)
+  if (isForbidden(path)) {
+    findings.push({ rule: 'forbidden-destination', path: entry.path, message: `is not written: "${path}" belongs to the gateway itself` })
+    return undefined
+  }
+  if (isGatewayIdentity(path)) {
+    findings.push({ rule: 'gateway-identity', path, message: "is one gateway's identity; every gateway of this sync gets the same" })
+  }
+  return { path, id: entry.id, size: entry.size, exec: entry.mode === '100755', mapping: index }
+}
+
+export type Delta =
+  | { kind: 'delta'; puts: Map<string, DesiredFile>; removed: Set<string>; findings: Finding[] }
+  /** The differences alone do not say it: ask for the whole listing. */
+  | { kind: 'needs-listing'; why: string }
+
+/**
+ * What a difference of two commits means for the files that are there. `absent` are the mappings whose optional source the base commit
+ * did not hold, `collectionsRoot` where a changed `config-mode.json` may change the chain itself.
+ */
+export function desiredDelta(
+  changes: readonly Change[],
+  mappings: readonly ResolvedMapping[],
+  present: { files: ReadonlyMap<string, Owned>; absent: readonly number[]; collectionsRoot: RelativePath | undefined },
+): Delta {
+  const shared = overlapping(mappings)
+  const puts = new Map<string, DesiredFile>()
+  const removed = new Set<string>()
+  const findings: Finding[] = []
+  for (const change of changes) {
+    if (present.collectionsRoot !== undefined && collectionManifestFolder(present.collectionsRoot, change.path) !== undefined) {
+      return { kind: 'needs-listing', why: `"${change.path}" may change which collections are read` }
+    }
+    for (const [index, mapping] of mappings.entries()) {
+      if (!isWithin(change.path, mapping.source)) continue
+      if (present.absent.includes(index)) return { kind: 'needs-listing', why: `${mapping.label} has a source again` }
+      if (change.op === 'put') checkType(mapping, change.path)
+      const path = destinationOf(mapping, change.path)
+      if (path === undefined) continue
+      const owner = puts.get(path)?.mapping ?? present.files.get(path)?.mapping
+      const wanted = change.op === 'put' ? wantedFile(change, mapping, index, findings) : undefined
+      if (owner !== undefined && owner > index) continue
+      if (wanted !== undefined) {
+        puts.set(path, wanted)
+        removed.delete(path)
+        continue
+      }
+      if (present.files.has(path) || puts.has(path)) {
+        if (shared[index] === true) return { kind: 'needs-listing', why: `another mapping may hold "${path}" too` }
+        puts.delete(path)
+        if (present.files.has(path)) removed.add(path)
+      }
+    }
+  }
+  const emptied = emptiedMapping(mappings, present.files, puts, removed)
+  return emptied === undefined
+    ? { kind: 'delta', puts, removed, findings }
+    : { kind: 'needs-listing', why: `${emptied} may have no source left` }
+}
+
+/** A mapping whose last file goes: whether its source still exists decides what follows, and only a listing tells. */
+function emptiedMapping(
+  mappings: readonly ResolvedMapping[],
+  files: ReadonlyMap<string, Owned>,
+  puts: ReadonlyMap<string, DesiredFile>,
+  removed: ReadonlySet<string>,
+): string | undefined {
+  if (removed.size === 0) return undefined
+  const left = mappings.map(() => 0)
+  const count = (index: number, by: number): void => {
+    left[index] = (left[index] ?? 0) + by
+  }
+  for (const { mapping } of files.values()) count(mapping, 1)
+  const losing = new Set<number>()
+  for (const path of removed) {
+    const mapping = files.get(path)?.mapping
+    if (mapping === undefined) continue
+    losing.add(mapping)
+    count(mapping, -1)
+  }
+  for (const { path, mapping } of puts.values()) if (!files.has(path)) count(mapping, 1)
+  const index = [...losing].find((mapping) => (left[mapping] ?? 0) <= 0)
+  return index === undefined ? undefined : mappings[index]?.label
+}

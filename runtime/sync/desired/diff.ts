@@ -1,0 +1,229 @@
+/**
+ * Which files should change: compares the wanted commit and configuration with what the manifest says is there. Asks the source for the
+ * differences of two commits where these suffice, for the whole listing where not, for nothing where nothing changed.
+ */
+import type { BlobId, Change, Source } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import { parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
+import { readBlobs } from './small-blobs.ts'
+import { collectionManifestFolder, deliveredChain } from '../../collections/model/delivered-chain.ts'
+import { maxModeBytes, parseMode } from '../../collections/model/manifests.ts'
+import type { Finding } from '../model/findings.ts'
+import { activeMode, type Wanted } from '../model/wanted.ts'
+import { renderKey, type TemplateContext } from '../render/context.ts'
+import { desiredDelta, desiredTree, type DesiredFile, type DesiredTree } from './desired-tree.ts'
+import type { Manifest, ManifestChange, Owned, State } from '../model/manifest.ts'
+import { type Prune, recipeOf, type ResolvedMapping, resolveMappings, treeKey } from './mappings.ts'
+
+export type Intent = {
+  /** `same`: neither commit nor configuration changed; `delta`: differences sufficed; `listing`: everything was compared. */
+  from: 'same' | 'delta' | 'listing'
+  puts: Map<string, DesiredFile>
+  removed: Map<string, Prune>
+  /** Entries of the manifest that belong to another mapping now, without another content. */
+  moved: ManifestChange[]
+  mappings: ResolvedMapping[]
+  chain: string[]
+  absent: number[]
+  treeKey: string
+  findings: Finding[]
+  /** Paths that were looked at again, at the source or at the destination; empty for `listing`, which looks at all. */
+  touched: ReadonlySet<string>
+}
+
+export type RenderPath = (text: string, label: string) => string
+
+export async function findIntent(
+  deps: { source: Source; renderPath: RenderPath },
+  wanted: Wanted,
+  context: TemplateContext,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<Intent> {
+  const { state } = manifest
+  // Of a folder that nobody can tell, only a whole listing says what it should hold.
+  if (state !== undefined && manifest.doubt === undefined) {
+    const known = await fromKnownBase(deps, wanted, context, manifest, state, signal)
+    if (known !== undefined) return known
+  }
+  return fromListing(deps, wanted, context, manifest, signal)
+}
+
+async function fromKnownBase(
+  { source, renderPath }: { source: Source; renderPath: RenderPath },
+  wanted: Wanted,
+  context: TemplateContext,
+  manifest: Manifest,
+  state: State,
+  signal: AbortSignal,
+): Promise<Intent | undefined> {
+  const mappings = resolveMappings(wanted.profile, state.chain, renderPath)
+  const key = treeKey(wanted.profile, activeMode(wanted, state)?.name, mappings)
+  if (state.commit === null || state.treeKey !== key) return undefined
+  const base = { mappings, chain: state.chain, absent: state.absent, treeKey: key, moved: [] }
+  const outdated = outdatedRenders(manifest.files, mappings, state.absent, context)
+  if (state.commit === wanted.commit)
+    return { from: 'same', puts: outdated, removed: new Map(), findings: [], touched: new Set(outdated.keys()), ...base }
+  const changes = await differences(source, wanted, state.commit, signal)
+  if (changes === undefined) return undefined
+  const collectionsRoot = collectionsRootOf(wanted)
+  const delta = desiredDelta(changes, mappings, { files: manifest.files, absent: state.absent, collectionsRoot })
+  if (delta.kind === 'needs-listing') return undefined
+  const removed = new Map([...delta.removed].map((path) => [path, pruneOf(mappings, manifest.files.get(path), wanted)]))
+  const stillOutdated = [...outdated].filter(([path]) => !delta.removed.has(path))
+  const puts = new Map([...stillOutdated, ...delta.puts])
+  const touched = new Set([...changes.map(({ path }): string => path), ...puts.keys(), ...removed.keys()])
+  return { from: 'delta', puts, removed, findings: delta.findings, touched, ...base }
+}
+
+function collectionsRootOf({ profile }: Wanted): RelativePath | undefined {
+  return profile.collections === undefined ? undefined : parseRelativePath(profile.collections.root)
+}
+
+function pruneOf(mappings: readonly ResolvedMapping[], owned: Owned | undefined, wanted: Wanted): Prune {
+  return (owned === undefined ? undefined : mappings[owned.mapping]?.prune) ?? wanted.profile.prune
+}
+
+/** Undefined when the source does not know the base, or the difference says less than a listing would. */
+async function differences(
+  source: Source,
+  wanted: Wanted,
+  from: NonNullable<State['commit']>,
+  signal: AbortSignal,
+): Promise<Change[] | undefined> {
+  try {
+    const changes: Change[] = []
+    const request = { commit: wanted.commit, from, profile: wanted.profile.name }
+    for await (const batch of source.changes(request, signal)) changes.push(...batch)
+    return changes
+  } catch (error) {
+    if (error instanceof Fault && error.reason === 'UnknownBase') return undefined
+    throw error
+  }
+}
+
+/** Files whose blob is the same but whose variables are not; a commit without a mapping's source holds no blob of it either. */
+function outdatedRenders(
+  files: ReadonlyMap<string, Owned>,
+  mappings: readonly ResolvedMapping[],
+  absent: readonly number[],
+  context: TemplateContext,
+): Map<string, DesiredFile> {
+  const result = new Map<string, DesiredFile>()
+  for (const [path, owned] of files) {
+    const mapping = mappings[owned.mapping]
+    if (owned.rendered === undefined || mapping === undefined || absent.includes(owned.mapping)) continue
+    if (isCurrent(owned, mapping, path, context)) continue
+    result.set(path, desiredOf(path, owned))
+  }
+  return result
+}
+
+/** Whether what was written is what the present recipe and variables would make of the same blob. */
+function isCurrent(owned: Owned, mapping: ResolvedMapping, path: string, context: TemplateContext): boolean {
+  const recipe = recipeOf(mapping, path)
+  if (recipe === undefined || owned.rendered === undefined) return (recipe === undefined) === (owned.rendered === undefined)
+  return owned.rendered.key === renderKey(recipe, owned.rendered.uses, context)
+}
+
+/** What the manifest says should be at a path; the size is that of the file on disk. */
+export function desiredOf(path: string, owned: Owned): DesiredFile {
+  return { path, id: owned.id, size: owned.stat.size, exec: owned.exec, mapping: owned.mapping }
+}
+
+async function fromListing(
+  { source, renderPath }: { source: Source; renderPath: RenderPath },
+  wanted: Wanted,
+  context: TemplateContext,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<Intent> {
+  const request = { commit: wanted.commit, from: null, profile: wanted.profile.name }
+  const listing = putsOf(source.changes(request, signal))
+  const root = collectionsRootOf(wanted)
+  // Which collections are delivered follows from the whole listing; without them no more than the wanted files is held.
+  const held = root === undefined ? undefined : await Array.fromAsync(listing)
+  const { chain, findings } =
+    root === undefined || held === undefined ? noChain : await findChain(source, wanted, root, held, manifest.state, signal)
+  const mappings = resolveMappings(wanted.profile, chain, renderPath)
+  const building = desiredTree(mappings)
+  for await (const batch of held ?? listing) for (const file of batch) building.add(file)
+  const tree = building.finish()
+  return {
+    from: 'listing',
+    ...compare(manifest, tree, mappings, wanted, context),
+    mappings,
+    chain,
+    absent: tree.absent,
+    treeKey: treeKey(wanted.profile, activeMode(wanted, manifest.state)?.name, mappings),
+    findings: [...findings, ...tree.findings],
+    touched: new Set(),
+  }
+}
+
+type Put = Extract<Change, { op: 'put' }>
+
+async function* putsOf(changes: AsyncIterable<readonly Change[]>): AsyncGenerator<readonly Put[]> {
+  for await (const batch of changes) yield batch.filter((change) => change.op === 'put')
+}
+
+const noChain: { chain: string[]; findings: Finding[] } = { chain: [], findings: [] }
+
+async function findChain(
+  source: Source,
+  wanted: Wanted,
+  root: RelativePath,
+  listing: readonly (readonly Put[])[],
+  state: State | undefined,
+  signal: AbortSignal,
+) {
+  const found = new Map<string, { id: BlobId; size: number }>()
+  for (const { path, id, size } of listing.flat()) {
+    const folder = collectionManifestFolder(root, path)
+    if (folder !== undefined) found.set(folder, { id, size })
+  }
+  if (!listing.some((batch) => batch.some(({ path }) => root === '' || path.startsWith(`${root}/`)))) {
+    throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; correct it in the profile`)
+  }
+  const small = [...found].filter(([, { size }]) => size <= maxModeBytes)
+  const contents = await readBlobs(
+    source,
+    wanted,
+    small.map(([, { id }]) => id),
+    maxModeBytes,
+    signal,
+  )
+  const manifests = new Map([...found].map(([folder, { id }]) => [folder, parseMode(contents.get(id))]))
+  return deliveredChain(activeMode(wanted, state)?.name, manifests, state?.chain ?? [])
+}
+
+/** What is right already is taken out of the tree, which holds what is to be written then: a second one of its size would count. */
+function compare(
+  manifest: Manifest,
+  { files, absent }: Pick<DesiredTree, 'files' | 'absent'>,
+  mappings: readonly ResolvedMapping[],
+  wanted: Wanted,
+  context: TemplateContext,
+): Pick<Intent, 'puts' | 'removed' | 'moved'> {
+  const removed = new Map<string, Prune>()
+  const moved: ManifestChange[] = []
+  const indexByKey = new Map(mappings.map(({ key }, index) => [key, index]))
+  const present = (owned: Owned): number | undefined => indexByKey.get(manifest.state?.mappings[owned.mapping] ?? '')
+  for (const [path, owned] of manifest.files) {
+    const file = files.get(path)
+    const mapping = file === undefined ? undefined : mappings[file.mapping]
+    if (file !== undefined && mapping !== undefined) {
+      if (owned.id !== file.id || owned.exec !== file.exec || !isCurrent(owned, mapping, path, context)) continue
+      if (owned.mapping !== file.mapping) moved.push({ path, owned: { ...owned, mapping: file.mapping } })
+      files.delete(path)
+      continue
+    }
+    const index = present(owned)
+    if (index !== undefined && absent.includes(index) && mappings[index]?.whenAbsent === 'keep') {
+      if (index !== owned.mapping) moved.push({ path, owned: { ...owned, mapping: index } })
+    } else {
+      removed.set(path, (index === undefined ? undefined : mappings[index]?.prune) ?? wanted.profile.prune)
+    }
+  }
+  return { puts: files, removed, moved }
+}

@@ -1,0 +1,187 @@
+/**
+ * What the mappings of a profile mean: canonical paths, one list for the `collections` shorthand and the written mappings, and what of
+ * a source file is wanted where. Pure.
+ */
+import { createHash } from 'node:crypto'
+import { Fault } from '../../fault.ts'
+import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
+import { type Coverage, coveredBelow, excluderOf } from '../../gatewaysync/coverage.ts'
+import { createExcluder, requireGlob } from '../../gatewaysync/glob.ts'
+import { type ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
+import { isWithin, joinPath, parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
+import { isForbidden } from '../model/paths.ts'
+import type { Recipe } from '../render/context.ts'
+
+export type Prune = 'owned' | 'all' | 'none'
+
+export type ResolvedMapping = Coverage & {
+  /** `source -> destination`: what the manifest remembers of a mapping. */
+  key: string
+  /** How messages name it. */
+  label: string
+  source: RelativePath
+  destination: RelativePath
+  required: boolean
+  /** What becomes of files delivered earlier when an optional source is absent. */
+  whenAbsent: 'keep' | 'remove'
+  prune: Prune
+  /** The recipe of a path relative to the destination; undefined where the file is delivered as it is. */
+  recipe(path: string): Recipe | undefined
+  /** The globs of its patches. */
+  patched: readonly { file: string; matches(path: string): boolean }[]
+}
+
+/**
+ * All mappings in order: collections first, so that a written mapping wins over them. `chain` are the collections to deliver; `renderPath`
+ * renders a source or destination that is a template. Throws InvalidSpec, DestinationNotAllowed, MappingConflict.
+ */
+export function resolveMappings(
+  profile: ResolvedProfile,
+  chain: readonly string[],
+  renderPath: (text: string, label: string) => string,
+): ResolvedMapping[] {
+  const fromCollections = chain.map((name) => collectionMapping(profile, name))
+  const written = profile.mappings.map((mapping, index): ResolvedMapping => {
+    const label = `mappings[${index}]`
+    const source = parseRelativePath(renderPath(mapping.source, `${label}.source`))
+    const destination = parseRelativePath(renderPath(mapping.destination, `${label}.destination`))
+    const patches = (mapping.patches ?? []).map(({ file, set }, at) => ({
+      file: requireGlob(file, `${label}.patches[${at}].file`),
+      set,
+      matches: createExcluder([requireGlob(file, `${label}.patches[${at}].file`)]),
+    }))
+    return {
+      key: `${source} -> ${destination}`,
+      label,
+      source,
+      destination,
+      type: mapping.type,
+      required: mapping.required,
+      whenAbsent: 'keep',
+      prune: mapping.prune ?? profile.prune,
+      excluded: excluderOf([...profile.excludePatterns, ...(mapping.excludePatterns ?? [])], `${label}.excludePatterns`),
+      patched: patches,
+      recipe(path) {
+        const matching = patches.filter((patch) => patch.matches(path)).map(({ file, set }) => ({ file, set }))
+        return mapping.template || matching.length > 0 ? { template: mapping.template, patches: matching } : undefined
+      },
+    }
+  })
+  const mappings = [...fromCollections, ...written]
+  for (const mapping of mappings) checkDestination(mapping)
+  checkOverlaps(mappings)
+  return mappings
+}
+
+function collectionMapping(profile: ResolvedProfile, name: string): ResolvedMapping {
+  const root = parseRelativePath(profile.collections?.root ?? '')
+  const source = joinPath(root, parseRelativePath(name))
+  const destination = parseRelativePath(`config/resources/${name}`)
+  return {
+    key: `${source} -> ${destination}`,
+    label: `collection "${name}"`,
+    source,
+    destination,
+    type: 'dir',
+    required: false,
+    whenAbsent: 'remove',
+    prune: profile.prune,
+    excluded: excluderOf(profile.excludePatterns, 'excludePatterns'),
+    recipe: () => undefined,
+    patched: [],
+  }
+}
+
+function checkDestination({ destination, label, type, prune }: ResolvedMapping): void {
+  if (isForbidden(destination)) {
+    throw new Fault(
+      'DestinationNotAllowed',
+      `${label}: destination "${destination}" belongs to the gateway or to this operator; choose another`,
+    )
+  }
+  if (destination === '' && type === 'file') {
+    throw new Fault('DestinationNotAllowed', `${label}: a file needs a destination with a name, not the data directory itself`)
+  }
+  if (destination === '' && prune === 'all') {
+    throw new Fault(
+      'DestinationNotAllowed',
+      `${label}: prune "all" on the data directory itself would delete the gateway's own files; use "owned"`,
+    )
+  }
+}
+
+function checkOverlaps(mappings: readonly ResolvedMapping[]): void {
+  for (const [index, mapping] of mappings.entries()) {
+    for (const other of mappings) {
+      if (mapping === other || mapping.type === 'file' || mapping.prune !== 'all') continue
+      if (other.destination === mapping.destination || !isWithin(other.destination, mapping.destination)) continue
+      const message = `${mapping.label} has prune "all" on "${mapping.destination}", where ${other.label} writes "${other.destination}"; use "owned"`
+      throw new Fault('MappingConflict', message)
+    }
+    const twin = mappings.slice(0, index).find(({ type, destination }) => type === 'file' && destination === mapping.destination)
+    if (mapping.type === 'file' && twin !== undefined) {
+      throw new Fault('MappingConflict', `${twin.label} and ${mapping.label} both write the file "${mapping.destination}"`)
+    }
+  }
+}
+
+/** Which mappings share a destination with another: only there can a file hide another one. */
+export function overlapping(mappings: readonly ResolvedMapping[]): boolean[] {
+  return mappings.map((mapping) =>
+    mappings.some(
+      (other) =>
+        other !== mapping && (isWithin(other.destination, mapping.destination) || isWithin(mapping.destination, other.destination)),
+    ),
+  )
+}
+
+/** Hash of all that decides, besides commit, collections' parents and variables, which files are wanted and how they are made. */
+export function treeKey(profile: ResolvedProfile, mode: string | undefined, mappings: readonly ResolvedMapping[]): string {
+  const written = profile.mappings.map((mapping, index) => ({
+    ...mapping,
+    key: mappings[mappings.length - profile.mappings.length + index]?.key,
+  }))
+  const { collections, excludePatterns, prune } = profile
+  const decisive = { engine: 1, collections, excludePatterns, prune, mode: collections === undefined ? undefined : mode, written }
+  return createHash('sha256').update(canonicalJson(decisive)).digest('hex')
+}
+
+/** Where a mapping puts a source path; undefined when it does not take it. */
+export function destinationOf(mapping: ResolvedMapping, path: RelativePath): RelativePath | undefined {
+  const below = coveredBelow(mapping, path)
+  if (below === undefined) return undefined
+  // One text for both names of a file, of which a first sync holds thousands.
+  return mapping.source === mapping.destination ? path : joinPath(mapping.destination, below as RelativePath)
+}
+
+/** The recipe of a file by its full destination path. */
+export function recipeOf(mapping: ResolvedMapping, path: string): Recipe | undefined {
+  return mapping.recipe(belowDestination(mapping, path))
+}
+
+function belowDestination({ type, destination }: ResolvedMapping, path: string): string {
+  if (type === 'file') return path.slice(path.lastIndexOf('/') + 1)
+  return destination === '' ? path : path.slice(destination.length + 1)
+}
+
+/** Patches that no file of their mapping is for: most often a glob that means another folder. */
+export function patchesWithoutFile(
+  mappings: readonly ResolvedMapping[],
+  files: ReadonlyMap<string, { mapping: number }>,
+): { rule: string; path: string; message: string }[] {
+  const waiting = mappings.map(({ patched }) => new Set(patched))
+  for (const [path, { mapping: index }] of files) {
+    const mapping = mappings[index]
+    const left = waiting[index]
+    if (mapping === undefined || left === undefined || left.size === 0) continue
+    const below = belowDestination(mapping, path)
+    for (const patch of left) if (patch.matches(below)) left.delete(patch)
+  }
+  return waiting.flatMap((left, index) =>
+    [...left].map(({ file }) => ({
+      rule: 'patch-without-file',
+      path: file,
+      message: `${mappings[index]?.label ?? ''}: no delivered file matches this glob, which is relative to the destination`,
+    })),
+  )
+}

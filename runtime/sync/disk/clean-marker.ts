@@ -1,0 +1,54 @@
+/**
+ * Which boot of the machine this is, and whether what an earlier boot wrote can be trusted to be on disk: contents are not synced one by
+ * one, so a loss of power may leave any file of the last minutes empty.
+ */
+import * as fs from 'node:fs'
+import { isMissing, readSmallFile, writeDurably } from './disk.ts'
+import { openEngineFolder } from './folders.ts'
+import type { State } from '../model/manifest.ts'
+import { dropDurably } from './manifest-file.ts'
+
+/** A kernel writes dirty pages back after 30 s by default; four times that is taken for settled. */
+const settledMs = 120_000
+
+/** Changes with each boot of the machine; `''` where the kernel does not tell, which trusts every boot. */
+export function currentBootId(): string {
+  try {
+    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
+
+/** Milliseconds that only ever grow, the same for all processes of one boot. */
+export function sinceBootMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
+}
+
+/** Whether every owned file must be verified by its content before its stat is believed. */
+export function mustVerify(dataDir: string, state: State, bootId: string): boolean {
+  return state.bootId !== bootId && readClean(dataDir) !== state.publish
+}
+
+/** Once the last publish has settled, says so, so that a later boot need not read every file. */
+export function markCleanWhenSettled(dataDir: string, state: State, nowMs: number): void {
+  if (nowMs - state.publishedAt < settledMs || readClean(dataDir) === state.publish) return
+  using engine = openEngineFolder(dataDir)
+  writeDurably(engine.at('clean'), [state.publish])
+}
+
+/** Before the first rename of a publish: from here on the marker would be a lie. */
+export function dropClean(dataDir: string): void {
+  using engine = openEngineFolder(dataDir)
+  dropDurably(engine.at('clean'), engine.folder())
+}
+
+function readClean(dataDir: string): string | undefined {
+  try {
+    using engine = openEngineFolder(dataDir)
+    return readSmallFile(engine.at('clean'), 1024)?.toString('utf8')
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}

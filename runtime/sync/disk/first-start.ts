@@ -1,0 +1,42 @@
+/**
+ * Since when a gateway may be waiting to be let start. An agent that ends and is started anew goes on with the wait of its pod: a deadline
+ * that began again with each start of an agent that crashes would never pass.
+ */
+import * as v from 'valibot'
+import { currentBootId, sinceBootMs } from './clean-marker.ts'
+import { diskFault, ensureEngineFolder, ownershipOf, readSmallFile, writeDurably } from './disk.ts'
+import { openEngineFolder } from './folders.ts'
+
+const firstStartSchema = v.object({ pod: v.string(), bootId: v.string(), atMs: v.pipe(v.number(), v.minValue(0)) })
+type FirstStart = v.InferOutput<typeof firstStartSchema>
+
+const fileName = 'first-start'
+const maxBytes = 1024
+
+/**
+ * Milliseconds since an agent of this pod (by its uid) first started over this data directory; 0 for the first, which is written down. A
+ * wait is counted within one boot of the machine, because wall clocks jump. Throws DataDirectoryMissing, SymbolicLink, NotWritable, DiskFull.
+ */
+export function sinceFirstStart(dataDir: string, pod: string): number {
+  const now: FirstStart = { pod, bootId: currentBootId(), atMs: sinceBootMs() }
+  try {
+    ensureEngineFolder(dataDir, ownershipOf(dataDir))
+    using engine = openEngineFolder(dataDir)
+    const first = parse(readSmallFile(engine.at(fileName), maxBytes)?.toString('utf8'))
+    if (first?.pod === pod && first.bootId === now.bootId && first.atMs <= now.atMs) return now.atMs - first.atMs
+    writeDurably(engine.at(fileName), [JSON.stringify(now)])
+    return 0
+  } catch (error) {
+    throw diskFault(error, `.cluster-sync/${fileName}`)
+  }
+}
+
+/** Undefined for what no agent wrote. */
+function parse(text: string | undefined): FirstStart | undefined {
+  try {
+    const parsed = v.safeParse(firstStartSchema, JSON.parse(text ?? ''))
+    return parsed.success ? parsed.output : undefined
+  } catch {
+    return undefined
+  }
+}

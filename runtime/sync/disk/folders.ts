@@ -1,0 +1,217 @@
+/**
+ * Addresses below one folder that no symbolic link can bend. Each folder on the way is opened once without following links, and what is
+ * done in it is done relative to its descriptor (`/proc/self/fd/<n>/<name>`): whoever swaps a folder for a link between two of our calls
+ * changes nothing about where the second one goes. A program in the gateway's container may do that at any time, and what we could read
+ * by mistake, such as our own tokens, is not its to read.
+ *
+ * Where the system has no such addresses (macOS, for development only) every folder on the way is looked at before each call instead, which
+ * leaves the moment between the look and the call.
+ */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { Fault } from '../../fault.ts'
+import { engineFolder } from '../../gatewaysync/names.ts'
+import { diskFault, errorCode, isMissing, readSmallFile } from './disk.ts'
+import { parentOf } from '../model/paths.ts'
+
+export type Folders = {
+  /**
+   * The address of an entry, valid until the second call after this one. Throws SymbolicLink where a link stands in the way, and what the
+   * system says of a folder that is missing (ENOENT) or no folder (ENOTDIR).
+   */
+  at(entry: string): string
+  /** The address of a folder itself; `''` is the root. */
+  folder(folder: string): string
+  /** For a folder that we moved, replaced or removed, with everything below it. */
+  forget(folder: string): void
+  /** Removes a folder with everything in it, without following a link anywhere in it. One that is missing is fine. */
+  removeTree(folder: string): void
+} & Disposable
+
+/** Handles that are kept: a publish goes through its folders in their order. */
+const keptHandles = 64
+/** Not among Node's constants: names a folder without reading it, so that one without the right to list is passed through too. */
+const pathOnly = 0o10000000
+const openFolder = fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW | (process.platform === 'linux' ? pathOnly : 0)
+const descriptors = '/proc/self/fd'
+
+/** Throws DataDirectoryMissing, SymbolicLink, or what opening a folder throws. */
+export function openFolders(root: string): Folders {
+  return process.platform === 'linux' ? throughDescriptors(root) : afterALook(root)
+}
+
+/** Our own folder, which lies on the same file system as what a gateway reads but where no gateway looks. */
+export type EngineFolder = {
+  /** The address of the folder itself. */
+  folder(): string
+  /** The address of a file in it. */
+  at(name: string): string
+} & Disposable
+
+/** Throws what openFolders throws; that our folder is missing is told by the first address. */
+export function openEngineFolder(dataDir: string): EngineFolder {
+  const folders = openFolders(dataDir)
+  return {
+    folder: () => folders.folder(engineFolder),
+    at: (name) => folders.at(`${engineFolder}/${name}`),
+    [Symbol.dispose]: () => folders[Symbol.dispose](),
+  }
+}
+
+/** Reads an ordinary file up to `maxBytes`; undefined where there is none, it is larger, or a link stands there or above it. */
+export function readPresent(folders: Folders, file: string, maxBytes: number): Buffer | undefined {
+  try {
+    return readSmallFile(folders.at(file), maxBytes)
+  } catch (error) {
+    if (isMissing(error) || (error instanceof Fault && error.reason === 'SymbolicLink')) return undefined
+    throw diskFault(error, file)
+  }
+}
+
+function throughDescriptors(root: string): Folders {
+  const handles = new Map<string, number>([['', openRoot(root)]])
+  let current = ''
+  let previous = ''
+  const handleOf = (folder: string): number => {
+    if (folder !== current) {
+      previous = current
+      current = folder
+    }
+    return handles.get(folder) ?? walk(folder)
+  }
+  /** From the nearest folder that is open. */
+  const walk = (folder: string): number => {
+    let known = parentOf(folder)
+    while (!handles.has(known)) known = parentOf(known)
+    let handle = handles.get(known) ?? 0
+    for (let end = 0; end < folder.length;) {
+      const start = known === '' ? 0 : known.length + 1
+      const slash = folder.indexOf('/', start)
+      end = slash < 0 ? folder.length : slash
+      const next = folder.slice(0, end)
+      handle = openChild(`${descriptors}/${handle}/${folder.slice(start, end)}`, next)
+      handles.set(next, handle)
+      makeRoom(next)
+      known = next
+    }
+    return handle
+  }
+  /** An address that was just given stays good, for a rename takes two. */
+  const makeRoom = (newest: string): void => {
+    if (handles.size <= keptHandles) return
+    for (const [folder, handle] of handles) {
+      if (folder === '' || folder === previous || folder === newest) continue
+      handles.delete(folder)
+      fs.closeSync(handle)
+      return
+    }
+  }
+  const folderAddress = (folder: string): string => `${descriptors}/${handleOf(folder)}`
+  const at = (entry: string): string => {
+    const slash = entry.lastIndexOf('/')
+    return slash < 0
+      ? `${descriptors}/${handleOf('')}/${entry}`
+      : `${descriptors}/${handleOf(entry.slice(0, slash))}/${entry.slice(slash + 1)}`
+  }
+  const forget = (folder: string): void => {
+    for (const [known, handle] of handles) {
+      if (known !== folder && !known.startsWith(`${folder}/`)) continue
+      handles.delete(known)
+      fs.closeSync(handle)
+    }
+  }
+  return {
+    at,
+    folder: folderAddress,
+    forget,
+    removeTree(folder) {
+      let handle: number
+      try {
+        handle = fs.openSync(at(folder), openFolder)
+      } catch (error) {
+        if (errorCode(error) === 'ENOENT') return
+        throw error
+      }
+      try {
+        removeBelow(handle)
+      } finally {
+        fs.closeSync(handle)
+      }
+      forget(folder)
+      fs.rmdirSync(at(folder))
+    },
+    [Symbol.dispose]() {
+      for (const handle of handles.values()) fs.closeSync(handle)
+      handles.clear()
+    },
+  }
+}
+
+function openRoot(root: string): number {
+  // Without a slash at its end, which would follow a link.
+  const handle = openChild(path.resolve(root), root)
+  if (fs.existsSync(`${descriptors}/${handle}`)) return handle
+  fs.closeSync(handle)
+  throw new Fault('InvalidConfiguration', `${descriptors} does not exist; mount /proc, by which files are written without following links`)
+}
+
+function openChild(address: string, named: string): number {
+  try {
+    return fs.openSync(address, openFolder)
+  } catch (error) {
+    // The system says the same of a link and of a file.
+    if (errorCode(error) === 'ELOOP' || (errorCode(error) === 'ENOTDIR' && isLink(address))) throw linkFault(named, error)
+    throw error
+  }
+}
+
+function linkFault(named: string, cause?: unknown): Fault {
+  return new Fault('SymbolicLink', `"${named}" is a symbolic link, which is never followed; put the folder itself there`, { cause })
+}
+
+function isLink(file: string): boolean {
+  try {
+    return fs.lstatSync(file).isSymbolicLink()
+  } catch {
+    return false
+  }
+}
+
+/** Names are bytes here: what others put there need not be text. */
+function removeBelow(handle: number): void {
+  for (const entry of fs.readdirSync(`${descriptors}/${handle}`, { withFileTypes: true, encoding: 'buffer' })) {
+    const address = Buffer.concat([Buffer.from(`${descriptors}/${handle}/`), entry.name])
+    if (!entry.isDirectory()) {
+      fs.unlinkSync(address)
+      continue
+    }
+    const child = fs.openSync(address, openFolder)
+    try {
+      removeBelow(child)
+    } finally {
+      fs.closeSync(child)
+    }
+    fs.rmdirSync(address)
+  }
+}
+
+function afterALook(root: string): Folders {
+  const check = (folder: string): string => {
+    const full = path.join(root, folder)
+    const stat = fs.lstatSync(full)
+    if (stat.isSymbolicLink()) throw linkFault(folder === '' ? root : folder)
+    if (!stat.isDirectory()) throw Object.assign(new Error(`ENOTDIR: not a folder, "${full}"`), { code: 'ENOTDIR' })
+    if (folder !== '') check(parentOf(folder))
+    return full
+  }
+  const at = (entry: string): string => path.join(check(parentOf(entry)), entry.slice(entry.lastIndexOf('/') + 1))
+  return {
+    at,
+    folder: check,
+    forget: () => undefined,
+    removeTree(folder) {
+      fs.rmSync(at(folder), { recursive: true, force: true })
+    },
+    [Symbol.dispose]: () => undefined,
+  }
+}

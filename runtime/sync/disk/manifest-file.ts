@@ -1,0 +1,176 @@
+/**
+ * Reads the ownership manifest from the data directory, appends to it durably and compacts it.
+ */
+import * as fs from 'node:fs'
+import { diskFault, errorCode, isMissing, syncFolder, writeDurably } from './disk.ts'
+import { type EngineFolder, openEngineFolder } from './folders.ts'
+import {
+  changeRecord,
+  emptyManifest,
+  encodeHead,
+  encodeLine,
+  type Manifest,
+  type ManifestChange,
+  manifestReader,
+  type State,
+  stateRecord,
+  unknownCommit,
+  wantsCompaction,
+} from '../model/manifest.ts'
+
+const newline = 10
+
+/** Says that there was a manifest: one that is missing beside it was lost, and what we wrote with it. */
+const marker = 'was-synced'
+
+/** Reads line by line: the text of 20,000 files is never in memory as a whole. Damage is a doubt and no failure. */
+export function readManifest(dataDir: string): Manifest {
+  let fd: number
+  try {
+    using engine = openEngineFolder(dataDir)
+    fd = fs.openSync(engine.at('manifest'), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
+  } catch (error) {
+    if (isMissing(error)) return emptyManifest(hasMarker(dataDir) ? 'the manifest is missing' : undefined)
+    throw diskFault(error, '.cluster-sync/manifest')
+  }
+  const reader = manifestReader()
+  try {
+    let rest = Buffer.alloc(0)
+    const buffer = Buffer.allocUnsafe(64 * 1024)
+    for (let count = fs.readSync(fd, buffer); count > 0; count = fs.readSync(fd, buffer)) {
+      const block = rest.length === 0 ? buffer.subarray(0, count) : Buffer.concat([rest, buffer.subarray(0, count)])
+      let start = 0
+      for (let end = block.indexOf(newline); end >= 0; end = block.indexOf(newline, start)) {
+        reader.line(block.toString('utf8', start, end), end + 1 - start)
+        start = end + 1
+      }
+      rest = Buffer.from(block.subarray(start))
+    }
+  } finally {
+    fs.closeSync(fd)
+  }
+  return reader.finish()
+}
+
+/**
+ * Applies changes and the new state to the manifest in memory and on disk; on return both survive a loss of power. When it throws, neither
+ * has changed: what is in memory is put back, and what was appended is cut off.
+ */
+export function appendManifest(dataDir: string, manifest: Manifest, changes: readonly ManifestChange[], state: State): void {
+  const before = { state: manifest.state, doubt: manifest.doubt, files: changes.map(({ path }) => manifest.files.get(path)) }
+  const whole = manifest.bytes === 0 || wantsCompaction(manifest)
+  applyChanges(manifest, changes, state)
+  if (state.commit !== null) manifest.doubt = undefined
+  try {
+    if (whole) writeMarker(dataDir)
+    if (whole) rewrite(dataDir, manifest)
+    else append(dataDir, manifest, changes, state)
+  } catch (error) {
+    const undone = changes.map(({ path }, index) => ({ path, owned: before.files[index] }))
+    applyChanges(manifest, undone, before.state)
+    manifest.doubt = before.doubt
+    throw error
+  }
+}
+
+function applyChanges(manifest: Manifest, changes: readonly ManifestChange[], state: State | undefined): void {
+  for (const { path, owned } of changes) {
+    if (owned === undefined) manifest.files.delete(path)
+    else manifest.files.set(path, owned)
+  }
+  manifest.state = state
+}
+
+function hasMarker(dataDir: string): boolean {
+  try {
+    using engine = openEngineFolder(dataDir)
+    return fs.lstatSync(engine.at(marker), { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
+}
+
+/** What cannot be told, and what is known all the same: undefined state where no publish has ever ended. */
+export type Doubt = { why: string; changes: readonly ManifestChange[]; state: State | undefined }
+
+/**
+ * Makes a doubt outlive this process: until everything was verified, the manifest names no commit. What it owns is kept, with the given
+ * changes.
+ */
+export function recordDoubt(dataDir: string, manifest: Manifest, { why, changes, state }: Doubt): void {
+  const unknown = unknownCommit(state)
+  if (unknown === undefined) writeMarker(dataDir)
+  else appendManifest(dataDir, manifest, changes, unknown)
+  manifest.doubt = why
+}
+
+function writeMarker(dataDir: string): void {
+  if (hasMarker(dataDir)) return
+  using engine = openEngineFolder(dataDir)
+  writeDurably(engine.at(marker), ['A manifest stands beside this file, and says which files of the data directory are ours.\n'])
+}
+
+function rewrite(dataDir: string, manifest: Manifest): void {
+  using engine = openEngineFolder(dataDir)
+  manifest.bytes = writeDurably(engine.at('manifest'), wholeText(manifest))
+  writeHead(engine, manifest.bytes)
+  manifest.lines = manifest.files.size + 2
+}
+
+/** In place: as long as a sector of the disk is written whole, so is this. Losing it to a loss of power is no loss, for the tail is read all the same. */
+function writeHead(engine: EngineFolder, bytes: number): void {
+  const fd = fs.openSync(engine.at('manifest'), fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
+  try {
+    fs.writeSync(fd, encodeHead(bytes), 0)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+function append(dataDir: string, manifest: Manifest, changes: readonly ManifestChange[], state: State): void {
+  using engine = openEngineFolder(dataDir)
+  const fd = fs.openSync(engine.at('manifest'), fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
+  try {
+    // What lies behind the last complete write is the beginning of one that failed.
+    fs.ftruncateSync(fd, manifest.bytes)
+    const text = Buffer.from(changes.map((change) => encodeLine(changeRecord(change))).join('') + encodeLine(stateRecord(state)))
+    try {
+      let offset = 0
+      while (offset < text.length) offset += fs.writeSync(fd, text, offset, text.length - offset, manifest.bytes + offset)
+      fs.fsyncSync(fd)
+    } catch (error) {
+      // A whole line may be there though it was not made durable: the next start must not believe it.
+      fs.ftruncateSync(fd, manifest.bytes)
+      throw error
+    }
+    manifest.bytes += text.length
+    fs.writeSync(fd, encodeHead(manifest.bytes), 0)
+    manifest.lines += changes.length + 1
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+function* wholeText(manifest: Manifest): Generator<string> {
+  let chunk = encodeHead(0)
+  for (const [path, owned] of manifest.files) {
+    chunk += encodeLine(changeRecord({ path, owned }))
+    if (chunk.length < 64 * 1024) continue
+    yield chunk
+    chunk = ''
+  }
+  if (manifest.state !== undefined) chunk += encodeLine(stateRecord(manifest.state))
+  yield chunk
+}
+
+/** Removes a file of ours durably; one that is not there is fine. */
+export function dropDurably(file: string, folder: string): void {
+  try {
+    fs.unlinkSync(file)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return
+    throw error
+  }
+  syncFolder(folder)
+}

@@ -1,0 +1,81 @@
+/**
+ * What stays worth saying about the commit in place: a finding stands in every report until the commit, or the file it is about, changes.
+ * Pure.
+ */
+import { Fault, type Reason } from '../../fault.ts'
+
+export type Finding = { rule: string; path: string; message: string }
+
+/** A refusal that names what it is about, each with a path that may be longer than a message. */
+export class Refused extends Fault {
+  readonly findings: readonly Finding[]
+
+  constructor(reason: Reason, message: string, findings: readonly Finding[]) {
+    super(reason, message)
+    this.findings = findings
+  }
+}
+
+/** As many as a report takes, each as long as it takes. */
+const maxFindings = 20
+const maxPathCharacters = 4096
+const maxMessageCharacters = 1024
+
+/** Said once, when it happens: the next commit has nothing to do with it. */
+const oneOff = new Set(['local-change', 'left-in-place'])
+
+/**
+ * The findings after a cycle. `before` are those of the last one; `from` says how much was looked at again: everything, the difference to
+ * another commit, or the same commit; `touched` are the paths looked at, at the source or at the destination.
+ */
+export function standingFindings(
+  before: readonly Finding[],
+  { from, touched }: { from: 'same' | 'delta' | 'listing'; touched: ReadonlySet<string> },
+  now: readonly Finding[],
+): Finding[] {
+  const kept =
+    from === 'listing' ? [] : before.filter(({ rule, path }) => !isTouched(path, touched) && !(from === 'delta' && oneOff.has(rule)))
+  return reportable([...now, ...kept])
+}
+
+/** A folder is touched with what lies below it. */
+function isTouched(path: string, touched: ReadonlySet<string>): boolean {
+  if (touched.has(path)) return true
+  return path !== '' && [...touched].some((each) => each.startsWith(`${path}/`))
+}
+
+/** As many as a report takes, each once and as long as it takes. */
+export function reportable(findings: readonly Finding[]): Finding[] {
+  const unique = new Map(findings.map((finding) => [`${finding.rule} ${finding.path} ${finding.message}`, finding]))
+  return [...unique.values()].slice(0, maxFindings).map(({ rule, path, message }) => ({
+    rule: rule.slice(0, 63),
+    path: path.slice(0, maxPathCharacters),
+    message: message.slice(0, maxMessageCharacters),
+  }))
+}
+
+type KnownMode = { name: string; from: string; configured?: { name: string; from: string }; lastKnown?: true }
+
+/** What is to be said of the mode that collections are delivered for: nobody knows it, or the next start of the gateway changes it. */
+export function modeFindings(mode: KnownMode | undefined): Finding[] {
+  const inWords = (name: string): string => (name === '' ? 'no mode' : `mode "${name}"`)
+  if (mode?.configured !== undefined) {
+    const { name, from } = mode.configured
+    const message = `the gateway runs in ${inWords(mode.name)} and is set to start in ${inWords(name)} (${from}); what it runs in is delivered`
+    return [{ rule: 'mode-differs', path: '', message }]
+  }
+  if (mode?.lastKnown === true) {
+    const origin = mode.from === 'none' ? '' : ` (${mode.from})`
+    return [
+      {
+        rule: 'mode-unknown',
+        path: '',
+        message: `the deployment mode is not known now: ${inWords(mode.name)}${origin}, the last one known, stays in force`,
+      },
+    ]
+  }
+  if (mode?.from !== 'none') return []
+  const message =
+    'no deployment mode was found in the arguments of the gateway, ignition.conf, DEPLOYMENT_MODE or at the gateway: only external and core are delivered'
+  return [{ rule: 'mode-unknown', path: '', message }]
+}

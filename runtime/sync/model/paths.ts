@@ -1,0 +1,96 @@
+/**
+ * Which paths below a gateway's data directory may be written or deleted, and what a path belongs to. Compared after case folding,
+ * because a gateway keys its names that way and a volume may be case-insensitive. Pure.
+ */
+import { isGatewaysOwn } from '../../gatewaysync/coverage.ts'
+import { engineFolder } from '../../gatewaysync/names.ts'
+import { foldName, isRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
+
+/** Where a gateway reads resource collections, below its data directory. */
+export const collectionsFolder = 'config/resources'
+
+/** What of a gateway's configuration a path belongs to; the gateway rescans the two apart. */
+export type ScanKind = 'projects' | 'config'
+
+/** A folder with what lies below it, in one comparison: each file of a first sync is asked about. */
+type Folder = { path: string; prefix: string }
+
+function isAtOrBelow(path: string, folders: readonly Folder[]): boolean {
+  return folders.some((folder) => path === folder.path || path.startsWith(folder.prefix))
+}
+
+function folderOf(path: string): Folder {
+  return { path, prefix: `${path}/` }
+}
+
+/** Folders that belong to the gateway itself: its identity, its keys and our own state (design.md section 6). */
+const forbiddenFolders = ['config/local', 'config/resources/local', 'config/ignition/keys', engineFolder].map(folderOf)
+/** Whether a path is never written and never deleted, whatever a mapping or a prune setting says. */
+export function isForbidden(path: string): boolean {
+  const folded = foldName(path)
+  return isGatewaysOwn(folded) || isAtOrBelow(folded, forbiddenFolders)
+}
+
+/**
+ * Whether our own records may name this path as a file of ours. They lie in a folder that a gateway can write to, so they are read like
+ * any other text from outside: what leads out of the data directory, or to what is never written, was not written by us.
+ */
+export function mayBeOurs(path: unknown): path is RelativePath {
+  return typeof path === 'string' && isRelativePath(path) && !isForbidden(path)
+}
+
+/** The same for a folder, of which only what lies below it counts: a folder may be named like a forbidden file. */
+export function mayHoldOurs(folder: unknown): folder is RelativePath {
+  return typeof folder === 'string' && isRelativePath(folder) && !isForbidden(`${folder}/x`)
+}
+
+/** One gateway's identity and our own way in: kept by `prune: all`, written with a warning (gateway.md section 3). */
+const identityFolders = [
+  'user-source/default',
+  'user-source/opcua-module',
+  'identity-provider/default',
+  'system-properties',
+  'api-token',
+].map((name) => folderOf(`config/resources/core/ignition/${name}`))
+
+export function isGatewayIdentity(path: string): boolean {
+  return isAtOrBelow(foldName(path), identityFolders)
+}
+
+/** Folders that stay when they become empty: the gateway expects them. */
+const standingFolders = new Set(['projects', 'config', 'config/resources'])
+
+export function isStandingFolder(path: string): boolean {
+  return standingFolders.has(foldName(path))
+}
+
+/** Which scan makes the gateway read this path again; undefined when none does. */
+export function scanKind(path: string): ScanKind | undefined {
+  if (path.startsWith('projects/')) return 'projects'
+  return path.startsWith('config/') ? 'config' : undefined
+}
+
+/** What Linux takes: of one name, and of a whole path with the zero behind it. */
+const maxNameBytes = 255
+const maxPathBytes = 4095
+/** A unit of UTF-16 is at most so many bytes of UTF-8. */
+const maxUnitBytes = 3
+
+/**
+ * What is too long about a path, in words; undefined where a file system takes it. `rootBytes` is the length of the data directory's own
+ * path: whoever reads the file, a gateway above all, names it from there.
+ */
+export function tooLong(path: string, rootBytes: number): string | undefined {
+  if (path.length * maxUnitBytes <= maxNameBytes) return undefined
+  const name = path.split('/').find((each) => each.length * maxUnitBytes > maxNameBytes && Buffer.byteLength(each) > maxNameBytes)
+  if (name !== undefined) return `a name in it has ${Buffer.byteLength(name)} bytes, and a file system takes ${maxNameBytes}`
+  const bytes = rootBytes + 1 + Buffer.byteLength(path)
+  if (bytes <= maxPathBytes) return undefined
+  return `with the data directory before it, it has ${bytes} bytes, and a file system takes ${maxPathBytes}`
+}
+
+/** The folder that holds a path; `''` is the data directory itself. */
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf('/')
+  return slash < 0 ? '' : path.slice(0, slash)
+}

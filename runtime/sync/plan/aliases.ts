@@ -1,0 +1,65 @@
+/**
+ * Which wanted paths are other spellings of files that are to go: on a volume that folds case, or how Unicode composes letters, both name one
+ * file, and deleting the old name would delete the new one. Told by the inode, which needs no probe of the volume and is right for a folder
+ * that folds names within a volume that does not. Pure.
+ */
+import { foldName } from '../../gatewaysync/values.ts'
+import type { Observed } from './observed.ts'
+
+export type Aliases = {
+  /** Old spellings by the new path. */
+  files: ReadonlyMap<string, string>
+  /** Folders whose own name is spelled anew, topmost only. */
+  folders: readonly FolderAlias[]
+}
+export type FolderAlias = { from: string; to: string }
+
+export const noAliases: Aliases = { files: new Map(), folders: [] }
+
+/** `puts` are the wanted paths that were not ours before. */
+export function findAliases(puts: Iterable<string>, removed: Iterable<string>, observed: ReadonlyMap<string, Observed>): Aliases {
+  const goingByInode = new Map<number, string>()
+  for (const path of removed) {
+    const seen = observed.get(path)
+    if (seen?.kind === 'file' && seen.stat.ino !== 0) goingByInode.set(seen.stat.ino, path)
+  }
+  if (goingByInode.size === 0) return noAliases
+  const files = new Map<string, string>()
+  const folders = new Map<string, FolderAlias>()
+  for (const path of puts) {
+    const seen = observed.get(path)
+    const old = seen?.kind === 'file' ? goingByInode.get(seen.stat.ino) : undefined
+    if (old === undefined || old === path) continue
+    files.set(path, old)
+    const folder = differingFolder(old, path)
+    if (folder !== undefined) folders.set(folder.to, folder)
+  }
+  return { files, folders: [...folders.values()] }
+}
+
+/**
+ * Names what stands in the way of a wanted path as the record of ours does that is to go, where it is the same file under another spelling.
+ * Changes `observed`.
+ */
+export function respellGoing(observed: Map<string, Observed>, removed: Iterable<string>, { look }: { look(path: string): Observed }): void {
+  const inTheWay = [...observed].filter(([, { kind }]) => kind === 'under-file' || kind === 'folder')
+  if (inTheWay.length === 0) return
+  const goingByFold = new Map([...removed].map((path) => [foldName(path), path]))
+  const spelling = (file: string): string => {
+    const going = goingByFold.get(foldName(file))
+    const [one, other] = [going === undefined ? undefined : observed.get(going), look(file)]
+    return going !== undefined && one?.kind === 'file' && other.kind === 'file' && one.stat.ino === other.stat.ino ? going : file
+  }
+  for (const [path, seen] of inTheWay) {
+    if (seen.kind === 'under-file') observed.set(path, { ...seen, spelled: spelling(seen.file) })
+    if (seen.kind === 'folder') observed.set(path, { ...seen, files: seen.files.map(spelling) })
+  }
+}
+
+/** The topmost folder in which two spellings of one path differ; undefined where only the file's own name does. */
+function differingFolder(old: string, path: string): FolderAlias | undefined {
+  const [from, to] = [old.split('/'), path.split('/')]
+  const at = from.findIndex((name, index) => name !== to[index])
+  if (from.length !== to.length || at < 0 || at === from.length - 1) return undefined
+  return { from: from.slice(0, at + 1).join('/'), to: to.slice(0, at + 1).join('/') }
+}

@@ -1,0 +1,240 @@
+/**
+ * The reading half of a cycle: what is wanted, what is there, hence the plan. Writes nothing anywhere, so dry runs and previews use it
+ * as it is.
+ */
+import path from 'node:path'
+import type { Source } from '../../delivery/protocol.ts'
+import { type Aliases, findAliases, respellGoing } from './aliases.ts'
+import { readBlobs } from '../desired/small-blobs.ts'
+import type { Finding } from '../model/findings.ts'
+import { activeMode, type Wanted } from '../model/wanted.ts'
+import { templateContext, type TemplateContext } from '../render/context.ts'
+import { openFolders, readPresent } from '../disk/folders.ts'
+import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
+import { desiredOf, findIntent, type Intent } from '../desired/diff.ts'
+import type { Judgement, Manifest, ManifestChange, Owned } from '../model/manifest.ts'
+import { recipeOf } from '../desired/mappings.ts'
+import type { Observed } from './observed.ts'
+import { plan, type Plan } from './plan.ts'
+import { createObserver, type DriftLook, listBelow, listForeign, lookForDrift, observe } from './observe.ts'
+import type { Renderer } from '../render/render.ts'
+
+export type Drift = { count: number; paths: string[] }
+
+export type Prepared = {
+  /** Without what the plan is made of, which would be held twice. */
+  intent: Omit<Intent, 'puts' | 'removed' | 'moved'>
+  plan: Plan
+  /** Local changes that stay as they are; undefined when nobody looked. */
+  drift: Drift | undefined
+  /** What the look taught the manifest; no file changes by it. */
+  learned: ManifestChange[]
+  findings: Finding[]
+  context: TemplateContext
+  renderer: Renderer | undefined
+}
+
+/** How far local changes are put right: as the profile says, all (after a loss of power), or also what a first boot rewrote. */
+export type Repair = 'as-configured' | 'verify-content' | 'after-commissioning'
+
+/** Paths of drift that a report names. */
+const namedPaths = 20
+/** Originals fetched in one look, to compare with what a gateway saved; each at most 1 MiB. */
+const comparedFiles = 200
+const comparedBytes = 1024 * 1024
+
+export async function prepare(source: Source, wanted: Wanted, manifest: Manifest, repair: Repair, signal: AbortSignal): Promise<Prepared> {
+  const context = templateContext(wanted)
+  const renderer = await loadRenderer(wanted, context)
+  const intent = await findIntent({ source, renderPath: pathRenderer(renderer) }, wanted, context, manifest, signal)
+  const options = { like: wanted.commit, verifyContent: repair === 'verify-content' }
+  const looks =
+    intent.from === 'delta' && repair === 'as-configured' && wanted.thorough !== true
+      ? undefined
+      : await lookForDrift(wanted.dataDir, undecided(manifest, intent), options, signal)
+  const judged = looks === undefined ? undefined : await judge(source, wanted, manifest, intent, looks, renderer, signal)
+  const repaired = judged === undefined ? [] : repairs(judged, wanted, repair)
+  const puts =
+    repaired.length === 0
+      ? intent.puts
+      : new Map([...repaired.map((file) => [file.path, desiredOf(file.path, file.owned)] as const), ...intent.puts])
+  const foreign = listAllForeign(wanted, manifest, intent)
+  const observed = await observe(wanted.dataDir, pathsOf(intent), manifest.files, options, signal)
+  for (const { path, seen } of repaired) observed.set(path, seen)
+  respellGoing(observed, intent.removed.keys(), createObserver(wanted.dataDir))
+  const aliases = wholeFolders(wanted, intent, findAliases(newPaths(puts, manifest), intent.removed.keys(), observed))
+  const made = plan({
+    aliases,
+    rootBytes: Buffer.byteLength(path.resolve(wanted.dataDir)),
+    puts,
+    removed: intent.removed,
+    foreign,
+    owned: manifest.files,
+    observed,
+    repairing: new Set(repaired.map(({ path }) => path)),
+    prunesAll: (mapping) => intent.mappings[mapping]?.prune === 'all',
+    isRendered: ({ mapping, path }) => {
+      const from = intent.mappings[mapping]
+      return from !== undefined && recipeOf(from, path) !== undefined
+    },
+    maxDeletions: wanted.profile.maxDeletions,
+    commit: wanted.commit,
+    confirmedDeletions: wanted.confirmDeletions,
+  })
+  const left = judged?.drifted.filter(({ path }) => !puts.has(path)).map(({ path }) => path)
+  const { puts: _puts, removed: _removed, moved: _moved, ...rest } = intent
+  return {
+    intent: rest,
+    plan: made,
+    drift: left === undefined ? undefined : { count: left.length, paths: left.toSorted().slice(0, namedPaths) },
+    learned: [...intent.moved, ...(judged?.learned ?? [])].filter(({ path }) => !puts.has(path)),
+    findings: [...intent.findings, ...made.findings, ...lostOwnership(wanted, manifest, intent)],
+    context,
+    renderer,
+  }
+}
+
+function* newPaths(puts: ReadonlyMap<string, unknown>, { files }: Manifest): Generator<string> {
+  for (const path of puts.keys()) if (!files.has(path)) yield path
+}
+
+/** A folder is spelled anew only where it holds nothing but what goes: with a file of somebody else in it, it keeps its name. */
+function wholeFolders({ dataDir }: Wanted, { removed }: Intent, { files, folders }: Aliases): Aliases {
+  const goes = (file: string): boolean => (removed.get(file) ?? 'none') !== 'none'
+  return { files, folders: folders.filter(({ from }) => listBelow(dataDir, from).every(goes)) }
+}
+
+function* pathsOf({ puts, removed }: Intent): Generator<string> {
+  yield* puts.keys()
+  yield* removed.keys()
+}
+
+async function loadRenderer({ profile }: Wanted, context: TemplateContext): Promise<Renderer | undefined> {
+  const isTemplate = (text: string): boolean => /\{\{|\{%/.test(text)
+  const needed = profile.mappings.some(
+    ({ template, patches, source, destination }) => template || (patches?.length ?? 0) > 0 || isTemplate(source) || isTemplate(destination),
+  )
+  if (!needed) return undefined
+  const { createRenderer } = await import('../render/render.ts')
+  return createRenderer(context)
+}
+
+function pathRenderer(renderer: Renderer | undefined): (text: string, label: string) => string {
+  return (text, label) => (renderer === undefined || !/\{\{|\{%/.test(text) ? text : renderer.path(text, label))
+}
+
+/**
+ * What stays wanted as it is: only there a difference on disk is drift. Files of a mapping whose optional source is absent are left alone
+ * altogether: the wanted commit could not even repair them.
+ */
+function undecided(manifest: Manifest, intent: Intent): Map<string, Owned> {
+  const keptKeys = new Set(intent.absent.map((index) => intent.mappings[index]?.key))
+  const kept = new Set((manifest.state?.mappings ?? []).flatMap((key, index) => (keptKeys.has(key) ? [index] : [])))
+  if (intent.puts.size + intent.removed.size + kept.size === 0) return manifest.files
+  return new Map(
+    [...manifest.files].filter(([file, { mapping }]) => !intent.puts.has(file) && !intent.removed.has(file) && !kept.has(mapping)),
+  )
+}
+
+type Drifted = DriftLook & { owned: Owned; known: boolean }
+type Judged = { drifted: Drifted[]; harmless: Drifted[]; learned: ManifestChange[] }
+
+/** Tells drift from what the gateway itself is known to rewrite, and remembers the judgement. */
+async function judge(
+  source: Source,
+  wanted: Wanted,
+  manifest: Manifest,
+  intent: Intent,
+  looks: { drifted: DriftLook[]; touched: DriftLook[] },
+  renderer: Renderer | undefined,
+  signal: AbortSignal,
+): Promise<Judged> {
+  const result: Judged = { drifted: [], harmless: [], learned: [] }
+  for (const { path, seen } of looks.touched) {
+    const owned = manifest.files.get(path)
+    if (owned !== undefined && seen.kind === 'file') result.learned.push({ path, owned: { ...owned, stat: seen.stat, judged: undefined } })
+  }
+  const unknown: Drifted[] = []
+  for (const look of looks.drifted) {
+    const owned = manifest.files.get(look.path)
+    if (owned === undefined) continue
+    const verdict = look.seen.kind === 'file' ? knownVerdict(owned, look.seen.stat) : undefined
+    if (verdict === 'harmless') result.harmless.push({ ...look, owned, known: true })
+    else if (verdict === 'drift') result.drifted.push({ ...look, owned, known: true })
+    else unknown.push({ ...look, owned, known: false })
+  }
+  const mode = activeMode(wanted, manifest.state)?.name
+  const saved = await savedByGateway(source, wanted, intent, unknown, renderer, signal)
+  for (const look of unknown) {
+    const harmless = look.seen.kind === 'file' && (isFirstBootRewrite(look.path, mode) || saved.has(look.path))
+    result[harmless ? 'harmless' : 'drifted'].push(look)
+    const judged = judgement(look.seen, harmless ? 'harmless' : 'drift')
+    if (judged !== undefined) result.learned.push({ path: look.path, owned: { ...look.owned, judged } })
+  }
+  return result
+}
+
+function judgement(seen: Observed, verdict: Judgement['verdict']): Judgement | undefined {
+  return seen.kind === 'file' ? { ...seen.stat, verdict, id: seen.id ?? null } : undefined
+}
+
+/** Manifests of resources that differ from what we wrote in who saved them and when, and in nothing else. */
+async function savedByGateway(
+  source: Source,
+  wanted: Wanted,
+  intent: Intent,
+  looks: readonly Drifted[],
+  renderer: Renderer | undefined,
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  const candidates = looks.filter(({ path, seen }) => seen.kind === 'file' && mayHoldModification(path)).slice(0, comparedFiles)
+  const originals = await readBlobs(
+    source,
+    wanted,
+    candidates.map(({ owned }) => owned.id),
+    comparedBytes,
+    signal,
+  )
+  const result = new Set<string>()
+  using folders = openFolders(wanted.dataDir)
+  for (const { path: file, owned } of candidates) {
+    const original = originals.get(owned.id)
+    const present = readPresent(folders, file, comparedBytes)
+    const mapping = intent.mappings[owned.mapping]
+    if (original === undefined || present === undefined || mapping === undefined) continue
+    const recipe = recipeOf(mapping, file)
+    const wrote = recipe === undefined || renderer === undefined ? original : renderer.file(file, owned.id, original, recipe).content
+    if (differsInModificationOnly(Buffer.from(wrote).toString('utf8'), present.toString('utf8'))) result.add(file)
+  }
+  return result
+}
+
+function repairs({ drifted, harmless }: Judged, { profile }: Wanted, repair: Repair): Drifted[] {
+  if (repair === 'after-commissioning') return [...drifted, ...harmless.filter(({ path }) => !mayHoldModification(path))]
+  // After a loss of power, what was already known to be changed locally is a change; everything else is damage.
+  if (repair === 'verify-content' && profile.drift !== 'restore') return drifted.filter(({ known }) => !known)
+  return profile.drift === 'restore' ? drifted : []
+}
+
+/** How many files a finding names. */
+const namedStrangers = 20
+
+/** A record of ours that was damaged may have named more files than it does now: what else stands in our folders is told, and left alone. */
+function lostOwnership({ dataDir }: Wanted, manifest: Manifest, intent: Intent): Finding[] {
+  if (manifest.doubt === undefined) return []
+  const folders = intent.mappings.filter(({ type, prune }) => type === 'dir' && prune !== 'all').map(({ destination }) => destination)
+  const isKnown = (file: string): boolean => manifest.files.has(file) || intent.puts.has(file)
+  const found = [...new Set(folders.flatMap((folder) => listForeign(dataDir, folder, isKnown)))].toSorted()
+  if (found.length === 0) return []
+  const more = found.length > namedStrangers ? ' …' : ''
+  const message =
+    `${manifest.doubt}; ${found.length} files in our folders are not of this commit and may be of an earlier one; ` +
+    `they stay, remove what nobody needs: ${found.slice(0, namedStrangers).join(', ')}${more}`
+  return [{ rule: 'ownership-lost', path: '.cluster-sync/manifest', message }]
+}
+
+function listAllForeign({ dataDir }: Wanted, manifest: Manifest, intent: Intent): string[] {
+  const folders = intent.mappings.filter(({ type, prune }) => type === 'dir' && prune === 'all').map(({ destination }) => destination)
+  const isOurs = (file: string): boolean => manifest.files.has(file) || intent.puts.has(file)
+  return [...new Set(folders.flatMap((folder) => listForeign(dataDir, folder, isOurs)))]
+}

@@ -1,0 +1,204 @@
+/**
+ * What stands on disk at the paths that a plan concerns. Every component of a path is looked at with lstat: a symbolic link is seen,
+ * never followed.
+ */
+import * as fs from 'node:fs'
+import path from 'node:path'
+import { setImmediate as breathe } from 'node:timers/promises'
+import type { BlobId } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import { diskFault, errorCode, hashFile, isMissing } from '../disk/disk.ts'
+import { knownVerdict } from './drift.ts'
+import { type Folders, openFolders } from '../disk/folders.ts'
+import type { FileStat, Owned } from '../model/manifest.ts'
+import { isForbidden, isGatewayIdentity, parentOf } from '../model/paths.ts'
+import type { Observed } from './observed.ts'
+
+/** A lister stops here: a folder with more foreign files than this is not cleaned by `prune: all`. */
+const maxListed = 1_000_000
+/** Files between two moments in which probes and signals are heard; 500 lstat calls take about 2 ms. */
+const slice = 500
+
+type Folder = { kind: 'folder' } | { kind: 'absent'; topmost: string } | Extract<Observed, { kind: 'special' | 'under-file' }>
+
+export type Observer = {
+  /** What stands at a path, without its content. */
+  look(path: string): Observed
+}
+
+/**
+ * An observer remembers folders: make a new one for each look. It goes by paths, for a look tells nothing but kinds, sizes and times, and a
+ * drift pass takes thousands; whatever is read or written goes through descriptors.
+ */
+export function createObserver(dataDir: string): Observer {
+  const folders = new Map<string, Folder>([['', { kind: 'folder' }]])
+  const folderAt = (folder: string): Folder => {
+    const known = folders.get(folder)
+    if (known !== undefined) return known
+    const above = folderAt(parentOf(folder))
+    const result = above.kind === 'folder' ? classify(folder) : above
+    folders.set(folder, result)
+    return result
+  }
+  const classify = (folder: string): Folder => {
+    const stat = lstat(dataDir, folder)
+    if (stat === undefined) return { kind: 'absent', topmost: folder }
+    if (stat.isDirectory()) return { kind: 'folder' }
+    if (stat.isFile()) return { kind: 'under-file', file: folder }
+    return { kind: 'special', at: folder, what: stat.isSymbolicLink() ? 'link' : 'special' }
+  }
+  return {
+    look(file) {
+      const above = folderAt(parentOf(file))
+      if (above.kind !== 'folder') return above
+      const stat = lstat(dataDir, file)
+      if (stat === undefined) return { kind: 'absent', topmost: file }
+      if (stat.isFile()) return { kind: 'file', stat: statOf(stat), exec: (stat.mode & 0o100) !== 0, id: undefined }
+      if (stat.isDirectory()) return { kind: 'folder', files: [] }
+      return { kind: 'special', at: file, what: stat.isSymbolicLink() ? 'link' : 'special' }
+    },
+  }
+}
+
+function lstat(dataDir: string, file: string): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(path.join(dataDir, file), { throwIfNoEntry: false })
+  } catch (error) {
+    // Nothing stands at a path that is too long; the plan says that it is.
+    if (isMissing(error) || errorCode(error) === 'ENAMETOOLONG') return undefined
+    throw diskFault(error, file)
+  }
+}
+
+export function statOf({ size, mtimeMs, ino, mode }: fs.Stats): FileStat {
+  return { size, mtimeMs, ino, mode: mode & 0o7777 }
+}
+
+/**
+ * Looks at the given paths. A file is read only where that can matter: it is not ours or differs from what we wrote; `verifyContent`
+ * reads all. `like` is any id of the commit, for the hash algorithm.
+ */
+export async function observe(
+  dataDir: string,
+  paths: Iterable<string>,
+  owned: ReadonlyMap<string, Owned>,
+  options: { like: BlobId; verifyContent: boolean },
+  signal: AbortSignal,
+): Promise<Map<string, Observed>> {
+  const observer = createObserver(dataDir)
+  using folders = openFolders(dataDir)
+  const buffer = new Uint8Array(64 * 1024)
+  const result = new Map<string, Observed>()
+  let count = 0
+  for (const file of paths) {
+    if ((count += 1) % slice === 0) {
+      await breathe()
+      signal.throwIfAborted()
+    }
+    result.set(file, observeOne(folders, file, observer, owned.get(file), options, buffer))
+  }
+  return result
+}
+
+function observeOne(
+  folders: Folders,
+  file: string,
+  observer: Observer,
+  owned: Owned | undefined,
+  options: { like: BlobId; verifyContent: boolean },
+  buffer: Uint8Array,
+): Observed {
+  const seen = observer.look(file)
+  if (seen.kind === 'folder') return { kind: 'folder', files: listFiles(folders, file) }
+  if (seen.kind !== 'file') return seen
+  const verdict = owned === undefined || options.verifyContent ? undefined : knownVerdict(owned, seen.stat)
+  if (verdict === 'clean') return { ...seen, id: owned?.rendered?.id ?? owned?.id }
+  if (verdict !== undefined) return { ...seen, id: owned?.judged?.id }
+  return { ...seen, id: hashOf(folders, file, options.like, buffer) }
+}
+
+/** Null where nobody can tell: it may not be read, it changes, or it is no longer what was seen. */
+function hashOf(folders: Folders, file: string, like: BlobId, buffer: Uint8Array): BlobId | null {
+  try {
+    return hashFile(folders.at(file), like, buffer) ?? null
+  } catch (error) {
+    if (isMissing(error) || (error instanceof Fault && error.reason === 'SymbolicLink')) return null
+    throw diskFault(error, file)
+  }
+}
+
+export type DriftLook = { path: string; seen: Observed }
+
+/** The owned files that are not as they were written, by a stat per file; content is read only where the stat differs. */
+export async function lookForDrift(
+  dataDir: string,
+  owned: ReadonlyMap<string, Owned>,
+  options: { like: BlobId; verifyContent: boolean },
+  signal: AbortSignal,
+): Promise<{ drifted: DriftLook[]; touched: DriftLook[] }> {
+  const observer = createObserver(dataDir)
+  using folders = openFolders(dataDir)
+  const buffer = new Uint8Array(64 * 1024)
+  const drifted: DriftLook[] = []
+  /** Same content under another stat: worth remembering, so that it is not read again. */
+  const touched: DriftLook[] = []
+  let count = 0
+  for (const [file, entry] of owned) {
+    if ((count += 1) % slice === 0) {
+      await breathe()
+      signal.throwIfAborted()
+    }
+    const seen = observer.look(file)
+    if (!options.verifyContent && seen.kind === 'file' && knownVerdict(entry, seen.stat) === 'clean') continue
+    const full = observeOne(folders, file, observer, entry, options, buffer)
+    const same = full.kind === 'file' && full.id === (entry.rendered?.id ?? entry.id) && !wasChmod(entry, full)
+    if (!same) drifted.push({ path: file, seen: full })
+    else if (knownVerdict(entry, full.stat) !== 'clean') touched.push({ path: file, seen: full })
+  }
+  return { drifted, touched }
+}
+
+/**
+ * Whether somebody changed the permissions of the very file that we wrote. A gateway that writes the same content anew gives the new file
+ * the permissions that it gives all of its own, which is no change as long as it can be run where it could.
+ */
+function wasChmod({ exec, stat }: Owned, seen: Extract<Observed, { kind: 'file' }>): boolean {
+  return seen.exec !== exec || (seen.stat.ino === stat.ino && seen.stat.mtimeMs === stat.mtimeMs && seen.stat.mode !== stat.mode)
+}
+
+/** Every file, link and other thing below a folder, by its path; folders only by what they hold. */
+function listFiles(folders: Folders, folder: string): string[] {
+  const result: string[] = []
+  const waiting = [folder]
+  for (let next = waiting.pop(); next !== undefined && result.length < maxListed; next = waiting.pop()) {
+    let entries: fs.Dirent[]
+    try {
+      entries = fs.readdirSync(folders.folder(next), { withFileTypes: true })
+    } catch (error) {
+      if (isMissing(error)) continue
+      throw diskFault(error, next)
+    }
+    for (const entry of entries) {
+      const file = next === '' ? entry.name : `${next}/${entry.name}`
+      if (entry.isDirectory()) waiting.push(file)
+      else result.push(file)
+    }
+  }
+  return result
+}
+
+/** Every file, link and other thing below a folder of the data directory. */
+export function listBelow(dataDir: string, folder: string): string[] {
+  using folders = openFolders(dataDir)
+  return listFiles(folders, folder)
+}
+
+/** Ordinary files below a folder that `prune: all` may delete: not wanted, not the gateway's identity, not in a forbidden place. */
+export function listForeign(dataDir: string, folder: string, isWanted: (file: string) => boolean): string[] {
+  const observer = createObserver(dataDir)
+  if (observer.look(folder).kind !== 'folder') return []
+  using folders = openFolders(dataDir)
+  return listFiles(folders, folder).filter(
+    (file) => !isWanted(file) && !isForbidden(file) && !isGatewayIdentity(file) && observer.look(file).kind === 'file',
+  )
+}

@@ -1,0 +1,246 @@
+/**
+ * The plan: what has to happen so that a data directory holds exactly the wanted files, as data. Takes what is wanted, what is ours and
+ * what was seen on disk at the paths concerned; nothing else is touched. Pure.
+ */
+import type { BlobId } from '../../delivery/protocol.ts'
+import type { Reason } from '../../fault.ts'
+import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
+import type { Aliases } from './aliases.ts'
+import type { Finding } from '../model/findings.ts'
+import { describeConflict, findConflicts } from './conflicts.ts'
+import type { DesiredFile } from '../desired/desired-tree.ts'
+import type { FileStat, Owned } from '../model/manifest.ts'
+import type { Prune } from '../desired/mappings.ts'
+import type { Observed } from './observed.ts'
+import { isForbidden, isGatewayIdentity, parentOf, scanKind, type ScanKind, tooLong } from '../model/paths.ts'
+
+export type PlannedPut = DesiredFile & {
+  before: 'absent' | 'file' | 'folder'
+  /** The topmost folder that does not exist yet; it is written aside and renamed as one. The path itself where only the file is new. */
+  topmost: string
+}
+/** `adopt`: the right content is there already, only the manifest learns of it. */
+export type Adopted = DesiredFile & { stat: FileStat }
+export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; inTheWay: boolean }
+
+export type Problem = {
+  reason: Extract<Reason, 'MappingConflict' | 'MassDeletion' | 'PathTooLong' | 'SymbolicLink'>
+  message: string
+  path?: string
+}
+
+export type Counts = { added: number; changed: number; removed: number; unchanged: number; bytes: number }
+
+export type Plan = {
+  puts: PlannedPut[]
+  adopts: Adopted[]
+  deletes: PlannedDelete[]
+  /** No longer ours, without being touched: already gone, or not to be pruned. */
+  released: string[]
+  problems: Problem[]
+  findings: Finding[]
+  /** Folders that go as a whole, with the files in `deletes`, to come back under another spelling. */
+  respelled: string[]
+  counts: Counts
+  scan: ScanKind[]
+}
+
+export type PlanInput = {
+  /** Length in bytes of the data directory's own path. */
+  rootBytes: number
+  puts: ReadonlyMap<string, DesiredFile>
+  /** Ours, and wanted no more; `prune` as its mapping says. */
+  removed: ReadonlyMap<string, Prune>
+  /** Not ours, below a folder of a mapping with `prune: all`. */
+  foreign: readonly string[]
+  owned: ReadonlyMap<string, Owned>
+  observed: ReadonlyMap<string, Observed>
+  /** Wanted paths that are other spellings of files which are to go; of folders, those that hold nothing else. */
+  aliases: Aliases
+  /** Whether a local change is overwritten without a word: the file is being repaired. */
+  repairing: ReadonlySet<string>
+  prunesAll(mapping: number): boolean
+  /** Whether a file is made from its blob by a template or patch: the blob itself at its place is not what is wanted. */
+  isRendered(file: DesiredFile): boolean
+  maxDeletions: string | number
+  commit: CommitHash
+  confirmedDeletions: CommitHash | undefined
+}
+
+export function plan(input: PlanInput): Plan {
+  const result: Plan = {
+    puts: [],
+    adopts: [],
+    deletes: [],
+    released: [],
+    problems: [],
+    findings: [],
+    respelled: input.aliases.folders.map(({ from }) => from),
+    counts: { added: 0, changed: 0, removed: 0, unchanged: input.owned.size, bytes: 0 },
+    scan: [],
+  }
+  planDeletes(input, result)
+  const goingFirst = new Set(input.aliases.files.values())
+  for (const deletion of result.deletes) deletion.inTheWay ||= goingFirst.has(deletion.path)
+  const going = new Set(result.deletes.map(({ path }) => path))
+  for (const path of [...input.puts.keys()].toSorted()) planPut(input, result, input.puts.get(path), going)
+  if (result.deletes.length > 0) {
+    const topmost = new Set(result.puts.map((put) => put.topmost))
+    for (const deletion of result.deletes) deletion.inTheWay ||= topmost.has(deletion.path)
+  }
+  findCollisions(input, result, going)
+  limitDeletions(input, result)
+  const touches = (kind: ScanKind): boolean => [result.puts, result.deletes].some((all) => all.some(({ path }) => scanKind(path) === kind))
+  result.scan = (['projects', 'config'] as const).filter(touches)
+  result.counts.removed = result.deletes.length
+  return result
+}
+
+function planDeletes(input: PlanInput, result: Plan): void {
+  const staying = inodesOfStaying(input)
+  for (const path of [...input.removed.keys()].toSorted()) {
+    const seen = input.observed.get(path)
+    result.counts.unchanged -= 1
+    if (seen?.kind === 'file' && foldName(staying.get(seen.stat.ino) ?? '') === foldName(path)) {
+      // Another spelling of a file that stays: to delete it would be to delete that.
+      result.released.push(path)
+      continue
+    }
+    if (seen?.kind === 'file' && input.removed.get(path) !== 'none') {
+      reportLocalChange(input, result, path, seen.id, 'deleted')
+      result.deletes.push({ path, why: 'gone', inTheWay: false })
+      continue
+    }
+    result.released.push(path)
+    if (seen?.kind !== 'special') continue
+    result.findings.push({ rule: 'left-in-place', path, message: `is no file of ours any more (${seen.what}) and is left as it is` })
+  }
+  for (const path of input.foreign.toSorted()) result.deletes.push({ path, why: 'foreign', inTheWay: false })
+}
+
+function inodesOfStaying({ removed, owned, puts }: PlanInput): Map<number, string> {
+  const result = new Map<number, string>()
+  if (removed.size === 0) return result
+  for (const [path, { stat }] of owned) if (!removed.has(path) && !puts.has(path)) result.set(stat.ino, path)
+  return result
+}
+
+function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined, going: Set<string>): void {
+  if (wanted === undefined) return
+  const { path } = wanted
+  const length = tooLong(path, input.rootBytes)
+  if (length !== undefined) {
+    const message = `a path is too long: ${length}; shorten or exclude "${path}"`
+    result.problems.push({ reason: 'PathTooLong', message, path })
+    return
+  }
+  const owned = input.owned.get(path)
+  const seen = input.observed.get(path) ?? { kind: 'absent', topmost: path }
+  if (owned !== undefined) result.counts.unchanged -= 1
+  const put = (before: PlannedPut['before'], topmost: string): void => {
+    result.puts.push({ ...wanted, before, topmost })
+    result.counts[before === 'absent' && owned === undefined ? 'added' : 'changed'] += 1
+    result.counts.bytes += wanted.size
+  }
+  const respelled = input.aliases.folders.find(({ to }) => path.startsWith(`${to}/`))
+  if (respelled !== undefined) {
+    put('absent', respelled.to)
+  } else if (input.aliases.files.has(path)) {
+    put('file', path)
+  } else if (seen.kind === 'special') {
+    const message = `${seen.what === 'link' ? 'a symbolic link' : 'something that is no file'} stands at "${seen.at}", in the way of "${path}"; remove it`
+    result.problems.push({ reason: 'SymbolicLink', message })
+  } else if (seen.kind === 'absent') {
+    put('absent', seen.topmost)
+  } else if (seen.kind === 'under-file') {
+    const spelled = seen.spelled ?? seen.file
+    if (going.has(spelled)) {
+      for (const deletion of result.deletes) deletion.inTheWay ||= deletion.path === spelled
+      put('absent', seen.file)
+    } else if (input.prunesAll(wanted.mapping) && !isProtected(seen.file)) {
+      result.deletes.push({ path: seen.file, why: 'foreign', inTheWay: true })
+      going.add(seen.file)
+      put('absent', seen.file)
+    } else inTheWay(input, result, wanted, seen.file, `the file "${seen.file}"`)
+  } else if (seen.kind === 'folder') {
+    const foreign = seen.files.filter((file) => !going.has(file))
+    if (foreign.length === 0 || (input.prunesAll(wanted.mapping) && !foreign.some(isProtected))) {
+      // The folder goes as a whole; its files are named so that they count as deletions.
+      for (const file of foreign) result.deletes.push({ path: file, why: 'foreign', inTheWay: true })
+      put('folder', path)
+    } else inTheWay(input, result, wanted, foreign[0] ?? '', `a folder with "${foreign[0] ?? ''}"`)
+  } else if (seen.id === wanted.id && seen.exec === wanted.exec && !input.repairing.has(path) && !input.isRendered(wanted)) {
+    result.adopts.push({ ...wanted, stat: seen.stat })
+    if (owned === undefined || owned.id === wanted.id) result.counts.unchanged += 1
+    else result.counts.changed += 1
+  } else {
+    if (!input.repairing.has(path)) reportLocalChange(input, result, path, seen.id, 'overwritten')
+    put('file', path)
+  }
+}
+
+/** What no setting lets us delete. */
+function isProtected(file: string): boolean {
+  return isForbidden(file) || isGatewayIdentity(file)
+}
+
+/** A file that another mapping of ours brought, or brings now, is no stranger: then two mappings want one place. */
+function inTheWay(input: PlanInput, result: Plan, { path }: DesiredFile, file: string, what: string): void {
+  const other = input.puts.get(file) ?? input.owned.get(file)
+  const message =
+    other === undefined
+      ? `${what}, which is not ours, is in the way of "${path}"; remove it, or set prune: all on the mapping`
+      : `${what}, which another mapping delivers, is in the way of "${path}"; exclude one of the two`
+  result.problems.push({ reason: 'MappingConflict', message })
+}
+
+/** Says which local change a commit takes away, by hash, so that it can be found again in the gateway's own backups. */
+function reportLocalChange(input: PlanInput, result: Plan, path: string, id: BlobId | null | undefined, fate: string): void {
+  const owned = input.owned.get(path)
+  const wrote = owned === undefined ? undefined : (owned.rendered?.id ?? owned.id)
+  if (wrote === undefined || id === undefined || id === wrote) return
+  result.findings.push({ rule: 'local-change', path, message: `was changed locally (content ${id ?? 'unreadable'}) and is ${fate}` })
+}
+
+/** Only what is new can collide: what is there already got along. */
+function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<string>): void {
+  const isNew = (path: string): boolean => !input.owned.has(path)
+  if (![...input.puts.keys()].some(isNew)) return
+  const conflicts = findConflicts(pathsAfter(input, going))
+  for (const conflict of conflicts) result.problems.push({ reason: 'MappingConflict', message: describeConflict(conflict) })
+}
+
+/** Each path once. */
+function* pathsAfter({ owned, puts, removed }: PlanInput, going: ReadonlySet<string>): Generator<string> {
+  for (const path of owned.keys()) if (!removed.has(path) && !going.has(path) && !puts.has(path)) yield path
+  yield* puts.keys()
+}
+
+/** Below this many deletions a mistake is small, and a percentage of few files says little. */
+const harmlessDeletions = 10
+
+function limitDeletions(input: PlanInput, result: Plan): void {
+  const deletions = result.deletes.length
+  if (deletions <= harmlessDeletions || input.confirmedDeletions === input.commit) return
+  const { maxDeletions, owned, commit } = input
+  const limit = typeof maxDeletions === 'number' ? maxDeletions : Math.floor((Number.parseInt(maxDeletions, 10) * owned.size) / 100)
+  if (deletions <= limit) return
+  const message =
+    `${deletions} of ${owned.size} files would be deleted, more than maxDeletions ${maxDeletions} permits; ` +
+    `confirm with the annotation clustersync.io/confirm-deletions: ${commit}`
+  result.problems.push({ reason: 'MassDeletion', message })
+}
+
+/** Whether nothing at all is to be done, not even to the manifest. */
+export function isEmptyPlan({ puts, adopts, deletes, released }: Plan): boolean {
+  return puts.length + adopts.length + deletes.length + released.length === 0
+}
+
+/** Folders that the deletions may leave empty, deepest first. */
+export function maybeEmptied(deletes: readonly { path: string }[]): string[] {
+  const folders = new Set<string>()
+  for (const { path } of deletes) {
+    for (let folder = parentOf(path); folder !== '' && !folders.has(folder); folder = parentOf(folder)) folders.add(folder)
+  }
+  return [...folders].toSorted((a, b) => b.split('/').length - a.split('/').length || (a < b ? -1 : 1))
+}

@@ -1,0 +1,81 @@
+/**
+ * What a plan would change, file by file and line by line: for `cluster-sync plan` and for dry runs. Reads contents within bounds and
+ * writes nothing.
+ */
+import type { BlobId, Source } from '../../delivery/protocol.ts'
+import { readBlobs } from '../desired/small-blobs.ts'
+import type { Wanted } from '../model/wanted.ts'
+import { openFolders, readPresent } from '../disk/folders.ts'
+import { lineDiff } from './line-diff.ts'
+import { recipeOf } from '../desired/mappings.ts'
+import type { PlannedPut } from './plan.ts'
+import type { Prepared } from './make-plan.ts'
+
+/** `diff` holds lines that begin with `-` or `+`; undefined where a side is no text, or not compared. */
+export type FileDiff = { op: 'add' | 'change' | 'remove'; path: string; diff?: string }
+
+/** How much is compared: files, bytes of each side of one, and bytes of all of them together; the rest is only named. */
+export type DiffLimits = { files: number; fileBytes: number; totalBytes: number }
+
+/** Every change of the plan in the order of paths; the first ones with their lines. Throws what the source throws, and TemplateFailed. */
+export async function diffPlan(
+  source: Source,
+  wanted: Wanted,
+  prepared: Prepared,
+  limits: DiffLimits,
+  signal: AbortSignal,
+): Promise<FileDiff[]> {
+  const { plan } = prepared
+  const compared = comparedPuts(plan.puts, limits)
+  const ids = compared.map(({ id }) => id)
+  const contents = await readBlobs(source, wanted, ids, limits.fileBytes, signal)
+  using folders = openFolders(wanted.dataDir)
+  const puts = plan.puts.map((put): FileDiff => {
+    const op = put.before === 'absent' ? 'add' : 'change'
+    const before = op === 'add' ? undefined : readPresent(folders, put.path, limits.fileBytes)
+    const after = contents.has(put.id) ? madeContent(prepared, put, contents) : undefined
+    const lines = after === undefined ? undefined : lineDiff(before, after)
+    return { op, path: put.path, ...(lines === undefined ? {} : { diff: lines }) }
+  })
+  const removals = plan.deletes.map(({ path: file }): FileDiff => ({ op: 'remove', path: file }))
+  return [...puts, ...removals].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function comparedPuts(puts: readonly PlannedPut[], { files, fileBytes, totalBytes }: DiffLimits): PlannedPut[] {
+  const result: PlannedPut[] = []
+  let bytes = 0
+  for (const put of puts) {
+    if (put.size > fileBytes) continue
+    bytes += put.size
+    if (result.length >= files || bytes > totalBytes) break
+    result.push(put)
+  }
+  return result
+}
+
+function madeContent({ intent, renderer }: Prepared, put: PlannedPut, contents: ReadonlyMap<BlobId, Uint8Array>): Uint8Array | undefined {
+  const content = contents.get(put.id)
+  const mapping = intent.mappings[put.mapping]
+  const recipe = mapping === undefined ? undefined : recipeOf(mapping, put.path)
+  return content === undefined || recipe === undefined || renderer === undefined
+    ? content
+    : renderer.file(put.path, put.id, content, recipe).content
+}
+
+const marks = { add: '+', change: '~', remove: '-' } as const
+
+/** As text: a line for each file, its lines indented below; cut after whole lines at `maxCharacters`, which is said. */
+export function diffText(changes: readonly FileDiff[], maxCharacters = Number.POSITIVE_INFINITY): string {
+  const shownLines: string[] = []
+  const last = '… more is not shown'
+  let length = last.length + 1
+  for (const { op, path: file, diff: shown = '' } of changes) {
+    const own = shown.split('\n').filter(Boolean)
+    for (const line of [`${marks[op]} ${JSON.stringify(file).slice(1, -1)}`, ...own.map((text) => `    ${text}`)]) {
+      length += line.length + 1
+      if (length > maxCharacters) return [...shownLines, last].join('\n')
+      shownLines.push(line)
+    }
+  }
+  return shownLines.join('\n')
+}

@@ -1,0 +1,76 @@
+/**
+ * One blob on its way in: small ones are held and hashed at once, large ones go to their file as they come.
+ */
+import { hash as hashOnce, type Hash } from 'node:crypto'
+import * as fs from 'node:fs'
+import type { BlobId } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import { blobHash, writeAll } from '../disk/disk.ts'
+import type { PlannedPut } from '../plan/plan.ts'
+
+/** Up to this size a blob is held in one reused buffer and hashed at once; beyond, it streams to its file. Measured: git.md section 5. */
+const bufferedBytes = 128 * 1024
+/** With git's header before it. */
+export const bufferBytes = bufferedBytes + 64
+/** A template or patch needs the whole file in memory a few times over. */
+export const maxRenderedBytes = 8 * 1024 * 1024
+
+/** A put with its index. */
+export type Target = { put: PlannedPut; index: number }
+
+export type Incoming = { id: BlobId; size: number; targets: readonly Target[]; received: number } & (
+  { kind: 'whole'; content: Buffer; header: number } | { kind: 'streamed'; fd: number; hash: Hash }
+)
+
+/** Small blobs stand behind git's header in the reused buffer, so that one call hashes both; what is rendered stays in memory whole. */
+export function beginBlob(
+  blob: { id: BlobId; size: number; targets: readonly Target[] },
+  buffer: Buffer,
+  firstRendered: () => Target | undefined,
+  open: () => number,
+): Incoming {
+  const header = `blob ${blob.size}\0`
+  const whole = (target: Buffer): Incoming => ({
+    ...blob,
+    received: 0,
+    kind: 'whole',
+    content: target,
+    header: target.write(header, 'latin1'),
+  })
+  if (blob.size <= bufferedBytes) return whole(buffer)
+  const rendered = firstRendered()
+  if (rendered === undefined) return { ...blob, received: 0, kind: 'streamed', fd: open(), hash: blobHash(blob.id, blob.size) }
+  if (blob.size > maxRenderedBytes) {
+    throw new Fault(
+      'TemplateFailed',
+      `"${rendered.put.path}" has ${blob.size} bytes; templates and patches take files up to ${maxRenderedBytes}`,
+    )
+  }
+  return whole(Buffer.allocUnsafe(blob.size + header.length))
+}
+
+export function nameOf({ targets }: Pick<Incoming, 'targets'>): string {
+  return targets[0]?.put.path ?? ''
+}
+
+export function takeChunk(blob: Incoming, chunk: Uint8Array): void {
+  if (blob.kind === 'whole') blob.content.set(chunk, blob.header + blob.received)
+  else {
+    blob.hash.update(chunk)
+    writeAll(blob.fd, chunk)
+  }
+  blob.received += chunk.length
+}
+
+export function verify(blob: Incoming): void {
+  const complete = blob.received === blob.size
+  const algorithm = blob.id.length === 64 ? 'sha256' : 'sha1'
+  const id = !complete
+    ? undefined
+    : blob.kind === 'streamed'
+      ? blob.hash.digest('hex')
+      : hashOnce(algorithm, blob.content.subarray(0, blob.header + blob.size), 'hex')
+  if (id === blob.id) return
+  if (blob.kind === 'streamed') fs.closeSync(blob.fd)
+  throw new Fault('DeliveryFailed', `blob ${blob.id} arrived damaged (${blob.received} of ${blob.size} bytes)`)
+}

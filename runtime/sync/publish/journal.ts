@@ -1,0 +1,138 @@
+/**
+ * The journal of one publish: once it is on disk, the publish will be finished or undone, whatever happens to the process. It lists the
+ * renames and what the manifest shall say afterwards. The codec is pure; reading and writing are beside it.
+ */
+import * as fs from 'node:fs'
+import { crc32 } from 'node:zlib'
+import * as v from 'valibot'
+import { Fault } from '../../fault.ts'
+import { diskFault, isMissing, writeDurably } from '../disk/disk.ts'
+import { openEngineFolder } from '../disk/folders.ts'
+import type { Step } from './steps.ts'
+import { changeRecord, decodeRecord, type ManifestChange, type State, stateRecord } from '../model/manifest.ts'
+import { dropDurably } from '../disk/manifest-file.ts'
+import { mayBeOurs, mayHoldOurs } from '../model/paths.ts'
+
+export type Journal = {
+  /** Name of the folder with staged and kept content, below our own. */
+  run: string
+  bootId: string
+  /** The publish that the manifest spoke of when this one began; null for the first. */
+  base: string | null
+  steps: Step[]
+  emptied: string[]
+  changes: ManifestChange[]
+  state: State
+}
+
+/** Names below the run's folder, as steps.ts makes them: each is one name, so none leads elsewhere. */
+const name = (kinds: string) => v.pipe(v.string(), v.regex(new RegExp(`^[${kinds}]\\d{1,9}$`)))
+const file = v.custom<string>(mayBeOurs)
+const folder = v.custom<string>(mayHoldOurs)
+const step = v.variant('op', [
+  v.object({ op: v.literal('put'), path: file, stage: name('s'), keep: name('k'), had: v.boolean() }),
+  v.object({ op: v.literal('tree'), path: folder, stage: name('t') }),
+  v.object({ op: v.literal('move'), path: file, keep: name('od') }),
+])
+const head = v.object({
+  version: v.literal(2),
+  base: v.nullable(v.string()),
+  run: v.pipe(v.string(), v.regex(/^run-[0-9a-f-]{1,64}$/)),
+  bootId: v.string(),
+})
+const tail = v.object({ end: v.number(), crc: v.number() })
+
+/** Lines of the journal in chunks of some size, so that a large one is never held as one text. */
+export function* encodeJournal(journal: Journal): Generator<string> {
+  const { run, bootId, base } = journal
+  let chunk = `${JSON.stringify({ version: 2, run, bootId, base })}\n`
+  let lines = 1
+  let crc = 0
+  for (const line of journalLines(journal)) {
+    chunk += line
+    lines += 1
+    if (chunk.length < 64 * 1024) continue
+    crc = crc32(chunk, crc)
+    yield chunk
+    chunk = ''
+  }
+  yield `${chunk}${JSON.stringify({ end: lines, crc: crc32(chunk, crc) })}\n`
+}
+
+function* journalLines({ steps, emptied, changes, state }: Journal): Generator<string> {
+  for (const entry of steps) yield `["s",${JSON.stringify(entry)}]\n`
+  for (const folder of emptied) yield `["e",${JSON.stringify(folder)}]\n`
+  for (const change of changes) yield `${changeRecord(change)}\n`
+  yield `${stateRecord(state)}\n`
+}
+
+/** Throws StateUnreadable: a journal is renamed into place whole, so anything else is damage. */
+export function decodeJournal(text: string): Journal {
+  const lines = text.split('\n').filter((line) => line !== '')
+  const damaged = (line: number): Fault => new Fault('StateUnreadable', `the journal of an interrupted publish is damaged at line ${line}`)
+  const parsed = lines.map((line, index): unknown => {
+    try {
+      return JSON.parse(line)
+    } catch {
+      throw damaged(index + 1)
+    }
+  })
+  const first = v.safeParse(head, parsed[0])
+  const last = v.safeParse(tail, parsed.at(-1))
+  if (!first.success || !last.success || last.output.end !== lines.length - 1) throw damaged(lines.length)
+  if (crc32(text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)) !== last.output.crc) throw damaged(lines.length)
+  const steps: Step[] = []
+  const emptied: string[] = []
+  const changes: ManifestChange[] = []
+  let state: State | undefined
+  for (const [index, fields] of parsed.slice(1, -1).entries()) {
+    const [kind, value] = Array.isArray(fields) ? (fields as unknown[]) : []
+    const entry = decodeRecord(fields)
+    if (kind === 's' && v.is(step, value)) steps.push(value)
+    else if (kind === 'e' && mayHoldOurs(value)) emptied.push(value)
+    else if (entry?.kind === 'change') changes.push(entry.change)
+    else if (entry?.kind === 'state') state = entry.state
+    else throw damaged(index + 2)
+  }
+  if (state === undefined) throw damaged(lines.length)
+  const { run, bootId, base } = first.output
+  return { run, bootId, base, steps, emptied, changes, state }
+}
+
+export function writeJournal(dataDir: string, journal: Journal): void {
+  using engine = openEngineFolder(dataDir)
+  writeDurably(engine.at('journal'), encodeJournal(journal))
+}
+
+/** Whether a publish has neither ended nor been undone. */
+export function isInterrupted(dataDir: string): boolean {
+  try {
+    using engine = openEngineFolder(dataDir)
+    return fs.lstatSync(engine.at('journal'), { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
+}
+
+/** Throws StateUnreadable, NotWritable, SymbolicLink. */
+export function readJournal(dataDir: string): Journal | undefined {
+  try {
+    using engine = openEngineFolder(dataDir)
+    const fd = fs.openSync(engine.at('journal'), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
+    try {
+      return decodeJournal(fs.readFileSync(fd, 'utf8'))
+    } finally {
+      fs.closeSync(fd)
+    }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw diskFault(error, '.cluster-sync/journal')
+  }
+}
+
+/** From here on the publish is over, one way or the other. */
+export function dropJournal(dataDir: string): void {
+  using engine = openEngineFolder(dataDir)
+  dropDurably(engine.at('journal'), engine.folder())
+}

@@ -1,0 +1,198 @@
+/**
+ * The writing half of a cycle: stage -> journal -> publish -> manifest. Everything up to the journal can be given up without a trace; from
+ * the journal on it runs through without a pause, or is undone.
+ */
+import type { Clock } from '../../clock.ts'
+import { isLfsPointer } from '../../collections/model/lfs-pointer.ts'
+import type { BlobsRequest, Source } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import type { Log } from '../../log.ts'
+import { dropClean } from '../disk/clean-marker.ts'
+import type { Finding } from '../model/findings.ts'
+import type { Wanted } from '../model/wanted.ts'
+import { engineFolder } from '../../gatewaysync/names.ts'
+import { diskFault, type Ownership } from '../disk/disk.ts'
+import { openFolders } from '../disk/folders.ts'
+import { dropJournal, type Journal, writeJournal } from './journal.ts'
+import { layOut, type Layout } from './steps.ts'
+import { confirmLock } from '../disk/lock.ts'
+import type { Manifest, ManifestChange, State } from '../model/manifest.ts'
+import { appendManifest } from '../disk/manifest-file.ts'
+import { recipeOf } from '../desired/mappings.ts'
+import type { PlannedPut } from '../plan/plan.ts'
+import type { Prepared } from '../plan/make-plan.ts'
+import { type Boundary, carryOut, type Places, removeEmptied, removeRun, undo } from './carry-out.ts'
+import { createRunFolder, createStage, type Stage, type Staged } from './stage.ts'
+
+export type StagedRun = {
+  id: string
+  places: Places
+  layout: Layout
+  staged: Staged
+  findings: Finding[]
+  judged: ReadonlySet<string>
+}
+
+/** Writes all new content aside. A failure or an abort leaves nothing behind. */
+export async function stageAll(
+  deps: { source: Source; clock: Clock },
+  wanted: Wanted,
+  prepared: Prepared,
+  ownership: Ownership,
+  boundary: Boundary,
+  signal: AbortSignal,
+): Promise<StagedRun> {
+  const { plan, intent, renderer } = prepared
+  const id = deps.clock.uuid()
+  const places = { dataDir: wanted.dataDir, run: `${engineFolder}/run-${id}` }
+  const layout = layOut(plan)
+  const findings: Finding[] = []
+  const recipe = (put: PlannedPut) => {
+    const mapping = intent.mappings[put.mapping]
+    return mapping === undefined ? undefined : recipeOf(mapping, put.path)
+  }
+  using folders = openFolders(wanted.dataDir)
+  createRunFolder(folders.at(places.run), ownership)
+  let stage: Stage | undefined
+  try {
+    stage = createStage({
+      run: places.run,
+      folders,
+      ownership,
+      puts: plan.puts,
+      placeOf: (index) => layout.placeOf(index),
+      needsRender: (put) => recipe(put) !== undefined,
+      render(put, content) {
+        const wants = recipe(put)
+        if (wants === undefined || renderer === undefined) return undefined
+        const made = renderer.file(put.path, put.id, content, wants)
+        findings.push(...made.findings)
+        return made
+      },
+      inspect(put, content) {
+        if (isLfsPointer(content)) {
+          findings.push({
+            rule: 'lfs-pointer',
+            path: put.path,
+            message: 'is a pointer of Git LFS and not the content; keep the file in git itself',
+          })
+        }
+      },
+    })
+    boundary('run created')
+    if (stage.ids.length > 0) {
+      await receive(deps.source, { commit: wanted.commit, profile: wanted.profile.name, ids: stage.ids }, stage, signal)
+    }
+    stage.finish()
+    boundary('staged')
+    return { id, places, layout, staged: stage.staged, findings, judged: new Set() }
+  } catch (error) {
+    stage?.abandon()
+    removeRun(places)
+    throw error
+  }
+}
+
+/** An answer of thousands of blobs takes some time to begin, in which the folders for them are made. */
+async function receive(source: Source, request: BlobsRequest, stage: Stage, signal: AbortSignal): Promise<void> {
+  const failed = new AbortController()
+  const either = AbortSignal.any([signal, failed.signal])
+  const content = source.blobs(request, stage.sink, either)
+  content.catch((error: unknown) => failed.abort(error))
+  try {
+    await stage.makeFolders(either)
+  } catch (error) {
+    failed.abort(error)
+    await content.catch(() => undefined)
+    throw error
+  }
+  await content
+}
+
+/** Forgets what was staged. */
+export function discard(run: StagedRun): void {
+  removeRun(run.places)
+}
+
+/**
+ * Puts everything in place, or nothing: when a step fails, the folder is the old commit again and the fault is thrown. Does not await.
+ */
+export function publishRun(
+  deps: { log: Log },
+  wanted: Wanted,
+  manifest: Manifest,
+  run: StagedRun,
+  prepared: Prepared,
+  state: State,
+  boundary: Boundary,
+): void {
+  const { dataDir } = wanted
+  const { places } = run
+  const changes = manifestChanges(manifest, run, prepared)
+  const journal: Journal = {
+    run: `run-${run.id}`,
+    bootId: state.bootId,
+    base: manifest.state?.publish ?? null,
+    steps: run.layout.steps,
+    emptied: run.layout.emptied,
+    changes,
+    state,
+  }
+  try {
+    confirmLock(dataDir)
+    dropClean(dataDir)
+    writeJournal(dataDir, journal)
+  } catch (error) {
+    removeRun(places)
+    throw diskFault(error, '.cluster-sync')
+  }
+  boundary('journal')
+  try {
+    carryOut(places, journal.steps, false, boundary)
+    appendManifest(dataDir, manifest, changes, state)
+  } catch (error) {
+    rollBack(deps, places, journal, error)
+    dropJournal(dataDir)
+    removeRun(places)
+    throw diskFault(error, '.cluster-sync/manifest')
+  }
+  boundary('manifest')
+  removeEmptied(dataDir, journal.emptied)
+  boundary('emptied')
+  dropJournal(dataDir)
+  boundary('journal dropped')
+  removeRun(places)
+  boundary('run removed')
+}
+
+/** A failed clean-up never hides the first fault: the journal stays, and the next start ends what could not be ended now. */
+function rollBack({ log }: { log: Log }, places: Places, journal: Journal, cause: unknown): void {
+  try {
+    undo(places, journal.steps)
+  } catch (error) {
+    log.error({ err: error, commit: journal.state.commit ?? '' }, 'a failed publish could not be undone yet; the next cycle tries again')
+    const fault = diskFault(cause, 'publish')
+    throw fault instanceof Fault
+      ? new Fault(fault.reason, `${fault.message}; the folder holds a mixture until the next try`, { cause: error })
+      : fault
+  }
+}
+
+/** What the manifest says once the run is published. */
+export function manifestChanges(
+  manifest: Manifest,
+  run: Pick<StagedRun, 'staged'> | undefined,
+  { plan, learned }: Prepared,
+): ManifestChange[] {
+  const gone = [...plan.deletes.filter(({ path }) => manifest.files.has(path)).map(({ path }) => path), ...plan.released]
+  const changes: ManifestChange[] = [...gone.map((path) => ({ path, owned: undefined })), ...learned]
+  for (const { path, id, exec, mapping, stat } of plan.adopts) {
+    changes.push({ path, owned: { id, exec, mapping, stat, rendered: undefined, judged: undefined } })
+  }
+  for (const [index, { path, id, exec, mapping }] of plan.puts.entries()) {
+    const stat = run?.staged.stats[index]
+    if (stat === undefined) continue
+    changes.push({ path, owned: { id, exec, mapping, stat, rendered: run?.staged.rendered.get(index), judged: undefined } })
+  }
+  return changes
+}

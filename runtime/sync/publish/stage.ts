@@ -1,0 +1,232 @@
+/**
+ * Takes blobs as they stream in and writes them, verified, into a run's folder: outside of everything a gateway reads, on the same file
+ * system, so that publishing is nothing but renames.
+ */
+import * as fs from 'node:fs'
+import { setImmediate as breathe } from 'node:timers/promises'
+import type { BlobId, BlobSink } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import { blobHash, diskFault, errorCode, folderMaker, type Ownership, writeAll } from '../disk/disk.ts'
+import type { Folders } from '../disk/folders.ts'
+import { beginBlob, bufferBytes, type Incoming, nameOf, takeChunk, type Target, verify } from './blob-writer.ts'
+import type { FileStat, Rendered } from '../model/manifest.ts'
+import { parentOf } from '../model/paths.ts'
+import type { PlannedPut } from '../plan/plan.ts'
+import { statOf } from '../plan/observe.ts'
+
+/** Files whose folders are made between two moments in which the network is heard; 100 folders take about 1 ms. */
+const slice = 100
+
+/** What was written, by the index of the put. Two lists and no object for each, for a first sync has thousands. */
+export type Staged = {
+  stats: (FileStat | undefined)[]
+  /** Of files that are not their blob. */
+  rendered: Map<number, Rendered>
+}
+
+/** Makes a file's content from its blob; undefined where the blob itself is the content. Throws TemplateFailed. */
+export type Render = (put: PlannedPut, content: Uint8Array) => { content: Uint8Array; rendered: Rendered } | undefined
+
+export type Stage = {
+  sink: BlobSink
+  ids: BlobId[]
+  staged: Staged
+  /** Makes the folders, some at a time so that whatever else happens is heard. Who does not ask has each made when its first file comes. */
+  makeFolders(signal: AbortSignal): Promise<void>
+  /** Throws DeliveryFailed when a blob never came. */
+  finish(): void
+  /** Lets go of a file that is only half there: an open one keeps its space on the disk though its name is gone. */
+  abandon(): void
+}
+
+export type StageOptions = {
+  /** The run's folder, and all folders by which it is reached. */
+  run: string
+  folders: Folders
+  ownership: Ownership
+  puts: readonly PlannedPut[]
+  /** Where the put of an index goes below the run's folder. */
+  placeOf(index: number): string
+  needsRender(put: PlannedPut): boolean
+  render: Render
+  /** Told of small contents, for findings; may throw. */
+  inspect?(put: PlannedPut, content: Uint8Array): void
+}
+
+export function createStage(options: StageOptions): Stage {
+  const { run, folders: all, ownership, puts } = options
+  const { ids, targetsOf } = blobsOf(puts)
+  let arrived = 0
+  const folders = new Set<string>([''])
+  const staged: Staged = { stats: Array.from(puts, () => undefined), rendered: new Map() }
+  const buffer = Buffer.allocUnsafe(bufferBytes)
+  let current: Incoming | undefined
+
+  const makeOne = folderMaker(ownership)
+  // Cut by hand: path.join and path.dirname cost as much here as the calls to the system.
+  const placeOf = ({ index }: Target): string => {
+    const place = options.placeOf(index)
+    ensureFolder(parentOf(place))
+    return all.at(`${run}/${place}`)
+  }
+  const ensureFolder = (folder: string): void => {
+    if (folders.has(folder)) return
+    ensureFolder(parentOf(folder))
+    makeOne(all.at(`${run}/${folder}`))
+    folders.add(folder)
+  }
+  const writeWhole = (target: Target, content: Uint8Array): void => {
+    const { put, index } = target
+    const made = options.needsRender(put) ? options.render(put, content) : undefined
+    options.inspect?.(put, content)
+    const fd = openNew(placeOf(target))
+    try {
+      writeAll(fd, made?.content ?? content)
+      staged.stats[index] = settle(fd, put.exec, ownership)
+      if (made !== undefined) staged.rendered.set(index, made.rendered)
+    } finally {
+      fs.closeSync(fd)
+    }
+  }
+  /** The first target took the stream; further ones are copies of it, from its descriptor and hashed like everything that arrives. */
+  const settleStreamed = (blob: Incoming & { kind: 'streamed' }): void => {
+    const [first, ...others] = blob.targets
+    try {
+      for (const target of others) guarded(() => copyStreamed(blob, target), target.put.path)
+      if (first !== undefined) staged.stats[first.index] = settle(blob.fd, first.put.exec, ownership)
+    } finally {
+      fs.closeSync(blob.fd)
+    }
+  }
+  const copyStreamed = (blob: Incoming & { kind: 'streamed' }, { put, index }: Target): void => {
+    const fd = openNew(placeOf({ put, index }))
+    try {
+      copyVerified(blob, fd, buffer)
+      staged.stats[index] = settle(fd, put.exec, ownership)
+    } finally {
+      fs.closeSync(fd)
+    }
+  }
+  const guarded = (work: () => void, where: string): void => {
+    try {
+      work()
+    } catch (error) {
+      throw diskFault(error, where)
+    }
+  }
+
+  return {
+    ids,
+    staged,
+    sink: {
+      begin(id, size) {
+        const targets = targetsOf(arrived)
+        const [first] = targets
+        if (first === undefined || id !== ids[arrived]) throw new Fault('DeliveryFailed', `an unexpected blob ${id} arrived`)
+        guarded(() => {
+          current = beginBlob(
+            { id, size, targets },
+            buffer,
+            () => targets.find(({ put }) => options.needsRender(put)),
+            () => openNew(placeOf(first)),
+          )
+        }, first.put.path)
+      },
+      data(chunk) {
+        const blob = current
+        if (blob === undefined) throw new Fault('DeliveryFailed', 'data arrived outside of a blob')
+        if (blob.received + chunk.length > blob.size) throw new Fault('DeliveryFailed', `blob ${blob.id} is longer than announced`)
+        guarded(() => takeChunk(blob, chunk), nameOf(blob))
+      },
+      end() {
+        const blob = current
+        current = undefined
+        if (blob === undefined) throw new Fault('DeliveryFailed', 'a blob ended that had not begun')
+        verify(blob)
+        arrived += 1
+        if (blob.kind === 'streamed') return guarded(() => settleStreamed(blob), nameOf(blob))
+        const content = blob.content.subarray(blob.header, blob.header + blob.size)
+        for (const target of blob.targets) guarded(() => writeWhole(target, content), target.put.path)
+      },
+    },
+    async makeFolders(signal) {
+      for (const [index, { path }] of puts.entries()) {
+        guarded(() => ensureFolder(parentOf(options.placeOf(index))), path)
+        if ((index + 1) % slice > 0) continue
+        await breathe()
+        signal.throwIfAborted()
+      }
+    },
+    abandon() {
+      if (current?.kind === 'streamed') fs.closeSync(current.fd)
+      current = undefined
+    },
+    finish() {
+      const missing = ids[arrived]
+      if (missing !== undefined) throw new Fault('DeliveryFailed', `${ids.length - arrived} blobs did not arrive, among them ${missing}`)
+    },
+  }
+}
+
+/** The blobs to ask for, each once, and the puts that each is for, by its place among them. */
+function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place: number): Target[] } {
+  const places = new Map<BlobId, number>()
+  const firsts: number[] = []
+  const others = new Map<number, number[]>()
+  for (const [index, { id }] of puts.entries()) {
+    const place = places.get(id)
+    if (place === undefined) {
+      places.set(id, firsts.length)
+      firsts.push(index)
+      continue
+    }
+    const copies = others.get(place) ?? []
+    copies.push(index)
+    others.set(place, copies)
+  }
+  const targetAt = (index: number): Target[] => {
+    const put = puts[index]
+    return put === undefined ? [] : [{ put, index }]
+  }
+  return {
+    ids: [...places.keys()],
+    targetsOf: (place) => [...targetAt(firsts[place] ?? -1), ...(others.get(place) ?? []).flatMap(targetAt)],
+  }
+}
+
+function openNew(file: string): number {
+  return fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL, 0o666)
+}
+
+function copyVerified(blob: Incoming & { kind: 'streamed' }, to: number, buffer: Uint8Array): void {
+  const hash = blobHash(blob.id, blob.size)
+  for (let at = 0; at < blob.size;) {
+    const count = fs.readSync(blob.fd, buffer, 0, buffer.length, at)
+    if (count === 0) break
+    const part = buffer.subarray(0, count)
+    hash.update(part)
+    writeAll(to, part)
+    at += count
+  }
+  if (hash.digest('hex') !== blob.id) throw new Fault('DeliveryFailed', `blob ${blob.id} was changed on the disk while it was copied`)
+}
+
+/** Gives a written file its mode and owner and returns the stat by which it is known from now on. */
+function settle(fd: number, exec: boolean, ownership: Ownership): FileStat {
+  const stat = fs.fstatSync(fd)
+  const mode = exec ? ownership.execMode : ownership.fileMode
+  if (ownership.owner !== undefined) fs.fchownSync(fd, ownership.owner.uid, ownership.owner.gid)
+  if ((stat.mode & 0o777) === mode) return statOf(stat)
+  fs.fchmodSync(fd, mode)
+  // As it is now: some volumes know no permissions.
+  return statOf(fs.fstatSync(fd))
+}
+
+/** Creates the folder of a run; an unused name, for a run's folder never outlives its run except by a crash. */
+export function createRunFolder(address: string, ownership: Ownership): void {
+  try {
+    folderMaker(ownership)(address)
+  } catch (error) {
+    throw errorCode(error) === 'EEXIST' ? error : diskFault(error, '.cluster-sync')
+  }
+}

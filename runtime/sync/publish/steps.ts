@@ -1,0 +1,66 @@
+/**
+ * From a plan to the few renames that carry it out: where each file is staged, and in which order what is moved. Pure.
+ */
+import { maybeEmptied, type Plan, type PlannedPut } from '../plan/plan.ts'
+
+/**
+ * One rename each, told apart from done by what lies in the run's folder, so that each can be taken up again or undone:
+ * `put` keeps the old file under `keep` (if `had`) and renames `stage` over it; `tree` renames a new folder into place; `move` takes a
+ * file or folder away to `keep`. `path` is below the data directory, `stage` and `keep` below the run's folder.
+ */
+export type Step =
+  | { op: 'put'; path: string; stage: string; keep: string; had: boolean }
+  | { op: 'tree'; path: string; stage: string }
+  | { op: 'move'; path: string; keep: string }
+
+export type Layout = {
+  steps: Step[]
+  /** Where the put of an index is staged, below the run's folder. Made for the question: a first sync has thousands. */
+  placeOf(index: number): string
+  /** Folders to remove at the end if they are empty then, deepest first. */
+  emptied: string[]
+}
+
+/** What is in the way goes first, then new content in the order of paths, last what is to be gone. */
+export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>): Layout {
+  const trees = new Map<string, string>()
+  const replaced = [...plan.puts.filter(({ before }) => before === 'folder').map(({ path }) => path), ...plan.respelled]
+  const puts: Step[] = []
+  for (const [index, put] of plan.puts.entries()) {
+    const tree = treeOf(put)
+    if (tree === undefined) {
+      puts.push({ op: 'put', path: put.path, stage: `s${index}`, keep: `k${index}`, had: put.before === 'file' })
+    } else if (!trees.has(tree)) {
+      const name = `t${trees.size}`
+      trees.set(tree, name)
+      puts.push({ op: 'tree', path: tree, stage: name })
+    }
+  }
+  const obstacles = replaced.map((path, index): Step => ({ op: 'move', path, keep: `o${index}` }))
+  const moves = plan.deletes
+    .filter(({ path }) => !isBelowOne(path, replaced))
+    .map(({ path, inTheWay }, index) => ({ inTheWay, step: { op: 'move', path, keep: `d${index}` } satisfies Step }))
+  return {
+    steps: [
+      ...obstacles,
+      ...moves.filter(({ inTheWay }) => inTheWay).map(({ step }) => step),
+      ...puts,
+      ...moves.filter(({ inTheWay }) => !inTheWay).map(({ step }) => step),
+    ],
+    placeOf(index) {
+      const put = plan.puts[index]
+      const tree = put === undefined ? undefined : treeOf(put)
+      return put === undefined || tree === undefined ? `s${index}` : `${trees.get(tree) ?? ''}${put.path.slice(tree.length)}`
+    },
+    emptied: maybeEmptied(plan.deletes),
+  }
+}
+
+/** The new folder that a file arrives in; undefined for a file whose folder is there. */
+function treeOf({ before, topmost, path }: PlannedPut): string | undefined {
+  return before === 'absent' && topmost !== path ? topmost : undefined
+}
+
+function isBelowOne(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path.startsWith(`${folder}/`))
+}
