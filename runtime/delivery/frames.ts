@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { Fault, type Reason, reasons } from '../fault.ts'
 import { isCommitHash, isRelativePath } from '../gatewaysync/values.ts'
 import type { BlobId, BlobSink, Change, FileMode, GatewayAccess } from './protocol.ts'
+import { jsonOrUndefined } from '../json.ts'
 
 const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
 
@@ -47,7 +48,7 @@ export function changesReader(): { take(text: string): Change[]; finish(): void 
       if (rest.length > maxLineCharacters) throw new Fault('DeliveryFailed', 'a line of the answer is longer than any change')
       const changes: Change[] = []
       for (const line of lines) {
-        const value: unknown = parseLine(line)
+        const value: unknown = jsonOrUndefined(line)
         const change = decodeChange(value)
         if (change !== undefined && !complete) {
           changes.push(change)
@@ -87,14 +88,6 @@ function isEnd(value: unknown, entries: number): boolean {
   return end === true && told === entries
 }
 
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
-}
-
 /** A problem of delivery as a body; `reason` is a word of the table of reasons. */
 export function encodeProblem(status: number, reason: Reason, detail: string): string {
   return JSON.stringify({ status, reason, detail })
@@ -102,7 +95,7 @@ export function encodeProblem(status: number, reason: Reason, detail: string): s
 
 /** The fault that a refusal stands for; an answer of something else in between is DeliveryUnreachable. */
 export function decodeProblem(status: number, body: string): Fault {
-  const value = parseLine(body)
+  const value = jsonOrUndefined(body)
   const { reason, detail } = typeof value === 'object' && value !== null ? (value as { reason?: unknown; detail?: unknown }) : {}
   const text = typeof detail === 'string' ? detail.slice(0, 500) : `the controller answered ${status}`
   if (typeof reason === 'string' && Object.hasOwn(reasons, reason)) return new Fault(reason as Reason, text)
@@ -111,7 +104,7 @@ export function decodeProblem(status: number, body: string): Fault {
 
 /** Throws DeliveryFailed for an answer that was cut off or is something else; the text, which may hold a key, is in no message. */
 export function decodeGatewayAccess(text: string): GatewayAccess {
-  const parsed = v.safeParse(gatewayAccess, parseLine(text))
+  const parsed = v.safeParse(gatewayAccess, jsonOrUndefined(text))
   if (!parsed.success) throw new Fault('DeliveryFailed', 'the answer to gateway cannot be understood')
   const { apiKey, caBundle } = parsed.output
   return { ...(apiKey === undefined ? {} : { apiKey }), ...(caBundle === undefined ? {} : { caBundle }) }

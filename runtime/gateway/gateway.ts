@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import { type Answer, call, type Call, type Connection } from './http.ts'
+import { jsonOrUndefined } from '../json.ts'
 
 /** What a gateway can read anew. */
 export type ScanKind = 'projects' | 'config'
@@ -186,12 +187,4 @@ function required({ status, headers, body }: Answer, route: string, level: 'Read
 
 function printableLocation(location: string | undefined): string {
   return (location ?? 'nowhere').slice(0, 100)
-}
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -2,6 +2,7 @@
  * What a token says of itself, before anybody has confirmed it: enough to refuse what cannot be right without asking the API server.
  */
 import * as v from 'valibot'
+import { jsonOrUndefined } from '../json.ts'
 
 /** Of a projected token of a ServiceAccount that is bound to a pod. */
 export type TokenClaims = { audiences: readonly string[]; expiresAtMs: number; namespace: string; pod: string; uid: string }
@@ -20,7 +21,8 @@ const claims = v.looseObject({
 export function readClaims(token: string): TokenClaims | undefined {
   if (token.length > maxCharacters) return undefined
   const [, payload] = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token) ?? []
-  const parsed = payload === undefined ? undefined : v.safeParse(claims, parseJson(payload))
+  const parsed =
+    payload === undefined ? undefined : v.safeParse(claims, jsonOrUndefined(Buffer.from(payload, 'base64url').toString('utf8')))
   if (parsed === undefined || !parsed.success) return undefined
   const { aud, exp, 'kubernetes.io': kubernetes } = parsed.output
   return {
@@ -29,13 +31,5 @@ export function readClaims(token: string): TokenClaims | undefined {
     namespace: kubernetes.namespace,
     pod: kubernetes.pod.name,
     uid: kubernetes.pod.uid,
-  }
-}
-
-function parseJson(payload: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))
-  } catch {
-    return undefined
   }
 }

@@ -8,6 +8,7 @@ import { Fault } from '../fault.ts'
 import { syncReportStatus } from '../gatewaysync/schema/report.ts'
 import { gatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { diskFault, errorCode, isMissing, writeDurably } from '../sync/disk/disk.ts'
+import { jsonOrUndefined } from '../json.ts'
 
 const stateSchema = v.object({
   version: v.literal(1),
@@ -71,13 +72,5 @@ export function writeState(folder: string, state: RunnerState): void {
     writeDurably(file, [JSON.stringify(state)])
   } catch (error) {
     throw diskFault(error, file)
-  }
-}
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -10,6 +10,7 @@ import { maxManifestBytes, type ParsedResource, parseResource } from '../model/m
 import type { Resource } from '../model/resources.ts'
 import type { Collection } from '../model/tree.ts'
 import { nameInResource } from '../rules/input.ts'
+import { jsonOrUndefined } from '../../json.ts'
 
 export type Placed = { collection: Collection; resource: Resource }
 
@@ -139,12 +140,7 @@ function withMore(parsed: Complexity, bytes: Uint8Array): Complexity | undefined
 
 /** Data files are the gateway's business: what cannot be read is not searched. */
 function parseJson(bytes: Uint8Array | undefined): unknown {
-  if (bytes === undefined) return undefined
-  try {
-    return JSON.parse(decoder.decode(bytes))
-  } catch {
-    return undefined
-  }
+  return bytes === undefined ? undefined : jsonOrUndefined(decoder.decode(bytes))
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: false })

@@ -3,6 +3,7 @@
  */
 import { isIP } from 'node:net'
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
+import { jsonOrUndefined } from '../../json.ts'
 
 /** How the API is reached: as the git host is, with the same authorities, proxy and rules for addresses. */
 export type ApiWay = { caBundle: string | undefined; proxy: string | undefined; addresses: readonly string[] | undefined }
@@ -26,7 +27,7 @@ export async function postForJson(
       dispatcher,
       signal,
     })
-    return { status: statusCode, body: parse(await readBounded(body)) }
+    return { status: statusCode, body: jsonOrUndefined(await readBounded(body)) }
   } finally {
     await dispatcher.destroy()
   }
@@ -66,12 +67,4 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

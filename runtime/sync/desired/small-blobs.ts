@@ -1,10 +1,10 @@
 /**
  * Reads a few small blobs into memory, verified: manifests of collections, originals of files that a gateway rewrote, contents of a diff.
  */
-import { createHash } from 'node:crypto'
 import type { BlobId, Source } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import type { Wanted } from '../model/wanted.ts'
+import { blobIdOf } from '../model/blob-hash.ts'
 
 /** Blobs above `maxBytes` are left out. Throws DeliveryFailed and what the source throws. */
 export async function readBlobs(
@@ -42,10 +42,6 @@ export async function readBlobs(
 }
 
 function verified(id: BlobId, content: Uint8Array): Uint8Array {
-  const found = createHash(id.length === 64 ? 'sha256' : 'sha1')
-    .update(`blob ${content.length}\0`)
-    .update(content)
-    .digest('hex')
-  if (found !== id) throw new Fault('DeliveryFailed', `blob ${id} arrived damaged`)
+  if (blobIdOf(id, content) !== id) throw new Fault('DeliveryFailed', `blob ${id} arrived damaged`)
   return content
 }

@@ -2,12 +2,12 @@
  * The engine's hands: synchronous file system calls below one data directory, none of which follows a symbolic link, with errors
  * translated once. Synchronous because 20,000 small files take 1.7 times as long with promises.
  */
-import { createHash, type Hash } from 'node:crypto'
 import * as fs from 'node:fs'
 import path from 'node:path'
 import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault, type Reason } from '../../fault.ts'
 import { engineFolder } from '../../gatewaysync/names.ts'
+import { blobHash } from '../model/blob-hash.ts'
 
 const reasonByCode: Readonly<Record<string, Reason>> = {
   ENOSPC: 'DiskFull',
@@ -167,11 +167,6 @@ export function syncFolder(folder: string): void {
   } finally {
     fs.closeSync(fd)
   }
-}
-
-/** git's hash of a blob; the length of the id tells the algorithm. */
-export function blobHash(like: BlobId, size: number): Hash {
-  return createHash(like.length === 64 ? 'sha256' : 'sha1').update(`blob ${size}\0`)
 }
 
 /** The git id of a file's content; undefined when it is gone or no ordinary file, null when it may not be read or changes meanwhile. */

@@ -5,8 +5,9 @@ import { hash as hashOnce, type Hash } from 'node:crypto'
 import * as fs from 'node:fs'
 import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
-import { blobHash, writeAll } from '../disk/disk.ts'
+import { writeAll } from '../disk/disk.ts'
 import type { PlannedPut } from '../plan/plan.ts'
+import { algorithmOf, blobHash, blobHeader } from '../model/blob-hash.ts'
 
 /** Up to this size a blob is held in one reused buffer and hashed at once; beyond, it streams to its file. Measured: git.md section 5. */
 const bufferedBytes = 128 * 1024
@@ -29,7 +30,7 @@ export function beginBlob(
   firstRendered: () => Target | undefined,
   open: () => number,
 ): Incoming {
-  const header = `blob ${blob.size}\0`
+  const header = blobHeader(blob.size)
   const whole = (target: Buffer): Incoming => ({
     ...blob,
     received: 0,
@@ -64,12 +65,11 @@ export function takeChunk(blob: Incoming, chunk: Uint8Array): void {
 
 export function verify(blob: Incoming): void {
   const complete = blob.received === blob.size
-  const algorithm = blob.id.length === 64 ? 'sha256' : 'sha1'
   const id = !complete
     ? undefined
     : blob.kind === 'streamed'
       ? blob.hash.digest('hex')
-      : hashOnce(algorithm, blob.content.subarray(0, blob.header + blob.size), 'hex')
+      : hashOnce(algorithmOf(blob.id), blob.content.subarray(0, blob.header + blob.size), 'hex')
   if (id === blob.id) return
   if (blob.kind === 'streamed') fs.closeSync(blob.fd)
   throw new Fault('DeliveryFailed', `blob ${blob.id} arrived damaged (${blob.received} of ${blob.size} bytes)`)

@@ -6,13 +6,14 @@ import * as fs from 'node:fs'
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BlobId, BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
-import { blobHash, diskFault, errorCode, folderMaker, type Ownership, writeAll } from '../disk/disk.ts'
+import { diskFault, errorCode, folderMaker, type Ownership, writeAll } from '../disk/disk.ts'
 import type { Folders } from '../disk/folders.ts'
 import { beginBlob, bufferBytes, type Incoming, nameOf, takeChunk, type Target, verify } from './blob-writer.ts'
 import type { FileStat, Rendered } from '../model/manifest.ts'
 import { parentOf } from '../model/paths.ts'
 import type { PlannedPut } from '../plan/plan.ts'
 import { statOf } from '../plan/observe.ts'
+import { blobHash } from '../model/blob-hash.ts'
 
 /** Files whose folders are made between two moments in which the network is heard; 100 folders take about 1 ms. */
 const slice = 100

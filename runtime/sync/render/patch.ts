@@ -5,6 +5,7 @@
 import { JSONPathEnvironment } from 'json-p3'
 import { Fault } from '../../fault.ts'
 import { findSpans, holdsMoreValues, type Span } from './json-spans.ts'
+import { jsonOrUndefined } from '../../json.ts'
 
 /** A bare name, or names joined by dots, means the same below the root: `a.b` is `$.a.b`. Throws TemplateFailed. */
 export function parseJsonPath(text: string, label: string): (document: unknown) => (string | number)[][] {
@@ -111,12 +112,4 @@ function replacement({ type }: Span, value: string, label: string): string {
   const isArray = Array.isArray(parsed)
   if (typeof parsed === 'object' && parsed !== null && isArray === (type === 'array')) return trimmed
   throw new Fault('TemplateFailed', `${label}: the present value is an ${type}, and the new one is none`)
-}
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

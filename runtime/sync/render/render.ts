@@ -2,7 +2,6 @@
  * Makes a file's content from its blob: first the template, then the patches in the order in which they are written. Loaded only by a
  * profile that has either, because what an agent imports is its memory. Pure.
  */
-import { createHash } from 'node:crypto'
 import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import type { Finding } from '../model/findings.ts'
@@ -11,6 +10,7 @@ import type { Rendered } from '../model/manifest.ts'
 import type { Recipe } from './context.ts'
 import { applySettings } from './patch.ts'
 import { createTemplateEngine, type ParsedTemplate } from './template.ts'
+import { blobIdOf } from '../model/blob-hash.ts'
 
 export type Renderer = {
   /** Renders a mapping's source or destination. Throws TemplateFailed. */
@@ -60,13 +60,6 @@ export function createRenderer(context: TemplateContext): Renderer {
       return { content: made, rendered: { uses: unique, key, id: blobIdOf(id, made) }, findings }
     },
   }
-}
-
-function blobIdOf(like: BlobId, content: Uint8Array): BlobId {
-  return createHash(like.length === 64 ? 'sha256' : 'sha1')
-    .update(`blob ${content.length}\0`)
-    .update(content)
-    .digest('hex') as BlobId
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
