@@ -63,9 +63,14 @@ export function readJson<Schema extends v.GenericSchema>(environment: Environmen
   if (text === undefined || text === '') throw new Fault('InvalidConfiguration', `environment variable ${name} is missing`)
   let document: unknown
   try {
-    document = JSON.parse(text)
+    document = JSON.parse(text, (key, value: unknown) => {
+      // Maps are read without such keys: a selector would select more than it says.
+      if (key === '__proto__' || key === 'constructor' || key === 'prototype') throw new Fault('InvalidConfiguration', `"${key}" is no key`)
+      return value
+    })
   } catch (error) {
-    throw new Fault('InvalidConfiguration', `environment variable ${name} holds no JSON`, { cause: error })
+    const why = error instanceof Fault ? `: ${error.message}` : ' holds no JSON'
+    throw new Fault('InvalidConfiguration', `environment variable ${name}${why}`, { cause: error })
   }
   const parsed = v.safeParse(schema, document)
   if (parsed.success) return parsed.output

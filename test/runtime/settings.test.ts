@@ -1,5 +1,7 @@
 import t from 'tap'
 import * as v from 'valibot'
+import { readControllerConfig } from '../../runtime/config.ts'
+import { Fault } from '../../runtime/fault.ts'
 import { type ControllerSettingsInput, controllerSettings } from '../../runtime/settings.ts'
 
 const given: ControllerSettingsInput = {
@@ -28,5 +30,15 @@ void t.test('a size that is none is refused by its key', async (t) => {
   for (const sizeLimit of ['2GB', '-1', '', '100m']) {
     const { issues = [] } = v.safeParse(controllerSettings, { ...given, source: { ...given.source, sizeLimit } })
     t.same(new Set(issues.map((issue) => v.getDotPath(issue))), new Set(['source.sizeLimit']), sizeLimit)
+  }
+})
+
+void t.test('a key that no map keeps is refused, for a selector without it would select everything', async (t) => {
+  for (const key of ['constructor', '__proto__', 'prototype']) {
+    const settings = JSON.stringify(given).replace(/\}$/, `,"watchLabelSelector":{"matchLabels":{"${key}":"a"}}}`)
+    t.throws(
+      () => readControllerConfig({ CLUSTER_SYNC_SETTINGS: settings }),
+      new Fault('InvalidConfiguration', `environment variable CLUSTER_SYNC_SETTINGS: "${key}" is no key`),
+    )
   }
 })

@@ -3,8 +3,8 @@
  */
 import path from 'node:path'
 import * as v from 'valibot'
-import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/profile.ts'
-import { gatewaySyncSpec } from '../../../runtime/gatewaysync/spec.ts'
+import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
 import { createPods, createReports, forEach, type Plant, specOf } from '../../benchmark/scale/plants.ts'
 import type { Seen } from '../../benchmark/scale/seen.ts'
 import { type Installation, simulatedGateway } from '../../support/installation.ts'
