@@ -9,7 +9,7 @@ import { text, together } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
-import type { LiveManifest } from './policies.ts'
+import type { LiveManifest } from './manifest.ts'
 import type { Values } from './values.ts'
 
 type AlertRule = {

@@ -5,7 +5,7 @@ import { and, isSet, not, text } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
-import type { LiveManifest } from './policies.ts'
+import type { LiveManifest } from './manifest.ts'
 import type { Values } from './values.ts'
 
 const apiVersion = 'cert-manager.io/v1'

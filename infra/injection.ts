@@ -8,7 +8,8 @@ import type { Live, Value } from './helm/expression.ts'
 import { each, optional, when } from './helm/nodes.ts'
 import { clusterWide } from './metadata.ts'
 import type { Names } from './names.ts'
-import { type LiveManifest, namespacesNamed, selectorOf } from './policies.ts'
+import type { LiveManifest } from './manifest.ts'
+import { namespacesNamed, selectorOf } from './policies.ts'
 import type { Values } from './values.ts'
 
 /** Never asked about, so that a controller that is down holds up no part of the cluster itself. */

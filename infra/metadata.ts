@@ -5,7 +5,7 @@ import { isSet, merged } from './helm/combinators.ts'
 import type { Value } from './helm/expression.ts'
 import { members } from './helm/nodes.ts'
 import type { Names } from './names.ts'
-import type { LiveManifest } from './policies.ts'
+import type { LiveManifest } from './manifest.ts'
 
 type Texts = Value<Readonly<Record<string, Value<string>>>>
 

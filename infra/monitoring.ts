@@ -9,7 +9,7 @@ import type { Live } from './helm/expression.ts'
 import { choose, members, optional } from './helm/nodes.ts'
 import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
-import type { LiveManifest } from './policies.ts'
+import type { LiveManifest } from './manifest.ts'
 import type { Values } from './values.ts'
 
 /** How each target is scraped. */

@@ -7,7 +7,7 @@ import type { Live, Value } from './helm/expression.ts'
 import { choose, each, members, when } from './helm/nodes.ts'
 import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
-import type { LiveManifest } from './policies.ts'
+import type { LiveManifest } from './manifest.ts'
 import type { Values } from './values.ts'
 
 type Peers = Value<readonly Readonly<Record<string, unknown>>[]>

@@ -9,7 +9,7 @@ import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
 import { optional } from './helm/nodes.ts'
 import type { Release } from './names.ts'
 import { objects } from './objects.ts'
-import type { Manifest } from './policies.ts'
+import type { Manifest } from './manifest.ts'
 import type { Values, ValuesInput } from './values.ts'
 
 export type OperatorProps = {

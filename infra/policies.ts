@@ -6,19 +6,10 @@ import { isSet, text, together } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
 import { members, optional } from './helm/nodes.ts'
 import { gatewaySyncKind, group, syncReportKind } from '../runtime/gatewaysync/names.ts'
+import type { LiveManifest } from './manifest.ts'
 import { clusterWide } from './metadata.ts'
 import type { Names } from './names.ts'
 import type { Values } from './values.ts'
-
-/** An object of the Kubernetes API. */
-export type Manifest = { apiVersion: string; kind: string; metadata: Record<string, unknown> & { name: string } } & Record<string, unknown>
-
-/** A manifest of which Helm knows some of the values. */
-export type LiveManifest = {
-  apiVersion: string
-  kind: Value<string>
-  metadata: Record<string, unknown> & { name: Value<string> }
-} & Record<string, unknown>
 
 /** The namespaces that an installation works in; empty: all. Two installations of one cluster bind each other's namespaces to nothing. */
 type Scope = Value<readonly string[]>

@@ -8,7 +8,7 @@ import type { Live, Value } from './helm/expression.ts'
 import { each, when } from './helm/nodes.ts'
 import { clusterWide, namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
-import type { LiveManifest } from './policies.ts'
+import type { LiveManifest } from './manifest.ts'
 import type { Values } from './values.ts'
 
 const apiVersion = 'rbac.authorization.k8s.io/v1'

@@ -6,7 +6,7 @@ import type { Live, Value } from './helm/expression.ts'
 import { each, field, members, optional } from './helm/nodes.ts'
 import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
-import type { LiveManifest } from './policies.ts'
+import type { LiveManifest } from './manifest.ts'
 import { serviceOf } from './services.ts'
 import type { Values } from './values.ts'
 

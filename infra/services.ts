@@ -4,7 +4,7 @@
 import type { Live, Value } from './helm/expression.ts'
 import { namespaced } from './metadata.ts'
 import type { Names } from './names.ts'
-import type { LiveManifest } from './policies.ts'
+import type { LiveManifest } from './manifest.ts'
 import type { Values } from './values.ts'
 
 export function deliveryService(names: Names, { delivery: { port, service } }: Live<Values>): LiveManifest {

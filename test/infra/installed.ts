@@ -4,7 +4,7 @@
 import { App } from 'cdk8s'
 import { values as production } from '../../examples/production.ts'
 import { OperatorChart } from '../../infra/operator-chart.ts'
-import type { Manifest } from '../../infra/policies.ts'
+import type { Manifest } from '../../infra/manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
 

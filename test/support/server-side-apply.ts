@@ -1,7 +1,7 @@
 /**
  * `kubectl apply --server-side` for any object, without a process for each: the answer of the API server is the object as it is then.
  */
-import type { Manifest } from '../../infra/policies.ts'
+import type { Manifest } from '../../infra/manifest.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { createTransport } from '../../runtime/kube/transport.ts'
 import { type KubeObject, pathOf } from '../../runtime/kube/types.ts'
