@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { asFault } from '../fault.ts'
-import { parseReport } from '../gatewaysync/decide/gateways.ts'
+import { type GatewayPod, parseReport } from '../gatewaysync/decide/gateways.ts'
 import { podAnnotations } from '../gatewaysync/names.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
@@ -26,16 +26,7 @@ export type KeptRecord = {
   status: GatewaySyncStatus
 }
 
-export type KeptPod = {
-  namespace: string
-  name: string
-  uid: string
-  annotations: Readonly<Record<string, string>>
-  injected: boolean
-  terminating: boolean
-  agentDown: string | undefined
-  serviceAccount: string
-}
+export type KeptPod = GatewayPod & { serviceAccount: string }
 
 /** What the keeper tells of each change; the controller's store takes the same. */
 export type KeeperStore = {

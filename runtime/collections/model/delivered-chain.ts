@@ -27,8 +27,9 @@ export function deliveredChain(
   manifests: ReadonlyMap<string, ParsedMode>,
   before: readonly string[],
 ): { chain: string[]; findings: ChainFinding[] } {
-  if (mode === undefined || mode === '') return { chain: [...baseCollections], findings: [] }
   const folders = new Map([...manifests.keys()].map((folder) => [foldName(folder), folder]))
+  const bases = baseCollections.map((name) => (manifests.has(name) ? name : (folders.get(name) ?? name)))
+  if (mode === undefined || mode === '') return { chain: bases, findings: [] }
   const manifestOf = (folded: string): ParsedMode | undefined => manifests.get(folders.get(folded) ?? '')
   const { names, cycle } = ancestry(mode, (folded) => parentIn(manifestOf(folded)))
   const inherited = names.slice(0, names.findIndex((name) => !isUserMode(name)) >>> 0)
@@ -47,11 +48,11 @@ export function deliveredChain(
     const path = `${folders.get(last)}/${modeManifest}`
     findings.push({ rule: 'parents-unknown', path, message: `cannot be read and names no parents${stays}` })
   }
-  return { chain: [...baseCollections, ...modes], findings }
+  return { chain: [...bases, ...modes], findings }
 }
 
 /** The modes above `mode` in a chain. */
 function parentsIn(chain: readonly string[], mode: string): string[] {
   const at = chain.findIndex((name) => foldName(name) === mode)
-  return chain.slice(0, Math.max(at, 0)).filter((name) => !baseCollections.includes(name))
+  return chain.slice(0, Math.max(at, 0)).filter((name) => !baseCollections.includes(foldName(name)))
 }

@@ -3,13 +3,14 @@
  * a source file is wanted where. Pure.
  */
 import { createHash } from 'node:crypto'
+import { baseCollections } from '../../collections/model/inheritance.ts'
 import { Fault } from '../../fault.ts'
 import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
 import { type Coverage, coveredBelow, excluderOf } from '../../gatewaysync/coverage.ts'
 import { createExcluder, requireGlob } from '../../gatewaysync/glob.ts'
 import { type ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
-import { isWithin, joinPath, parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
-import { isForbidden } from '../model/paths.ts'
+import { foldName, isWithin, joinPath, parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
+import { collectionsFolder, isForbidden } from '../model/paths.ts'
 import type { Recipe } from '../render/context.ts'
 
 export type Prune = 'owned' | 'all' | 'none'
@@ -76,7 +77,9 @@ export function resolveMappings(
 function collectionMapping(profile: ResolvedProfile, name: string): ResolvedMapping {
   const root = parseRelativePath(profile.collections?.root ?? '')
   const source = joinPath(root, parseRelativePath(name))
-  const destination = parseRelativePath(`config/resources/${name}`)
+  // Every gateway has folders of these names: another spelling beside them would be a second one.
+  const folded = foldName(name)
+  const destination = parseRelativePath(`${collectionsFolder}/${baseCollections.includes(folded) ? folded : name}`)
   return {
     key: `${source} -> ${destination}`,
     label: `collection "${name}"`,

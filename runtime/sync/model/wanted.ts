@@ -4,7 +4,7 @@
 import type { Mode } from '../../collections/model/mode.ts'
 import { type ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
-import type { CommitHash } from '../../gatewaysync/values.ts'
+import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
 import { baseCollections } from '../../collections/model/inheritance.ts'
 import type { State } from './manifest.ts'
 
@@ -56,5 +56,5 @@ export function activeMode({ profile, facts }: Pick<Wanted, 'profile' | 'facts'>
 function lastKnownMode(state: State | undefined): Mode | undefined {
   if (state?.mode !== undefined) return state.mode
   const name = state?.chain.at(-1)
-  return name === undefined || baseCollections.includes(name) ? undefined : { name, from: 'none' }
+  return name === undefined || baseCollections.includes(foldName(name)) ? undefined : { name, from: 'none' }
 }

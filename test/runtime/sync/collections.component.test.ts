@@ -55,6 +55,13 @@ void t.test('a mode is delivered with its whole chain of parents, backupConfig.j
   t.same(files(), collections('external', 'core', 'prod', 'site'), 'a new parent comes with the commit that names it')
 })
 
+void t.test('a base in another spelling is delivered as what it is to the gateway, and not beside it', async (t) => {
+  const { sync, files, dataDir } = syncedFolder(t, 'collections')
+  const spelled = Object.fromEntries(Object.entries(tree).map(([file, text]) => [file.replace('/core/', '/Core/'), text]))
+  t.equal((await sync(spelled, profileOf([], auto), inMode(dataDir, 'prod'))).phase, 'Synced')
+  t.same(files(), collections('external', 'core', 'prod'))
+})
+
 void t.test('a mode that is not known, and one without a folder, are findings in every report until they are put right', async (t) => {
   const { sync, files, dataDir, memory } = syncedFolder(t, 'collections')
   const profile = profileOf([], auto)

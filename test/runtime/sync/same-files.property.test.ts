@@ -7,10 +7,11 @@ import t from 'tap'
 import * as v from 'valibot'
 import { deliveredChain } from '../../../runtime/collections/model/delivered-chain.ts'
 import { deliveriesOf, gateRoots } from '../../../runtime/collections/gate/coverage.ts'
+import { baseCollections } from '../../../runtime/collections/model/inheritance.ts'
 import { type ParsedMode, parseMode } from '../../../runtime/collections/model/manifests.ts'
 import { resolveProfile, type ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
-import { isWithin, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
+import { foldName, isWithin, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
 import { destinationOf, resolveMappings } from '../../../runtime/sync/desired/mappings.ts'
 import { isForbidden } from '../../../runtime/sync/model/paths.ts'
 import { modeJson } from '../../support/collection-tree.ts'
@@ -85,15 +86,24 @@ void t.test('agents of all modes together bring what the gate judges, and no age
       fc.uniqueArray(fc.tuple(collection, parent), { maxLength: 6, selector: ([name]) => name }),
       (someProfile, paths, manifests) => {
         const profile = resolved(someProfile)
-        const modes = new Map(manifests.map(([name, of]) => [name, parseMode(Buffer.from(of === undefined ? '{' : modeJson(name, of)))]))
+        const modes = new Map<string, ParsedMode>(
+          manifests.map(([name, of]) => [name, parseMode(Buffer.from(of === undefined ? '{' : modeJson(name, of)))]),
+        )
         const files = [...new Set([...paths, ...manifests.map(([name]) => `${root}/${name}/config-mode.json`)])]
         const listed = files.filter((path) => gateRoots([profile]).some((top) => isWithin(path, top)))
         const judged = new Set(listed.filter((path) => deliveriesOf([profile]).some(({ delivered }) => delivered(path))))
         const names = new Set(files.map((path) => path.slice(root.length + 1).split('/')[0] ?? ''))
         const all = new Set(['', ...names].flatMap((mode) => brought(profile, mode, modes, files)))
         // Of two folders whose names have one fold a gateway reads one, and so does its agent; the gate names the other as a fault.
-        const twice = (path: string): boolean => /\/(?:Core|core|Dev|dev)\//.test(path)
-        const missing = [...judged].filter((path) => !all.has(path) && !twice(path))
+        const folderOf = (path: string): string => (path.startsWith(`${root}/`) ? (path.slice(root.length + 1).split('/')[0] ?? '') : '')
+        const twice = (path: string): boolean =>
+          [...names].some((name) => name !== folderOf(path) && foldName(name) === foldName(folderOf(path)))
+        // A base in another spelling is one only where its manifest says so; the gate says what is missing.
+        const nameless = (path: string): boolean => {
+          const folder = folderOf(path)
+          return !modes.has(folder) && baseCollections.includes(foldName(folder)) && !baseCollections.includes(folder)
+        }
+        const missing = [...judged].filter((path) => !all.has(path) && !twice(path) && !nameless(path))
         const beyond = [...all].filter((path) => !judged.has(path))
         return missing.length === 0 && beyond.length === 0
       },
