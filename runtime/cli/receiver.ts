@@ -5,7 +5,7 @@ import type { Hono } from 'hono'
 import type { Clock } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import { requestAnnotations } from '../gatewaysync/names.ts'
-import { carriedOver, roomForRequests, wantedRef } from '../gatewaysync/decide/request.ts'
+import { freeRequestSlots, supersededBy, wantedRef } from '../gatewaysync/decide/request.ts'
 import { parseRefName } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import { receiverApp } from '../receiver/app.ts'
@@ -32,7 +32,11 @@ export function receiverOf(
       if (!isOurs(namespace, name)) return undefined
       const { annotations, status } = keeper.record()
       const wanted = wantedRef(parseRefName(git.ref), annotations, status)
-      return { specRef: git.ref, wantedRef: wanted.ref, allowedRefs: git.allowedRefs, room: roomForRequests(annotations, status) }
+      return { specRef: git.ref, wantedRef: wanted.ref, allowedRefs: git.allowedRefs }
+    },
+    freeSlots() {
+      const { annotations, status } = keeper.record()
+      return freeRequestSlots(annotations, status)
     },
     async keys() {
       const keys = await gatherKeys(
@@ -42,9 +46,9 @@ export function receiverOf(
       )
       return { ...keys, installationFault: keys.fault }
     },
-    async request(_namespace, _name, annotations, overtaken) {
+    async request(_namespace, _name, annotations, superseded) {
       const { annotations: present, status } = keeper.record()
-      keeper.annotate({ ...annotations, [requestAnnotations.earlier]: carriedOver(present, status, overtaken, annotations) })
+      keeper.annotate({ ...annotations, [requestAnnotations.superseded]: supersededBy(annotations, present, status, superseded) })
     },
     notify: (namespace, name, notice) => log.warn({ namespace, name, reason: notice }, 'a push needs attention'),
     observe() {},

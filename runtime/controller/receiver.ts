@@ -5,7 +5,7 @@ import type { Hono } from 'hono'
 import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { apiVersion, gatewaySyncKind, requestAnnotations } from '../gatewaysync/names.ts'
-import { carriedOver, roomForRequests, wantedRef } from '../gatewaysync/decide/request.ts'
+import { freeRequestSlots, supersededBy, wantedRef } from '../gatewaysync/decide/request.ts'
 import { parseRefName } from '../gatewaysync/values.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder, EventToWrite } from '../kube/events.ts'
@@ -74,15 +74,18 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
       const spec = record === undefined ? undefined : specOf(record)
       if (record === undefined || spec === undefined) return undefined
       const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
-      const room = roomForRequests(record.annotations, record.status)
-      return { specRef: spec.git.ref, wantedRef: wanted.ref, allowedRefs: spec.git.allowedRefs, room }
+      return { specRef: spec.git.ref, wantedRef: wanted.ref, allowedRefs: spec.git.allowedRefs }
+    },
+    freeSlots(namespace, name) {
+      const record = store.sync(namespace, name)
+      return record === undefined ? Number.POSITIVE_INFINITY : freeRequestSlots(record.annotations, record.status)
     },
     keys(namespace, name) {
       const record = store.sync(namespace, name)
       return keys.of(namespace, record === undefined ? undefined : specOf(record)?.webhook)
     },
-    async request(namespace, name, annotations, overtaken) {
-      const record = await writeRequest(parts, { namespace, name }, annotations, overtaken)
+    async request(namespace, name, annotations, superseded) {
+      const record = await writeRequest(parts, { namespace, name }, annotations, superseded)
       events.record(eventOf(record, 'WebhookReceived'))
     },
     notify(namespace, name, notice) {
@@ -96,22 +99,22 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
 }
 
 /**
- * One merge patch on the object as it is now: a request that came by another replica meanwhile is carried on, not lost. Throws NotFound,
+ * One merge patch on the object as it is now: a request that another replica wrote meanwhile is named as superseded, not lost. Throws NotFound,
  * ApiUnavailable.
  */
 async function writeRequest(
   { kube, store, clock }: ReceiverParts,
   key: { namespace: string; name: string },
   annotations: Record<string, string>,
-  overtaken: readonly { id: string; ref: string }[],
+  superseded: readonly { id: string; ref: string }[],
 ): Promise<GatewaySyncRecord> {
   const signal = deadline(writeTimeoutMs)
   let record = store.sync(key.namespace, key.name)
   for (let attempt = 1; ; attempt += 1) {
     try {
       record ??= await readAnew(kube, key, signal)
-      const earlier = carriedOver(record.annotations, record.status, overtaken, annotations)
-      const metadata = { resourceVersion: record.resourceVersion, annotations: { ...annotations, [requestAnnotations.earlier]: earlier } }
+      const named = supersededBy(annotations, record.annotations, record.status, superseded)
+      const metadata = { resourceVersion: record.resourceVersion, annotations: { ...annotations, [requestAnnotations.superseded]: named } }
       const written = projectGatewaySync(await kube.mergePatch(gatewaySyncType, key, { metadata }, {}, signal))
       store.updateSync(written)
       return written

@@ -35,7 +35,7 @@ export const requestAnnotations = {
   id: `${group}/request-id`,
   specRef: `${group}/requested-spec-ref`,
   /** Requests that this one overtook before they were answered: `<id>=<ref>`, separated by spaces. */
-  earlier: `${group}/earlier-requests`,
+  superseded: `${group}/earlier-requests`,
 } as const
 
 /** Permits the deletions of one commit that exceed `maxDeletions`; the value is the commit hash. */

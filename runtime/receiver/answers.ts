@@ -11,7 +11,7 @@ import type { Event } from './payload/parts.ts'
 /** What a call came to, as it is counted. */
 export type ReceiverOutcome = 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'limited' | 'malformed' | 'failed'
 
-type Observer = { observe(outcome: ReceiverOutcome, source?: Event): void; log: Log }
+export type Observer = { observe(outcome: ReceiverOutcome, source?: Event): void; log: Log }
 
 export function ignored({ observe }: Observer, context: Context, reason: IgnoredReason, source?: Event): Response {
   observe('ignored', source)
@@ -36,6 +36,18 @@ export function tooMany({ observe }: Observer, context: Context, { retryAfterSec
   // The body was not read.
   context.header('connection', 'close')
   return problem(context, 'TooManyRequests', 'more calls than are answered; try again later')
+}
+
+export function tooComplex(context: Context): Response {
+  return problem(context, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys or entries')
+}
+
+export function notAuthenticated(context: Context): Response {
+  return problem(context, 'NotAuthenticated', 'neither a signature nor a token of this call is valid for a GatewaySync of that name')
+}
+
+export function noSuchRoute(context: Context): Response {
+  return problem(context, 'NotFound', 'there is only POST /webhook/{namespace}/{name}')
 }
 
 export function failed({ observe, log }: Observer, context: Context, error: unknown, namespace: string, name: string): Response {

@@ -1,39 +1,25 @@
 /**
- * Flow A: POST /webhook/{namespace}/{crName}. Authenticate the raw bytes, find the ref, write the request annotations, answer. It never
- * syncs itself: the annotation does.
+ * Flow A: POST /webhook/{namespace}/{crName}. Authenticate the raw bytes, choose the ref, write the request annotations, answer. It never
+ * syncs itself: the annotations do.
  */
 import { type Context, Hono } from 'hono'
 import { type Clock, timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
-import { isRefAllowed } from '../gatewaysync/decide/allowed-refs.ts'
 import { requestAnnotations } from '../gatewaysync/names.ts'
-import { shortRef } from '../gatewaysync/values.ts'
-import { type Body, discard, expectedBytes, parseBody, readBody } from '../http/body.ts'
-import { createScan } from '../json-scan.ts'
+import { expectedBytes } from '../http/body.ts'
 import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
 import { createLimits, type LimitSettings } from '../http/limits.ts'
 import { createPeers, remoteOf } from '../http/peer.ts'
 import type { Log } from '../log.ts'
-import type { IgnoredReason } from './answer-table.ts'
-import { cutOff, failed, ignored, problem, type ReceiverOutcome, tooLarge, tooMany } from './answers.ts'
-import { beginProving, type Keys } from './prove/authenticate.ts'
-import { deliveryId } from './payload/headers.ts'
-import { createDeliveries, type Deliveries } from './request/dedupe.ts'
+import { failed, ignored, noSuchRoute, notAuthenticated, problem, type ReceiverOutcome, tooMany } from './answers.ts'
 import { bodyLimits, defaultLimits } from './limits.ts'
-import { type Budget, createLines, type Lines, type Turn } from './request/write-queue.ts'
-import type { Asked, Event, Payload } from './payload/parts.ts'
-import { readPayload } from './payload/payload.ts'
-
-/** What the receiver must know of a GatewaySync. */
-export type ReceiverTarget = {
-  /** `spec.git.ref` as it stands. */
-  specRef: string
-  /** The ref that is followed now: the spec's, or the one of an open request. */
-  wantedRef: string
-  allowedRefs: readonly string[] | undefined
-  /** How many more requests could be waited for, beside those without an outcome; undefined: any number. */
-  room?: number
-}
+import { callId } from './payload/headers.ts'
+import type { Event, NamedRef } from './payload/parts.ts'
+import type { Keys } from './prove/authenticate.ts'
+import { type Answered, type Call, readCall } from './read-call.ts'
+import { chooseRef, type ReceiverTarget } from './request/choose-ref.ts'
+import { createDedupe, type Dedupe } from './request/dedupe.ts'
+import { type Budget, createWriteQueues, type RequestToWrite, type WriteQueues } from './request/write-queue.ts'
 
 /**
  * `RefNotAllowed`: a proved call asks for what `allowedRefs` does not permit. `Unproved`: nobody asks this call for a proof. `AuthNotReady`: a
@@ -46,11 +32,13 @@ export type ReceiverDeps = {
   lookup(namespace: string, name: string): ReceiverTarget | undefined
   /** The keys for a GatewaySync; for one that does not exist, those of the installation. */
   keys(namespace: string, name: string): Promise<Keys>
+  /** How many more requests of a GatewaySync could wait for an outcome; left out: any number. Never throws. */
+  freeSlots?(namespace: string, name: string): number
   /**
-   * Writes all annotations at once, and carries on the requests without an outcome that they make void: those of the object and
-   * `overtaken`. Throws NotFound, ApiUnavailable.
+   * Writes all annotations at once, and names the requests without an outcome that they supersede: those of the object and `superseded`.
+   * Throws NotFound, ApiUnavailable.
    */
-  request(namespace: string, name: string, annotations: Record<string, string>, overtaken: Turn['overtakes']): Promise<void>
+  request(namespace: string, name: string, annotations: Record<string, string>, superseded: RequestToWrite['superseded']): Promise<void>
   /** Tells whoever looks after the GatewaySync, once for many. */
   notify?(namespace: string, name: string, notice: ReceiverNotice): void
   /** `source`: what kind of event it was, where that is known. */
@@ -73,12 +61,15 @@ const refusedAfterMs = 200
 /** Throws InvalidConfiguration when a trusted proxy is no address. */
 export function receiverApp(deps: ReceiverDeps): Hono {
   const app = new Hono()
-  const lines = createLines({
+  const queues = createWriteQueues({
     clock: deps.clock,
     budget: deps.budget,
-    room: (resource) => roomOf(deps, resource),
+    freeSlots(resource) {
+      const [namespace = '', name = ''] = resource.split('/')
+      return deps.freeSlots?.(namespace, name) ?? Number.POSITIVE_INFINITY
+    },
   })
-  const receiver = { ...deps, deliveries: createDeliveries(), lines, bodies: createBodyBudget() }
+  const receiver = { ...deps, dedupe: createDedupe(), queues, bodies: createBodyBudget() }
   const limits = createLimits({ ...defaultLimits, ...deps.limits })
   const peers = createPeers(deps.trustedProxies ?? [])
   const callerOf = (context: Context): string => peers.of(remoteOf(context), context.req.header('x-forwarded-for'))
@@ -106,7 +97,7 @@ export function receiverApp(deps: ReceiverDeps): Hono {
       proved: true,
     }))
     if (proved) return answer
-    if (answer.status === 401) await outlast(deps.clock, startedMs, context.req.raw.signal)
+    if (answer.status === 401) await padResponseTime(deps.clock, startedMs, context.req.raw.signal)
     return await countFailure(context, peer, answer)
   })
   app.all('/webhook/:namespace/:name', async (context) => {
@@ -117,82 +108,82 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   return app
 }
 
-function noSuchRoute(context: Context): Response {
-  return problem(context, 'NotFound', 'there is only POST /webhook/{namespace}/{name}')
-}
-
 /** Whether the path stands in the call as it is routed: what is in front of a receiver judges it as it stands there. */
 function isPlainPath(context: Context): boolean {
   const { incoming } = (context.env ?? {}) as { incoming?: { url?: string } }
   return incoming?.url === undefined || incoming.url.split('?')[0] === new URL(context.req.url).pathname
 }
 
-/** Ends early with a caller that left: nobody hears the answer then. */
-async function outlast(clock: Clock, startedMs: number, signal: AbortSignal): Promise<void> {
+/** Waits until `refusedAfterMs` have passed since the call came. Ends early with a caller that left: nobody hears the answer then. */
+async function padResponseTime(clock: Clock, startedMs: number, signal: AbortSignal): Promise<void> {
   const leftMs = refusedAfterMs - (clock.monotonicMs() - startedMs)
   if (leftMs > 0) await clock.wait(leftMs, signal).catch(() => undefined)
 }
 
-/** Never throws: what cannot be known holds nobody up. */
-function roomOf({ lookup }: ReceiverDeps, resource: string): number {
-  const [namespace = '', name = ''] = resource.split('/')
-  try {
-    return lookup(namespace, name)?.room ?? Number.POSITIVE_INFINITY
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
-}
-
 /** What an app keeps between calls. */
-type Receiver = ReceiverDeps & { deliveries: Deliveries; lines: Lines; bodies: BodyBudget }
+type Receiver = ReceiverDeps & { dedupe: Dedupe; queues: WriteQueues; bodies: BodyBudget }
 
-/** An answer, and whether its call proved that it may ask. */
-type Answered = { answer: Response; proved: boolean }
+/** The GatewaySync that a call is about. */
+type Resource = { namespace: string; name: string }
 
+/** One call: authenticate the raw bytes, choose the ref, write the request, answer. */
 async function receive(receiver: Receiver, context: Context<object, '/:namespace/:name'>, peer: string): Promise<Answered> {
+  const resource = context.req.param()
+  const call = await authenticate(receiver, context, peer)
+  if (call.kind === 'answered') return call
+  const target = receiver.lookup(resource.namespace, resource.name)
+  if (target === undefined) return noSuchTarget(context, call, resource)
+  const chosen = choose(receiver, context, resource, call, target)
+  if (chosen instanceof Response) return { kind: 'answered', answer: chosen, proved: true }
+  const request = await write(receiver, context, resource, chosen, target)
+  if (call.method === 'open') receiver.notify?.(resource.namespace, resource.name, 'Unproved')
+  return { kind: 'answered', answer: accepted(receiver, context, resource, chosen, request), proved: true }
+}
+
+/** Reads and proves the body, as soon as there is memory for it. */
+async function authenticate(receiver: Receiver, context: Context<object, '/:namespace/:name'>, peer: string): Promise<Call | Answered> {
   const { namespace, name } = context.req.param()
-  const { bodies, ...deps } = receiver
-  const keys = await deps.keys(namespace, name)
+  const { bodies, notify, observe, clock, log } = receiver
+  const keys = await receiver.keys(namespace, name)
   const body = { bytes: expectedBytes(context.req.raw, bodyLimits.maxBytes), peer }
-  const read = await bodies.hold(body, () => readCall(deps, context, keys))
-  if (read === undefined) return { answer: tooMany(deps, context, { kind: 'over', retryAfterSeconds: 1 }), proved: true }
-  if ('answer' in read) return read
-  const target = deps.lookup(namespace, name)
-  // Without a key of the installation nothing is proved here, and who proves nothing must not learn what there is.
-  if (target === undefined && read.method === 'open') return { answer: notAuthenticated(context), proved: false }
-  if (target === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
-  return { answer: await answerProved(receiver, context, read, { namespace, name, target }), proved: true }
+  const deps = { observe, clock, log, keyMissing: () => notify?.(namespace, name, 'AuthNotReady') }
+  const call = await bodies.hold(body, () => readCall(deps, context, keys))
+  return call ?? { kind: 'answered', answer: tooMany(receiver, context, { kind: 'over', retryAfterSeconds: 1 }), proved: true }
 }
 
-async function answerProved(
-  deps: Receiver,
-  context: Context,
-  read: Read,
-  { namespace, name, target }: { namespace: string; name: string; target: ReceiverTarget },
-): Promise<Response> {
-  const { payload } = read
-  if (payload.kind === 'ping') return ignored(deps, context, 'Ping')
-  if (payload.kind === 'ignored') return ignored(deps, context, payload.reason)
-  const asked = choose(payload, target)
-  if ('why' in asked) {
-    if (asked.why === 'RefNotAllowed') deps.notify?.(namespace, name, 'RefNotAllowed')
-    return ignored(deps, context, asked.why, payload.event)
-  }
-  const { ref, event } = asked
-  const { requestId, duplicate } = await ask(deps, context, { namespace, name, ref, event, specRef: target.specRef })
-  if (read.method === 'open') deps.notify?.(namespace, name, 'Unproved')
-  deps.observe(duplicate ? 'duplicate' : 'accepted', event)
-  deps.log.info({ namespace, name, ref, requestId }, duplicate ? 'push repeated' : 'push accepted')
-  return context.json({ accepted: true, ...(duplicate ? { duplicate } : {}), ref, requestId, source: event }, 202)
+/** Without a key of the installation nothing is proved here, and a caller that proves nothing must not learn which GatewaySyncs exist. */
+function noSuchTarget(context: Context, { method }: Call, { namespace, name }: Resource): Answered {
+  if (method === 'open') return { kind: 'answered', answer: notAuthenticated(context), proved: false }
+  throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
 }
 
-/** Writes the request of a call, or finds the one that it shares. */
-async function ask(
-  { deliveries, lines, request, clock }: Receiver,
+/** The ref that is asked for, or the answer to a call that asks for none. */
+function choose(
+  receiver: Receiver,
   context: Context,
-  { namespace, name, ref, event, specRef }: { namespace: string; name: string; specRef: string } & Asked,
-): Promise<{ requestId: string; duplicate: boolean }> {
-  const write = async ({ id, overtakes }: Turn): Promise<void> => {
+  { namespace, name }: Resource,
+  { payload }: Call,
+  target: ReceiverTarget,
+): NamedRef | Response {
+  if (payload.kind === 'ping') return ignored(receiver, context, 'Ping')
+  if (payload.kind === 'ignored') return ignored(receiver, context, payload.reason)
+  const chosen = chooseRef(payload, target)
+  if (!('why' in chosen)) return chosen
+  if (chosen.why === 'RefNotAllowed') receiver.notify?.(namespace, name, 'RefNotAllowed')
+  return ignored(receiver, context, chosen.why, payload.event)
+}
+
+type Written = { requestId: string; duplicate: boolean }
+
+/** Writes the request of a call, or finds the one that it shares: with its repeats, and with other calls for the same ref. */
+async function write(
+  { dedupe, queues, request, clock }: Receiver,
+  context: Context,
+  { namespace, name }: Resource,
+  { ref, event }: NamedRef,
+  { specRef }: ReceiverTarget,
+): Promise<Written> {
+  const writeNow = async ({ id, superseded }: RequestToWrite): Promise<void> => {
     const annotations = {
       [requestAnnotations.ref]: ref,
       [requestAnnotations.at]: timestamp(clock.now()),
@@ -200,109 +191,20 @@ async function ask(
       [requestAnnotations.id]: id,
       [requestAnnotations.specRef]: specRef,
     }
-    await request(namespace, name, annotations, overtakes)
+    await request(namespace, name, annotations, superseded)
   }
-  const subject = JSON.stringify([namespace, name, ref])
-  return await deliveries.once(subject, deliveryId(context.req.header()), () => lines.join(`${namespace}/${name}`, ref, write))
+  const scope = JSON.stringify([namespace, name, ref])
+  return await dedupe.once(scope, callId(context.req.header()), () => queues.enqueue(`${namespace}/${name}`, ref, writeNow))
 }
 
-/** The payload of a call that proves itself, or the answer to every other. The body is proved, and judged for size, while it comes. */
-async function readCall(deps: ReceiverDeps, context: Context<object, '/:namespace/:name'>, keys: Keys): Promise<Read | Answered> {
-  const headers = context.req.header()
-  const proving = beginProving(headers, keys)
-  const media = mediaOf(headers)
-  const isUseless = media === 'json' ? createScan(bodyLimits.complexity) : () => media === 'other'
-  const body = await readBody(context.req.raw, bodyLimits.maxBytes, (piece) => {
-    proving.update(piece)
-    return !isUseless(piece)
-  })
-  if (body.kind === 'tooLarge') return { answer: tooLarge(context), proved: false }
-  if (body.kind === 'cutOff') return { answer: cutOff(context), proved: false }
-  try {
-    const proof = proving.end(deps.clock.now())
-    if (proof.kind === 'refused') {
-      const { namespace, name } = context.req.param()
-      if (keys.fault !== undefined) deps.notify?.(namespace, name, 'AuthNotReady')
-      // It may be right by the key that cannot be had. Only a key of the whole installation is told of: its absence says nothing of what there is.
-      if (keys.installationFault === undefined) return { answer: notAuthenticated(context), proved: false }
-      return { answer: failed(deps, context, keys.installationFault, namespace, name), proved: false }
-    }
-    const method = proof.kind === 'open' ? 'open' : proof.method
-    const payload = understand(context, headers, media, body)
-    if (!(payload instanceof Response)) return { payload, method }
-    if (method !== 'open') deps.observe('malformed')
-    return { answer: payload, proved: method !== 'open' }
-  } finally {
-    if (body.kind === 'whole') discard(body.bytes)
-  }
-}
-
-type Media = 'json' | 'form' | 'other'
-
-/** GitHub can send a form, whose field `payload` is the JSON. */
-function mediaOf(headers: Record<string, string>): Media {
-  const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type === 'application/x-www-form-urlencoded') return 'form'
-  return type === 'application/json' || type.endsWith('+json') ? 'json' : 'other'
-}
-
-function tooComplex(context: Context): Response {
-  return problem(context, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys or entries')
-}
-
-function notAuthenticated(context: Context): Response {
-  return problem(context, 'NotAuthenticated', 'neither a signature nor a token of this call is valid for a GatewaySync of that name')
-}
-
-/** A call that may ask, by which method it proved that, and what it asks for. */
-type Read = { payload: Understood; method: 'hmac' | 'token' | 'open' }
-
-type Understood = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
-
-/** The payload, or the answer to one that nobody could act on. */
-function understand(
+function accepted(
+  { observe, log }: Receiver,
   context: Context,
-  headers: Record<string, string>,
-  media: Media,
-  body: Extract<Body, { kind: 'whole' | 'dropped' }>,
-): Understood | Response {
-  if (media === 'other') return problem(context, 'UnsupportedMediaType', 'the content type must be application/json')
-  if (body.kind === 'dropped') return tooComplex(context)
-  const bytes = media === 'form' ? payloadOf(body.bytes) : body.bytes
-  const parsed = bytes === undefined ? notOnlyPayload : parseBody(bytes, bodyLimits.complexity)
-  if (parsed.kind === 'malformed') return problem(context, 'PayloadMalformed', parsed.why)
-  if (parsed.kind === 'tooComplex') return tooComplex(context)
-  const payload = readPayload(headers, parsed.value)
-  if (payload.kind === 'invalidRef') return problem(context, 'InvalidRef', 'the ref is not a name that git accepts')
-  if (payload.kind === 'unrecognised') return problem(context, 'PayloadUnrecognised', 'no known payload format matches the body')
-  return payload
-}
-
-const notOnlyPayload = { kind: 'malformed', why: 'a form must consist of the field payload alone' } as const
-
-/**
- * The field `payload` of a form that holds nothing else. A content type is not signed: JSON that was signed and holds `&payload=` in some
- * text must not become another call when it is sent again as a form.
- */
-function payloadOf(bytes: Uint8Array): Uint8Array | undefined {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  if (!text.startsWith('payload=') || text.includes('&')) return undefined
-  return Buffer.from(new URLSearchParams(text).get('payload') ?? '')
-}
-
-/** Of all that one delivery moved: the wanted ref, else the first that may be asked for, else why the first may not. */
-function choose({ others = [], ...first }: Asked & { others?: readonly Asked[] }, target: ReceiverTarget): Asked | { why: IgnoredReason } {
-  const all = [first, ...others]
-  const wanted = all.find(({ ref }) => ref === shortRef(target.wantedRef))
-  const may = wanted ?? all.find((asked) => whyNot(asked, target) === undefined)
-  return may ?? { why: whyNot(first, target) ?? 'OtherBranch' }
-}
-
-/** Why a ref is not asked for; design section 3, "Wanted ref". */
-function whyNot({ ref, event }: Asked, { wantedRef, allowedRefs }: ReceiverTarget): IgnoredReason | undefined {
-  const isWanted = shortRef(wantedRef) === ref
-  if (event === 'push') return isWanted ? undefined : 'OtherBranch'
-  if (isWanted) return undefined
-  if (event === 'tag-push' && allowedRefs === undefined) return 'OtherTag'
-  return isRefAllowed(ref, allowedRefs) ? undefined : 'RefNotAllowed'
+  { namespace, name }: Resource,
+  { ref, event }: NamedRef,
+  { requestId, duplicate }: Written,
+): Response {
+  observe(duplicate ? 'duplicate' : 'accepted', event)
+  log.info({ namespace, name, ref, requestId }, duplicate ? 'push repeated' : 'push accepted')
+  return context.json({ accepted: true, ...(duplicate ? { duplicate } : {}), ref, requestId, source: event }, 202)
 }

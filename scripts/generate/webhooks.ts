@@ -9,7 +9,7 @@ import { keptRequests } from '../../runtime/gatewaysync/decide/request.ts'
 import { maxHeldBytes, patienceMs, peerShare, smallBytes } from '../../runtime/http/body-budget.ts'
 import { failureWindowSeconds, suspectShare } from '../../runtime/http/limits.ts'
 import { accepted, ignoredReasons, problems } from '../../runtime/receiver/answer-table.ts'
-import { keptDeliveries } from '../../runtime/receiver/request/dedupe.ts'
+import { rememberedCalls } from '../../runtime/receiver/request/dedupe.ts'
 import { bodyLimits, connectionBounds, defaultLimits } from '../../runtime/receiver/limits.ts'
 import { defaultBudget } from '../../runtime/receiver/request/write-queue.ts'
 import { hosts, shapes } from '../../runtime/receiver/payload/payload.ts'
@@ -87,7 +87,7 @@ function limitTable(): string {
     ['keys of a body', count(complexity.keys)],
     ['lists and objects of a body', count(complexity.containers)],
     ['entries of a body, of all lists and objects', count(complexity.entries)],
-    ['deliveries remembered as duplicates', `the last ${count(keptDeliveries)} of each replica`],
+    ['deliveries remembered as duplicates', `the last ${count(rememberedCalls)} of each replica`],
     ['connections', `${connectionBounds.maxConnections}; of more, one that waits for no answer is closed, of the peer that holds the most`],
     ['headers', `${kib(serverLimits.maxHeaderSize)} KiB, within ${defaultBounds.headersTimeoutMs / 1000} seconds`],
     ['a whole call', `${defaultBounds.requestTimeoutMs / 1000} seconds`],

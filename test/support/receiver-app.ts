@@ -5,8 +5,9 @@ import type { Test } from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
 import { silentLog } from '../../runtime/log.ts'
 import type { ReceiverOutcome } from '../../runtime/receiver/answers.ts'
-import { receiverApp, type ReceiverDeps, type ReceiverNotice, type ReceiverTarget } from '../../runtime/receiver/app.ts'
+import { receiverApp, type ReceiverDeps, type ReceiverNotice } from '../../runtime/receiver/app.ts'
 import type { Keys } from '../../runtime/receiver/prove/authenticate.ts'
+import type { ReceiverTarget } from '../../runtime/receiver/request/choose-ref.ts'
 import { type ConnectionBounds, serve } from '../../runtime/serve.ts'
 
 type SetUp = {

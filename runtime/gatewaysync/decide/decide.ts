@@ -240,7 +240,7 @@ function refusalAnswer({ reason, message }: Fault): Answer {
   return { outcome: 'Refused', reason, message }
 }
 
-/** A request that the spec has overtaken, or that cannot be read, is answered too, so that its caller does not wait for ever. */
+/** A request that a change of the spec has ended, or that cannot be read, is answered too, so that its caller does not wait for ever. */
 function supersede(requests: Step['requests'], observed: Observed, at: string): Step['requests'] {
   const parsed = parseRequest(observed.annotations, observed.status)
   if (parsed.kind === 'none') {

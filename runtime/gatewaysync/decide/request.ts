@@ -15,15 +15,15 @@ export type SyncRequest = {
   specRef: string
   by: string | undefined
   at: string | undefined
-  /** Those that it overtook before anyone answered them: their callers wait too. */
-  earlier?: readonly EarlierRequest[]
+  /** Those that it superseded before anyone answered them: their callers wait too. */
+  superseded?: readonly SupersededRequest[]
 }
 
-export type EarlierRequest = { id: string; ref: string }
+export type SupersededRequest = { id: string; ref: string }
 
 export type ParsedRequest =
   /** Nothing is asked for. `withdrawn`: somebody took the ref away before these were answered, and their callers wait. */
-  | { kind: 'none'; withdrawn: readonly EarlierRequest[] }
+  | { kind: 'none'; withdrawn: readonly SupersededRequest[] }
   | ({ kind: 'request'; request: SyncRequest } & Seen)
   /** Annotations that nobody could act on; they are answered all the same. */
   | ({ kind: 'malformed'; id: string; message: string } & Seen)
@@ -39,7 +39,7 @@ export type Wanted = { ref: RefName; request: SyncRequest | undefined; undecided
 /** At most this many outcomes are kept in `status.requests`. */
 export const keptRequests = 20
 /** Fewer, so that all of them and the request itself find room among the outcomes. */
-const keptEarlier = 16
+const keptSuperseded = 16
 /** So many wait for the git host beside the newest; the others make room for those to come. */
 const mostWaiting = 8
 const maxIdLength = 128
@@ -51,7 +51,7 @@ const maxIdLength = 128
  */
 export function parseRequest(annotations: Annotations, status: GatewaySyncStatus): ParsedRequest {
   const ref = annotations[requestAnnotations.ref]
-  const entries = parseEarlier(annotations[requestAnnotations.earlier] ?? '')
+  const entries = parseSuperseded(annotations[requestAnnotations.superseded] ?? '')
   if (ref === undefined) return { kind: 'none', withdrawn: entries.filter((entry) => outcomeOf(status, entry.id) === undefined) }
   const digest = digestOf(annotations)
   const isDecided = status.requestDigest === digest
@@ -64,12 +64,17 @@ export function parseRequest(annotations: Annotations, status: GatewaySyncStatus
     const message = `annotation ${requestAnnotations.ref} is not a ref that git accepts`
     return { kind: 'malformed', id: known, message, digest, isDecided }
   }
-  const earlier = entries.filter((entry) => entry.id !== id || !isBound)
+  const superseded = entries.filter((entry) => entry.id !== id || !isBound)
   // What else a former request has left behind says nothing about one by hand.
   const [specRef = '', by, at] = isOwn
     ? [annotations[requestAnnotations.specRef], annotations[requestAnnotations.by], annotations[requestAnnotations.at]]
     : []
-  return { kind: 'request', request: { id: known, ref, specRef, by, at, ...(earlier.length > 0 ? { earlier } : {}) }, digest, isDecided }
+  return {
+    kind: 'request',
+    request: { id: known, ref, specRef, by, at, ...(superseded.length > 0 ? { superseded } : {}) },
+    digest,
+    isDecided,
+  }
 }
 
 function digestOf(annotations: Annotations): string {
@@ -88,44 +93,44 @@ function idByHand(ref: string, status: GatewaySyncStatus): string {
 }
 
 /**
- * What a new request writes into the annotation of earlier ones: each that was asked for and has no outcome yet, `more` after them, because
- * the new one replaces the annotations of the one before it, whose caller waits all the same; and last the new one itself, which binds its
- * id to its ref.
+ * The value of the `earlier-requests` annotation that a new request (`written`) is written with: each request that the object still names
+ * without an outcome, then those that were superseded before they were written, oldest first, because the new request replaces the
+ * annotations of the one before it and every caller waits for an outcome; and last the new request itself, which binds its id to its ref.
  */
-export function carriedOver(
+export function supersededBy(
+  written: Annotations,
   annotations: Annotations,
   status: GatewaySyncStatus,
-  more: readonly EarlierRequest[],
-  written: Annotations,
+  superseded: readonly SupersededRequest[],
 ): string {
-  const open = [...openRequests(annotations, status), ...more].filter(({ id }) => isCarried(id))
+  const open = [...openRequests(annotations, status), ...superseded].filter(({ id }) => isCarried(id))
   const own = { id: written[requestAnnotations.id] ?? '', ref: written[requestAnnotations.ref] ?? '' }
-  return [...open.slice(-keptEarlier), own].map(entryOf).join(' ')
+  return [...open.slice(-keptSuperseded), own].map(entryOf).join(' ')
 }
 
-/** How many requests can be carried on besides those that have no outcome yet; with more, the oldest would never get one. */
-export function roomForRequests(annotations: Annotations, status: GatewaySyncStatus): number {
-  return Math.max(0, keptEarlier - openRequests(annotations, status).length)
+/** How many more requests the annotation can name beside those without an outcome; beyond that the oldest would never get one. */
+export function freeRequestSlots(annotations: Annotations, status: GatewaySyncStatus): number {
+  return Math.max(0, keptSuperseded - openRequests(annotations, status).length)
 }
 
 /** Those without an outcome, oldest first. */
-function openRequests(annotations: Annotations, status: GatewaySyncStatus): EarlierRequest[] {
+function openRequests(annotations: Annotations, status: GatewaySyncStatus): SupersededRequest[] {
   const parsed = parseRequest(annotations, status)
   if (parsed.kind === 'none') return [...parsed.withdrawn]
   if (parsed.kind !== 'request' || parsed.isDecided) return []
-  return [...(parsed.request.earlier ?? []), parsed.request].filter(({ id }) => outcomeOf(status, id) === undefined)
+  return [...(parsed.request.superseded ?? []), parsed.request].filter(({ id }) => outcomeOf(status, id) === undefined)
 }
 
-function entryOf({ id, ref }: EarlierRequest): string {
+function entryOf({ id, ref }: SupersededRequest): string {
   return `${id}=${ref}`
 }
 
-function parseEarlier(text: string): EarlierRequest[] {
+function parseSuperseded(text: string): SupersededRequest[] {
   return text
     .split(' ')
     .map((entry) => ({ id: entry.slice(0, Math.max(0, entry.indexOf('='))), ref: entry.slice(entry.indexOf('=') + 1) }))
     .filter(({ id, ref }) => isCarried(id) && isRefName(ref))
-    .slice(-keptEarlier - 1)
+    .slice(-keptSuperseded - 1)
 }
 
 /** Ids of ours are UUIDs; one that was made up by hand is its maker's to look after. */
@@ -207,25 +212,25 @@ export function recordOutcome(
 }
 
 /**
- * Records what became of a request and of those that it overtook: for the same ref the same, for another that a later one came first.
+ * Records what became of a request and of those that it superseded: the same outcome for the same ref, `Superseded` for any other.
  */
 export function recordAnswer(requests: readonly RequestOutcome[], request: SyncRequest, answer: Answer, at: string): RequestOutcome[] {
-  const overtaken: Answer = { outcome: 'Superseded', message: 'a later request came before this one was looked at' }
-  const earlier = (request.earlier ?? []).reduce<readonly RequestOutcome[]>(
-    (known, one) => recordOutcome(known, one, one.ref === request.ref ? answer : overtaken, at),
+  const superseded: Answer = { outcome: 'Superseded', message: 'a later request came before this one was looked at' }
+  const before = (request.superseded ?? []).reduce<readonly RequestOutcome[]>(
+    (known, one) => recordOutcome(known, one, one.ref === request.ref ? answer : superseded, at),
     requests,
   )
-  return recordOutcome(earlier, request, answer, at)
+  return recordOutcome(before, request, answer, at)
 }
 
 /**
- * Answers the oldest of more requests than may wait for the git host, as overtaken by those that came after them: a host that is slow, or a
- * stream that always asks for another ref, must not push any of them out before it has an outcome.
+ * Answers the oldest of more requests than may wait for the git host as superseded by those that came after them: a slow host, or a stream
+ * that always asks for another ref, must not push any of them out before it has an outcome.
  */
-export function recordOverfull(requests: readonly RequestOutcome[], { earlier = [] }: SyncRequest, at: string): RequestOutcome[] {
-  const open = earlier.filter(({ id }) => !requests.some((request) => request.id === id))
-  const overtaken: Answer = { outcome: 'Superseded', message: 'later requests came before the git host answered' }
-  return open.slice(0, -mostWaiting).reduce<RequestOutcome[]>((known, one) => recordOutcome(known, one, overtaken, at), [...requests])
+export function recordOverfull(requests: readonly RequestOutcome[], { superseded = [] }: SyncRequest, at: string): RequestOutcome[] {
+  const open = superseded.filter(({ id }) => !requests.some((request) => request.id === id))
+  const answer: Answer = { outcome: 'Superseded', message: 'later requests came before the git host answered' }
+  return open.slice(0, -mostWaiting).reduce<RequestOutcome[]>((known, one) => recordOutcome(known, one, answer, at), [...requests])
 }
 
 /** A request by hand may omit the spec's ref; then it stays open until its annotations go. */

@@ -1,12 +1,12 @@
 /**
- * What the headers of a call say: of any event, and how hosts number their deliveries. Pure.
+ * What the headers of a call say: of any event, and how hosts number their calls. Pure.
  */
 
 /** Headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-/** GitLab's X-Gitlab-Event-UUID is no number of a delivery: events that one event causes share it. */
-const deliveryHeaders = [
+/** GitLab's X-Gitlab-Event-UUID does not number calls: events that one event causes share it. */
+const callIdHeaders = [
   'x-github-delivery',
   'x-gitea-delivery',
   'x-forgejo-delivery',
@@ -17,9 +17,9 @@ const deliveryHeaders = [
 ]
 const maxIdLength = 128
 
-/** The number that the host gave this delivery; undefined: none. */
-export function deliveryId(headers: Headers): string | undefined {
-  return deliveryHeaders
+/** The id that the host gave this call, which its repeats share; undefined: none. */
+export function callId(headers: Headers): string | undefined {
+  return callIdHeaders
     .map((name) => headers[name])
     .find((value) => value !== undefined && value !== '')
     ?.slice(0, maxIdLength)

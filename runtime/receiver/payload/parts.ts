@@ -1,5 +1,5 @@
 /**
- * What a delivery can mean, and the pieces that several formats are read with. Takes any JSON value; never throws. Pure.
+ * What a call can mean, and the pieces that several formats are read with. Takes any JSON value; never throws. Pure.
  */
 import { isRefName, type RefName, shortRef } from '../../gatewaysync/values.ts'
 import type { Headers } from './headers.ts'
@@ -7,14 +7,14 @@ import type { Headers } from './headers.ts'
 /** What kind of event asks: a push counts only for the wanted ref, everything else asks for its own. */
 export type Event = 'push' | 'tag-push' | 'release' | 'notification' | 'promotion' | 'generic'
 
-/** One ref that a delivery names. */
-export type Asked = { ref: RefName; event: Event }
+/** One ref that a call names. */
+export type NamedRef = { ref: RefName; event: Event }
 
 export type Payload =
-  /** `others`: what else the same delivery moved, in its order. */
-  | ({ kind: 'ref'; others?: readonly Asked[] } & Asked)
+  /** `others`: what else the same call moved, in its order. */
+  | ({ kind: 'ref'; others?: readonly NamedRef[] } & NamedRef)
   | { kind: 'ping' }
-  /** A delivery that is understood and asks for nothing. */
+  /** A call that is understood and asks for nothing. */
   | { kind: 'ignored'; reason: 'Deletion' | 'Draft' | 'OtherAction' | 'OtherEvent' | 'UnusableRef' }
   | { kind: 'invalidRef'; ref: string }
   | { kind: 'unrecognised' }
@@ -26,7 +26,7 @@ export type Host = {
   name: string
   /** What docs/webhooks tells of it, in Markdown: its page, what proves a call, what names the event, what is read. */
   shown: { page: string; proof: string; event: string; read: string }
-  /** The event as the host names it, in lower case; undefined: the delivery is none of this host's. */
+  /** The event as the host names it, in lower case; undefined: the call is none of this host's. */
   event(headers: Headers, body: Members): string | undefined
   read(event: string, body: Members): Payload
 }
@@ -49,7 +49,7 @@ export function released({ action, release, tag }: Members, published = 'publish
   return typeof name === 'string' && name !== '' ? refOf(name, 'release') : { kind: 'unrecognised' }
 }
 
-/** One move of a delivery that lists its moves; undefined: it names nothing. */
+/** One move of a call that lists its moves; undefined: it names nothing. */
 export type Move = { ref: string; event: 'push' | 'tag-push'; deleted: boolean }
 
 /** What a list of moves asks for: each ref that is not deleted. Hosts send empty lists too. */
@@ -107,7 +107,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, name) => (isMembers(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)
 }
 
-function askedFor(text: string, event: Event): Asked | undefined {
+function askedFor(text: string, event: Event): NamedRef | undefined {
   const ref = shortRef(text)
   return isRefName(ref) ? { ref, event } : undefined
 }

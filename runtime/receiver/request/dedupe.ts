@@ -1,30 +1,29 @@
 /**
- * Which calls are one delivery: hosts repeat those that they are not sure of. Best effort: the last ones, in memory.
+ * Which calls are repeats: git hosts send a call again when they are not sure that it arrived. Best effort: the last calls, in memory.
  */
-export const keptDeliveries = 10_000
+export const rememberedCalls = 10_000
 
-export type Deliveries = {
+export type Dedupe = {
   /**
-   * The request that a call became; `write` is called at most once for a delivery id that is accepted. `subject` tells apart what hosts
-   * number alike. Throws what the write throws.
+   * The id of the request that a call became. `write` is called at most once for a call id, unless it rejects: then the call may come
+   * again. `scope` tells apart calls that hosts number alike. Rejects with what `write` rejects with.
    */
-  once(subject: string, delivery: string | undefined, write: () => Promise<string>): Promise<{ requestId: string; duplicate: boolean }>
+  once(scope: string, callId: string | undefined, write: () => Promise<string>): Promise<{ requestId: string; duplicate: boolean }>
 }
 
-export function createDeliveries(): Deliveries {
+export function createDedupe(): Dedupe {
   const requests = new Map<string, Promise<string>>()
 
   return {
-    async once(subject, delivery, write) {
-      const key = delivery === undefined ? undefined : JSON.stringify([subject, delivery])
+    async once(scope, callId, write) {
+      const key = callId === undefined ? undefined : JSON.stringify([scope, callId])
       const known = key === undefined ? undefined : requests.get(key)
       if (known !== undefined) return { requestId: await known, duplicate: true }
       const written = write()
       if (key !== undefined) {
         requests.set(key, written)
         const [oldest] = requests.keys()
-        if (requests.size > keptDeliveries && oldest !== undefined) requests.delete(oldest)
-        // A call that failed may come again.
+        if (requests.size > rememberedCalls && oldest !== undefined) requests.delete(oldest)
         written.catch(() => requests.delete(key))
       }
       return { requestId: await written, duplicate: false }

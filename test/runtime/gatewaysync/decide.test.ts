@@ -270,7 +270,7 @@ void t.test('of many requests that wait for a slow git host the oldest are answe
     [requestAnnotations.ref]: 'main',
     [requestAnnotations.id]: 'newest',
     [requestAnnotations.specRef]: 'main',
-    [requestAnnotations.earlier]: [...entries, 'newest=main'].join(' '),
+    [requestAnnotations.superseded]: [...entries, 'newest=main'].join(' '),
   }
   const source = { kind: 'unasked', standing: undefined } as const
   const { status } = pass({ annotations, status: first, source })

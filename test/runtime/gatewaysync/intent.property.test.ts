@@ -8,7 +8,7 @@ import * as v from 'valibot'
 import { Fault } from '../../../runtime/fault.ts'
 import { decide } from '../../../runtime/gatewaysync/decide/decide.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { type Annotations, carriedOver, wantedRef } from '../../../runtime/gatewaysync/decide/request.ts'
+import { type Annotations, supersededBy, wantedRef } from '../../../runtime/gatewaysync/decide/request.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
 import { parseCommitHash, parseRefName } from '../../../runtime/gatewaysync/values.ts'
@@ -47,8 +47,8 @@ function world() {
         [requestAnnotations.by]: 'push',
         [requestAnnotations.at]: id,
       }
-      const earlier = carriedOver(annotations, status, [], written)
-      annotations = { ...annotations, ...written, [requestAnnotations.earlier]: earlier }
+      const superseded = supersededBy(written, annotations, status, [])
+      annotations = { ...annotations, ...written, [requestAnnotations.superseded]: superseded }
     },
     /** What `kubectl annotate --overwrite` does; false: it changed nothing, so nobody can see it. */
     byHand(ref: string, at?: string): boolean {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { carriedOver, parseRequest, recordAnswer, recordOutcome, wantedRef } from '../../../runtime/gatewaysync/decide/request.ts'
+import { parseRequest, recordAnswer, recordOutcome, supersededBy, wantedRef } from '../../../runtime/gatewaysync/decide/request.ts'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
 import { parseRefName } from '../../../runtime/gatewaysync/values.ts'
 
@@ -88,12 +88,12 @@ void t.test('a request carries on every one before it that has no outcome yet, a
     ref: string,
     id: string,
     more: { id: string; ref: string }[] = [],
-  ) => carriedOver(before, status, more, asked(ref, id))
-  const first = { ...asked('v1', 'r1'), [requestAnnotations.earlier]: next({}, {}, 'v1', 'r1') }
-  t.equal(first[requestAnnotations.earlier], 'r1=v1')
+  ) => supersededBy(asked(ref, id), before, status, more)
+  const first = { ...asked('v1', 'r1'), [requestAnnotations.superseded]: next({}, {}, 'v1', 'r1') }
+  t.equal(first[requestAnnotations.superseded], 'r1=v1')
   const second = next(first, {}, 'v2', 'r2')
   t.equal(second, 'r1=v1 r2=v2')
-  const annotations = { ...asked('v2', 'r2'), [requestAnnotations.earlier]: second }
+  const annotations = { ...asked('v2', 'r2'), [requestAnnotations.superseded]: second }
   t.equal(next(annotations, {}, 'v4', 'r4', [{ id: 'r3', ref: 'v3' }]), 'r1=v1 r2=v2 r3=v3 r4=v4')
   const answered: GatewaySyncStatus = { requests: [{ id: 'r1', ref: 'v1', outcome: 'Handled', at }] }
   t.equal(next(annotations, answered, 'v4', 'r4'), 'r2=v2 r4=v4')
@@ -102,7 +102,7 @@ void t.test('a request carries on every one before it that has no outcome yet, a
 })
 
 void t.test('with an answer those that were overtaken are answered too, once, before it', async (t) => {
-  const parsed = parseRequest({ ...asked('v2', 'r4'), [requestAnnotations.earlier]: 'r1=v2 r2=v1 nonsense =v1 r3=a..b' }, {})
+  const parsed = parseRequest({ ...asked('v2', 'r4'), [requestAnnotations.superseded]: 'r1=v2 r2=v1 nonsense =v1 r3=a..b' }, {})
   if (parsed.kind !== 'request') throw new Error('it is a request')
   const known = recordOutcome([], { id: 'r1', ref: 'v2' }, { outcome: 'Refused' }, at)
   t.same(
@@ -125,7 +125,7 @@ void t.test('however many requests come before the next pass, each of the last o
       for (const burst of bursts) {
         const ids = burst.map((one) => {
           const id = `r${count++}`
-          annotations = { ...asked(one, id), [requestAnnotations.earlier]: carriedOver(annotations, status, [], asked(one, id)) }
+          annotations = { ...asked(one, id), [requestAnnotations.superseded]: supersededBy(asked(one, id), annotations, status, []) }
           return id
         })
         for (let pass = 0; pass < 3; pass++) {

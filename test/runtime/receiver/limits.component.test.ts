@@ -116,14 +116,14 @@ void t.test('a burst of calls for one ref is few requests, and each call gets th
 })
 
 void t.test('calls over the budget of a resource share writes and are all accepted, each with an id that is written', async (t) => {
-  const overtaken: string[] = []
+  const superseded: string[] = []
   const requests: string[] = []
   const { post, bearer } = await serveReceiver(t, {
     more: {
       budget: { perSecond: 10, burst: 2 },
-      async request(_namespace, _name, annotations, earlier) {
+      async request(_namespace, _name, annotations, more) {
         requests.push(annotations[requestAnnotations.id] ?? '')
-        overtaken.push(...earlier.map(({ id }) => id))
+        superseded.push(...more.map(({ id }) => id))
       },
     },
   })
@@ -131,7 +131,7 @@ void t.test('calls over the budget of a resource share writes and are all accept
   const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => post(`{"ref":"v${index % 4}"}`, bearer)))
   const mostWrites = 3 + (systemClock.monotonicMs() - startMs) / 100
   t.ok(answers.every(({ status }) => status === 202))
-  const written = new Set([...requests, ...overtaken])
+  const written = new Set([...requests, ...superseded])
   t.ok(answers.every(({ body }) => written.has(String(body['requestId']))))
   t.ok(requests.length <= mostWrites, `${requests.length} writes`)
 })
