@@ -105,7 +105,7 @@ void t.test('files that change are seen by the next scan and not before', async 
   t.same(simulator.reading().projects, ['line-1', 'maintenance'])
   const before = await ask(simulator, 'GET', '/data/api/v1/scan/projects')
   await ask(simulator, 'POST', '/data/api/v1/scan/projects', '{}')
-  const deadlineMs = performance.now() + 5000
+  const deadlineMs = performance.now() + 60_000
   while ((await ask(simulator, 'GET', '/data/api/v1/scan/projects')).text === before.text || simulator.reading().projects.length > 1)
     if (performance.now() > deadlineMs) throw new Error('the scan did not end')
   t.same(simulator.reading().projects, ['line-1'])
@@ -132,7 +132,7 @@ void t.test('a lock is refused to a second one, ends after its hold time, and sa
   t.equal((await ask(simulator, 'POST', route, '{}')).status, 409)
   await ask(simulator, 'POST', '/data/api/v1/scan/config', '{}')
   t.equal((await ask(simulator, 'POST', route, '{"holdTimeout":0.02}')).status, 200)
-  const deadlineMs = performance.now() + 5000
+  const deadlineMs = performance.now() + 60_000
   while ((await ask(simulator, 'GET', route)).status !== 204) if (performance.now() > deadlineMs) throw new Error('the lock did not end')
   t.equal((await ask(await started(t, plantData(t), { lockRoute: false }), 'POST', route, '{}')).status, 404)
 })

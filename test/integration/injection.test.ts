@@ -126,7 +126,7 @@ async function setup(t: Tap): Promise<Setup> {
   t.teardown(async () => {
     stop.abort(new Error('the test has ended'))
     await Promise.all([running, served.closed])
-    await kube.delete(webhookConfigurationType, { name: configuration }, AbortSignal.timeout(5000))
+    await kube.delete(webhookConfigurationType, { name: configuration }, AbortSignal.timeout(30_000))
     await kube.close()
   })
   const moveTo = async (now: Temporal.Instant): Promise<void> => {

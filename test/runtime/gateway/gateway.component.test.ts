@@ -33,7 +33,7 @@ void t.test('over TLS with an authority of its own', async (t) => {
   await gatewayContract(t, async (t, options) => ({ simulator: await simulated(t, options, tls), apiKey, ca: caBundle }))
   const simulator = await simulated(t, {}, tls)
   const strange = connectGateway({ url: simulator.url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
-  t.equal(await strange.status(AbortSignal.timeout(5000)), 'unreachable', 'an unknown authority is not trusted')
+  t.equal(await strange.status(AbortSignal.timeout(30_000)), 'unreachable', 'an unknown authority is not trusted')
 })
 
 void t.test('the authority and the key are read at each use, so that both can be rotated', async (t) => {
@@ -66,9 +66,9 @@ void t.test('whatever stands at the address, the answer is a reason and never mo
   for (const [name, listener] of answers) {
     const url = await listening(t, listener)
     const gateway = connectGateway({ url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
-    t.equal(await gateway.status(AbortSignal.timeout(5000)), 'unreachable', name)
+    t.equal(await gateway.status(AbortSignal.timeout(30_000)), 'unreachable', name)
     t.match(
-      await reasonOf(gateway.scan(['config'], AbortSignal.timeout(5000))),
+      await reasonOf(gateway.scan(['config'], AbortSignal.timeout(30_000))),
       /^(?:ScanFailed|GatewayUnreachable|GatewayNotReady)$/,
       name,
     )
@@ -83,7 +83,7 @@ void t.test('a redirect is not followed, whatever it names', async (t) => {
   })
   const url = await listening(t, (_request, response) => response.writeHead(302, { location: elsewhere }).end())
   const gateway = connectGateway({ url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
-  t.equal(await reasonOf(gateway.scan(['config'], AbortSignal.timeout(5000))), 'GatewayNotReady')
+  t.equal(await reasonOf(gateway.scan(['config'], AbortSignal.timeout(30_000))), 'GatewayNotReady')
   t.equal(followed, 0, 'the key stays here')
 })
 
@@ -111,7 +111,7 @@ void t.test('neither a scan that has not begun nor one that still runs is taken 
   const url = await listening(t, (_request, response) => response.end(JSON.stringify(states.shift() ?? { items: [] })))
   const clock: Clock = { ...systemClock, wait: async () => {} }
   const gateway = connectGateway({ url, apiKey: async () => apiKey, clock, log: silentLog })
-  const { config } = await gateway.scan(['config'], AbortSignal.timeout(5000))
+  const { config } = await gateway.scan(['config'], AbortSignal.timeout(30_000))
   t.equal(config?.epochMilliseconds, 3)
 })
 
@@ -133,7 +133,7 @@ void t.test('a scan that never ends fails after two minutes', async (t) => {
 void t.test('no message holds the key', async (t) => {
   const simulator = await simulated(t, {})
   const gateway = connectGateway({ url: simulator.url, apiKey: async () => 'gw:hush', clock: systemClock, log: silentLog })
-  const error: unknown = await gateway.scan(['config'], AbortSignal.timeout(5000)).catch((thrown: unknown) => thrown)
+  const error: unknown = await gateway.scan(['config'], AbortSignal.timeout(30_000)).catch((thrown: unknown) => thrown)
   t.match(String(error), /401/)
   t.notMatch(String(error), /hush/)
 })

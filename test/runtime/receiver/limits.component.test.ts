@@ -57,7 +57,7 @@ void t.test('too many calls a second are told when to come again, then let in', 
   t.ok(accepted >= 5 && accepted <= 5 * (seconds + 1), `${accepted} in ${seconds} s`)
   t.equal(answers.filter(({ status, retryAfter }) => status === 429 && retryAfter === '1').length, 40 - accepted)
   const before = requests.length
-  const deadlineMs = systemClock.monotonicMs() + 5_000
+  const deadlineMs = systemClock.monotonicMs() + 60_000
   while ((await post('{"ref":"main"}', bearer)).status !== 202 && systemClock.monotonicMs() < deadlineMs) await systemClock.wait(50)
   t.ok(requests.length > before)
 })
