@@ -66,19 +66,19 @@ export function startGate({ settings = unknownStart, synced, whole, sinceStartMs
   return { kind: 'held', forMs: limitMs - sinceStartMs, why }
 }
 
-/** A step of the agent's loop may take this long before the agent counts as stuck: longer than any deadline inside it. */
+/** A look of the agent's loop may take this long before the agent counts as stuck: longer than any deadline inside it. */
 const stuckAfterMs = 900_000
 
-type Facts = {
+type Activity = {
   gate: StartGate
-  /** For how long the step under way has been at work; 0 between two steps. */
-  steppingForMs: number
+  /** For how long the look under way has been at work; 0 between two looks. */
+  lookingForMs: number
   stopping: boolean
 }
 
-export function agentHealth({ gate, steppingForMs, stopping }: Facts): AgentHealth {
-  const live = steppingForMs < stuckAfterMs
+export function agentHealth({ gate, lookingForMs, stopping }: Activity): AgentHealth {
+  const live = lookingForMs < stuckAfterMs
   if (stopping) return { started: true, live, why: 'shutting down' }
   if (gate.kind === 'held') return { started: false, live, why: gate.why }
-  return { started: true, live, why: live ? undefined : 'the last step has not ended' }
+  return { started: true, live, why: live ? undefined : 'the last look has not ended' }
 }

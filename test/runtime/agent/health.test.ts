@@ -61,13 +61,13 @@ void t.test('nothing holds a gateway that has the published commit, or whose pro
 
 void t.test('the kubelet is told whether the gateway may start; an agent that shuts down holds nobody', async (t) => {
   const held = { kind: 'held' as const, forMs: 1, why: 'no commit' }
-  t.strictSame(agentHealth({ gate: held, steppingForMs: 0, stopping: false }), { started: false, live: true, why: 'no commit' })
-  t.match(agentHealth({ gate: held, steppingForMs: 0, stopping: true }), { started: true })
-  t.match(agentHealth({ gate: { kind: 'open', by: 'grace' }, steppingForMs: 0, stopping: false }), { started: true, why: undefined })
+  t.strictSame(agentHealth({ gate: held, lookingForMs: 0, stopping: false }), { started: false, live: true, why: 'no commit' })
+  t.match(agentHealth({ gate: held, lookingForMs: 0, stopping: true }), { started: true })
+  t.match(agentHealth({ gate: { kind: 'open', by: 'grace' }, lookingForMs: 0, stopping: false }), { started: true, why: undefined })
 })
 
 void t.test('an agent whose step does not end is not live', async (t) => {
   const facts = { gate: { kind: 'open' as const, by: 'synced' as const }, stopping: false }
-  t.match(agentHealth({ ...facts, steppingForMs: 1_000 }), { live: true })
-  t.match(agentHealth({ ...facts, steppingForMs: 1_000_000 }), { live: false, why: 'the last step has not ended' })
+  t.match(agentHealth({ ...facts, lookingForMs: 1_000 }), { live: true })
+  t.match(agentHealth({ ...facts, lookingForMs: 1_000_000 }), { live: false, why: 'the last look has not ended' })
 })

@@ -15,9 +15,9 @@ void t.test('the kubelet is told whether the gateway may start and whether the a
   }
   t.same(await get('/startz'), [503, 'the first sync has not ended well yet\n'])
   t.same(await get('/livez'), [200, 'ok\n'])
-  health = { started: true, live: false, why: 'the last step has not ended' }
+  health = { started: true, live: false, why: 'the last look has not ended' }
   t.same(await get('/startz?x=1'), [200, 'ok\n'])
-  t.same(await get('/livez'), [503, 'the last step has not ended\n'])
+  t.same(await get('/livez'), [503, 'the last look has not ended\n'])
   t.same(await get('/metrics'), [200, 'm 1\n'])
   t.equal((await get('/other'))[0], 404)
   t.equal((await get('/livez', 'POST'))[0], 405)

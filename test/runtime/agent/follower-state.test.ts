@@ -1,0 +1,211 @@
+/**
+ * What an agent makes of each event: rows of events, and what follows from the last of them.
+ */
+import fc from 'fast-check'
+import t from 'tap'
+import type { FollowedSync, PodFacts } from '../../../runtime/agent/desired.ts'
+import {
+  type FollowerEffect,
+  type FollowerEvent,
+  type FollowerState,
+  gateOf,
+  healthOf,
+  initialState,
+  next,
+} from '../../../runtime/agent/follower-state.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import type { CycleResult } from '../../../runtime/sync/cycle.ts'
+import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
+import { readFollowedSpec } from '../../../runtime/gatewaysync/schema/followed-spec.ts'
+
+const pod: PodFacts = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
+const commit = '1'.repeat(40)
+const other = '2'.repeat(40)
+
+const spec = (paused = false) => ({
+  git: { repo: 'https://git.example.com/plant.git', ref: 'main' },
+  paused,
+  sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+})
+
+function followed({ paused = false, published = commit as string | null, label = '' } = {}): FollowedSync {
+  return {
+    annotations: label === '' ? {} : { label },
+    spec: spec(paused),
+    status: {
+      ...(published === null ? {} : { published: { commit: published, ref: 'main' } }),
+      delivery: { url: 'https://delivery', caBundle: '' },
+    } as unknown as FollowedSync['status'],
+  }
+}
+
+/** The hash of the configuration that `spec` says. */
+function hashOfSpec(): string {
+  const read = readFollowedSpec(spec(), 'default')
+  if (read.kind === 'invalid') throw new Error(read.message)
+  return syncHash(resolveProfile(read.spec.sync, 'default'), read.spec.gateway)
+}
+
+const inPlace = { commit, syncHash: hashOfSpec() }
+const synced: CycleResult = { phase: 'Synced', ref: 'main', ...inPlace }
+const at = '2026-01-01T00:00:00Z'
+
+const observed = (sync: FollowedSync | undefined): FollowerEvent => ({ kind: 'observed', followed: sync, inPlace: undefined })
+const podRead: FollowerEvent = { kind: 'podRead', pod, inPlace: undefined, at }
+const cycleBegan: FollowerEvent = { kind: 'cycleBegan', inPlace: undefined, at }
+const cycleEnded = (result: CycleResult): FollowerEvent => ({ kind: 'cycleEnded', result, startedAt: at, at })
+const volumeRead = (whole: boolean): FollowerEvent => ({ kind: 'volumeRead', whole })
+const bug: FollowerEvent = { kind: 'lookFailed', fault: new Fault('Unexpected', 'a bug'), at }
+
+const start = (): FollowerState => initialState({ gatewaySync: 'plant', agentVersion: '1.0.0', startedMs: 0 })
+
+/** The state after all events, and what the last of them asks for; `atMs` is the time of all. */
+function after(events: readonly FollowerEvent[], atMs = 0): { state: FollowerState; effects: readonly FollowerEffect[] } {
+  return events.reduce<{ state: FollowerState; effects: readonly FollowerEffect[] }>(({ state }, event) => next(state, event, atMs), {
+    state: start(),
+    effects: [],
+  })
+}
+
+type Row = { name: string; events: FollowerEvent[]; atMs?: number; effects: object[] }
+
+const rows: Row[] = [
+  { name: 'the first GatewaySync that the watch delivers is looked at', events: [observed(followed())], effects: [{ kind: 'wake' }] },
+  { name: 'that there is no GatewaySync is news too', events: [observed(undefined)], effects: [{ kind: 'wake' }] },
+  { name: 'the same GatewaySync again is no news', events: [observed(followed()), observed(followed())], effects: [] },
+  { name: 'another commit is news', events: [observed(followed()), observed(followed({ published: other }))], effects: [{ kind: 'wake' }] },
+  { name: 'another annotation is news', events: [observed(followed()), observed(followed({ label: 'x' }))], effects: [{ kind: 'wake' }] },
+  {
+    name: 'a pause ends the cycle under way at once',
+    events: [observed(followed()), podRead, observed(followed({ paused: true }))],
+    effects: [{ kind: 'halt' }, { kind: 'wake' }],
+  },
+  {
+    name: 'so does the end of the GatewaySync',
+    events: [observed(followed()), podRead, observed(undefined)],
+    effects: [{ kind: 'halt' }, { kind: 'wake' }],
+  },
+  {
+    name: 'another commit lets the cycle under way end by itself',
+    events: [observed(followed()), podRead, observed(followed({ published: other }))],
+    effects: [{ kind: 'wake' }],
+  },
+  {
+    name: 'without a published commit the report says what is waited for',
+    events: [observed(followed({ published: null })), podRead],
+    effects: [{ kind: 'report', status: { phase: 'Pending', reason: 'CommitNotPublished', gateway: 'gw-0', finishedAt: at } }],
+  },
+  {
+    name: 'a cycle that brings another commit is reported when it begins',
+    events: [observed(followed()), podRead, cycleBegan],
+    effects: [{ kind: 'report', status: { phase: 'Syncing', profile: 'default', startedAt: at } }],
+  },
+  {
+    name: 'a look at what is in place already is not',
+    events: [observed(followed()), podRead, { ...cycleBegan, inPlace } as FollowerEvent],
+    effects: [],
+  },
+  {
+    name: 'a cycle under a pause is not reported when it begins',
+    events: [observed(followed({ paused: true })), podRead, cycleBegan],
+    effects: [],
+  },
+  {
+    name: 'a cycle is reported with its commit when it ends',
+    events: [observed(followed()), podRead, cycleBegan, cycleEnded(synced)],
+    effects: [{ kind: 'report', status: { phase: 'Synced', commit, agentVersion: '1.0.0', history: [{ commit, phase: 'Synced' }] } }],
+  },
+  {
+    name: 'a bug keeps what the last report said to be in place',
+    events: [observed(followed()), podRead, cycleEnded(synced), bug],
+    effects: [{ kind: 'report', status: { phase: 'Failed', reason: 'Unexpected', commit } }],
+  },
+  { name: 'an empty volume holds the gateway back', events: [volumeRead(false)], atMs: 599_999, effects: [] },
+  {
+    name: 'at the deadline it starts without a commit, which is logged and reported at once',
+    events: [volumeRead(false)],
+    atMs: 600_000,
+    effects: [{ kind: 'startsWithoutCommit' }, { kind: 'wake' }],
+  },
+  { name: 'a volume with a whole commit starts after a moment, in silence', events: [volumeRead(true)], atMs: 30_000, effects: [] },
+  { name: 'what has opened is not noted twice', events: [volumeRead(false), { kind: 'gateAsked' }], atMs: 600_000, effects: [] },
+]
+
+for (const { name, events, atMs, effects } of rows) {
+  void t.test(name, async (t) => {
+    const found = after(events, atMs).effects
+    t.equal(found.length, effects.length)
+    t.match(found, effects)
+  })
+}
+
+void t.test('failures are counted in a row, whether a cycle failed or a bug ended it', async (t) => {
+  const failed = cycleEnded({ phase: 'Failed', reason: 'DiskFull', message: 'full' })
+  const followedPod = [observed(followed()), podRead]
+  t.equal(after([...followedPod, failed, bug]).state.failures, 2)
+  t.equal(after([...followedPod, failed, bug, cycleEnded(synced)]).state.failures, 0)
+})
+
+void t.test('the finding that the gateway started without a commit stays until one is in place', async (t) => {
+  const late = [observed(followed()), volumeRead(false), podRead]
+  const failed = after([...late, cycleEnded({ phase: 'Failed', reason: 'DiskFull', message: 'full' })], 600_000)
+  t.match(failed.effects, [{ status: { findings: [{ rule: 'started-without-commit' }] } }])
+  const { effects } = after([...late, cycleEnded(synced)], 600_000)
+  t.equal(
+    effects.some((effect) => effect.kind === 'report' && effect.status.findings !== undefined),
+    false,
+  )
+})
+
+void t.test('a gateway that has started is not held again, whatever the GatewaySync says then', async (t) => {
+  const { state } = after([observed(followed()), volumeRead(false), podRead, cycleEnded(synced), observed(undefined), podRead])
+  t.same(gateOf(state, 0), { kind: 'open', by: 'synced' })
+})
+
+void t.test('a look that takes too long is no life, a rest may last for hours', async (t) => {
+  const hours = 10 * 3_600_000
+  t.match(healthOf(after([{ kind: 'lookBegan' }]).state, hours), { live: false })
+  t.match(healthOf(after([{ kind: 'lookBegan' }, { kind: 'lookEnded' }]).state, hours), { live: true })
+  t.match(healthOf(after([{ kind: 'lookBegan' }, { kind: 'stopped' }]).state, hours), { live: true, started: true })
+})
+
+void t.test('the history holds the last five outcomes, newest first, and none twice in a row', async (t) => {
+  const results: CycleResult[] = ['a', 'b', 'b', 'c', 'd', 'e', 'f'].map((letter) => ({ ...synced, commit: letter.repeat(40) }))
+  const { state } = after([observed(followed()), podRead, ...results.map(cycleEnded)])
+  t.same(
+    state.reported?.history?.map((entry) => entry.commit.slice(0, 1)),
+    ['f', 'e', 'd', 'c', 'b'],
+  )
+})
+
+void t.test('whatever comes in whatever order, a report names the agent, and an opened gate stays open', async () => {
+  const event = fc.constantFrom<FollowerEvent>(
+    observed(followed()),
+    observed(followed({ paused: true })),
+    observed(undefined),
+    volumeRead(false),
+    volumeRead(true),
+    podRead,
+    cycleBegan,
+    cycleEnded(synced),
+    cycleEnded({ phase: 'Pending', reason: 'GatewayStarting' }),
+    bug,
+    { kind: 'gateAsked' },
+    { kind: 'lookBegan' },
+    { kind: 'lookEnded' },
+  )
+  fc.assert(
+    fc.property(fc.array(fc.record({ event, laterMs: fc.integer({ min: 0, max: 400_000 }) })), (steps) => {
+      let state = start()
+      let nowMs = 0
+      return steps.every(({ event, laterMs }) => {
+        nowMs += laterMs
+        const before = state
+        const { state: now, effects } = next(before, event, nowMs)
+        state = now
+        const named = effects.every((effect) => effect.kind !== 'report' || effect.status.agentVersion === '1.0.0')
+        return named && (before.opened === undefined || now.opened === before.opened)
+      })
+    }),
+  )
+})
