@@ -25,7 +25,7 @@ export type FollowerState = {
   /** What let the gateway start; a gateway that has started is not held any more. */
   opened: Extract<StartGate, { kind: 'open' }> | undefined
   /** `looking` from the beginning of a look to its end. */
-  activity: { kind: 'resting' } | { kind: 'looking'; sinceMs: number } | { kind: 'stopping' }
+  activity: { kind: 'resting' } | { kind: 'looking'; sinceMs: number } | { kind: 'stopped' }
   /** Looks in a row that failed. */
   failures: number
   /** The last report. */
@@ -106,8 +106,8 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
     case 'lookEnded':
       return { state: { ...state, activity: { kind: 'resting' } }, effects: [] }
     case 'stopped':
-      return { state: { ...state, activity: { kind: 'stopping' } }, effects: [] }
   }
+  return { state: { ...state, activity: { kind: event.kind } }, effects: [] }
 }
 
 /** Whether the gateway may start, as far as `state` tells. */
@@ -119,7 +119,7 @@ export function gateOf({ opened, looked, synced, whole = false, startedMs }: Fol
 export function healthOf(state: FollowerState, nowMs: number): AgentHealth {
   const { activity } = state
   const lookingForMs = activity.kind === 'looking' ? nowMs - activity.sinceMs : 0
-  return agentHealth({ gate: gateOf(state, nowMs), lookingForMs, stopping: activity.kind === 'stopping' })
+  return agentHealth({ gate: gateOf(state, nowMs), lookingForMs, stopping: activity.kind === 'stopped' })
 }
 
 /** Whether a sync brings something that is not in place. */

@@ -82,7 +82,7 @@ export function createStandalone(
   })
   const store = createStore((changed) => queue.add(changed))
   const keeper = createKeeper({ store, clock, log }, settings)
-  const lookups = createLookups({ clock, concurrency: 1, answered: (key) => queue.add(key), signal: stopping.signal })
+  const lookups = createLookups({ clock, concurrency: 1, ready: (key) => queue.add(key), signal: stopping.signal })
   const folder = path.join(settings.stateDir, 'mirrors')
   const network: Network = { resolve: undefined, proxy: readProxies() }
   const mirrors = createMirrors({ folder, clock, log, network, needed: () => new Set(keptCommits(keeper.record().status)) })

@@ -59,7 +59,7 @@ export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void>
   const pass = (key: SyncKey, own: AbortSignal) =>
     measured(clock, deps.reconciled, own, () => decidedAnew(deps, key, own, () => reconcile(passDeps, key, own)))
   const queue: Queue = createQueue({ clock, workers, pass, failed })
-  const lookups = createLookups({ clock, concurrency: questionsAtOnce, answered: (key) => queue.add(key), signal })
+  const lookups = createLookups({ clock, concurrency: questionsAtOnce, ready: (key) => queue.add(key), signal })
   const passDeps: ReconcileDeps = {
     ...deps,
     lookups,

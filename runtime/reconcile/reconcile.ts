@@ -1,22 +1,30 @@
 /**
- * One pass over one GatewaySync: observe, decide, apply. It never waits for a git host; questions run apart and their answers cause
- * the next pass.
+ * One pass over one GatewaySync: observe, decide, apply, and look up when that is due. A pass never waits for a git host, so a push is
+ * published in two of them:
+ *
+ *     change, timer -> pass 1: observe -> decide -> apply (the request waits) -> lookup due: start it -+
+ *                                                                                                      | beside the passes:
+ *                                                                                                      | resolve, adopt, verify, check
+ *     its result   <-----------------------------------------------------------------------------------+
+ *                   -> pass 2: observe -> decide -> apply (published, request answered) -> not due: say when
+ *
+ * Both are the same function: `observe` takes the result where there is one, else what is remembered of the source.
  */
 import * as v from 'valibot'
 import { type Clock, timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { isRefAllowed } from '../gatewaysync/decide/allowed-refs.ts'
-import { decide, type Decision, type EventToRecord, type Signers, type Verdict } from '../gatewaysync/decide/decide.ts'
-import { dueForLookup, standingSource } from '../gatewaysync/decide/lookup.ts'
+import { decide, type Decision, type EventToRecord, type Observation, type Signers, type Verdict } from '../gatewaysync/decide/decide.ts'
+import { dueForLookup, rememberedSource } from '../gatewaysync/decide/lookup.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
-import { type Wanted, wantedRef } from '../gatewaysync/decide/request.ts'
+import { type WantedRef, wantedRef } from '../gatewaysync/decide/request.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { summariseInvalid } from '../gatewaysync/decide/summary.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import { mergePatchBetween } from '../kube/merge-patch.ts'
 import type { Log } from '../log.ts'
-import type { Answer, Lookups, Question } from './lookups.ts'
+import type { Lookup, LookupResult, Lookups } from './lookups.ts'
 import type { PassResult } from './queue.ts'
 import type { ResolvedCommit } from './resolved-commit.ts'
 import { type GatewaySyncRecord, type Store, syncKey, type SyncKey } from './store.ts'
@@ -33,15 +41,15 @@ export type ReconcileDeps = {
   /** Accept a path or a `file:` URL as the repository: only on one machine. */
   allowLocal: boolean
   /**
-   * Resolves the wanted ref at the git host and makes sure that the mirror holds its commit; `fresh` forbids the answer to a question
-   * that began before. Its answer is shared: what is judged for one GatewaySync alone belongs to `check`.
+   * Resolves the wanted ref at the git host and makes sure that the mirror holds its commit; `fresh` forbids the answer to a fetch that
+   * began before. The commit is shared with other GatewaySyncs: what is judged for one alone belongs to `check`.
    */
-  resolve(record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: Wanted, fresh: boolean, signal: AbortSignal): Promise<ResolvedCommit>
-  /** Makes sure that the mirror of this GatewaySync holds a commit that another one of the same repository was told of. */
+  resolve(record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: WantedRef, fresh: boolean, signal: AbortSignal): Promise<ResolvedCommit>
+  /** Makes sure that the mirror of this GatewaySync holds a commit that was resolved for another one of the same repository. */
   adopt(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<void>
   /** Checks the signatures that `spec.git.verify` asks for. */
   verify(record: GatewaySyncRecord, spec: GatewaySyncSpec, resolved: ResolvedCommit, signal: AbortSignal): Promise<SignatureVerdict>
-  /** How often the Secrets that the GatewaySync names for its source have changed: an answer is about one version of them. */
+  /** How often the Secrets that the GatewaySync names for its source have changed: a lookup result is about one version of them. */
   secretChanges(key: SyncKey): number
   /** Runs the collection checks on a commit of the mirror. */
   check(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<Verdict>
@@ -65,45 +73,61 @@ const refreshCheckedAtMs = 3_600_000
 const clusterSpec = gatewaySyncSpec({ allowLocal: false })
 const localSpec = gatewaySyncSpec({ allowLocal: true })
 
+/**
+ * Returns when the next pass is due by itself. Rejects with the faults of `writeStatus`; faults of the git host and of the checks become
+ * conditions and outcomes of requests.
+ */
 export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: AbortSignal): Promise<PassResult> {
-  const { store, lookups, clock } = deps
+  const { store, lookups } = deps
   const [namespace = '', name = ''] = key.split('/')
   const record = store.sync(namespace, name)
-  if (record === undefined) {
-    lookups.forget(key)
-    deps.observed(key, undefined)
-    deps.gone({ namespace, name })
-    return { wakeAfterMs: undefined }
-  }
+  if (record === undefined) return forget(deps, { namespace, name })
   const parsed = v.safeParse(deps.allowLocal ? localSpec : clusterSpec, record.spec)
-  if (!parsed.success) return await reportInvalidSpec(deps, key, record, parsed.issues, signal)
+  if (!parsed.success) return await reportInvalidSpec(deps, record, parsed.issues, signal)
   const spec = parsed.output
+  const result = lookups.result(key)
+  const decision = decide(observe(deps, record, spec, result))
+  const current = await apply(deps, record, decision, signal)
+  // Only now: a status that the API server did not take is decided again.
+  if (result !== undefined) lookups.done(key, result)
+  return lookUpIfDue(deps, current, spec)
+}
 
-  const answer = lookups.answer(key)
-  const { generation, annotations, status } = record
+function forget(deps: ReconcileDeps, gone: { namespace: string; name: string }): PassResult {
+  const key = syncKey(gone.namespace, gone.name)
+  deps.lookups.forget(key)
+  deps.observed(key, undefined)
+  deps.gone(gone)
+  return { wakeAfterMs: undefined }
+}
+
+/** Everything that a decision depends on, as it is now. A result that no longer answers what is wanted is left out. */
+function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec, result: LookupResult | undefined): Observation {
+  const { store, lookups, clock } = deps
+  const { namespace, name, generation, annotations, status } = record
   const wanted = wantedRef(parseRefName(spec.git.ref), annotations, status)
-  const subject = subjectOf(deps, record, spec)
-  const matters = answer !== undefined && isStillAsked(answer, subject, wanted)
-  const decision = decide({
+  const specKey = specKeyOf(deps, record, spec)
+  const last = lookups.last(syncKey(namespace, name))
+  const { wanted: answered, source } =
+    result !== undefined && isStillWanted(result, specKey, wanted)
+      ? result
+      : { wanted, source: rememberedSource({ generation, status, wanted, specKey, last }) }
+  return {
     generation,
     spec,
     annotations,
     status,
-    wanted: matters ? answer.wanted : wanted,
-    source: matters ? answer.source : standingSource({ generation, status, wanted, subject, last: lookups.last(key) }),
+    wanted: answered,
+    source,
     pods: store.podsOf(namespace, name),
     reports: store.reportsIn(namespace),
     delivery: deps.delivery(),
     now: clock.now(),
-  })
-  const current = await apply(deps, key, record, decision, signal)
-  // Only now: a status that the API server did not take is decided again.
-  if (answer !== undefined) lookups.done(key, answer)
-  return ask(deps, key, current, spec)
+  }
 }
 
-/** What of a spec an answer of the git host and of the checks depends on, besides the ref. */
-function subjectOf(
+/** What of a spec a lookup result depends on, besides the ref. */
+function specKeyOf(
   { secretChanges }: ReconcileDeps,
   { namespace, name, uid }: GatewaySyncRecord,
   { git: { ref: _ref, ...git }, validation, sync }: GatewaySyncSpec,
@@ -112,40 +136,43 @@ function subjectOf(
   return canonicalJson({ uid, git, secrets, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns })
 }
 
-/** The spec may have changed since the question. A request that came meanwhile does not count: a stream of them would undo every answer. */
-function isStillAsked(answer: Answer, subject: string, wanted: Wanted): boolean {
-  return answer.subject === subject && (wanted.undecided || answer.wanted.ref === wanted.ref)
+/** The spec may have changed since the lookup began. A request that came meanwhile does not count: a stream of them would undo every result. */
+function isStillWanted(result: LookupResult, specKey: string, wanted: WantedRef): boolean {
+  return result.specKey === specKey && (wanted.undecided || result.wanted.ref === wanted.ref)
 }
 
-/** Starts a question to the git host when one is due, and says when the next one will be. */
-function ask(deps: ReconcileDeps, key: SyncKey, record: GatewaySyncRecord, spec: GatewaySyncSpec): PassResult {
+/** Starts a lookup when one is due and none runs that answers it too; else says when the next one will be due. */
+function lookUpIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec): PassResult {
   const { lookups, clock } = deps
+  const key = syncKey(record.namespace, record.name)
   const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
-  const subject = subjectOf(deps, record, spec)
-  const text = `${wanted.ref} ${subject}`
-  const place = placeOf(record.namespace, spec, wanted.ref)
-  const [last, shared] = [lookups.last(key), lookups.shared(key, place)]
-  const due = dueForLookup({ spec, wanted, question: text, last, shared, nowMs: clock.monotonicMs(), jitter: clock.random() })
+  const specKey = specKeyOf(deps, record, spec)
+  const lookupKey = `${wanted.ref} ${specKey}`
+  const sharingKey = sharingKeyOf(record.namespace, spec, wanted.ref)
+  const [last, shared] = [lookups.last(key), lookups.shared(key, sharingKey)]
+  const due = dueForLookup({ spec, wanted, lookupKey, last, shared, nowMs: clock.monotonicMs(), jitter: clock.random() })
   if (due.kind === 'later') return { wakeAfterMs: due.inMs === undefined ? undefined : Math.max(due.inMs, 10) }
-  if (!lookups.isAsking(key, { text, wanted })) {
+  if (!lookups.isRunning(key, { lookupKey, wanted })) {
     const host = readRepository(spec.git.repo, { allowLocal: true })?.host ?? ''
     const fresh = due.why === 'first' || due.why === 'changed' || due.why === 'request'
-    lookups.ask(key, { subject, host, text, wanted, place, why: due.why, ask: question(deps, record, spec, wanted, fresh) })
+    const run = lookUp(deps, record, spec, wanted, fresh)
+    lookups.start(key, { specKey, lookupKey, sharingKey, host, wanted, why: due.why, run })
   }
   return { wakeAfterMs: undefined }
 }
 
 /**
- * What the answer of a git host depends on. Only those who name no Secret share answers between namespaces; who asks for signatures
- * shares with nobody who asks for others.
+ * What the answer of a git host depends on. Only GatewaySyncs that name no Secret share answers between namespaces; those that ask for
+ * signatures share only with those that ask for the same.
  */
-function placeOf(namespace: string, { git: { repo, auth, caBundle, proxy, verify } }: GatewaySyncSpec, ref: string): string {
+function sharingKeyOf(namespace: string, { git: { repo, auth, caBundle, proxy, verify } }: GatewaySyncSpec, ref: string): string {
   const secrets = { auth, caBundle, proxy, verify }
   const needsSecret = Object.values(secrets).some((member) => member !== undefined)
   return canonicalJson({ repo, ref, ...(needsSecret ? { namespace, ...secrets } : {}) })
 }
 
-function question(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: Wanted, fresh: boolean): Question['ask'] {
+/** One lookup: resolve the ref at the git host, adopt the commit, verify its signatures, check its collections. */
+function lookUp(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: WantedRef, fresh: boolean): Lookup['run'] {
   return async (share, signal) => {
     const startedMs = deps.clock.monotonicMs()
     if (wanted.request !== undefined && wanted.ref !== spec.git.ref && !isRefAllowed(wanted.ref, spec.git.allowedRefs)) {
@@ -154,18 +181,17 @@ function question(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewayS
     const resolved = await share(() => deps.resolve(record, spec, wanted, fresh, signal))
     await deps.adopt(record, spec, resolved.commit, signal)
     const { commit, committedAt, fetchedAt, hasTagToo = false } = resolved
-    const found = { commit, committedAt, fetchedAt, hasTagToo }
-    const answer = () => ({ ...found, durationMs: deps.clock.monotonicMs() - startedMs })
+    const found = () => ({ commit, committedAt, fetchedAt, hasTagToo, durationMs: deps.clock.monotonicMs() - startedMs })
     const { kind, ...signatures } = await deps.verify(record, spec, resolved, signal)
-    if ('why' in signatures) return { kind: 'unverified', ...answer(), fault: new Fault('NotVerified', signatures.why) }
+    if ('why' in signatures) return { kind: 'unverified', ...found(), fault: new Fault('NotVerified', signatures.why) }
     const verdict = await deps.check(record, spec, commit, signal)
-    return { kind: 'resolved', ...answer(), verified: kind === 'verified' ? signatures : undefined, verdict }
+    return { kind: 'resolved', ...found(), verified: kind === 'verified' ? signatures : undefined, verdict }
   }
 }
 
+/** Writes the status where it says something new, records events, shows the metrics. Returns the object as it is then. */
 async function apply(
   deps: ReconcileDeps,
-  key: SyncKey,
   record: GatewaySyncRecord,
   { status, events }: Decision,
   signal: AbortSignal,
@@ -178,8 +204,8 @@ async function apply(
     deps.recordEvents(record, events)
     return current
   } finally {
-    // The metrics tell what is true, whether or not the API server took it.
-    deps.observed(key, status)
+    // Metrics show what is true, whether or not the API server took it.
+    deps.observed(syncKey(record.namespace, record.name), status)
   }
 }
 
@@ -194,7 +220,6 @@ function isOnlyRefresh(patch: Record<string, unknown>, before: GatewaySyncStatus
 /** The last valid desired state stays in force; only the conditions tell. */
 async function reportInvalidSpec(
   deps: ReconcileDeps,
-  key: SyncKey,
   record: GatewaySyncRecord,
   issues: readonly v.BaseIssue<unknown>[],
   signal: AbortSignal,
@@ -205,6 +230,6 @@ async function reportInvalidSpec(
   const { generation } = record
   const conditions = summariseInvalid(fault, record.status.conditions ?? [], generation, timestamp(deps.clock.now()))
   const status = { ...record.status, observedGeneration: generation, conditions }
-  await apply(deps, key, record, { status, events: [{ type: 'Warning', reason: fault.reason, note: fault.message }] }, signal)
+  await apply(deps, record, { status, events: [{ type: 'Warning', reason: fault.reason, note: fault.message }] }, signal)
   return { wakeAfterMs: undefined }
 }

@@ -94,7 +94,8 @@ void t.test('a check that needs too much memory is a finding, and the next commi
   t.same(await judge(gate, hashes[0]), verdict, 'it is not tried again')
   // A heap that is too small for the one is hardly large enough for the other: each try is a new thread, and one of them ends.
   let next = await judge(gate, hashes[1])
-  for (let tries = 1; tries < 10 && next.kind === 'checked' && next.unfinished !== undefined; tries += 1) next = await judge(gate, hashes[1], true)
+  for (let tries = 1; tries < 10 && next.kind === 'checked' && next.unfinished !== undefined; tries += 1)
+    next = await judge(gate, hashes[1], true)
   t.match(next, { kind: 'checked', errors: 0, unfinished: undefined })
 })
 
@@ -133,7 +134,7 @@ void t.test('a commit that ends its checks is held, no start tries it again, and
   const live = async (heapMiB: number, commit = ''): Promise<void> => {
     const gate = open({ heapMiB })
     const answered = Promise.withResolvers<void>()
-    const lookups = createLookups({ clock: systemClock, concurrency: 1, answered: () => answered.resolve(), signal: stop.signal })
+    const lookups = createLookups({ clock: systemClock, concurrency: 1, ready: () => answered.resolve(), signal: stop.signal })
     const counted: Pick<IsolatedGate, 'check'> = { check: async (...args) => ((checks += 1), await gate.check(...args)) }
     const deps: ReconcileDeps = {
       store,

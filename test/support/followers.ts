@@ -43,7 +43,7 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
   const store = createStore((key) => queue.add(key))
   const mirrors = createMirrors({ folder, clock, log, network, needed: () => neededCommits(store) })
-  const lookups = createLookups({ clock, concurrency: 8, answered: (key) => queue.add(key), signal: stop.signal })
+  const lookups = createLookups({ clock, concurrency: 8, ready: (key) => queue.add(key), signal: stop.signal })
   let version = 0
   let requests = 0
   const deps: ReconcileDeps = {

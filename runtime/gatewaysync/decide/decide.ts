@@ -19,7 +19,7 @@ import {
   recordOutcome,
   standingRef,
   type SyncRequest,
-  type Wanted,
+  type WantedRef,
   wantedRef,
 } from './request.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'
@@ -29,7 +29,7 @@ import type { CommitHash, RefName } from '../values.ts'
 /** What the git host and the checks said about the wanted ref in this pass. */
 export type SourceObservation =
   /** Nobody asked in this pass: what the status holds still stands, and so does the fault that the last question met. */
-  | { kind: 'unasked'; standing: Fault | undefined }
+  | { kind: 'unasked'; lastFault: Fault | undefined }
   /** Nobody has asked about the present spec yet: what the status holds is of an earlier one. */
   | { kind: 'pending' }
   | (ResolvedSource & { kind: 'resolved'; verified: Signers | undefined; verdict: Verdict })
@@ -54,14 +54,14 @@ export type Verdict =
   /** `unfinished`: the checks did not come to an end, and this tells what is not tried again by itself. */
   | { kind: 'checked'; errors: number; warnings: number; items: readonly Finding[]; unfinished?: string }
 
-export type Observed = {
+export type Observation = {
   generation: number
   spec: GatewaySyncSpec
   annotations: Annotations
   /** The status as it stands. */
   status: GatewaySyncStatus
   /** What was wanted when the source was asked; the annotations may have changed since. */
-  wanted: Wanted
+  wanted: WantedRef
   source: SourceObservation
   /** The pods that follow this GatewaySync, and the reports by pod name. */
   pods: readonly GatewayPod[]
@@ -80,16 +80,16 @@ export type Decision = {
 /** At most this many entries are kept in `status.history`. */
 const keptHistory = 10
 
-export function decide(observed: Observed): Decision {
+export function decide(observed: Observation): Decision {
   const at = timestamp(observed.now)
-  const step = followSource(observed, at)
-  const requests = supersede(step.requests, observed, at)
-  const gateways = observeGateways(observed.spec, step.published?.commit, observed.pods, observed.reports)
+  const change = followSource(observed, at)
+  const requests = supersede(change.requests, observed, at)
+  const gateways = observeGateways(observed.spec, change.published?.commit, observed.pods, observed.reports)
   const status: GatewaySyncStatus = {
     observedGeneration: observed.generation,
     requests,
     gateways: countGateways(gateways),
-    history: step.history,
+    history: change.history,
     conditions: [],
   }
   const unreported = gateways.filter(isUnreported).map(({ pod }) => pod)
@@ -100,20 +100,20 @@ export function decide(observed: Observed): Decision {
   if (handled !== undefined) status.lastHandledRequest = handled
   const digest = digestAfter(observed.annotations, observed.status, requests)
   if (digest !== undefined) status.requestDigest = digest
-  if (step.source !== undefined) status.source = step.source
-  if (step.published !== undefined) status.published = step.published
-  if (step.findings !== undefined) status.findings = step.findings
+  if (change.source !== undefined) status.source = change.source
+  if (change.published !== undefined) status.published = change.published
+  if (change.findings !== undefined) status.findings = change.findings
   if (observed.delivery !== undefined) status.delivery = observed.delivery
   status.conditions = summarise(
-    { ...observed, gateways, fault: step.fault, pending: observed.source.kind === 'pending', status, at },
+    { ...observed, gateways, fault: change.fault, pending: observed.source.kind === 'pending', status, at },
     observed.status.conditions ?? [],
   )
-  const told = new Set(step.events.map(({ reason }) => reason))
+  const told = new Set(change.events.map(({ reason }) => reason))
   const changes = conditionEvents(observed.status, status).filter(({ reason }) => !told.has(reason))
-  return { status, events: [...step.events, ...changes] }
+  return { status, events: [...change.events, ...changes] }
 }
 
-type Step = {
+type SourceChange = {
   source: GatewaySyncStatus['source']
   published: GatewaySyncStatus['published']
   findings: GatewaySyncStatus['findings']
@@ -124,9 +124,9 @@ type Step = {
 }
 
 /** What the observation of the source changes: the wanted commit, the published one, the answer to the request. */
-function followSource(observed: Observed, at: string): Step {
+function followSource(observed: Observation, at: string): SourceChange {
   const { status, source, wanted } = observed
-  const step: Step = {
+  const change: SourceChange = {
     source: status.source,
     published: status.published,
     findings: status.findings,
@@ -135,16 +135,16 @@ function followSource(observed: Observed, at: string): Step {
     fault: undefined,
     events: [],
   }
-  if (source.kind === 'pending') return step
-  if (source.kind === 'unasked') return { ...step, fault: source.standing }
-  if (source.kind === 'fault') return followFault(observed, step, source.fault, at)
+  if (source.kind === 'pending') return change
+  if (source.kind === 'unasked') return { ...change, fault: source.lastFault }
+  if (source.kind === 'fault') return followFault(observed, change, source.fault, at)
   const verdict: Verdict = source.kind === 'resolved' ? source.verdict : { kind: 'notChecked' }
   const refusal = source.kind === 'resolved' ? refusalOf(observed.spec, verdict) : source.fault
   const elsewhere = requestElsewhere(observed)
-  if (refusal !== undefined && elsewhere !== undefined) return refuse(observed, step, elsewhere, refusal, at)
+  if (refusal !== undefined && elsewhere !== undefined) return refuse(observed, change, elsewhere, refusal, at)
 
   const answer = refusal === undefined ? ({ outcome: 'Handled' } as const) : refusalAnswer(refusal)
-  const requests = wanted.request === undefined ? step.requests : recordAnswer(step.requests, wanted.request, answer, at)
+  const requests = wanted.request === undefined ? change.requests : recordAnswer(change.requests, wanted.request, answer, at)
   const next: NonNullable<GatewaySyncStatus['source']> = {
     ref: wanted.ref,
     commit: source.commit,
@@ -165,28 +165,28 @@ function followSource(observed: Observed, at: string): Step {
     next.held = refusal.reason
     const known = status.source?.commit === source.commit && status.source.held === refusal.reason
     return {
-      ...step,
+      ...change,
       source: next,
       findings,
       requests,
-      history: known ? step.history : remember(step.history, observed, source, 'Refused', at),
+      history: known ? change.history : remember(change.history, observed, source, 'Refused', at),
       fault: source.kind === 'unverified' ? refusal : undefined,
       events: known ? [] : [refusalEvent(refusal.reason, source.commit, 'is not published', refusal.message)],
     }
   }
   return {
-    ...step,
+    ...change,
     source: next,
     findings,
     requests,
     published: publishedNow(observed, source.commit, at),
-    history: isNewCommit ? remember(step.history, observed, source, 'Published', at) : step.history,
+    history: isNewCommit ? remember(change.history, observed, source, 'Published', at) : change.history,
     events: isNewCommit ? publishedEvents(source.commit, verdict, wanted.ref) : [],
   }
 }
 
 /** What is published names the question that it answers, so that nobody takes it for the answer to another spec. */
-function publishedNow({ spec, status, wanted }: Observed, commit: CommitHash, at: string): NonNullable<GatewaySyncStatus['published']> {
+function publishedNow({ spec, status, wanted }: Observation, commit: CommitHash, at: string): NonNullable<GatewaySyncStatus['published']> {
   const { published: before } = status
   const same = before?.commit === commit && before.ref === wanted.ref
   return { commit, ref: wanted.ref, repo: spec.git.repo, at: same ? before.at : at }
@@ -205,7 +205,7 @@ function refusalEvent(reason: Reason, commit: CommitHash, fate: string, what: st
 }
 
 /** The request that has no outcome yet, where it asks for another ref than the one that is wanted already. */
-function requestElsewhere({ wanted, spec, status }: Observed): SyncRequest | undefined {
+function requestElsewhere({ wanted, spec, status }: Observation): SyncRequest | undefined {
   const { request, undecided } = wanted
   return request === undefined || !undecided || isLook(wanted, standingRef(spec.git.ref as RefName, status)) ? undefined : request
 }
@@ -214,24 +214,24 @@ function requestElsewhere({ wanted, spec, status }: Observed): SyncRequest | und
  * A request for another ref that cannot be met for a lasting cause is refused and changes nothing; every other fault stands in the
  * conditions.
  */
-function followFault(observed: Observed, before: Step, fault: Fault, at: string): Step {
+function followFault(observed: Observation, before: SourceChange, fault: Fault, at: string): SourceChange {
   const { request, undecided } = observed.wanted
   const lasting = fault.retry === 'on-change'
   const elsewhere = requestElsewhere(observed)
   if (elsewhere !== undefined && lasting) return refuse(observed, before, elsewhere, fault, at)
   const isAnswered = request !== undefined && undecided && lasting
-  const step = isAnswered ? { ...before, requests: recordAnswer(before.requests, request, refusalAnswer(fault), at) } : before
+  const change = isAnswered ? { ...before, requests: recordAnswer(before.requests, request, refusalAnswer(fault), at) } : before
   // While an open request waits for a passing fault, the source keeps telling what was wanted before it.
-  if ((undecided && !isAnswered) || step.source?.ref === observed.wanted.ref) return { ...step, fault }
+  if ((undecided && !isAnswered) || change.source?.ref === observed.wanted.ref) return { ...change, fault }
   const source: NonNullable<GatewaySyncStatus['source']> = { ref: observed.wanted.ref }
   if (request !== undefined && !isAnswered) source.requested = requestedOf(request)
-  return { ...step, fault, source }
+  return { ...change, fault, source }
 }
 
-function refuse(observed: Observed, step: Step, request: SyncRequest, fault: Fault, at: string): Step {
+function refuse(observed: Observation, change: SourceChange, request: SyncRequest, fault: Fault, at: string): SourceChange {
   return {
-    ...step,
-    requests: recordAnswer(step.requests, request, refusalAnswer(fault), at),
+    ...change,
+    requests: recordAnswer(change.requests, request, refusalAnswer(fault), at),
     events: [{ type: 'Warning', reason: 'RequestRefused', note: `request for ${observed.wanted.ref} refused: ${fault.message}` }],
   }
 }
@@ -241,7 +241,7 @@ function refusalAnswer({ reason, message }: Fault): Answer {
 }
 
 /** A request that a change of the spec has ended, or that cannot be read, is answered too, so that its caller does not wait for ever. */
-function supersede(requests: Step['requests'], observed: Observed, at: string): Step['requests'] {
+function supersede(requests: SourceChange['requests'], observed: Observation, at: string): SourceChange['requests'] {
   const parsed = parseRequest(observed.annotations, observed.status)
   if (parsed.kind === 'none') {
     const answer = { outcome: 'Superseded', message: 'the annotation was removed before the request was looked at' } as const
@@ -281,14 +281,14 @@ function requestedOf(request: SyncRequest): NonNullable<NonNullable<GatewaySyncS
 }
 
 function remember(
-  history: Step['history'],
-  observed: Observed,
+  history: SourceChange['history'],
+  observed: Observation,
   source: ResolvedSource & { verified?: Signers | undefined },
   outcome: 'Published' | 'Refused',
   at: string,
-): Step['history'] {
+): SourceChange['history'] {
   const by = observed.wanted.request === undefined ? 'spec' : (observed.wanted.request.by ?? 'request').slice(0, 128)
-  const entry: Step['history'][number] = {
+  const entry: SourceChange['history'][number] = {
     commit: source.commit,
     ref: observed.wanted.ref,
     by,

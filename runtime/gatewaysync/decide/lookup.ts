@@ -5,43 +5,43 @@ import { backoffMs } from '../../clock.ts'
 import { Fault, type Reason, reasons } from '../../fault.ts'
 import type { SourceObservation } from './decide.ts'
 import { durationMs } from '../schema/fields.ts'
-import { isSameRef, type Wanted } from './request.ts'
+import { isSameRef, type WantedRef } from './request.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'
 import type { Condition, GatewaySyncStatus } from '../schema/status.ts'
 import type { CommitHash } from '../values.ts'
 
-/** What is remembered of the last question to the git host; lost with the process, which then asks anew. */
+/** What is remembered of the last lookup at the git host; lost with the process, which then looks up anew. */
 export type LastLookup = {
-  /** What of the spec the answer depends on, besides the ref. */
-  subject: string
-  /** Which question it was: repository, ref, credentials and checks; another question is always due. */
-  question: string
+  /** What of the spec the result depends on, besides the ref. */
+  specKey: string
+  /** Ref and `specKey`: a lookup with another key is always due. */
+  lookupKey: string
   /** Which ref it was about. */
   ref: string
   /** The undecided request that it was asked for, if any: another one is always due. */
   requestId: string | undefined
   /** Monotonic time of the answer. */
   atMs: number
-  /** The last commit that the host told of. */
+  /** The last commit that a lookup found. */
   commit: CommitHash | undefined
-  /** What the host said at last: a commit or the reason of a fault; undefined where it was not asked. */
-  told: string | undefined
+  /** The last answer of the host: a commit or the reason of a fault; undefined where it was not asked. */
+  hostAnswer: string | undefined
   /** Failures in a row, 0 after a success. */
   failures: number
   fault: Fault | undefined
 }
 
 /** What the git host said last about the same ref of the same repository with the same credentials, whoever asked. */
-export type SharedLookup = Pick<LastLookup, 'atMs' | 'told' | 'failures' | 'fault'>
+export type SharedLookup = Pick<LastLookup, 'atMs' | 'hostAnswer' | 'failures' | 'fault'>
 
-/** Waits after a failed question: from the first to the longest. Where somebody waits for a first answer, the first is short. */
+/** Waits after a failed lookup: from the first to the longest. Where somebody waits for a first answer, the first is short. */
 const firstRetryMs = 30_000
 const awaitedRetryMs = 5_000
 const longestRetryMs = 300_000
 
-/** Whether an answer says what its hearer does not know. */
-export function isNews(answer: SharedLookup, { told }: LastLookup): boolean {
-  return told !== undefined && told !== answer.told
+/** Whether a shared lookup says something else than a GatewaySync has heard. */
+export function isNews(answer: SharedLookup, { hostAnswer }: LastLookup): boolean {
+  return hostAnswer !== undefined && hostAnswer !== answer.hostAnswer
 }
 
 export type Due =
@@ -49,10 +49,10 @@ export type Due =
   /** Nothing to ask before this many milliseconds have passed; undefined: not before something changes. */
   | { kind: 'later'; inMs: number | undefined }
 
-type Facts = {
+type DueFacts = {
   spec: GatewaySyncSpec
-  wanted: Wanted
-  question: string
+  wanted: WantedRef
+  lookupKey: string
   last: LastLookup | undefined
   shared: SharedLookup | undefined
   nowMs: number
@@ -60,9 +60,10 @@ type Facts = {
   jitter: number
 }
 
-export function dueForLookup({ spec, wanted, question, last, shared, nowMs, jitter }: Facts): Due {
+/** Decides whether the git host is to be asked now, and why, or when at the earliest. */
+export function dueForLookup({ spec, wanted, lookupKey, last, shared, nowMs, jitter }: DueFacts): Due {
   if (last === undefined) return { kind: 'now', why: 'first' }
-  if (last.question !== question) return { kind: 'now', why: 'changed' }
+  if (last.lookupKey !== lookupKey) return { kind: 'now', why: 'changed' }
   if (wanted.undecided && wanted.request?.id !== last.requestId) return { kind: 'now', why: 'request' }
   const newer = shared !== undefined && shared.atMs > last.atMs ? shared : undefined
   if (newer !== undefined && isNews(newer, last)) return { kind: 'now', why: 'news' }
@@ -80,31 +81,31 @@ function after(sinceMs: number, waitMs: number, nowMs: number, why: 'poll' | 're
   return leftMs <= 0 ? { kind: 'now', why } : { kind: 'later', inMs: leftMs }
 }
 
-type Standing = {
+type SourceFacts = {
   generation: number
   status: GatewaySyncStatus
-  wanted: Wanted
-  /** What of the present spec an answer depends on, besides the ref. */
-  subject: string
+  wanted: WantedRef
+  /** Of the present spec. */
+  specKey: string
   last: LastLookup | undefined
 }
 
-/** What a pass without an answer may say: the status as it stands, or, after a change of the spec, that nobody has asked about it yet. */
-export function standingSource({ generation, status, wanted, subject, last }: Standing): SourceObservation {
+/** Source observation for a pass without a lookup result: the stored status, or `pending` when the spec changed since the last lookup. */
+export function rememberedSource({ generation, status, wanted, specKey, last }: SourceFacts): SourceObservation {
   if (!wanted.undecided && status.source?.ref !== wanted.ref) return { kind: 'pending' }
   if (last !== undefined) {
-    if (last.subject !== subject) return { kind: 'pending' }
+    if (last.specKey !== specKey) return { kind: 'pending' }
     // What a request for another ref met is told in its outcome, and what was wanted before it stays.
     const isRefusal = last.requestId !== undefined && last.fault?.retry === 'on-change' && !isSameRef(last.ref, wanted.ref)
-    return { kind: 'unasked', standing: isRefusal ? undefined : last.fault }
+    return { kind: 'unasked', lastFault: isRefusal ? undefined : last.fault }
   }
-  // This process has not asked yet, so only the status can tell what its predecessor met, and for which spec.
-  const told = status.conditions?.find(({ type }) => type === 'SourceReady')
-  if (status.observedGeneration !== generation || told?.status === 'Unknown') return { kind: 'pending' }
-  return { kind: 'unasked', standing: faultOf(told) }
+  // This process has not asked yet, so only the status can say what its predecessor met, and for which spec.
+  const condition = status.conditions?.find(({ type }) => type === 'SourceReady')
+  if (status.observedGeneration !== generation || condition?.status === 'Unknown') return { kind: 'pending' }
+  return { kind: 'unasked', lastFault: faultOf(condition) }
 }
 
-function faultOf(told: Condition | undefined): Fault | undefined {
-  if (told?.status !== 'False' || !Object.hasOwn(reasons, told.reason)) return undefined
-  return new Fault(told.reason as Reason, told.message)
+function faultOf(condition: Condition | undefined): Fault | undefined {
+  if (condition?.status !== 'False' || !Object.hasOwn(reasons, condition.reason)) return undefined
+  return new Fault(condition.reason as Reason, condition.message)
 }

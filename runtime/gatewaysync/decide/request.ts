@@ -1,5 +1,5 @@
 /**
- * Which ref is wanted: the spec's, or the one that a push asked for. The rules of design section 3, "Wanted ref": a request wins until
+ * Which ref is wanted: the spec's, or the one that a push asked for. The rules of design section 3, "WantedRef ref": a request wins until
  * spec.git.ref differs from the one it saw or its annotations are removed; a refused request changes nothing. No clocks are compared. Pure.
  */
 import { createHash } from 'node:crypto'
@@ -34,7 +34,7 @@ type Seen = { digest: string; isDecided: boolean }
 export type Annotations = Readonly<Record<string, string>>
 
 /** What is wanted now. `request` is set when a push asked for it; `undecided` when that request has no outcome yet. */
-export type Wanted = { ref: RefName; request: SyncRequest | undefined; undecided: boolean }
+export type WantedRef = { ref: RefName; request: SyncRequest | undefined; undecided: boolean }
 
 /** At most this many outcomes are kept in `status.requests`. */
 export const keptRequests = 20
@@ -139,7 +139,7 @@ function isCarried(id: string): boolean {
 }
 
 /** The ref that is wanted, given the spec's, the annotations and what was decided before. */
-export function wantedRef(specRef: RefName, annotations: Annotations, status: GatewaySyncStatus): Wanted {
+export function wantedRef(specRef: RefName, annotations: Annotations, status: GatewaySyncStatus): WantedRef {
   const parsed = parseRequest(annotations, status)
   if (parsed.kind === 'none') return { ref: specRef, request: undefined, undecided: false }
   if (parsed.kind === 'request' && !parsed.isDecided && isOpen(parsed.request.specRef, specRef)) {
@@ -150,7 +150,7 @@ export function wantedRef(specRef: RefName, annotations: Annotations, status: Ga
 }
 
 /** What is wanted apart from a request that has no outcome yet: the request that the status follows, as long as it lasts, else the spec's. */
-export function standingRef(specRef: RefName, status: GatewaySyncStatus): Wanted {
+export function standingRef(specRef: RefName, status: GatewaySyncStatus): WantedRef {
   const before = status.source?.requested
   if (before === undefined || !isOpen(before.specRef, specRef) || !isRefName(before.ref)) {
     return { ref: specRef, request: undefined, undecided: false }
@@ -166,7 +166,7 @@ export function standingRef(specRef: RefName, status: GatewaySyncStatus): Wanted
  * Whether a request asks for what is wanted already. Such a request is a look at it: the source follows what is found, be it good or bad,
  * whereas a request for another ref that is refused changes nothing.
  */
-export function isLook({ ref }: Wanted, standing: Wanted): boolean {
+export function isLook({ ref }: WantedRef, standing: WantedRef): boolean {
   return isSameRef(ref, standing.ref)
 }
 

@@ -28,7 +28,11 @@ const spec = (paused = false) => ({
   sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
 })
 
-function followed({ paused = false, published = commit as string | null, label = '' } = {}): FollowedSync {
+function followed({
+  paused = false,
+  published = commit,
+  label = '',
+}: { paused?: boolean; published?: string | null; label?: string } = {}): FollowedSync {
   return {
     annotations: label === '' ? {} : { label },
     spec: spec(paused),
@@ -102,7 +106,7 @@ const rows: Row[] = [
   },
   {
     name: 'a look at what is in place already is not',
-    events: [observed(followed()), podRead, { ...cycleBegan, inPlace } as FollowerEvent],
+    events: [observed(followed()), podRead, { kind: 'cycleBegan', inPlace, at }],
     effects: [],
   },
   {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
-import { decide, type Observed, type SourceObservation, type Verdict } from '../../../runtime/gatewaysync/decide/decide.ts'
+import { decide, type Observation, type SourceObservation, type Verdict } from '../../../runtime/gatewaysync/decide/decide.ts'
 import { type GatewayPod, type GatewayReport, parseReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
@@ -35,7 +35,7 @@ function resolved(commit = commitA, verdict: Verdict = { kind: 'notChecked' }): 
   }
 }
 
-function pass(changes: Partial<Observed> & { source: SourceObservation }) {
+function pass(changes: Partial<Observation> & { source: SourceObservation }) {
   const spec = changes.spec ?? specWith()
   const annotations = changes.annotations ?? {}
   const status = changes.status ?? {}
@@ -97,7 +97,7 @@ void t.test('Ready is true only when every gateway reports the published commit 
   ]
   for (const [name, status, ready, reason] of rows) {
     const observed = { pods: [pod('gw-0'), pod('gw-1')], reports: new Map([report('gw-0', {}), report('gw-1', status)]) }
-    const next = pass({ source: { kind: 'unasked', standing: undefined }, status: first, ...observed }).status
+    const next = pass({ source: { kind: 'unasked', lastFault: undefined }, status: first, ...observed }).status
     t.match(condition(next, 'Ready'), { status: ready, reason }, name)
     const { total = 0, ...buckets } = next.gateways ?? {}
     t.equal(
@@ -112,7 +112,7 @@ void t.test('a report of an earlier pod of the same name does not count', async 
   const first = pass({ source: resolved() }).status
   const [name, old] = report('gw-0', {})
   const { status } = pass({
-    source: { kind: 'unasked', standing: undefined },
+    source: { kind: 'unasked', lastFault: undefined },
     status: first,
     pods: [pod('gw-0')],
     reports: new Map([[name, { ...old, podUid: 'earlier' }]]),
@@ -151,7 +151,7 @@ void t.test('a failing git host makes Ready false at once and keeps what is publ
   const failing = pass({ source: { kind: 'fault', fault }, status: first }).status
   t.match(condition(failing, 'Ready'), { status: 'False', reason: 'GitUnreachable' })
   t.match(failing.published, { commit: commitA })
-  const still = pass({ source: { kind: 'unasked', standing: fault }, status: failing }).status
+  const still = pass({ source: { kind: 'unasked', lastFault: fault }, status: failing }).status
   t.match(condition(still, 'SourceReady'), { status: 'False', reason: 'GitUnreachable' }, 'a pass that did not ask lets it stand')
   t.match(condition(pass({ source: resolved(), status: still }).status, 'Ready'), { status: 'True' })
 })
@@ -221,7 +221,7 @@ void t.test('neither a new GatewaySync nor a push writes a Warning, and an event
   const created = pass({ source: { kind: 'pending' }, pods })
   const published = pass({ source: resolved(), status: created.status, pods })
   const reports = new Map([report('gw-0', {}), report('gw-1', {})])
-  const synced = pass({ source: { kind: 'unasked', standing: undefined }, status: published.status, pods, reports })
+  const synced = pass({ source: { kind: 'unasked', lastFault: undefined }, status: published.status, pods, reports })
   const pushed = pass({ source: resolved(commitB), status: synced.status, pods, reports })
   const events = [created, published, synced, pushed].flatMap((decision) => decision.events)
   t.strictSame(
@@ -233,7 +233,7 @@ void t.test('neither a new GatewaySync nor a push writes a Warning, and an event
     'no pod and no count',
   )
   const failing = pass({
-    source: { kind: 'unasked', standing: undefined },
+    source: { kind: 'unasked', lastFault: undefined },
     status: synced.status,
     pods,
     reports: new Map([report('gw-0', {}), report('gw-1', { phase: 'Failed', reason: 'DiskFull', message: 'no space' })]),
@@ -272,7 +272,7 @@ void t.test('of many requests that wait for a slow git host the oldest are answe
     [requestAnnotations.specRef]: 'main',
     [requestAnnotations.superseded]: [...entries, 'newest=main'].join(' '),
   }
-  const source = { kind: 'unasked', standing: undefined } as const
+  const source = { kind: 'unasked', lastFault: undefined } as const
   const { status } = pass({ annotations, status: first, source })
   t.same(
     status.requests?.map(({ id, outcome }) => `${id} ${outcome}`),

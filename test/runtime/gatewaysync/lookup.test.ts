@@ -2,33 +2,33 @@ import * as v from 'valibot'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
 import { dueForLookup, type LastLookup, type SharedLookup } from '../../../runtime/gatewaysync/decide/lookup.ts'
-import type { Wanted } from '../../../runtime/gatewaysync/decide/request.ts'
+import type { WantedRef } from '../../../runtime/gatewaysync/decide/request.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
 import { parseCommitHash, parseRefName } from '../../../runtime/gatewaysync/values.ts'
 
 const commitA = parseCommitHash('a'.repeat(40))
 const commitB = parseCommitHash('b'.repeat(40))
 
-const wanted: Wanted = { ref: parseRefName('main'), request: undefined, undecided: false }
-const asked: Wanted = {
+const wanted: WantedRef = { ref: parseRefName('main'), request: undefined, undecided: false }
+const asked: WantedRef = {
   ref: parseRefName('v1'),
   request: { id: 'r1', ref: parseRefName('v1'), specRef: 'main', by: undefined, at: undefined },
   undecided: true,
 }
 const good: LastLookup = {
-  subject: 's',
-  question: 'q',
+  specKey: 's',
+  lookupKey: 'q',
   ref: 'main',
   requestId: undefined,
   atMs: 1_000,
   commit: commitA,
-  told: commitA,
+  hostAnswer: commitA,
   failures: 0,
   fault: undefined,
 }
-const told = (changes: Partial<SharedLookup>): SharedLookup => ({
+const shared = (changes: Partial<SharedLookup>): SharedLookup => ({
   atMs: 31_000,
-  told: commitA,
+  hostAnswer: commitA,
   failures: 0,
   fault: undefined,
   ...changes,
@@ -48,7 +48,7 @@ void t.test('the git host is asked when it is due and not before', async (t) => 
   const base: Parameters<typeof dueForLookup>[0] = {
     spec: spec(),
     wanted,
-    question: 'q',
+    lookupKey: 'q',
     last: good,
     shared: undefined,
     nowMs: 2_000,
@@ -60,7 +60,7 @@ void t.test('the git host is asked when it is due and not before', async (t) => 
     ['asked an interval ago', { nowMs: 61_000 }, { kind: 'now', why: 'poll' }],
     ['jitter shortens the interval by a tenth at most', { nowMs: 55_000, jitter: 0 }, { kind: 'now', why: 'poll' }],
     ['jitter lengthens it by a tenth at most', { nowMs: 61_000, jitter: 1 }, { kind: 'later', inMs: 6_000 }],
-    ['another question', { question: 'other' }, { kind: 'now', why: 'changed' }],
+    ['another lookup', { lookupKey: 'other' }, { kind: 'now', why: 'changed' }],
     ['a request that nobody asked about', { wanted: asked }, { kind: 'now', why: 'request' }],
     ['polling off', { spec: spec({ enabled: false }), nowMs: 900_000 }, { kind: 'later', inMs: undefined }],
     ['a passing fault just now', { last: { ...good, failures: 1, fault: passing } }, { kind: 'later', inMs: 29_000 }],
@@ -80,27 +80,35 @@ void t.test('the git host is asked when it is due and not before', async (t) => 
       { kind: 'later', inMs: 299_000 },
     ],
     ['a lasting fault is looked at with the polls', { last: { ...good, failures: 1, fault: lasting } }, { kind: 'later', inMs: 59_000 }],
-    ['somebody else was told the same since', { shared: told({}), nowMs: 61_000 }, { kind: 'later', inMs: 30_000 }],
-    ['somebody else was told of another commit', { shared: told({ told: commitB }) }, { kind: 'now', why: 'news' }],
-    ['somebody else met a fault', { shared: told({ told: 'GitTimeout', failures: 1, fault: passing }) }, { kind: 'now', why: 'news' }],
+    ['somebody else was told the same since', { shared: shared({}), nowMs: 61_000 }, { kind: 'later', inMs: 30_000 }],
+    ['somebody else was told of another commit', { shared: shared({ hostAnswer: commitB }) }, { kind: 'now', why: 'news' }],
+    [
+      'somebody else met a fault',
+      { shared: shared({ hostAnswer: 'GitTimeout', failures: 1, fault: passing }) },
+      { kind: 'now', why: 'news' },
+    ],
     [
       'somebody else met the same fault again',
       {
-        last: { ...good, told: 'GitTimeout', failures: 1, fault: passing },
-        shared: told({ told: 'GitTimeout', failures: 2, fault: passing }),
+        last: { ...good, hostAnswer: 'GitTimeout', failures: 1, fault: passing },
+        shared: shared({ hostAnswer: 'GitTimeout', failures: 2, fault: passing }),
         nowMs: 61_000,
       },
       { kind: 'later', inMs: 30_000 },
     ],
     [
       'somebody else reached the host again',
-      { last: { ...good, told: 'GitTimeout', failures: 3, fault: passing }, shared: told({}) },
+      { last: { ...good, hostAnswer: 'GitTimeout', failures: 3, fault: passing }, shared: shared({}) },
       { kind: 'now', why: 'news' },
     ],
-    ['what somebody else was told before counts no more', { shared: told({ told: commitB, atMs: 500 }) }, { kind: 'later', inMs: 59_000 }],
+    [
+      'what somebody else was told before counts no more',
+      { shared: shared({ hostAnswer: commitB, atMs: 500 }) },
+      { kind: 'later', inMs: 59_000 },
+    ],
     [
       'somebody else was told of another commit, polling off',
-      { shared: told({ told: commitB }), spec: spec({ enabled: false }) },
+      { shared: shared({ hostAnswer: commitB }), spec: spec({ enabled: false }) },
       { kind: 'now', why: 'news' },
     ],
     [

@@ -5,12 +5,12 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { SourceObservation } from '../../../runtime/gatewaysync/decide/decide.ts'
 import { dueForLookup } from '../../../runtime/gatewaysync/decide/lookup.ts'
-import type { Wanted } from '../../../runtime/gatewaysync/decide/request.ts'
+import type { WantedRef } from '../../../runtime/gatewaysync/decide/request.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
 import { parseCommitHash, parseRefName } from '../../../runtime/gatewaysync/values.ts'
-import { createLookups, type Question } from '../../../runtime/reconcile/lookups.ts'
+import { createLookups, type Lookup } from '../../../runtime/reconcile/lookups.ts'
 
-const wanted: Wanted = { ref: parseRefName('main'), request: undefined, undecided: false }
+const wanted: WantedRef = { ref: parseRefName('main'), request: undefined, undecided: false }
 const found: SourceObservation = {
   kind: 'resolved',
   commit: parseCommitHash('a'.repeat(40)),
@@ -24,22 +24,22 @@ const found: SourceObservation = {
 function setUp(concurrency = 2) {
   const stop = new AbortController()
   const answered: string[] = []
-  const lookups = createLookups({ clock: systemClock, concurrency, answered: (key) => answered.push(key), signal: stop.signal })
+  const lookups = createLookups({ clock: systemClock, concurrency, ready: (key) => answered.push(key), signal: stop.signal })
   return { lookups, answered, stop }
 }
 
-/** A question that is answered when the test says so, or ends with its signal. */
-function openQuestion(text: string, changes: Partial<Question> = {}): Question & { answer(): void; asked(): boolean } {
+/** A lookup that is answered when the test says so, or ends with its signal. */
+function openLookup(text: string, changes: Partial<Lookup> = {}): Lookup & { answer(): void; asked(): boolean } {
   const gate = Promise.withResolvers<SourceObservation>()
   let asked = false
   return {
-    subject: 'plant.git',
+    specKey: 'plant.git',
     host: 'git.example',
-    text,
+    lookupKey: text,
     wanted,
-    place: text,
+    sharingKey: text,
     why: 'poll',
-    async ask(_share, signal) {
+    async run(_share, signal) {
       asked = true
       signal.addEventListener('abort', () => gate.reject(signal.reason as Error))
       return await gate.promise
@@ -52,23 +52,23 @@ function openQuestion(text: string, changes: Partial<Question> = {}): Question &
 
 void t.test('an answer waits until a pass has acted on it', async (t) => {
   const { lookups, answered } = setUp()
-  const question = openQuestion('q')
-  lookups.ask('plant/a', question)
-  t.equal(lookups.isAsking('plant/a', question), true)
-  question.answer()
+  const lookup = openLookup('q')
+  lookups.start('plant/a', lookup)
+  t.equal(lookups.isRunning('plant/a', lookup), true)
+  lookup.answer()
   while (answered.length === 0) await turn()
-  const answer = lookups.answer('plant/a')
-  t.strictSame(answer, { subject: 'plant.git', wanted, source: found })
+  const answer = lookups.result('plant/a')
+  t.strictSame(answer, { specKey: 'plant.git', wanted, source: found })
   if (answer !== undefined) lookups.done('plant/a', answer)
-  t.equal(lookups.answer('plant/a'), undefined)
-  t.match(lookups.last('plant/a'), { question: 'q', failures: 0, fault: undefined })
+  t.equal(lookups.result('plant/a'), undefined)
+  t.match(lookups.last('plant/a'), { lookupKey: 'q', failures: 0, fault: undefined })
 })
 
 void t.test('a git host that hangs holds up its own resource only', async (t) => {
   const { lookups, answered, stop } = setUp(2)
-  lookups.ask('plant/hangs', openQuestion('h'))
-  const other = openQuestion('o')
-  lookups.ask('plant/other', other)
+  lookups.start('plant/hangs', openLookup('h'))
+  const other = openLookup('o')
+  lookups.start('plant/other', other)
   other.answer()
   while (answered.length === 0) await turn()
   t.strictSame(answered, ['plant/other'])
@@ -78,25 +78,25 @@ void t.test('a git host that hangs holds up its own resource only', async (t) =>
 
 void t.test('a git host that hangs holds up no other, however many resources ask it', async (t) => {
   const { lookups, answered, stop } = setUp(4)
-  const hanging = Array.from({ length: 20 }, (_, index) => openQuestion(`h${index}`, { host: 'hangs.example' }))
-  for (const [index, question] of hanging.entries()) lookups.ask(`plant/${index}`, question)
-  const others = [openQuestion('o1', { host: 'works.example' }), openQuestion('o2', { host: 'works.example' })]
+  const hanging = Array.from({ length: 20 }, (_, index) => openLookup(`h${index}`, { host: 'hangs.example' }))
+  for (const [index, lookup] of hanging.entries()) lookups.start(`plant/${index}`, lookup)
+  const others = [openLookup('o1', { host: 'works.example' }), openLookup('o2', { host: 'works.example' })]
   for (const [index, other] of others.entries()) {
-    lookups.ask(`other/${index}`, other)
+    lookups.start(`other/${index}`, other)
     other.answer()
   }
   for (let turns = 0; turns < 100 && answered.length < 2; turns += 1) await turn()
   t.strictSame(answered, ['other/0', 'other/1'])
-  t.equal(hanging.filter((question) => question.asked()).length, 3, 'three quarters of the places')
+  t.equal(hanging.filter((lookup) => lookup.asked()).length, 3, 'three quarters of the places')
   stop.abort()
   await lookups.settled()
 })
 
-void t.test('no more questions run at once than allowed, and each gets its turn', async (t) => {
+void t.test('no more lookups run at once than allowed, and each gets its turn', async (t) => {
   const { lookups, answered } = setUp(1)
-  const [first, second] = [openQuestion('1'), openQuestion('2')]
-  lookups.ask('plant/a', first)
-  lookups.ask('plant/b', second)
+  const [first, second] = [openLookup('1'), openLookup('2')]
+  lookups.start('plant/a', first)
+  lookups.start('plant/b', second)
   await turn()
   t.strictSame([first.asked(), second.asked()], [true, false])
   first.answer()
@@ -106,30 +106,30 @@ void t.test('no more questions run at once than allowed, and each gets its turn'
   t.strictSame(answered, ['plant/a', 'plant/b'])
 })
 
-void t.test('another question cancels the one under way, whose answer no longer counts', async (t) => {
+void t.test('another lookup cancels the one under way, whose answer no longer counts', async (t) => {
   const { lookups, answered } = setUp()
-  lookups.ask('plant/a', openQuestion('old'))
-  const fresh = openQuestion('new')
-  lookups.ask('plant/a', fresh)
-  t.equal(lookups.isAsking('plant/a', { text: 'old', wanted }), false)
+  lookups.start('plant/a', openLookup('old'))
+  const fresh = openLookup('new')
+  lookups.start('plant/a', fresh)
+  t.equal(lookups.isRunning('plant/a', { lookupKey: 'old', wanted }), false)
   fresh.answer()
   while (answered.length === 0) await turn()
-  t.equal(lookups.last('plant/a')?.question, 'new')
+  t.equal(lookups.last('plant/a')?.lookupKey, 'new')
   await lookups.settled()
   t.strictSame(answered, ['plant/a'])
 })
 
-void t.test('a request does not wait for a poll of its ref, and does for the question of another request', async (t) => {
+void t.test('a request does not wait for a poll of its ref, and does for the lookup of another request', async (t) => {
   const { lookups, stop } = setUp()
-  const of = (id: string): Wanted => {
+  const of = (id: string): WantedRef => {
     const request = { id, ref: parseRefName('main'), specRef: 'main', by: undefined, at: undefined }
     return { ...wanted, request, undecided: true }
   }
-  lookups.ask('plant/a', openQuestion('q'))
-  t.equal(lookups.isAsking('plant/a', { text: 'q', wanted: of('r1') }), false)
-  lookups.ask('plant/a', openQuestion('q', { wanted: of('r1') }))
-  t.equal(lookups.isAsking('plant/a', { text: 'q', wanted: of('r2') }), true)
-  t.equal(lookups.isAsking('plant/a', { text: 'another ref', wanted: of('r2') }), false)
+  lookups.start('plant/a', openLookup('q'))
+  t.equal(lookups.isRunning('plant/a', { lookupKey: 'q', wanted: of('r1') }), false)
+  lookups.start('plant/a', openLookup('q', { wanted: of('r1') }))
+  t.equal(lookups.isRunning('plant/a', { lookupKey: 'q', wanted: of('r2') }), true)
+  t.equal(lookups.isRunning('plant/a', { lookupKey: 'another ref', wanted: of('r2') }), false)
   stop.abort()
   await lookups.settled()
 })
@@ -137,52 +137,60 @@ void t.test('a request does not wait for a poll of its ref, and does for the que
 void t.test('failures count up until a success', async (t) => {
   const { lookups, answered } = setUp()
   const failing = {
-    subject: 's',
+    specKey: 's',
     host: 'h',
-    text: 'q',
-    place: 'q',
+    lookupKey: 'q',
+    sharingKey: 'q',
     why: 'poll' as const,
     wanted,
-    ask: () => Promise.reject(new Fault('GitTimeout', 'slow')),
+    run: () => Promise.reject(new Fault('GitTimeout', 'slow')),
   }
   for (let i = 1; i <= 2; i++) {
-    lookups.ask('plant/a', failing)
+    lookups.start('plant/a', failing)
     while (answered.length < i) await turn()
     t.match(lookups.last('plant/a'), { failures: i, fault: { reason: 'GitTimeout' } })
   }
-  t.match(lookups.answer('plant/a'), { source: { kind: 'fault' } })
-  lookups.ask('plant/a', { subject: 's', host: 'h', text: 'q', place: 'q', why: 'poll' as const, wanted, ask: async () => found })
+  t.match(lookups.result('plant/a'), { source: { kind: 'fault' } })
+  lookups.start('plant/a', {
+    specKey: 's',
+    host: 'h',
+    lookupKey: 'q',
+    sharingKey: 'q',
+    why: 'poll' as const,
+    wanted,
+    run: async () => found,
+  })
   while (answered.length < 3) await turn()
   t.match(lookups.last('plant/a'), { failures: 0 })
   lookups.forget('plant/a')
   t.equal(lookups.last('plant/a'), undefined)
 })
 
-void t.test('failures of one question do not hold up another: after a change the first wait is short again', async (t) => {
+void t.test('failures of one lookup do not hold up another: after a change the first wait is short again', async (t) => {
   const { lookups, answered } = setUp()
-  const failing = (text: string): Question => ({
-    ...openQuestion(text),
-    async ask() {
+  const failing = (text: string): Lookup => ({
+    ...openLookup(text),
+    async run() {
       throw new Fault('GitTimeout', 'slow')
     },
   })
   for (const [index, text] of ['old', 'old', 'new', 'new'].entries()) {
-    lookups.ask('plant/a', failing(text))
+    lookups.start('plant/a', failing(text))
     while (answered.length <= index) await turn()
     t.equal(lookups.last('plant/a')?.failures, 1 + (index % 2), text)
   }
 })
 
 /** Asks as a pass would: the answer of the host is shared, and nothing is checked. */
-function sharedQuestion(why: Question['why'], host: () => Promise<string>, changes: Partial<Question> = {}): Question {
+function sharedLookup(why: Lookup['why'], host: () => Promise<string>, changes: Partial<Lookup> = {}): Lookup {
   return {
-    subject: 's',
+    specKey: 's',
     host: 'git.example',
-    text: 'q',
+    lookupKey: 'q',
     wanted,
-    place: 'plant.git main',
+    sharingKey: 'plant.git main',
     why,
-    async ask(share) {
+    async run(share) {
       const resolved = await share(async () => ({
         commit: parseCommitHash((await host()).repeat(40)),
         committedAt: undefined,
@@ -200,12 +208,12 @@ function sharedQuestion(why: Question['why'], host: () => Promise<string>, chang
 void t.test('a hundred resources that ask about one ref at once are two questions to the host', async (t) => {
   const { lookups, answered } = setUp(8)
   let asked = 0
-  let [running, questions] = [undefined as Promise<string> | undefined, 0]
-  // What a mirror does with equal questions: whoever comes while one is under way shares it.
+  let [running, fetches] = [undefined as Promise<string> | undefined, 0]
+  // What a mirror does with equal lookups: whoever comes while one is under way shares it.
   const host = async (): Promise<string> => {
     asked += 1
     if (running === undefined) {
-      questions += 1
+      fetches += 1
       running = turn().then(() => 'a')
       void running.finally(() => (running = undefined))
     }
@@ -214,10 +222,10 @@ void t.test('a hundred resources that ask about one ref at once are two question
   const keys = Array.from({ length: 100 }, (_, index) => `plant/${index}` as const)
   for (const key of keys) {
     lookups.shared(key, 'plant.git main')
-    lookups.ask(key, sharedQuestion('first', host))
+    lookups.start(key, sharedLookup('first', host))
   }
   while (answered.length < keys.length) await turn()
-  t.ok(questions <= 2, `${questions} questions`)
+  t.ok(fetches <= 2, `${fetches} fetches`)
   t.ok(asked <= 12, `${asked} resources asked for themselves`)
   for (const key of keys) t.equal(lookups.last(key)?.commit, 'a'.repeat(40))
 })
@@ -233,28 +241,28 @@ void t.test('what one is told is news for whoever follows the same ref, and cost
   const keys = ['plant/a', 'plant/b', 'plant/c'] as const
   for (const key of keys) {
     lookups.shared(key, 'plant.git main')
-    lookups.ask(key, sharedQuestion('first', host))
+    lookups.start(key, sharedLookup('first', host))
   }
   while (answered.length < 3) await turn()
   answered.length = 0
   commit = 'b'
   asked = 0
-  lookups.ask('plant/a', sharedQuestion('request', host))
+  lookups.start('plant/a', sharedLookup('request', host))
   while (answered.length < 3) await turn()
   t.strictSame(answered.toSorted(), [...keys], 'who asked has an answer, the others have news')
-  t.match(lookups.shared('plant/b', 'plant.git main'), { told: 'b'.repeat(40), fault: undefined })
-  for (const key of ['plant/b', 'plant/c'] as const) lookups.ask(key, sharedQuestion('news', host))
+  t.match(lookups.shared('plant/b', 'plant.git main'), { hostAnswer: 'b'.repeat(40), fault: undefined })
+  for (const key of ['plant/b', 'plant/c'] as const) lookups.start(key, sharedLookup('news', host))
   while (lookups.last('plant/c')?.commit !== 'b'.repeat(40)) await turn()
   t.equal(asked, 1)
   lookups.forget('plant/b')
   commit = 'c'
   answered.length = 0
-  lookups.ask('plant/a', sharedQuestion('poll', host))
+  lookups.start('plant/a', sharedLookup('poll', host))
   while (!answered.includes('plant/a')) await turn()
   t.strictSame(answered.toSorted(), ['plant/a', 'plant/c'], 'who is gone hears of nothing')
 })
 
-void t.test('a fault is one failure, however many share the question, and is over for all when the host answers', async (t) => {
+void t.test('a fault is one failure, however many share the lookup, and is over for all when the host answers', async (t) => {
   const { lookups, answered } = setUp(8)
   let down = true
   const host = async (): Promise<string> => {
@@ -265,15 +273,15 @@ void t.test('a fault is one failure, however many share the question, and is ove
   const keys = ['plant/a', 'plant/b', 'plant/c'] as const
   for (const key of keys) {
     lookups.shared(key, 'plant.git main')
-    lookups.ask(key, sharedQuestion('poll', host))
+    lookups.start(key, sharedLookup('poll', host))
   }
   while (keys.some((key) => lookups.last(key) === undefined)) await turn()
   t.match(lookups.shared('plant/a', 'plant.git main'), { failures: 1, fault: { reason: 'GitUnreachable' } })
-  lookups.ask('plant/a', sharedQuestion('retry', host))
+  lookups.start('plant/a', sharedLookup('retry', host))
   while (lookups.shared('plant/a', 'plant.git main')?.failures !== 2) await turn()
   down = false
   answered.length = 0
-  lookups.ask('plant/b', sharedQuestion('retry', host))
+  lookups.start('plant/b', sharedLookup('retry', host))
   while (answered.length < 3) await turn()
   t.match(lookups.shared('plant/c', 'plant.git main'), { failures: 0, fault: undefined })
 })
@@ -283,15 +291,15 @@ void t.test('a push is not answered by what the host said before it, and comes b
   let commit = 'a'
   const host = async (): Promise<string> => commit
   lookups.shared('plant/a', 'plant.git main')
-  lookups.ask('plant/a', sharedQuestion('poll', host))
+  lookups.start('plant/a', sharedLookup('poll', host))
   while (answered.length === 0) await turn()
   commit = 'b'
-  const held = openQuestion('holds the only place')
-  lookups.ask('plant/held', held)
-  const polls = [openQuestion('p1'), openQuestion('p2')]
-  for (const [index, poll] of polls.entries()) lookups.ask(`plant/p${index}`, poll)
+  const held = openLookup('holds the only place')
+  lookups.start('plant/held', held)
+  const polls = [openLookup('p1'), openLookup('p2')]
+  for (const [index, poll] of polls.entries()) lookups.start(`plant/p${index}`, poll)
   answered.length = 0
-  lookups.ask('plant/a', sharedQuestion('request', host))
+  lookups.start('plant/a', sharedLookup('request', host))
   held.answer()
   while (!answered.includes('plant/a')) await turn()
   t.equal(lookups.last('plant/a')?.commit, 'b'.repeat(40))
@@ -303,10 +311,10 @@ void t.test('a host is asked as often as the most impatient of its followers say
   let nowMs = 0
   const stop = new AbortController()
   const clock = { ...systemClock, monotonicMs: () => nowMs }
-  const lookups = createLookups({ clock, concurrency: 8, answered: () => undefined, signal: stop.signal })
+  const lookups = createLookups({ clock, concurrency: 8, ready: () => undefined, signal: stop.signal })
   let [asked, isAway] = [0, false]
   let running: Promise<string> | undefined
-  // What a mirror does with equal questions: whoever comes while one is under way shares it.
+  // What a mirror does with equal lookups: whoever comes while one is under way shares it.
   const host = async (): Promise<string> => {
     running ??= turn().then(() => {
       asked += 1
@@ -331,8 +339,8 @@ void t.test('a host is asked as often as the most impatient of its followers say
       nowMs += 1_000
       for (const { key, spec } of followers) {
         const [last, shared] = [lookups.last(key), lookups.shared(key, 'plant.git main')]
-        const due = dueForLookup({ spec, wanted, question: 'q', last, shared, nowMs, jitter: clock.random() })
-        if (due.kind === 'now') lookups.ask(key, sharedQuestion(due.why, host))
+        const due = dueForLookup({ spec, wanted, lookupKey: 'q', last, shared, nowMs, jitter: clock.random() })
+        if (due.kind === 'now') lookups.start(key, sharedLookup(due.why, host))
       }
       await lookups.settled()
     }

@@ -27,7 +27,7 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
   const stop = new AbortController()
   const store = createStore(() => {})
   let answered = 0
-  const start = () => createLookups({ clock: systemClock, concurrency: 8, answered: () => (answered += 1), signal: stop.signal })
+  const start = () => createLookups({ clock: systemClock, concurrency: 8, ready: () => (answered += 1), signal: stop.signal })
   let lookups = start()
   const host: { ref: string; answer: PromiseWithResolvers<CommitHash> }[] = []
   let refuse: Fault | undefined
