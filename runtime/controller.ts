@@ -67,7 +67,7 @@ async function main(): Promise<void> {
   await run({ ...kubes, clock, log }, config, ending).catch((error: unknown) => {
     if (!isAbort(error, ending.closing)) throw error
   })
-  await Promise.all(Object.values(kubes).map((kube) => kube.close()))
+  for (const kube of Object.values(kubes)) kube.close()
   log.info({}, 'controller stopped')
 }
 

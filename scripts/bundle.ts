@@ -7,7 +7,7 @@ import { build, type Plugin } from 'esbuild'
 
 const root = path.resolve(import.meta.dirname, '..')
 
-/** client-node's index pulls in every generated API; only KubeConfig and Watch are used, so what nobody names may be dropped. */
+/** client-node's index pulls in every generated API; only KubeConfig is used, so what nobody names may be dropped. */
 const dropUnusedClient: Plugin = {
   name: 'drop-unused-client',
   setup({ onResolve, resolve }) {
@@ -18,6 +18,34 @@ const dropUnusedClient: Plugin = {
       if (errors.length > 0 || external) return undefined
       return { path: found, namespace, sideEffects: false }
     })
+  },
+}
+
+/**
+ * What client-node can do and a pod never does: other connections than ours, proxies of a kubeconfig, and the sign-ins of people. A kubeconfig
+ * that asks for one hears so; sources that run as they are have all of it.
+ */
+const leftOut: Readonly<Record<string, readonly string[]>> = {
+  undici: ['Agent', 'ProxyAgent', 'fetch'],
+  'socks-proxy-agent': ['SocksProxyAgent'],
+  socks: ['SocksClient'],
+  hpagent: ['HttpProxyAgent', 'HttpsProxyAgent'],
+  'openid-client': ['Configuration', 'discovery', 'refreshTokenGrant', 'allowInsecureRequests'],
+  'jsonpath-plus': ['JSONPath'],
+}
+
+const leaveOut: Plugin = {
+  name: 'leave-out',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: new RegExp(`^(?:${Object.keys(leftOut).join('|')})$`) }, ({ path: name }) => ({
+      path: name,
+      namespace: 'left-out',
+    }))
+    onLoad({ filter: /./, namespace: 'left-out' }, ({ path: name }) => ({
+      contents: (leftOut[name] ?? [])
+        .map((member) => `export function ${member}() { throw new Error('this program is built without ${name}') }`)
+        .join('\n'),
+    }))
   },
 }
 
@@ -32,7 +60,7 @@ for (const [entry, file] of Object.entries(programs)) {
     platform: 'node',
     format: 'esm',
     target: 'node26',
-    plugins: [dropUnusedClient],
+    plugins: [leaveOut, dropUnusedClient],
     // Some dependencies are CommonJS and ask for built-in modules by require().
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',

@@ -1,10 +1,11 @@
 /**
- * One call of delivery over TLS, up to the head of its answer. Made of node:https alone, because what an agent imports is its memory.
+ * One call of delivery over TLS, up to the head of its answer.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { type Agent, request as httpsRequest } from 'node:https'
+import type { Agent } from 'node:https'
 import { deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
+import { causeOf, startCall } from '../http/client.ts'
 
 export type Call = {
   url: string
@@ -26,22 +27,15 @@ export type Call = {
 export type Answered = { response: IncomingMessage | undefined; reused: boolean; error: unknown }
 
 /** Never throws. */
-export function send({ url, agent, token, text, headers = {}, connectMs, idleMs, tls }: Call, signal: AbortSignal): Promise<Answered> {
-  return new Promise((resolve) => {
-    const all = {
-      ...headers,
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-    }
-    const request = httpsRequest(url, { method: 'POST', agent, headers: all, signal, timeout: idleMs, ...tls }, (response) => {
-      resolve({ response, reused: request.reusedSocket, error: undefined })
-    })
-    if (connectMs !== undefined) limitConnecting(request, connectMs)
-    request.on('timeout', () => request.destroy(new Error(`no answer within ${idleMs / 1000} s`)))
-    request.on('error', (error) => resolve({ response: undefined, reused: request.reusedSocket, error }))
-    request.end(text)
-  })
+export async function send({ url, token, text, headers = {}, connectMs, tls, ...options }: Call, signal: AbortSignal): Promise<Answered> {
+  const all = { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const { request, answered } = startCall(url, { ...options, ...tls, method: 'POST', headers: all, signal }, text)
+  if (connectMs !== undefined) limitConnecting(request, connectMs)
+  try {
+    return { response: await answered, reused: request.reusedSocket, error: undefined }
+  } catch (error) {
+    return { response: undefined, reused: request.reusedSocket, error }
+  }
 }
 
 /** Until the server has proved itself, too: one that hangs is connected to all the same. */
@@ -51,18 +45,6 @@ function limitConnecting(request: ClientRequest, connectMs: number): void {
   late.addEventListener('abort', end, { once: true })
   const connected = (): void => late.removeEventListener('abort', end)
   request.once('socket', (socket) => (request.reusedSocket ? connected() : socket.once('secureConnect', connected)))
-}
-
-/** The beginning of an answer as text. */
-export async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > maxBytes) break
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** What the sink of an answer throws is its own; what the connection throws means that nothing of the answer counts. */
@@ -76,9 +58,4 @@ export function streamFault(error: unknown, signal: AbortSignal): unknown {
 /** The other end closed the connection without an answer. */
 export function isReset(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-}
-
-export function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return 'code' in error && typeof error.code === 'string' ? `${error.code} ${error.message}` : error.message
 }

@@ -5,7 +5,8 @@ import type { IncomingMessage } from 'node:http'
 import { Agent } from 'node:https'
 import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
-import { causeOf, isReset, readText, send, streamFault } from './call.ts'
+import { causeOf, readText } from '../http/client.ts'
+import { isReset, send, streamFault } from './call.ts'
 import { changesReader, decodeGatewayAccess, decodeProblem, framesReader, maxIdsPerRequest } from './frames.ts'
 import { type BlobsRequest, type ChangesRequest, type DeliveryRoute, type GatewayAccess, routePath, type Source } from './protocol.ts'
 
@@ -62,7 +63,7 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
       )
       if (response !== undefined) {
         if (response.statusCode === 200) return response
-        const problem = decodeProblem(response.statusCode ?? 0, await readText(response, maxProblemBytes))
+        const problem = decodeProblem(response.statusCode ?? 0, (await readText(response, maxProblemBytes)) ?? '')
         const isQueued = response.statusCode === 429 && clock.monotonicMs() < queuedUntilMs
         const isTriedAgain = response.statusCode === 503 && (unavailable += 1) <= mostUnavailable
         if (!isQueued && !isTriedAgain) throw problem
@@ -79,7 +80,7 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
   return {
     async gateway(signal) {
       const response = await ask('gateway', {}, signal)
-      return decodeGatewayAccess(await readText(response, maxAccessBytes))
+      return decodeGatewayAccess((await readText(response, maxAccessBytes)) ?? '')
     },
     async *changes(request: ChangesRequest, signal) {
       const stop = deadline(streamTimeoutMs, signal)

@@ -4,8 +4,9 @@
  */
 import { Agent } from 'node:https'
 import { isIP } from 'node:net'
+import { causeOf, readText } from '../http/client.ts'
 import type { Log } from '../log.ts'
-import { causeOf, isReset, readText, send, streamFault } from './call.ts'
+import { isReset, send, streamFault } from './call.ts'
 import { decodeProblem } from './frames.ts'
 import { type DeliveryRoute, routePath } from './protocol.ts'
 
@@ -57,7 +58,8 @@ export function createForwarding({ serverName, caBundle, log }: LeaderOptions): 
     const { response, error } = answered
     signal.throwIfAborted()
     if (response?.statusCode === 200) return passOn(response, signal)
-    const fault = response === undefined ? undefined : decodeProblem(response.statusCode ?? 0, await readText(response, maxProblemBytes))
+    const fault =
+      response === undefined ? undefined : decodeProblem(response.statusCode ?? 0, (await readText(response, maxProblemBytes)) ?? '')
     if (fault !== undefined && passedOn.includes(response?.statusCode ?? 0)) throw fault
     const { reason, message } = fault ?? { reason: 'DeliveryUnreachable' as const, message: causeOf(error) }
     log.warn(

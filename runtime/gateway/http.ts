@@ -1,13 +1,12 @@
 /**
- * One request to a gateway: bounded in time and size, no redirect followed, the key sent and never told. Made of node:http alone, because
- * what an agent imports is its memory.
+ * One request to a gateway: bounded in time and size, no redirect followed, the key sent and never told.
  */
-import * as http from 'node:http'
-import * as https from 'node:https'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
+import { type CallOptions, readText, startCall } from '../http/client.ts'
 
-export type Answer = { status: number; headers: http.IncomingHttpHeaders; body: string }
+export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
 export type Connection = {
   /** Base URL without a slash at its end. */
@@ -46,12 +45,9 @@ async function callOnce(
 ): Promise<Answer> {
   const key = withKey ? await apiKey() : undefined
   const text = body === undefined ? undefined : JSON.stringify(body)
-  const headers: http.OutgoingHttpHeaders = { accept: 'application/json' }
+  const headers: OutgoingHttpHeaders = { accept: 'application/json' }
   if (key !== undefined) headers['x-ignition-api-token'] = key
-  if (text !== undefined) {
-    headers['content-type'] = 'application/json'
-    headers['content-length'] = Buffer.byteLength(text)
-  }
+  if (text !== undefined) headers['content-type'] = 'application/json'
   const authority = await ca()
   const stop = deadline(timeoutMs ?? usualTimeoutMs, signal)
   try {
@@ -64,25 +60,11 @@ async function callOnce(
   }
 }
 
-function send(url: string, options: https.RequestOptions, body: string | undefined): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const { request } = url.startsWith('https:') ? https : http
-    const outgoing = request(url, options, (response) => {
-      const chunks: Buffer[] = []
-      let size = 0
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        if (size <= maxBodyBytes) chunks.push(chunk)
-        else outgoing.destroy(new Fault('GatewayUnreachable', `${url} answered with more than ${maxBodyBytes} bytes`))
-      })
-      response.on('error', reject)
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('utf8') }),
-      )
-    })
-    outgoing.on('error', reject)
-    outgoing.end(body)
-  })
+async function send(url: string, options: CallOptions, body: string | undefined): Promise<Answer> {
+  const response = await startCall(url, options, body).answered
+  const text = await readText(response, maxBodyBytes)
+  if (text === undefined) throw new Fault('GatewayUnreachable', `${url} answered with more than ${maxBodyBytes} bytes`)
+  return { status: response.statusCode ?? 0, headers: response.headers, body: text }
 }
 
 function causeOf(error: unknown): string {

@@ -4,17 +4,31 @@
  */
 import { KubeConfig } from '@kubernetes/client-node'
 import { Fault, type Reason } from '../fault.ts'
-import { AnswerTooLarge, createTransport, type TransportAnswer, type TransportOptions, type TransportRequest } from './transport.ts'
+import { causeOf, readText, Silence } from '../http/client.ts'
+import { linesOf } from '../http/lines.ts'
+import {
+  AnswerTooLarge,
+  createTransport,
+  maxAnswerBytes,
+  type TransportAnswer,
+  type TransportOptions,
+  type TransportRequest,
+} from './transport.ts'
 import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
 
 export type ListOptions = { namespace?: string; labelSelector?: string; fieldSelector?: string; limit?: number }
 export type Page = { items: KubeObject[]; resourceVersion: string }
+/** `timeoutSeconds`: when the server ends the watch itself; `silenceMs`: how long it may be without a byte. */
+export type WatchOptions = Omit<ListOptions, 'limit'> & { resourceVersion: string; timeoutSeconds: number; silenceMs: number }
+/** `type`: ADDED, MODIFIED, DELETED, BOOKMARK, or ERROR with a Status as its object. */
+export type WatchEvent = { type: string; object: KubeObject }
 
 /** Every method throws ApiUnavailable, Forbidden, NotFound, Conflict, Rejected; `get` returns undefined instead of NotFound. */
 export type Kube = {
-  config: KubeConfig
   get(type: ResourceType, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined>
   listPages(type: ResourceType, options: ListOptions, signal: AbortSignal): AsyncIterable<Page>
+  /** What happens after a version, in order. Ends when the server ends it, and after a silence behind its head. */
+  watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent>
   create(type: ResourceType, object: object, signal: AbortSignal): Promise<KubeObject>
   /** RFC 7396. */
   mergePatch(type: ResourceType, key: ObjectKey, patch: object, options: { subresource?: string }, signal: AbortSignal): Promise<KubeObject>
@@ -30,7 +44,7 @@ export type Kube = {
   post(path: string, body: unknown, signal: AbortSignal): Promise<unknown>
   /** Throws UnsupportedKubernetes for anything older than 1.30. */
   requireVersion(signal: AbortSignal): Promise<string>
-  close(): Promise<void>
+  close(): void
 }
 
 /** Pages are small, so that a list of thousands of pods is never held as one text. */
@@ -38,6 +52,7 @@ const pageSize = 100
 /** A page is held as bytes, as text and as objects at once. One that is larger is asked for again with half as many objects. */
 const maxPageBytes = 2 * 1024 * 1024
 const oldestMinor = 30
+const maxRefusalBytes = 64 * 1024
 
 /** A busy server says when to come again: so often, and for so long, as one call may take; then the caller's own backoff follows. */
 const maxAttempts = 5
@@ -97,7 +112,6 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
   }
 
   return {
-    config,
     async get(type, key, signal) {
       try {
         return (await ask('GET', pathOf(type, key), signal)) as KubeObject
@@ -122,6 +136,28 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
         }
         next = list.metadata.continue === '' ? undefined : list.metadata.continue
         yield { items: list.items ?? [], resourceVersion: list.metadata.resourceVersion }
+      }
+    },
+    async *watch(type, { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, silenceMs }, signal) {
+      const query = new URLSearchParams({
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        resourceVersion,
+        timeoutSeconds: String(timeoutSeconds),
+      })
+      if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
+      if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
+      const what = `watching ${type.plural}`
+      const path = pathOf(type, namespace === undefined ? {} : { namespace })
+      const response = await transport.open(`${path}?${query.toString()}`, silenceMs, signal)
+      try {
+        const status = response.statusCode ?? 0
+        if (status !== 200) throw faultOf(status, (await readText(response, maxRefusalBytes)) ?? '', what)
+        for await (const line of linesOf(response, maxAnswerBytes)) yield parse(line, what) as WatchEvent
+      } catch (error) {
+        signal.throwIfAborted()
+        if (error instanceof Silence) return
+        throw error instanceof Fault ? error : new Fault('ApiUnavailable', `${what}: ${causeOf(error)}`, { cause: error })
       }
     },
     create: async (type, object, signal) => {

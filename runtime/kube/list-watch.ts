@@ -2,12 +2,11 @@
  * Keeps somebody informed about a set of objects: lists in pages, watches from there, lists again when the watch cannot go on. Each
  * object is projected at once, so that only what is needed is ever kept.
  */
-import { Watch } from '@kubernetes/client-node'
 import { backoffMs, type Clock } from '../clock.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { Kube } from './client.ts'
-import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
+import type { KubeObject, ObjectKey, ResourceType } from './types.ts'
 
 export type WatchedSet<Item> = {
   type: ResourceType
@@ -33,7 +32,7 @@ const watchSeconds = { least: 300, spread: 300 }
  * The server sends a bookmark each minute, so when two have failed to come most likely nobody is at the other end; with an old etcd none come
  * while nothing happens. Either way the watch goes on from where it is, over a new connection.
  */
-const silenceMs = 150_000
+const usualSilenceMs = 150_000
 const firstRetryMs = 500
 /** With so many failures in a row nobody knows what is wrong, and the place may be. */
 const mostFromOnePlace = 5
@@ -147,65 +146,15 @@ type Place = { version: string | undefined }
 
 /** Watches until the server ends it; `place` moves with each event. Throws Conflict when its version is gone. */
 async function watchOnce<Item>(
-  deps: ListWatchDeps,
+  { kube, clock, silenceMs = usualSilenceMs }: ListWatchDeps,
   set: WatchedSet<Item>,
   teller: Teller,
   place: Place,
   signal: AbortSignal,
 ): Promise<void> {
-  const watch = new Watch(deps.kube.config)
-  // The client would end a healthy watch on which nothing happens for 30 s.
-  Object.assign(watch, { requestTimeoutMs: deps.silenceMs ?? silenceMs })
-  const query: Record<string, string | number | boolean> = {
-    resourceVersion: place.version ?? '',
-    allowWatchBookmarks: true,
-    timeoutSeconds: Math.round(watchSeconds.least + watchSeconds.spread * deps.clock.random()),
-  }
-  if (set.labelSelector !== undefined) query['labelSelector'] = set.labelSelector
-  if (set.fieldSelector !== undefined) query['fieldSelector'] = set.fieldSelector
-  let failure: Fault | undefined
-  let answered = false
-  const ending = new AbortController()
-  const end = Promise.withResolvers<void>()
-  const taken = (phase: string, object: KubeObject): void => {
-    try {
-      place.version = takeEvent(phase, object, teller) ?? place.version
-    } catch (error) {
-      // The client swallows what its callback throws.
-      failure = asFault(error)
-      ending.abort(failure)
-    }
-  }
-  const done = (error: unknown): void => {
-    if (failure !== undefined) end.reject(failure)
-    else if (error === null || error === undefined || (answered && isSilence(error))) end.resolve()
-    else end.reject(watchFault(error, set))
-  }
-  // The client hands its controller over only once there is an answer, and a server that hangs gives none.
-  const leave = (): void => end.resolve()
-  signal.addEventListener('abort', leave, { once: true })
-  try {
-    const path = pathOf(set.type, set.namespace === undefined ? {} : { namespace: set.namespace })
-    const starting = watch.watch(path, query, taken, done)
-    starting.then(
-      (started) => {
-        answered = true
-        if (signal.aborted || ending.signal.aborted) started.abort()
-        else AbortSignal.any([signal, ending.signal]).addEventListener('abort', () => started.abort(), { once: true })
-      },
-      (error: unknown) => end.reject(watchFault(error, set)),
-    )
-    await end.promise
-  } finally {
-    signal.removeEventListener('abort', leave)
-    ending.abort(new Error('the watch has ended'))
-  }
-  signal.throwIfAborted()
-}
-
-/** What the client says when nothing has come for as long as it was told to wait. */
-function isSilence(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'TimeoutError'
+  const timeoutSeconds = Math.round(watchSeconds.least + watchSeconds.spread * clock.random())
+  const events = kube.watch(set.type, { ...set, resourceVersion: place.version ?? '', timeoutSeconds, silenceMs }, signal)
+  for await (const { type, object } of events) place.version = takeEvent(type, object, teller) ?? place.version
 }
 
 /** Returns the version that the event brings. Throws Conflict for an expired version, ApiUnavailable for any other error event. */
@@ -217,11 +166,4 @@ function takeEvent(phase: string, object: KubeObject, teller: Teller): string | 
   if (phase === 'ADDED' || phase === 'MODIFIED') teller.upsert(object)
   if (phase === 'DELETED') teller.remove(object)
   return object.metadata.resourceVersion
-}
-
-function watchFault(error: unknown, { type }: { type: ResourceType }): Fault {
-  const status = typeof error === 'object' && error !== null && 'statusCode' in error ? Number(error.statusCode) : 0
-  const message = error instanceof Error ? error.message : String(error)
-  const reason = status === 403 || status === 401 ? 'Forbidden' : status === 410 ? 'Conflict' : 'ApiUnavailable'
-  return new Fault(reason, `watching ${type.plural}: ${message}`, { cause: error })
 }

@@ -3,14 +3,21 @@
  * when they change, because a pod's token is replaced every hour.
  */
 import type { KubeConfig } from '@kubernetes/client-node'
-import { Agent, fetch } from 'undici'
+import * as http from 'node:http'
+import * as https from 'node:https'
 import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
+import { type CallOptions, causeOf, readText, startCall } from '../http/client.ts'
 
 export type Transport = {
   /** Throws ApiUnavailable when there is no answer, AnswerTooLarge when its body is beyond the bound. */
   send(request: TransportRequest, signal: AbortSignal): Promise<TransportAnswer>
-  close(): Promise<void>
+  /**
+   * Begins a GET whose answer may go on for as long as `idleMs` are never without a byte, over a connection of its own. Throws ApiUnavailable
+   * when there is no answer; its body throws what the network says, and `Silence`.
+   */
+  open(path: string, idleMs: number, signal: AbortSignal): Promise<http.IncomingMessage>
+  close(): void
 }
 
 /** `retryAfterMs`: when the server wants to be asked again, where it says so in seconds. */
@@ -27,90 +34,82 @@ export class AnswerTooLarge extends Fault {
 }
 
 const timeoutMs = 30_000
+/** An API server keeps idle connections for 90 s. */
+const idleConnectionMs = 30_000
+const maxHeaderBytes = 64 * 1024
 /** etcd takes 1.5 MiB for an object, which a pod as JSON may exceed several times. */
-const maxAnswerBytes = 32 * 1024 * 1024
+export const maxAnswerBytes = 32 * 1024 * 1024
 /** client-node itself reads a token file again after a minute. */
 const credentialsForMs = 30_000
 
-type Credentials = { agent: Agent; authorization: string | undefined; text: string; untilMs: number }
+/** What of a call says who is asked and who asks; connections are shared by calls that agree in it. */
+type Credentials = Pick<https.RequestOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername' | 'auth'> & { headers?: Headers }
+type Headers = Record<string, string>
 
 /** `connections`: to the API server, at most. */
 export type TransportOptions = { clock: Clock; userAgent: string; connections?: number }
 
 export function createTransport(config: KubeConfig, { clock, userAgent, connections = 32 }: TransportOptions): Transport {
-  const server = config.getCurrentCluster()?.server
+  const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
   if (server === undefined) throw new Fault('InvalidConfiguration', 'the kubeconfig names no cluster')
-  let known: Credentials | undefined
+  const { Agent } = server.startsWith('https:') ? https : http
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: idleConnectionMs })
+  const agentOfOpen = new Agent({ keepAlive: false })
+  let known: { credentials: Credentials; untilMs: number } | undefined
 
   const credentials = async (): Promise<Credentials> => {
-    if (known !== undefined && clock.monotonicMs() < known.untilMs) return known
-    const options: { headers?: Record<string, string>; ca?: unknown; cert?: unknown; key?: unknown; rejectUnauthorized?: boolean } = {}
+    if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.credentials
+    const options: Credentials & { agent?: unknown } = {}
     await config.applyToHTTPSOptions(options as Parameters<KubeConfig['applyToHTTPSOptions']>[0])
-    const { ca, cert, key, rejectUnauthorized, headers } = options
-    const connect = { ca, cert, key, rejectUnauthorized } as ConstructorParameters<typeof Agent>[0] extends { connect?: infer C }
-      ? C
-      : never
-    const text = JSON.stringify([ca, cert, key, rejectUnauthorized], (_name, value: unknown) =>
-      Buffer.isBuffer(value) ? value.toString('base64') : value,
-    )
-    const same = known?.text === text ? known.agent : undefined
-    const agent = same ?? new Agent({ connect, keepAliveTimeout: 30_000, connections, maxHeaderSize: 64 * 1024 })
-    if (same === undefined) void known?.agent.close()
-    known = { agent, authorization: headers?.['Authorization'], text, untilMs: clock.monotonicMs() + credentialsForMs }
-    return known
+    // Its agent belongs to the authorities of the first call.
+    const { agent: _, ...own } = options
+    known = { credentials: own, untilMs: clock.monotonicMs() + credentialsForMs }
+    return own
+  }
+  const begin = async (
+    path: string,
+    { headers: own = {}, ...options }: Omit<CallOptions, 'headers'> & { headers?: Headers },
+    signal: AbortSignal,
+  ) => {
+    const { headers, ...who } = await credentials()
+    const all = { ...headers, accept: 'application/json', 'user-agent': userAgent, ...own }
+    return { url: server + path, options: { ...who, ...options, headers: all, maxHeaderSize: maxHeaderBytes, signal } }
+  }
+  const faultOf = (what: string, error: unknown, signal: AbortSignal, late?: string): Fault => {
+    signal.throwIfAborted()
+    return error instanceof Fault ? error : new Fault('ApiUnavailable', `${what}: ${late ?? causeOf(error)}`, { cause: error })
   }
 
   return {
-    async send({ method, path, body, contentType, maxAnswerBytes: maxBytes = maxAnswerBytes }, signal) {
+    async send({ method, path, body, contentType = 'application/json', maxAnswerBytes: maxBytes = maxAnswerBytes }, signal) {
       const stop = deadline(timeoutMs, signal)
+      const what = `${method} ${path}`
       try {
-        const { agent, authorization } = await credentials()
-        const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent }
-        if (authorization !== undefined) headers['authorization'] = authorization
-        if (body !== undefined) headers['content-type'] = contentType ?? 'application/json'
-        const response = await fetch(server.replace(/\/+$/, '') + path, {
-          method,
-          headers,
-          dispatcher: agent,
-          signal: stop,
-          redirect: 'error',
-          ...(body === undefined ? {} : { body }),
-        })
-        const text = await readText(response.body as AsyncIterable<Uint8Array> | null, maxBytes, `${method} ${path}`)
-        return { status: response.status, text, retryAfterMs: secondsToMs(response.headers.get('retry-after')) }
+        const headers = body === undefined ? {} : { 'content-type': contentType }
+        const { url, options } = await begin(path, { method, agent, headers }, stop)
+        const response = await startCall(url, options, body).answered
+        const text = await readText(response, maxBytes)
+        if (text === undefined) throw new AnswerTooLarge(what, maxBytes)
+        return { status: response.statusCode ?? 0, text, retryAfterMs: secondsToMs(response.headers['retry-after']) }
       } catch (error) {
-        signal.throwIfAborted()
-        if (error instanceof Fault) throw error
-        const why = stop.aborted ? `no answer within ${timeoutMs / 1000} s` : causeOf(error)
-        throw new Fault('ApiUnavailable', `${method} ${path}: ${why}`, { cause: error })
+        throw faultOf(what, error, signal, stop.aborted ? `no answer within ${timeoutMs / 1000} s` : undefined)
       }
     },
-    async close() {
-      await known?.agent.close()
+    async open(path, idleMs, signal) {
+      try {
+        const { url, options } = await begin(path, { method: 'GET', agent: agentOfOpen }, signal)
+        return await startCall(url, { ...options, idleMs }).answered
+      } catch (error) {
+        throw faultOf(`GET ${path}`, error, signal)
+      }
+    },
+    close() {
+      agent.destroy()
+      agentOfOpen.destroy()
     },
   }
 }
 
-function secondsToMs(header: string | null): number | undefined {
-  return header !== null && /^[0-9]{1,6}$/.test(header) ? Number(header) * 1000 : undefined
-}
-
-async function readText(body: AsyncIterable<Uint8Array> | null, maxBytes: number, what: string): Promise<string> {
-  if (body === null) return ''
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > maxBytes) throw new AnswerTooLarge(what, maxBytes)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-/** undici wraps what happened: the word is in the cause. */
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const cause: unknown = error.cause
-  if (cause instanceof Error) return 'code' in cause && typeof cause.code === 'string' ? `${cause.code} ${cause.message}` : cause.message
-  return error.message
+function secondsToMs(header: string | undefined): number | undefined {
+  return header !== undefined && /^[0-9]{1,6}$/.test(header) ? Number(header) * 1000 : undefined
 }

@@ -2,6 +2,7 @@
  * The two programs of the images: each is one file that starts by itself.
  */
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { firstLineOf } from '../support/controller-process.ts'
@@ -18,6 +19,11 @@ function run(file: string): Promise<{ code: number; stderr: string }> {
 
 void t.test('controller and agent bundle into one file each, and say in one line what they miss', { timeout: 120_000 }, async (t) => {
   t.match(await run(path.join(root, 'scripts/bundle.ts')), { code: 0 })
+  for (const program of ['controller.js', 'agent.js']) {
+    const text = readFileSync(path.join(root, 'build', program), 'utf8')
+    t.notMatch(text, /llhttp|UND_ERR_/, `${program} holds no undici`)
+    t.notMatch(text, /SocksClientError|oauth4webapi|JSONPath\.prototype/, `${program} holds none of the other ways of a kubeconfig`)
+  }
   t.match(await run(path.join(root, 'build/controller.js')), {
     code: 2,
     stderr: /^cluster-sync controller: environment variable CLUSTER_SYNC_SETTINGS is missing.*\n$/,

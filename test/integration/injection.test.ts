@@ -127,7 +127,7 @@ async function setup(t: Tap): Promise<Setup> {
     stop.abort(new Error('the test has ended'))
     await Promise.all([running, served.closed])
     await kube.delete(webhookConfigurationType, { name: configuration }, AbortSignal.timeout(30_000))
-    await kube.close()
+    kube.close()
   })
   const moveTo = async (now: Temporal.Instant): Promise<void> => {
     set(now)

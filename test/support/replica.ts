@@ -127,7 +127,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
     await events.settled()
     await gate.close()
     await gitMirrors.close()
-    await kube.close()
+    kube.close()
   })
   return { url: served.url, outcomes, syncs: () => syncs }
 }

@@ -3,6 +3,7 @@
  */
 import type { Manifest } from '../../infra/manifest.ts'
 import { systemClock } from '../../runtime/clock.ts'
+import { loadKube } from '../../runtime/kube/client.ts'
 import { createTransport } from '../../runtime/kube/transport.ts'
 import { type KubeObject, pathOf } from '../../runtime/kube/types.ts'
 import type { World } from './world.ts'
@@ -10,11 +11,11 @@ import type { World } from './world.ts'
 export type ServerSideApply = {
   /** Throws an Error with the API server's words when an object is refused. */
   apply(objects: readonly Manifest[], options?: { dryRun?: boolean }): Promise<KubeObject[]>
-  close(): Promise<void>
+  close(): void
 }
 
-export function serverSideApply({ kube: { config }, signal }: World): ServerSideApply {
-  const transport = createTransport(config, { clock: systemClock, userAgent: 'test' })
+export function serverSideApply({ plane, signal }: World): ServerSideApply {
+  const transport = createTransport(loadKube({ kubeconfig: plane.adminKubeconfig }), { clock: systemClock, userAgent: 'test' })
   const applyOne = async (object: Manifest, dryRun: boolean): Promise<KubeObject> => {
     const query = `fieldManager=test&force=true&fieldValidation=Strict${dryRun ? '&dryRun=All' : ''}`
     const body = JSON.stringify(object)

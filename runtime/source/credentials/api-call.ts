@@ -1,8 +1,12 @@
 /**
  * One call to the API of a git host: over https, to checked addresses, without following redirects, with a bounded answer.
  */
-import { isIP } from 'node:net'
-import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect, type ConnectionOptions } from 'node:tls'
+import { type CallOptions, readText, startCall } from '../../http/client.ts'
 import { jsonOrUndefined } from '../../json.ts'
 
 /** How the API is reached: as the git host is, with the same authorities, proxy and rules for addresses. */
@@ -16,30 +20,42 @@ const maxBodyBytes = 64 * 1024
 export async function postForJson(
   url: string,
   headers: Readonly<Record<string, string>>,
-  way: ApiWay,
+  { caBundle, proxy, addresses }: ApiWay,
   signal: AbortSignal,
 ): Promise<ApiAnswer> {
-  const dispatcher = dispatcherFor(way)
-  try {
-    const { statusCode, body } = await request(url, {
-      method: 'POST',
-      headers: { 'user-agent': 'cluster-sync', ...headers },
-      dispatcher,
-      signal,
-    })
-    return { status: statusCode, body: jsonOrUndefined(await readBounded(body)) }
-  } finally {
-    await dispatcher.destroy()
-  }
-}
-
-function dispatcherFor({ caBundle, proxy, addresses }: ApiWay): Dispatcher {
   const trust = caBundle === undefined ? {} : { ca: caBundle }
   const pinned = addresses === undefined ? {} : { lookup: lookupOf(addresses) }
-  if (proxy === undefined) return new Agent({ connect: { ...trust, ...pinned } })
-  const { username, password, origin } = new URL(proxy)
-  const user = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
-  return new ProxyAgent({ uri: origin, proxyTls: pinned, requestTls: trust, ...(username === '' ? {} : { token: `Basic ${user}` }) })
+  const way: CallOptions = proxy === undefined ? { ...pinned, agent: false } : await tunnel(new URL(url), new URL(proxy), pinned, signal)
+  const options = { ...trust, ...way, method: 'POST', headers: { 'user-agent': 'cluster-sync', ...headers }, signal }
+  const response = await startCall(url, options, '').answered
+  return { status: response.statusCode ?? 0, body: jsonOrUndefined((await readText(response, maxBodyBytes)) ?? '') }
+}
+
+/** A connection to the API through a proxy, which is asked by CONNECT (RFC 9110, 9.3.6). Throws what the network throws. */
+async function tunnel(
+  api: URL,
+  proxy: URL,
+  pinned: Pick<https.RequestOptions, 'lookup'>,
+  signal: AbortSignal,
+): Promise<Pick<https.RequestOptions, 'createConnection'>> {
+  const host = api.hostname.replaceAll(/^\[|\]$/g, '')
+  const target = `${api.hostname}:${api.port === '' ? '443' : api.port}`
+  const user = Buffer.from(`${decoded(proxy.username)}:${decoded(proxy.password)}`).toString('base64')
+  const headers = { host: target, ...(proxy.username === '' ? {} : { 'proxy-authorization': `Basic ${user}` }) }
+  const { request } = proxy.protocol === 'https:' ? https : http
+  const socket = await new Promise<Duplex>((resolve, reject) => {
+    const asked = request(proxy.origin, { ...pinned, method: 'CONNECT', path: target, headers, agent: false, signal })
+    asked.on('error', reject)
+    asked.on('connect', (answer, connected: Duplex) => {
+      if (answer.statusCode === 200) return resolve(connected)
+      connected.destroy()
+      return reject(new Error(`the proxy answered with ${answer.statusCode}`))
+    })
+    asked.end()
+  })
+  // An address is no name to send along (RFC 6066, 3).
+  const name = isIP(host) === 0 ? { servername: host } : {}
+  return { createConnection: (options) => connect({ ...(options as ConnectionOptions), ...name, socket }) }
 }
 
 /** As curl reads it: a percent sign that begins no code is one. */
@@ -47,24 +63,11 @@ function decoded(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (codes) => Buffer.from(codes.replaceAll('%', ''), 'hex').toString('utf8'))
 }
 
-type Answer = (error: Error | null, address: string | { address: string; family: number }[], family?: number) => void
-
 /** A name means what was found and permitted for it, so that it cannot mean another address a moment later. */
-function lookupOf(addresses: readonly string[]) {
+function lookupOf(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }))
-  return (_host: string, { all }: { all?: boolean | undefined }, answer: Answer): void => {
+  return (_host, { all }, answer) => {
     if (all === true) answer(null, found)
     else answer(null, found[0]?.address ?? '', found[0]?.family ?? 4)
   }
-}
-
-async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > maxBodyBytes) return ''
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

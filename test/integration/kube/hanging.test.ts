@@ -62,7 +62,7 @@ async function throughProxy(
   t.teardown(async () => {
     cut()
     await new Promise((resolve) => server.close(resolve))
-    await kube.close()
+    kube.close()
   })
   return {
     kube,

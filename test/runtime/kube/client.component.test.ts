@@ -40,7 +40,7 @@ async function setUp(t: Test, answers: readonly Answer[]) {
   }
   const kube = createKube(config, { clock, userAgent: 'test' })
   t.teardown(async () => {
-    await kube.close()
+    kube.close()
     server.closeAllConnections()
     server.close()
   })

@@ -1,10 +1,11 @@
 /**
- * A watch whose place the API server has forgotten, which a real one does only after minutes.
+ * Watches that a real API server rarely gives: a forgotten place, events in pieces, lines without an end, a refusal, a cut connection.
  */
 import { KubeConfig } from '@kubernetes/client-node'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import t from 'tap'
+import { Readable } from 'node:stream'
+import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { createKube } from '../../../runtime/kube/client.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
@@ -18,21 +19,22 @@ const pod = (name: string, resourceVersion: string) => ({
   metadata: { name, namespace: 'plant', uid: name, resourceVersion },
 })
 
-void t.test('what happened while nobody could be told is found by another list', { timeout: 60_000 }, async (t) => {
-  const lists = [
-    { metadata: { resourceVersion: '10' }, items: [pod('stays', '1'), pod('goes', '2')] },
-    { metadata: { resourceVersion: '20' }, items: [pod('stays', '1'), pod('comes', '15')] },
-  ]
-  const watched: (string | null)[] = []
+type Watched = { told: string[]; faults: string[]; from: (string | null)[] }
+
+/** Watches at a server that answers lists in turn, and each watch by what `answer` does with the how many-th. */
+async function watchAt(
+  t: Test,
+  lists: readonly object[],
+  answer: (response: ServerResponse, index: number) => void,
+  options: { silenceMs?: number } = {},
+): Promise<Watched> {
+  const watched: Watched = { told: [], faults: [], from: [] }
   let listed = 0
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '', 'http://127.0.0.1').searchParams
     if (query.get('watch') !== 'true') return void response.end(JSON.stringify(lists[Math.min((listed += 1), lists.length) - 1]))
-    watched.push(query.get('resourceVersion'))
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.flushHeaders()
-    const gone = { type: 'ERROR', object: { kind: 'Status', code: 410, message: 'too old resource version' } }
-    if (watched.length === 1) response.end(`${JSON.stringify(gone)}\n`)
+    const index = watched.from.push(query.get('resourceVersion')) - 1
+    answer(response, index)
     return undefined
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
@@ -41,21 +43,110 @@ void t.test('what happened while nobody could be told is found by another list',
   config.loadFromClusterAndUser({ name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true }, { name: 'u' })
   const kube = createKube(config, { clock: systemClock, userAgent: 'test' })
   const stop = new AbortController()
-  const told: string[] = []
   const running = runListWatch(
-    { kube, clock: systemClock, log: silentLog },
+    { kube, clock: systemClock, log: silentLog, longestRetryMs: 10, ...options },
     { type: podType, namespace: 'plant', project: ({ metadata }) => metadata.name },
-    { upsert: ({ name }) => told.push(`+${name}`), remove: ({ name }) => told.push(`-${name}`), synced() {} },
+    {
+      upsert: ({ name }) => watched.told.push(`+${name}`),
+      remove: ({ name }) => watched.told.push(`-${name}`),
+      synced() {},
+      failed: ({ reason, message }) => watched.faults.push(`${reason}: ${message}`),
+    },
     stop.signal,
   )
   t.teardown(async () => {
     stop.abort(new Error('stop'))
     await running
-    await kube.close()
+    kube.close()
     server.closeAllConnections()
     server.close()
   })
-  await until(() => (watched.length === 2 ? true : undefined), 'it is watched again')
-  t.same(watched, ['10', '20'], 'from the second list on')
+  return watched
+}
+
+function begin(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.flushHeaders()
+}
+
+const event = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`
+const empty = { metadata: { resourceVersion: '10' }, items: [] }
+
+void t.test('what happened while nobody could be told is found by another list', { timeout: 60_000 }, async (t) => {
+  const lists = [
+    { metadata: { resourceVersion: '10' }, items: [pod('stays', '1'), pod('goes', '2')] },
+    { metadata: { resourceVersion: '20' }, items: [pod('stays', '1'), pod('comes', '15')] },
+  ]
+  const { from, told } = await watchAt(t, lists, (response, index) => {
+    begin(response)
+    if (index === 0) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
+  })
+  await until(() => (from.length === 2 ? true : undefined), 'it is watched again')
+  t.same(from, ['10', '20'], 'from the second list on')
   t.same(told, ['+stays', '+goes', '+comes', '-goes'], 'and what has not changed is not told again')
+})
+
+void t.test('events are told in order, however the connection cuts them', { timeout: 60_000 }, async (t) => {
+  const text =
+    event('ADDED', pod('käse', '11')) + event('ADDED', pod('b', '12')) + event('BOOKMARK', pod('', '19')) + event('DELETED', pod('b', '20'))
+  const bytes = Buffer.from(text)
+  const { told, from } = await watchAt(t, [empty], (response, index) => {
+    begin(response)
+    if (index > 0) return
+    const write = (start: number): void => {
+      if (start < bytes.length) response.write(bytes.subarray(start, start + 7), () => write(start + 7))
+      else response.end()
+    }
+    write(0)
+  })
+  await until(() => (from.length === 2 ? true : undefined), 'it is watched again')
+  t.same(told, ['+käse', '+b', '-b'])
+  t.same(from, ['10', '20'], 'from the last event on')
+})
+
+void t.test('a connection that is cut, or silent, loses neither place nor events', { timeout: 60_000 }, async (t) => {
+  const { told, from, faults } = await watchAt(
+    t,
+    [empty],
+    (response, index) => {
+      begin(response)
+      if (index === 0) response.write(event('ADDED', pod('a', '11')) + '{"type":"ADD', () => response.destroy())
+      if (index === 1) response.write(event('ADDED', pod('b', '12')))
+    },
+    { silenceMs: 200 },
+  )
+  await until(() => (from.length >= 3 ? true : undefined), 'it is watched a third time')
+  t.same(told, ['+a', '+b'])
+  t.same(from.slice(0, 3), ['10', '11', '12'])
+  t.equal(faults.length, 1, 'silence is none')
+  t.match(faults[0], /^ApiUnavailable: watching pods: ECONNRESET/)
+})
+
+void t.test('a refusal is told with its reason, and what is no event starts everything anew', { timeout: 60_000 }, async (t) => {
+  const { faults, from } = await watchAt(t, [empty], (response, index) => {
+    if (index === 0) return void response.writeHead(403).end('{"kind":"Status","message":"pods is forbidden"}')
+    begin(response)
+    if (index === 1) return void response.end('none of ours\n')
+    return undefined
+  })
+  await until(() => (from.length === 3 ? true : undefined), 'it is watched a third time')
+  t.same(faults, ['Forbidden: watching pods: 403 pods is forbidden', 'ApiUnavailable: watching pods: the answer is not JSON'])
+})
+
+void t.test('a line without an end is not kept', { timeout: 60_000 }, async (t) => {
+  let sent = 0
+  const piece = Buffer.alloc(1024 * 1024, 'x')
+  const endless = function* (): Generator<Buffer> {
+    for (;;) {
+      sent += 1
+      yield piece
+    }
+  }
+  const { faults } = await watchAt(t, [empty], (response, index) => {
+    begin(response)
+    if (index === 0) Readable.from(endless()).pipe(response)
+  })
+  await until(() => (faults.length === 1 ? true : undefined), 'the watch ends')
+  t.match(faults[0], /^ApiUnavailable: watching pods: a line is longer than 33554432 bytes$/)
+  t.ok(sent < 200)
 })

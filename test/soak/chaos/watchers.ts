@@ -59,7 +59,7 @@ export function startWatchers(kubeconfig: string, direct: Kube, signal: AbortSig
     async stop() {
       stop.abort(new Error('the soak is over'))
       await Promise.all(running)
-      await kube.close()
+      kube.close()
     },
   }
 }

@@ -1,0 +1,32 @@
+/**
+ * Text that comes in lines, such as the events of a watch.
+ */
+
+/** UTF-8 without the line ends; the last one may lack its own. Throws RangeError for a line beyond the bound, as soon as it is. */
+export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
+  let held: Buffer[] = []
+  let size = 0
+  const hold = (piece: Buffer): void => {
+    size += piece.length
+    if (size > maxBytes) throw new RangeError(`a line is longer than ${maxBytes} bytes`)
+    if (piece.length > 0) held.push(piece)
+  }
+  const take = (): string => {
+    const line = Buffer.concat(held, size).toString('utf8')
+    held = []
+    size = 0
+    return line
+  }
+  for await (const chunk of chunks) {
+    let start = 0
+    for (let end = chunk.indexOf(lineEnd); end !== -1; end = chunk.indexOf(lineEnd, start)) {
+      hold(chunk.subarray(start, end))
+      yield take()
+      start = end + 1
+    }
+    hold(chunk.subarray(start))
+  }
+  if (size > 0) yield take()
+}
+
+const lineEnd = 0x0a

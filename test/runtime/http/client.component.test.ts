@@ -1,0 +1,88 @@
+/**
+ * The one HTTP client: what comes back, what is bounded, and how a call ends.
+ */
+import { once } from 'node:events'
+import { Agent, createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { causeOf, readText, startCall } from '../../../runtime/http/client.ts'
+
+async function serve(t: Test, listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+void t.test('a body is sent with its length, and the answer is told as it is', async (t) => {
+  const url = await serve(t, (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      response.writeHead(302, { location: '/elsewhere' })
+      response.end(`${request.method} ${request.headers['content-length']} ${Buffer.concat(chunks).toString()}`)
+    })
+  })
+  const response = await startCall(url, { method: 'POST' }, 'für').answered
+  t.equal(response.statusCode, 302, 'no redirect is followed')
+  t.equal(await readText(response, 100), 'POST 4 für')
+})
+
+void t.test('of a body that is too large nothing is kept, and its connection ends', async (t) => {
+  const closed = Promise.withResolvers<void>()
+  const url = await serve(t, (_request, response) => {
+    response.on('close', () => closed.resolve())
+    response.write('x'.repeat(100_000))
+  })
+  t.equal(await readText(await startCall(url, {}).answered, 1_000), undefined)
+  await closed.promise
+})
+
+void t.test('a server that says nothing is left after the silence, before its answer and within it', async (t) => {
+  const url = await serve(t, (request, response) => {
+    if (request.url === '/begins') response.write('{')
+  })
+  const told = { message: 'nothing came for 0.05 s', code: 'ETIMEDOUT' }
+  await t.rejects(startCall(`${url}/hangs`, { idleMs: 50 }).answered, told)
+  const response = await startCall(`${url}/begins`, { idleMs: 1_000 }).answered
+  await t.rejects(readText(response, 100), { message: 'nothing came for 1 s' })
+})
+
+void t.test('the signal ends a call and its answer', async (t) => {
+  const stop = new AbortController()
+  const url = await serve(t, (request, response) => {
+    if (request.url === '/begins') response.write('{')
+    else stop.abort()
+  })
+  const response = await startCall(`${url}/begins`, { signal: stop.signal }).answered
+  const reading = readText(response, 100)
+  const hanging = startCall(`${url}/hangs`, { signal: stop.signal }).answered
+  await t.rejects(hanging, { name: 'AbortError' })
+  await t.rejects(reading)
+})
+
+void t.test('an answer that is cut off is no whole one', async (t) => {
+  const url = await serve(t, (_request, response) => {
+    response.writeHead(200, { 'content-length': 10 })
+    response.write('{}', () => response.destroy())
+  })
+  await t.rejects(readText(await startCall(url, {}).answered, 100), { code: 'ECONNRESET' })
+})
+
+void t.test('a kept connection is used again, and a refused one is told in the words of the system', async (t) => {
+  const url = await serve(t, (_request, response) => response.end('{}'))
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  await readText(await startCall(url, { agent }).answered, 100)
+  // The connection is free once the end of the answer has been seen.
+  await new Promise((resolve) => setImmediate(resolve))
+  const second = startCall(url, { agent })
+  await readText(await second.answered, 100)
+  t.ok(second.request.reusedSocket)
+  const error: unknown = await startCall('http://127.0.0.1:1/', {}).answered.catch((thrown: unknown) => thrown)
+  t.match(causeOf(error), /^ECONNREFUSED /)
+})
