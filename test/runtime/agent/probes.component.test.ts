@@ -30,7 +30,9 @@ void t.test('a taken port is named', async (t) => {
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const { port } = other.address() as AddressInfo
   const deps = { health: () => ({ started: true, live: true, why: undefined }), metrics: () => '' }
-  const error: unknown = await serveProbes(deps, { port, host: '127.0.0.1' }, AbortSignal.timeout(30_000)).catch((thrown: unknown) => thrown)
+  const error: unknown = await serveProbes(deps, { port, host: '127.0.0.1' }, AbortSignal.timeout(30_000)).catch(
+    (thrown: unknown) => thrown,
+  )
   t.ok(error instanceof Fault && error.reason === 'InvalidConfiguration' && error.message.includes(String(port)))
   await new Promise((resolve) => other.close(resolve))
 })
