@@ -7,7 +7,7 @@ import path from 'node:path'
 import { systemClock } from '../clock.ts'
 import { directoryListing } from './directory-listing.ts'
 import { type Listing, readTexts } from '../collections/model/listing.ts'
-import { type PackedFiles, packListing, pathsIn } from '../collections/model/packed-files.ts'
+import { FileTable } from '../collections/model/file-table.ts'
 import { findRoots } from '../collections/model/roots.ts'
 import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../collections/rules/severities.ts'
 import { readProxies } from '../config.ts'
@@ -19,7 +19,7 @@ export type Input = {
   /** Paths are relative to the repository, or to the directory where there is none. */
   listing: Listing
   /** All that it lists. */
-  files: PackedFiles
+  files: FileTable
   /** The part of the repository that was asked for; `''` is all of it. */
   below: string
   settings: Settings
@@ -71,7 +71,7 @@ function gitPlace(folder: string): { folder: string; below: string } | undefined
 /** The roots below what was asked for, or the one that was named. Throws InvalidConfiguration when there is none. */
 export function rootsOf({ files, below }: Input, named: string | undefined): string[] {
   if (named !== undefined) return [parseRoot([below, named].filter(Boolean).join('/'))]
-  const roots = findRoots(pathsIn(files)).filter((root) => isWithin(root, below) || isWithin(below, root))
+  const roots = findRoots(files.paths()).filter((root) => isWithin(root, below) || isWithin(below, root))
   if (roots.length > 0) return roots
   throw new Fault(
     'InvalidConfiguration',
@@ -147,7 +147,7 @@ async function openRemote(repo: string, ref: string | undefined, signal: AbortSi
 }
 
 async function listed(listing: Listing, signal: AbortSignal): Promise<Pick<Input, 'listing' | 'files'>> {
-  return { listing, files: await packListing(listing, '', signal) }
+  return { listing, files: await FileTable.list(listing, '', signal) }
 }
 
 async function readSettings(listing: Listing, signal: AbortSignal): Promise<Settings> {

@@ -9,7 +9,7 @@ import { familyOf } from '../model/inheritance.ts'
 import { judgeSteps } from './check-steps.ts'
 import { type Listing, readTexts } from '../model/listing.ts'
 import { maxManifestBytes, type ParsedMode, parseMode } from '../model/manifests.ts'
-import { type PackedFiles, packListing } from '../model/packed-files.ts'
+import { FileTable } from '../model/file-table.ts'
 import { createLearner, type Judged, learned, type Memory, planSteps, rememberedFindings, type Size, type Step } from './remembered.ts'
 import type { RuleId } from '../rules/rules.ts'
 import { type Tree, treeOf } from '../model/tree.ts'
@@ -22,7 +22,7 @@ export type CheckOptions = CollectorOptions & {
   /** Files are templates: what they hold is known only once they are rendered. */
   templated?: boolean | undefined
   /** What the listing holds, where that is known. */
-  files?: PackedFiles | undefined
+  files?: FileTable | undefined
   /** Called when little is in use. */
   reclaim?: (() => void) | undefined
   /** What is remembered of the same root; this check's takes its place. */
@@ -65,7 +65,7 @@ export async function readTree(
   { root, modesInUse, coreDelivered, files }: Pick<CheckOptions, 'root' | 'modesInUse' | 'coreDelivered' | 'files'>,
   signal: AbortSignal,
 ): Promise<{ facts: TreeFacts }> {
-  const tree = treeOf(files ?? (await packListing(listing, root, signal)), root)
+  const tree = treeOf(files ?? (await FileTable.list(listing, root, signal)), root)
   const modes = await readModes(listing, tree, signal)
   const family = familyOf(tree, modes)
   const delivered = coreDelivered ?? family.byName.has('core')

@@ -20,16 +20,16 @@ export function createKeptContents(): KeptContents {
   const take = (key: string): Kept | undefined => {
     const kept = contents.get(key)
     contents.delete(key)
-    files -= kept?.files.count ?? 0
+    files -= kept?.files.length ?? 0
     return kept
   }
   return {
     take,
     set(key, kept) {
       take(key)
-      if (kept.files.count > maxFiles) return
+      if (kept.files.length > maxFiles) return
       contents.set(key, kept)
-      files += kept.files.count
+      files += kept.files.length
       for (const oldest of contents.keys()) {
         if (files <= maxFiles && contents.size <= maxContents) return
         take(oldest)

@@ -6,18 +6,7 @@ import type { CommitHash } from '../../gatewaysync/values.ts'
 import type { Placed } from '../check/read-resources.ts'
 import type { Delivery } from './coverage.ts'
 import type { Difference, Entry, Listing, VersionedListing } from '../model/listing.ts'
-import {
-  appendFile,
-  emptyFiles,
-  filesBelow,
-  hasFile,
-  inOrder,
-  mergeFiles,
-  type PackedFiles,
-  pathsIn,
-  putFile,
-  removeFile,
-} from '../model/packed-files.ts'
+import { FileTable } from '../model/file-table.ts'
 import type { Learned, Memory } from '../check/remembered.ts'
 import { unaryName } from '../model/resources.ts'
 import { findRoots, rootOf } from '../model/roots.ts'
@@ -30,7 +19,7 @@ export type DeliveredContent = {
   settings: Entry | undefined
   roots: readonly string[]
   /** The delivered files below the roots. */
-  files: PackedFiles
+  files: FileTable
   /** What is remembered of a root, and what was changed since. */
   memory(root: string): Memory
 }
@@ -94,12 +83,12 @@ function changed(kept: Kept, changes: readonly Difference[], { delivered }: Deli
   const puts = changes.filter(({ path, gone }) => !gone && delivered(path))
   if (puts.some(({ path }) => isNewRoot(rootOf(path), kept.roots))) return undefined
   const inRoots = puts.filter(({ path }) => kept.roots.some((root) => isBelow(path, root)))
-  const gone = changes.filter(({ path, gone: isGone }) => isGone && hasFile(kept.files, path))
-  const onlyContents = gone.length === 0 && inRoots.every(({ path }) => nameOf(path) !== modeManifest && hasFile(kept.files, path))
+  const gone = changes.filter(({ path, gone: isGone }) => isGone && kept.files.has(path))
+  const onlyContents = gone.length === 0 && inRoots.every(({ path }) => nameOf(path) !== modeManifest && kept.files.has(path))
   const files = changedFiles(kept.files, gone, inRoots)
   return {
     settings: settingsAfter(kept, changes),
-    roots: gone.length === 0 ? kept.roots : findRoots(pathsIn(files)),
+    roots: gone.length === 0 ? kept.roots : findRoots(files.paths()),
     files,
     memory: (root) => ({
       learned: kept.learned.get(root),
@@ -121,30 +110,29 @@ function settingsAfter(kept: Kept, changes: readonly Difference[]): Entry | unde
 }
 
 /** In place where that is quicker than a new list. */
-function changedFiles(files: PackedFiles, gone: readonly Difference[], puts: readonly Difference[]): PackedFiles {
+function changedFiles(files: FileTable, gone: readonly Difference[], puts: readonly Difference[]): FileTable {
   if (gone.length + puts.length <= maxChangesInPlace) {
-    for (const { path } of gone) removeFile(files, path)
-    for (const { path, id } of puts) putFile(files, entryOf(path, id))
+    for (const { path } of gone) files.remove(path)
+    for (const { path, id } of puts) files.put(entryOf(path, id))
     return files
   }
-  return mergeFiles(
-    files,
+  return files.merged(
     gone.map(({ path }) => path),
     puts.map(({ path, id }) => entryOf(path, id)),
   )
 }
 
 /** The resource in a folder of a root, where nothing above makes the folder part of another. */
-function resourceAt(files: PackedFiles, folder: string, root: string): Placed | undefined {
+function resourceAt(files: FileTable, folder: string, root: string): Placed | undefined {
   const inside = root === '' ? '' : `${root}/`
-  const holds = (above: string, name: string): boolean => hasFile(files, `${inside}${above}/${name}`)
+  const holds = (above: string, name: string): boolean => files.has(`${inside}${above}/${name}`)
   if (!holds(folder, manifestName) && !holds(folder, unaryManifestName)) return undefined
   const segments = folder.split('/')
   for (let depth = 3; depth < segments.length; depth += 1) {
     const above = segments.slice(0, depth).join('/')
     if (holds(above, manifestName) || (segments[depth] === unaryName && holds(above, unaryManifestName))) return undefined
   }
-  for (const collection of buildTree(filesBelow(files, `${inside}${folder}`), root).collections) {
+  for (const collection of buildTree(files.entriesBelow(`${inside}${folder}`), root).collections) {
     const resource = collection.resources.find((each) => each.folder === folder)
     if (resource !== undefined) return { collection, resource }
   }
@@ -175,16 +163,16 @@ async function listContent(
   roots: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<DeliveredContent> {
-  const files = emptyFiles()
+  const files = new FileTable()
   if (roots.size > 0) {
     for await (const batch of listing.list(signal)) {
-      for (const entry of batch) if (isBelowAny(entry.path, roots) && delivered(entry.path)) appendFile(files, entry)
+      for (const entry of batch) if (isBelowAny(entry.path, roots) && delivered(entry.path)) files.append(entry)
     }
   }
   return {
     settings,
     roots: [...roots].toSorted(),
-    files: inOrder(files),
+    files: files.sorted(),
     memory: () => ({ learned: undefined, touched: new Set(), remade: new Set(), resourceAt: undefined }),
   }
 }

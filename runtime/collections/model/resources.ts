@@ -3,7 +3,7 @@
  * objects, tens of thousands of them would outlive the collector's quick passes and stay until its next long one.
  */
 import type { Entry } from './listing.ts'
-import { entryAt, type PackedFiles, pathAt, pathEndOf, startOf } from './packed-files.ts'
+import { FileTable } from './file-table.ts'
 
 export type Resource = {
   /** `<module>/<type>[/<name>...]` with decoded names; a unary resource ends in `/_unary`. */
@@ -34,16 +34,15 @@ export type ResourceList = Resources & { add(module: string, type: string, place
 
 const kinds = ['singleton', 'named', 'unary'] as const
 export const unaryName = '_unary'
-const slash = 0x2f
 
 /** Resources in the order in which they are added; `offset` bytes of each path lead to the root. */
-export function createResources(files: PackedFiles, offset: number): ResourceList {
+export function createResources(files: FileTable, offset: number): ResourceList {
   let places = new Int32Array(0)
   let length = 0
   // Resources of one type follow each other.
   const types: { module: string; type: string; from: number }[] = []
   const make = (index: number, { module, type }: { module: string; type: string }): Resource =>
-    new ListedResource(files, offset, module, type, places, 4 * index)
+    new ListedResource({ files, offset }, { module, type }, places, 4 * index)
   const list: ResourceList = {
     get length() {
       return length
@@ -77,7 +76,7 @@ export function createResources(files: PackedFiles, offset: number): ResourceLis
   return list
 }
 
-export const noResources: Resources = createResources({ bytes: Buffer.from(new ArrayBuffer(0)), ends: new Int32Array(0), count: 0 }, 0)
+export const noResources: Resources = createResources(new FileTable(), 0)
 
 /** Names with `%` are form-encoded; one that cannot be decoded stands for itself. */
 export function decodeName(name: string): string {
@@ -98,7 +97,7 @@ export function isPlaceholder(path: string): boolean {
 class ListedResource implements Resource {
   readonly module: string
   readonly type: string
-  readonly #list: PackedFiles
+  readonly #list: FileTable
   readonly #offset: number
   readonly #places: Int32Array
   readonly #at: number
@@ -107,8 +106,13 @@ class ListedResource implements Resource {
   #manifest: Entry | undefined
   #files: readonly Entry[] | undefined
 
-  constructor(list: PackedFiles, offset: number, module: string, type: string, places: Int32Array, at: number) {
-    this.#list = list
+  constructor(
+    { files, offset }: { files: FileTable; offset: number },
+    { module, type }: { module: string; type: string },
+    places: Int32Array,
+    at: number,
+  ) {
+    this.#list = files
     this.#offset = offset
     this.module = module
     this.type = type
@@ -126,10 +130,8 @@ class ListedResource implements Resource {
 
   get folder(): string {
     if (this.#folder === undefined) {
-      const { bytes } = this.#list
       const manifest = this.#manifestIndex
-      const end = bytes.lastIndexOf(slash, pathEndOf(this.#list, manifest) - 1)
-      this.#folder = bytes.toString('utf8', startOf(this.#list, manifest) + this.#offset, end)
+      this.#folder = this.#list.part(manifest, this.#offset, this.#list.lastSlash(manifest))
     }
     return this.#folder
   }
@@ -140,7 +142,7 @@ class ListedResource implements Resource {
   }
 
   get manifest(): Entry {
-    this.#manifest ??= entryAt(this.#list, this.#manifestIndex)
+    this.#manifest ??= this.#list.entry(this.#manifestIndex)
     return this.#manifest
   }
 
@@ -163,13 +165,13 @@ function keyOf(folder: string, kind: Resource['kind']): string {
   return kind === 'unary' ? `${key}/${unaryName}` : key
 }
 
-function filesOf(list: PackedFiles, { start, end, manifest, kind }: Place): Entry[] {
+function filesOf(list: FileTable, { start, end, manifest, kind }: Place): Entry[] {
   const files: Entry[] = []
-  const own = pathAt(list, manifest)
+  const own = list.path(manifest)
   const folder = own.lastIndexOf('/') + 1
   for (let index = start; index < end; index += 1) {
     if (index === manifest) continue
-    const entry = entryAt(list, index)
+    const entry = list.entry(index)
     if (isPlaceholder(entry.path) || (kind === 'unary' && entry.path.includes('/', folder))) continue
     files.push(entry)
   }

@@ -3,7 +3,7 @@
  * Pure.
  */
 import type { Entry } from './listing.ts'
-import { entriesIn, entryAt, type PackedFiles, packFiles, pathAt, pathEndOf, rangeBelow, startOf } from './packed-files.ts'
+import { FileTable } from './file-table.ts'
 import { createResources, isPlaceholder, type ResourceList, type Resources, unaryName } from './resources.ts'
 
 /** Files that belong to no resource: `data` stands where a resource's files would, `loose` anywhere else. */
@@ -33,26 +33,24 @@ export const modeManifest = 'config-mode.json'
 export const manifestName = 'resource.json'
 export const unaryManifestName = 'unary-resource.json'
 
-const slash = 0x2f
-
 /**
  * A folder is a run of the sorted files: those from `start` to before `end`, whose paths are the same up to `offset` bytes. Nothing is
  * built for it, so that a large repository costs no more than its list of files.
  */
-type Folder = { files: PackedFiles; start: number; end: number; offset: number }
+type Folder = { files: FileTable; start: number; end: number; offset: number }
 
 /** Builds the tree of the files below `root` (`''` is the top); the order of the entries does not matter. */
 export function buildTree(entries: Iterable<Entry>, root: string): Tree {
-  return treeOf(packFiles(entries), root)
+  return treeOf(FileTable.of(entries), root)
 }
 
-/** The same from a list that is packed already; the tree looks into it and is of use only until it changes. */
-export function treeOf(files: PackedFiles, root: string): Tree {
+/** The same from a table; the tree looks into it and is of use only until it changes. */
+export function treeOf(files: FileTable, root: string): Tree {
   const offset = root === '' ? 0 : Buffer.byteLength(root) + 1
-  const top: Folder = { files, ...rangeBelow(files, root), offset }
+  const top: Folder = { files, ...files.rangeBelow(root), offset }
   const tree: Tree = { collections: [], loose: [], ignored: [], skipped: [] }
   for (const index of filesOf(top)) {
-    const file = entryAt(files, index)
+    const file = files.entry(index)
     if (isPlaceholder(file.path) || isLeftover(nameOf(file.path))) tree.ignored.push(file)
     else tree.loose.push(file)
   }
@@ -114,8 +112,7 @@ function walk(place: Place, depth: number, folder: Folder): void {
 
 /** Relative to the root, from the path of a file in it. */
 function folderOf({ files, start, offset }: Folder, rootOffset: number): string {
-  const first = startOf(files, start)
-  return files.bytes.toString('utf8', first + rootOffset, first + offset - 1)
+  return files.part(start, rootOffset, offset - 1)
 }
 
 /** Every path of a tree, in no particular order. */
@@ -144,9 +141,9 @@ function withoutPlaceholders(tree: Tree, files: readonly Entry[]): Entry[] {
   return files.filter(({ path }) => !isPlaceholder(path))
 }
 
-function ignorePlaceholders(tree: Tree, files: PackedFiles, start: number, end: number): void {
+function ignorePlaceholders(tree: Tree, files: FileTable, start: number, end: number): void {
   for (let index = start; index < end; index += 1) {
-    if (isPlaceholder(pathAt(files, index))) tree.ignored.push(entryAt(files, index))
+    if (isPlaceholder(files.path(index))) tree.ignored.push(files.entry(index))
   }
 }
 
@@ -163,53 +160,34 @@ function isSkipped(name: string): boolean {
 /** The files that stand directly in a folder. */
 function filesOf({ files, start, end, offset }: Folder): number[] {
   const found: number[] = []
-  for (let index = start; index < end; index += 1) if (slashIn(files, index, offset) < 0) found.push(index)
+  for (let index = start; index < end; index += 1) if (files.slashAfter(index, offset) < 0) found.push(index)
   return found
 }
 
 function* foldersOf({ files, start, end, offset }: Folder): Generator<[string, Folder]> {
   for (let index = start; index < end;) {
-    const at = slashIn(files, index, offset)
+    const at = files.slashAfter(index, offset)
     if (at < 0) {
       index += 1
       continue
     }
-    const first = startOf(files, index)
-    const below = at - first + 1
+    const below = at + 1
     let next = index + 1
-    while (next < end && isSame(files, index, next, offset, below)) next += 1
-    yield [files.bytes.toString('utf8', first + offset, at), { files, start: index, end: next, offset: below }]
+    while (next < end && files.isSamePart(index, next, offset, below)) next += 1
+    yield [files.part(index, offset, at), { files, start: index, end: next, offset: below }]
     index = next
   }
 }
 
-/** Where the first slash of a path after `offset` bytes is; -1: nowhere. */
-function slashIn(files: PackedFiles, index: number, offset: number): number {
-  const { bytes } = files
-  const end = pathEndOf(files, index)
-  for (let at = startOf(files, index) + offset; at < end; at += 1) if (bytes[at] === slash) return at
-  return -1
-}
-
-/** Whether two paths are the same from one offset to before the other. */
-function isSame(files: PackedFiles, a: number, b: number, from: number, to: number): boolean {
-  const { bytes } = files
-  const [first, second] = [startOf(files, a), startOf(files, b)]
-  if (second + to > pathEndOf(files, b)) return false
-  for (let at = from; at < to; at += 1) if (bytes[first + at] !== bytes[second + at]) return false
-  return true
-}
-
 /** Whether a file directly in the folder has this name, which is ASCII. */
 function isNamed({ files, offset }: Folder, index: number, name: string): boolean {
-  const start = startOf(files, index) + offset
-  return pathEndOf(files, index) - start === name.length && files.bytes.toString('latin1', start, start + name.length) === name
+  return files.isRest(index, offset, name)
 }
 
-function entriesAt(files: PackedFiles, indexes: readonly number[]): Entry[] {
-  return indexes.map((index) => entryAt(files, index))
+function entriesAt(files: FileTable, indexes: readonly number[]): Entry[] {
+  return indexes.map((index) => files.entry(index))
 }
 
 function collect({ files, start, end }: Folder, into: Entry[]): void {
-  for (const entry of entriesIn(files, start, end)) into.push(entry)
+  for (const entry of files.entries(start, end)) into.push(entry)
 }

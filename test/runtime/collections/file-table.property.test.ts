@@ -1,16 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Entry } from '../../../runtime/collections/model/listing.ts'
-import {
-  byPath,
-  filesBelow,
-  hasFile,
-  mergeFiles,
-  packFiles,
-  putFile,
-  removeFile,
-  unpackFiles,
-} from '../../../runtime/collections/model/packed-files.ts'
+import { FileTable } from '../../../runtime/collections/model/file-table.ts'
 
 const name = fc.constantFrom('a', 'ab', 'a b', 'é', '\u{1F600}', 'x\ny', 'b')
 const path = fc.array(name, { minLength: 2, maxLength: 4 }).map((names) => names.join('/'))
@@ -19,10 +10,11 @@ const id = fc.option(
   { nil: undefined },
 )
 const entry = fc.tuple(path, id).map(([path, id]): Entry => (id === undefined ? { path } : { path, id }))
+const byPath = (a: Entry, b: Entry): number => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)
 const sameAs = (files: readonly Entry[], wanted: readonly Entry[]): boolean =>
   JSON.stringify(files.toSorted(byPath)) === JSON.stringify(wanted.toSorted(byPath))
 
-void t.test('whatever is put and removed, the list and each folder hold what a map would', async (t) => {
+void t.test('whatever is put and removed, the list and each folder hold what a map would', async () => {
   const change = fc.oneof(
     entry.map((put) => ({ put, path: put.path })),
     path.map((path) => ({ put: undefined, path })),
@@ -33,25 +25,25 @@ void t.test('whatever is put and removed, the list and each folder hold what a m
       fc.array(change, { maxLength: 20 }),
       (start, changes) => {
         const wanted = new Map(start.map((each) => [each.path, each]))
-        const files = packFiles(start.toSorted(byPath))
+        const files = FileTable.of(start.toSorted(byPath))
         for (const { put, path } of changes) {
           if (put === undefined) {
             wanted.delete(path)
-            removeFile(files, path)
+            files.remove(path)
           } else {
             wanted.set(path, put)
-            putFile(files, put)
+            files.put(put)
           }
         }
         const all = [...wanted.values()]
         const folders = new Set(all.flatMap(({ path }) => path.split('/').map((_, end, names) => names.slice(0, end + 1).join('/'))))
         return (
-          files.count === all.length &&
-          sameAs(unpackFiles(files), all) &&
-          all.every(({ path }) => hasFile(files, path)) &&
+          files.length === all.length &&
+          sameAs(files.entries(), all) &&
+          all.every(({ path }) => files.has(path)) &&
           [...folders].every((folder) =>
             sameAs(
-              filesBelow(files, folder),
+              files.entriesBelow(folder),
               all.filter(({ path }) => path.startsWith(`${folder}/`)),
             ),
           )
@@ -60,17 +52,16 @@ void t.test('whatever is put and removed, the list and each folder hold what a m
     ),
     { numRuns: 500 },
   )
-  t.pass()
 })
 
 void t.test('the list grows beyond its room', async (t) => {
-  const files = packFiles([])
+  const files = FileTable.of([])
   const entries = Array.from({ length: 3_000 }, (_, index) => ({ path: `folder ${index % 7}/file ${index}`, id: 'a'.repeat(40) }))
-  for (const each of entries) putFile(files, each)
-  t.ok(sameAs(unpackFiles(files), entries))
+  for (const each of entries) files.put(each)
+  t.ok(sameAs(files.entries(), entries))
 })
 
-void t.test('many changes at once give the list that one by one they would', async (t) => {
+void t.test('many changes at once give the list that one by one they would', async () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(entry, { selector: ({ path }) => path, maxLength: 12 }),
@@ -80,12 +71,11 @@ void t.test('many changes at once give the list that one by one they would', asy
         const marked = changes.map((change) => ({ change, gone: isGone.next().value }))
         const gone = marked.filter((each) => each.gone).map(({ change: { path } }) => path)
         const puts = marked.filter((each) => !each.gone).map(({ change }) => change)
-        const one = packFiles(start)
-        for (const path of gone) removeFile(one, path)
-        for (const put of puts) putFile(one, put)
-        return JSON.stringify(unpackFiles(mergeFiles(packFiles(start), gone, puts))) === JSON.stringify(unpackFiles(one))
+        const one = FileTable.of(start)
+        for (const path of gone) one.remove(path)
+        for (const put of puts) one.put(put)
+        return JSON.stringify(FileTable.of(start).merged(gone, puts).entries()) === JSON.stringify(one.entries())
       },
     ),
   )
-  t.pass()
 })
