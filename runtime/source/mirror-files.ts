@@ -15,11 +15,13 @@ import {
   createFolder,
   incomingRef,
   isOwnFailure,
+  isThoroughDue,
   keepRef,
   type ObjectFormat,
   openFolder,
   repack,
   replaceFolder,
+  sizeOfFolder,
   sweep,
   writeConfig,
 } from './mirror-folder.ts'
@@ -106,6 +108,8 @@ export function openMirrorFiles({
   /** Commits seen to be there since anything was last taken away: each answer of delivery asks, and looking is a process of git. */
   const present = new Set<CommitHash>()
   let takenAway = 0
+  /** What the mirror took after its last thorough clean-up; 0 where this process has made none. */
+  let thoroughBytes = 0
   const { url } = remote
 
   /** Called before and after something is taken away: what was seen meanwhile may be gone. */
@@ -226,10 +230,11 @@ export function openMirrorFiles({
     return id === '' ? format : id.length === 64 ? 'sha256' : 'sha1'
   }
 
-  const tidyNow = async (signal: AbortSignal): Promise<void> => {
+  const tidyNow = async (signal: AbortSignal, thorough = isThoroughDue(sizeOfFolder(folder), thoroughBytes)): Promise<void> => {
     forgetPresent()
     try {
-      await repack((args, own, input) => local(folder, args, own, input), keptCommits(), signal)
+      await repack((args, own, input) => local(folder, args, own, input), { kept: keptCommits(), thorough }, signal)
+      if (thorough) thoroughBytes = sizeOfFolder(folder)
     } catch (error) {
       if (signal.aborted) throw error
       sweep(folder)
@@ -315,7 +320,7 @@ export function openMirrorFiles({
       if (pending > 0 || state === 'doubted') return false
       await exclusively(async () => {
         await prepare(stop)
-        if (state === 'sound') await tidyNow(stop)
+        if (state === 'sound') await tidyNow(stop, true)
       })
       return true
     },

@@ -162,16 +162,37 @@ export function sizeOfFolder(folder: string): number {
 /** Of `stat`. */
 const blockBytes = 512
 
-/** Makes the packs one; what no ref of the kept commits needs goes. `kept` undefined: all refs stay. */
+/** A mirror of this size is made one pack in 50 ms; one of 20,000 files takes 2 s, for which a push would have to wait. */
+const smallBytes = 4 * 1024 * 1024
+/** Of what nobody needs any more, in a mirror of any size; the volume asks for it back where it is short of room. */
+const harmlessBytes = 32 * 1024 * 1024
+
+/**
+ * Whether a clean-up should be a thorough one: where it takes no time, and when what was fetched since the last one may be more than what
+ * is needed. `lastBytes`: what the mirror took after that; 0 where it is not known.
+ */
+export function isThoroughDue(bytes: number, lastBytes: number): boolean {
+  return bytes < smallBytes || bytes > 2 * lastBytes + harmlessBytes
+}
+
+/**
+ * Makes few packs of many. `thorough`: one pack, without what no ref of the kept commits needs, which takes as long as the repository is
+ * large; else what the latest fetches brought is put together, and large packs stay as they are. `kept` undefined: all refs stay.
+ */
 export async function repack(
   local: (args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>,
-  kept: ReadonlySet<string> | undefined,
+  { kept, thorough }: { kept: ReadonlySet<string> | undefined; thorough: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   if (kept !== undefined) {
     const refs = (await local(['for-each-ref', '--format=%(refname)', refFolder], signal)).toString('latin1').split('\n').filter(Boolean)
-    const dropped = refs.filter((ref) => !kept.has(ref.slice(refFolder.length)))
+    // Without what the last fetch brought the next one would bring the whole commit, and not what has changed since.
+    const dropped = refs.filter((ref) => ref !== incomingRef && !kept.has(ref.slice(refFolder.length)))
     await local(['update-ref', '--stdin'], signal, dropped.map((ref) => `delete ${ref}\n`).join(''))
+  }
+  if (!thorough) {
+    await local(['repack', '--geometric=2', '-d', '-q'], signal)
+    return
   }
   await local(['repack', '-a', '-d', '-q'], signal)
   await local(['prune', '--expire=now'], signal)

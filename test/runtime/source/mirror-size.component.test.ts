@@ -1,6 +1,7 @@
 /**
  * What a mirror costs on the disk over its life: as much as the commits that are needed, however often the process ends in between.
  */
+import { randomBytes } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
@@ -51,4 +52,34 @@ void t.test('the disk stays flat over processes that fetch one commit each', asy
   t.ok(most(0, runs, 'files') < 250)
   const last = sizes.findLast((_size, index) => (sizes[index]?.bytes ?? 0) < (sizes[index - 1]?.bytes ?? 0))
   t.ok((last?.bytes ?? Infinity) < 4 * noise(1).length, 'after a clean-up only what is needed is left')
+})
+
+const mebibyte = 1024 * 1024
+
+void t.test('in a large repository few packs are made of many small ones, and the large one stays as it is', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const folder = temporaryFolder(t, 'size')
+  const repository = makeRepository(path.join(folder, 'plant'))
+  const files = Array.from({ length: 2_000 }, (_, index) => [`projects/f${index}`, randomBytes(2_400).toString('base64')] as const)
+  const pushes = Array.from({ length: 32 }, (_, round) => ({ 'projects/f0': `${round}\n` }))
+  const commits = importCommits(repository, [Object.fromEntries(files), ...pushes])
+  const state = path.join(folder, 'mirrors')
+  const needed = new Set<string>()
+  const mirrors = createMirrors({ folder: state, clock: systemClock, log: silentLog, needed: () => needed })
+  const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
+  const packs: string[][] = []
+  for (const commit of commits) {
+    needed.clear()
+    needed.add(commit)
+    repository.git('update-ref', 'refs/heads/main', commit)
+    await mirror.resolve('main', { fresh: true }, signal)
+    await mirror.settled()
+    packs.push(readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.pack')))
+  }
+  await mirrors.close()
+  const [[large = ''] = []] = packs
+  t.ok(packs.every((present) => present.includes(large)))
+  t.ok((packs.at(-1)?.length ?? Infinity) < 10)
+  const { bytes } = sizeOf(state)
+  t.ok(bytes < 8 * mebibyte, `${bytes} bytes: nothing is fetched a second time`)
 })
