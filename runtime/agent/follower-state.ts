@@ -3,6 +3,7 @@
  * the state after it and what is to be done. Pure; the loop that carries it out is `follow.ts`.
  */
 import type { Fault } from '../fault.ts'
+import { confirmDeletionsAnnotation } from '../gatewaysync/names.ts'
 import { startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { CycleResult } from '../sync/cycle.ts'
 import { type Desired, desiredSync, type FollowedSync, gatewayName, type PodFacts } from './desired.ts'
@@ -130,8 +131,10 @@ export function isMove({ commit, syncHash }: { commit: string; syncHash: string 
 /** A pause, or the end of the GatewaySync, takes effect at once and not after the cycle under way. */
 function afterObserved(state: FollowerState, { followed, inPlace }: Extract<FollowerEvent, { kind: 'observed' }>): Next {
   const after = { ...state, observed: { followed } }
-  if (state.observed !== undefined && decisiveText(state.observed.followed) === decisiveText(followed)) return { state: after, effects: [] }
-  const { looked, gatewaySync } = state
+  const { looked, gatewaySync, reported } = state
+  const rests = reported?.phase === 'Synced' && reported.commit === followed?.status.published?.commit
+  const isKnown = state.observed !== undefined && decisiveText(state.observed.followed, rests) === decisiveText(followed, rests)
+  if (isKnown) return { state: after, effects: [] }
   const mayWriteNoMore = looked !== undefined && !mayWrite(desiredSync(gatewaySync, followed, looked.pod, inPlace?.commit))
   return { state: after, effects: mayWriteNoMore ? [{ kind: 'halt' }, { kind: 'wake' }] : [{ kind: 'wake' }] }
 }
@@ -199,11 +202,14 @@ function mayWrite(desired: Desired): boolean {
   return desired.kind === 'sync' && !desired.paused
 }
 
-/** What of a GatewaySync an agent acts on: its own report comes back in the status, and is no reason for another look. */
-function decisiveText(followed: FollowedSync | undefined): string {
+/**
+ * What of a GatewaySync an agent acts on: its own report comes back in the status, and is no reason for another look. `rests`: what is
+ * published is in place, so that a request is the controller's business alone. A look at thousands of files would take place beside its fetch.
+ */
+function decisiveText(followed: FollowedSync | undefined, rests: boolean): string {
   if (followed === undefined) return ''
   const { annotations, spec, status } = followed
-  return JSON.stringify([annotations, spec, status.published, status.delivery])
+  return JSON.stringify([rests ? annotations[confirmDeletionsAnnotation] : annotations, spec, status.published, status.delivery])
 }
 
 /** What stays true of an earlier report when a new look has not got as far: what is in place. */

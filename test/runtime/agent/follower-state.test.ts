@@ -13,11 +13,13 @@ import {
   initialState,
   next,
 } from '../../../runtime/agent/follower-state.ts'
+import { confirmDeletionsAnnotation, requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { CycleResult } from '../../../runtime/sync/cycle.ts'
 import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
 import { readFollowedSpec } from '../../../runtime/gatewaysync/schema/followed-spec.ts'
 
+const request = { [requestAnnotations.id]: 'push-1' }
 const pod: PodFacts = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
 const commit = '1'.repeat(40)
 const other = '2'.repeat(40)
@@ -31,10 +33,10 @@ const spec = (paused = false) => ({
 function followed({
   paused = false,
   published = commit,
-  label = '',
-}: { paused?: boolean; published?: string | null; label?: string } = {}): FollowedSync {
+  annotations = {},
+}: { paused?: boolean; published?: string | null; annotations?: FollowedSync['annotations'] } = {}): FollowedSync {
   return {
-    annotations: label === '' ? {} : { label },
+    annotations,
     spec: spec(paused),
     status: {
       ...(published === null ? {} : { published: { commit: published, ref: 'main' } }),
@@ -78,7 +80,36 @@ const rows: Row[] = [
   { name: 'that there is no GatewaySync is news too', events: [observed(undefined)], effects: [{ kind: 'wake' }] },
   { name: 'the same GatewaySync again is no news', events: [observed(followed()), observed(followed())], effects: [] },
   { name: 'another commit is news', events: [observed(followed()), observed(followed({ published: other }))], effects: [{ kind: 'wake' }] },
-  { name: 'another annotation is news', events: [observed(followed()), observed(followed({ label: 'x' }))], effects: [{ kind: 'wake' }] },
+  {
+    name: 'a request is news while what is published is not in place',
+    events: [observed(followed()), observed(followed({ annotations: request }))],
+    effects: [{ kind: 'wake' }],
+  },
+  {
+    name: 'a request is no news where what is published is in place: it is for the controller to answer',
+    events: [observed(followed()), podRead, cycleEnded(synced), observed(followed({ annotations: request }))],
+    effects: [],
+  },
+  {
+    name: 'the confirmation of deletions is news all the same',
+    events: [
+      observed(followed()),
+      podRead,
+      cycleEnded(synced),
+      observed(followed({ annotations: { [confirmDeletionsAnnotation]: other } })),
+    ],
+    effects: [{ kind: 'wake' }],
+  },
+  {
+    name: 'and so is a request where the gateway has not read the files yet',
+    events: [
+      observed(followed()),
+      podRead,
+      cycleEnded({ ...synced, phase: 'Pending', reason: 'GatewayNotReady' }),
+      observed(followed({ annotations: request })),
+    ],
+    effects: [{ kind: 'wake' }],
+  },
   {
     name: 'a pause ends the cycle under way at once',
     events: [observed(followed()), podRead, observed(followed({ paused: true }))],
