@@ -115,7 +115,7 @@ function watchedRules({ agentRole }: Names, { rbac: { autoBindAgent } }: Live<Va
 function ownNamespaceRules({ fullname, certificateSecret }: Names, values: Live<Values>): Rule[] {
   return [
     ...when(values.leaderElection.enabled, [
-      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [fullname], verbs: ['get', 'patch'] },
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [fullname], verbs: ['get', 'list', 'watch', 'patch'] },
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
     ]),
     // An event of the controller's own pod says so, in a namespace that need not be a watched one.

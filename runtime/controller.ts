@@ -10,6 +10,7 @@ import { backoffMs, type Clock, systemClock } from './clock.ts'
 import { type ControllerConfig, readControllerConfig } from './config.ts'
 import { watchCluster } from './controller/cluster.ts'
 import { createEnding, type Ending } from './controller/ending.ts'
+import { fenced } from './controller/fenced.ts'
 import { openEndpoints, openProbes } from './controller/endpoints.ts'
 import { createPushKeys } from './controller/keys.ts'
 import { lead } from './controller/leader.ts'
@@ -18,13 +19,15 @@ import { warnOpen } from './controller/receiver.ts'
 import { readClusterSecret } from './controller/secrets.ts'
 import { sourceSecretUsers } from './controller/secret-users.ts'
 import { addressOf, createForwarding, readAddress } from './delivery/forward.ts'
+import { createContact } from './delivery/leading.ts'
 import { asFault, Fault, isAbort } from './fault.ts'
 import { openIsolatedGate } from './gate/isolate.ts'
 import { createMarks } from './gate/marks.ts'
 import { fieldManager, group } from './gatewaysync/names.ts'
 import { createKube, type Kube, loadKube } from './kube/client.ts'
 import { eventRecorder } from './kube/events.ts'
-import { runWithLease } from './kube/lease.ts'
+import type { Confirm } from './kube/lease/hold.ts'
+import { runWithLease } from './kube/lease/run.ts'
 import { networkOf } from './controller/network.ts'
 import { createLog, type Log } from './log.ts'
 import { consoleDestination } from './log-console.ts'
@@ -132,11 +135,9 @@ async function run(
   const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)
   let leaderAddress: string | undefined
-  const forwardTo = createForwarding({
-    serverName: new URL(settings.delivery.url).hostname,
-    caBundle: () => certificates.current().caBundle,
-    log,
-  })
+  let leads = false
+  const peers = { serverName: new URL(settings.delivery.url).hostname, caBundle: () => certificates.current().caBundle }
+  const forwardTo = createForwarding({ ...peers, log })
   const endpoints = await openEndpoints(
     {
       kube,
@@ -149,6 +150,7 @@ async function run(
       keys,
       certificates,
       leader: () => (leaderAddress === undefined ? undefined : forwardTo(leaderAddress)),
+      leads: () => (leads ? identity : undefined),
       clock,
       log,
       notReady: () => (listed ? [] : ['the objects of the cluster have not been listed yet']),
@@ -178,13 +180,14 @@ async function run(
   )
   signal.addEventListener('abort', () => ready.resolve(), { once: true })
   await ready.promise
-  const leadNow = async (own: AbortSignal): Promise<void> => {
+  const leadNow = async (own: AbortSignal, confirm: Confirm): Promise<void> => {
+    leads = true
     metrics.leading(true)
     try {
       await lead(
         {
-          kube,
-          statusKube: leadingKube,
+          kube: fenced(kube, confirm),
+          statusKube: fenced(leadingKube, confirm),
           store,
           mirrors,
           events,
@@ -220,17 +223,22 @@ async function run(
         own,
       )
     } finally {
+      leads = false
       metrics.leading(false)
     }
   }
+  const contact = createContact({ ...peers, clock })
   const lease = {
     namespace: settings.namespace,
     name: settings.fullname,
     identity,
     address: addressOf(podIP, settings.ports.delivery),
     onHolder: (address: string | undefined) => (leaderAddress = readAddress(address)),
+    contact,
   }
-  const leading = settings.leaderElection ? runWithLease({ kube: leadingKube, clock, log }, lease, leadNow, leaving) : leadNow(leaving)
+  const leading = settings.leaderElection
+    ? runWithLease({ kube: leadingKube, clock, log }, lease, leadNow, leaving)
+    : leadNow(leaving, async () => undefined)
   const pruning = pruneMirrors({ store, mirrors, clock, log }, signal)
   await Promise.all([leading, watching, renewing, pruning, ...[probes, ...endpoints].map(({ closed }) => closed)])
   await events.settled()

@@ -183,7 +183,17 @@ const effects: Effect[] = [
     name: 'network',
     found: (module) =>
       usesModule(/^(?:node:(?:http|https|net|tls|dgram|dns)|undici|ws|@hono\/node-server)$/)(module) || usesWord(/\bfetch\(/)(module),
-    allowed: ['serve.ts', 'kube/', 'delivery/client.ts', 'delivery/forward.ts', 'source/', 'cli/trigger.ts', 'agent/probes.ts', 'http/'],
+    allowed: [
+      'serve.ts',
+      'kube/',
+      'delivery/client.ts',
+      'delivery/forward.ts',
+      'delivery/leading.ts',
+      'source/',
+      'cli/trigger.ts',
+      'agent/probes.ts',
+      'http/',
+    ],
   },
   {
     // It is megabytes of a process that touches it, and the command line ends at once. The mirrors have a function of that name.

@@ -3,6 +3,7 @@
  */
 import type { CertificateKeeper } from '../certificates/serving.ts'
 import type { Clock } from '../clock.ts'
+import { leadingApp } from '../delivery/leading.ts'
 import { deliveryApp, deliveryConnections, type DeliveryDeps } from '../delivery/server.ts'
 import { admissionApp, admissionConnections } from '../injection/app.ts'
 import type { FoundSync } from '../injection/inject.ts'
@@ -37,6 +38,8 @@ export type EndpointDeps = {
   keys: PushKeys
   certificates: CertificateKeeper
   leader: DeliveryDeps['leader']
+  /** The name of this replica while it leads. */
+  leads(): string | undefined
   clock: Clock
   log: Log
   /** Why this replica cannot do its work yet; empty when it can. */
@@ -82,10 +85,10 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
 }
 
 function delivery(
-  { reviews, store, mirrors, readSecret, metrics, leader, clock, log }: EndpointDeps,
+  { reviews, store, mirrors, readSecret, metrics, leader, leads, clock, log }: EndpointDeps,
   { watchNamespaces: watched }: ControllerSettings,
 ) {
-  return deliveryApp({
+  const app = deliveryApp({
     authorise: createAuthoriser({ kube: reviews, store, watched, clock }),
     lookup(namespace, name) {
       const record = store.sync(namespace, name)
@@ -104,6 +107,7 @@ function delivery(
     clock,
     log,
   })
+  return app.route('/', leadingApp(leads))
 }
 
 function admission({ store, notReady, metrics, clock, log }: EndpointDeps, { agent, delivery: { url } }: ControllerSettings) {

@@ -41,8 +41,15 @@ export const requestAnnotations = {
 /** Permits the deletions of one commit that exceed `maxDeletions`; the value is the commit hash. */
 export const confirmDeletionsAnnotation = `${group}/confirm-deletions`
 
-/** Of the Lease: where the replica that leads serves delivery to the others, `address:port`. */
-export const deliveryAddressAnnotation = `${group}/delivery-address`
+/** Annotations of the Lease. */
+export const leaseAnnotations = {
+  /** Where the replica that leads serves delivery to the others, `address:port`. */
+  address: `${group}/delivery-address`,
+  /** By which the holder promises to renew the Lease within so many milliseconds once somebody asks whether it is there. */
+  answersWithinMs: `${group}/answers-within-ms`,
+  /** The replica that asks whether the holder is there; the next renewal takes it away. */
+  askedBy: `${group}/asked-by`,
+} as const
 
 export const agentContainerName = 'cluster-sync-agent'
 export const gatewayContainerName = 'gateway'

@@ -3,9 +3,11 @@
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import t from 'tap'
-import { install, readyAt, simulatedGateway } from '../support/installation.ts'
+import t, { type Test } from 'tap'
+import { install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
+import type { Repository } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
+import { until } from '../support/world.ts'
 
 void t.test(
   'the git host sees one fetch for a push, whichever replica the agent asks, and the other replica leads when the first has ended',
@@ -16,22 +18,8 @@ void t.test(
     t.teardown(() => {
       if (!t.passing()) t.comment(cluster.logs.join(''))
     })
-    const { host, folder, receiver } = cluster
-    const namespace = cluster.namespace('plant')
-    await cluster.startStandby()
-    const repository = host.repository('plant.git')
-    const first = repository.commit({ 'projects/a.txt': 'one' })
-    const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gateway-0')
-    await cluster.gatewaySync(namespace, 'plant', {
-      git: { repo: host.url('plant.git/.git'), ref: 'main' },
-      polling: { enabled: false },
-      gateway: { port },
-      sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
-    })
-    await cluster.gateway(namespace, 'gateway-0', { account: 'gateway', simulator, dataDir })
-    const content = (): string => readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8')
-    await readyAt(cluster, namespace, first)
-    t.equal(content(), 'one')
+    const { host, receiver } = cluster
+    const { namespace, repository, content } = await startPlant(t, cluster)
 
     const before = host.fetches()
     const second = repository.commit({ 'projects/a.txt': 'two' })
@@ -49,3 +37,44 @@ void t.test(
     t.equal(content(), 'three')
   },
 )
+
+void t.test(
+  'a leader that is killed and does not come back is followed long before its Lease runs out',
+  { timeout: 280_000 },
+  async (t) => {
+    if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+    const cluster = await install(t, ['plant'], {}, { agentsAskStandby: true })
+    t.teardown(() => {
+      if (!t.passing()) t.comment(cluster.logs.join(''))
+    })
+    const { namespace, repository, content } = await startPlant(t, cluster)
+    process.kill(cluster.controllerPid(), 'SIGKILL')
+    // Nobody is told of this one: whoever leads next looks by itself.
+    const second = repository.commit({ 'projects/a.txt': 'two' })
+    await until(async () => ((await cluster.leader()) === 'controller-1' ? true : undefined), 'the other replica leads')
+    t.match(cluster.logs.join(''), /is asked by the Lease whether it is there/, 'by its question, and not by time')
+    await readyAt(cluster, namespace, second)
+    t.equal(content(), 'two')
+  },
+)
+
+/** Two replicas, and a gateway that holds the first commit of its GatewaySync `plant`. */
+async function startPlant(t: Test, cluster: Installation): Promise<{ namespace: string; repository: Repository; content: () => string }> {
+  const { host, folder } = cluster
+  const namespace = cluster.namespace('plant')
+  await cluster.startStandby()
+  const repository = host.repository('plant.git')
+  const first = repository.commit({ 'projects/a.txt': 'one' })
+  const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gateway-0')
+  await cluster.gatewaySync(namespace, 'plant', {
+    git: { repo: host.url('plant.git/.git'), ref: 'main' },
+    polling: { enabled: false },
+    gateway: { port },
+    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  })
+  await cluster.gateway(namespace, 'gateway-0', { account: 'gateway', simulator, dataDir })
+  const content = (): string => readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8')
+  await readyAt(cluster, namespace, first)
+  t.equal(content(), 'one')
+  return { namespace, repository, content }
+}

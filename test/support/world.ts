@@ -15,6 +15,7 @@ export const serviceAccountType: ResourceType = {
   kind: 'ServiceAccount',
   namespaced: true,
 }
+export const configMapType: ResourceType = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true }
 
 export type World = {
   plane: ControlPlane

@@ -8,7 +8,7 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { createKube, type Kube, loadKube } from '../../../runtime/kube/client.ts'
-import { runWithLease } from '../../../runtime/kube/lease.ts'
+import { runWithLease } from '../../../runtime/kube/lease/run.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
 import { podType } from '../../../runtime/kube/types.ts'
 import { silentLog } from '../../../runtime/log.ts'
@@ -87,7 +87,7 @@ void t.test('a leader that cannot renew stops to lead before another may begin',
   let leads = false
   const running = runWithLease(
     { kube, clock: systemClock, log: silentLog },
-    { namespace, name: 'leader', identity: 'a', durationMs: 60_000, renewWithinMs: 2_000, retryMs: 300 },
+    { namespace, name: 'leader', identity: 'a', durationMs: 60_000, renewWithinMs: 2_000, renewEveryMs: 300 },
     async (signal) => {
       leads = true
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -4,12 +4,11 @@
 import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
-import { runWithLease } from '../../../runtime/kube/lease.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
-import { leaseType, podType, type ResourceType } from '../../../runtime/kube/types.ts'
+import { podType } from '../../../runtime/kube/types.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { requires } from '../../support/requires.ts'
-import { openWorld, tinyPod, until } from '../../support/world.ts'
+import { configMapType, openWorld, tinyPod, until } from '../../support/world.ts'
 
 function follow(kube: Kube, namespace: string, signal: AbortSignal) {
   const items = new Map<string, string>()
@@ -61,81 +60,18 @@ void t.test('objects that are large together come in smaller pages, each once', 
   if (!requires(t, 'git')) return
   const { kube, namespace, signal } = await openWorld(t)
   const where = await namespace('large')
-  const type: ResourceType = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true }
   const names = Array.from({ length: 12 }, (_, index) => `large-${index}`)
   for (const name of names) {
     const data = { text: 'x'.repeat(600_000) }
-    await kube.create(type, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: where, name }, data }, signal)
+    await kube.create(configMapType, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: where, name }, data }, signal)
   }
   const pages: string[][] = []
-  for await (const { items } of kube.listPages(type, { namespace: where, fieldSelector: 'metadata.name!=kube-root-ca.crt' }, signal))
+  for await (const { items } of kube.listPages(
+    configMapType,
+    { namespace: where, fieldSelector: 'metadata.name!=kube-root-ca.crt' },
+    signal,
+  ))
     pages.push(items.map(({ metadata }) => metadata.name))
   t.same(pages.flat().toSorted(), names.toSorted())
   t.ok(pages.length > 1 && pages.every((page) => page.length <= 3), `pages of ${pages.map((page) => page.length).join(', ')}`)
-})
-
-void t.test('one of two contenders leads; when it gives back, the other follows at once', { timeout: 240_000 }, async (t) => {
-  if (!requires(t, 'git')) return
-  const { kube, namespace, signal } = await openWorld(t)
-  const where = await namespace('lease')
-  const deps = { kube, clock: systemClock, log: silentLog }
-  const leading = new Set<string>()
-  const holders = new Map<string, string | undefined>()
-  let most = 0
-  let terms = 0
-  const contend = (identity: string, own: AbortSignal): Promise<void> =>
-    runWithLease(
-      deps,
-      {
-        namespace: where,
-        name: 'leader',
-        identity,
-        retryMs: 200,
-        durationMs: 100_000,
-        renewWithinMs: 90_000,
-        address: identity === 'a' ? '10.0.0.1:9445' : undefined,
-        onHolder: (address) => holders.set(identity, address),
-      },
-      async (leads) => {
-        terms += 1
-        leading.add(identity)
-        most = Math.max(most, leading.size)
-        await new Promise<void>((resolve) => leads.addEventListener('abort', () => resolve(), { once: true }))
-        leading.delete(identity)
-      },
-      own,
-    )
-  const [first, second] = [new AbortController(), new AbortController()]
-  const a = contend('a', first.signal)
-  await until(() => (leading.has('a') ? true : undefined), 'a leads')
-  const b = contend('b', second.signal)
-  const renewals = new Set<unknown>()
-  await until(async () => {
-    const lease = await kube.get(leaseType, { namespace: where, name: 'leader' }, signal)
-    renewals.add((lease?.spec as { renewTime?: unknown } | undefined)?.renewTime)
-    return renewals.size > 3 ? true : undefined
-  }, 'a renews while b waits')
-  t.same([...leading], ['a'])
-  t.strictSame(
-    [...holders],
-    [
-      ['a', undefined],
-      ['b', '10.0.0.1:9445'],
-    ],
-  )
-  t.equal(terms, 1, 'a Lease that can be renewed is kept')
-  const startedMs = systemClock.monotonicMs()
-  first.abort(new Error('stop'))
-  await a
-  await until(() => (leading.has('b') ? true : undefined), 'b leads')
-  t.ok(systemClock.monotonicMs() - startedMs < 60_000, 'long before the Lease would have run out')
-  t.equal(most, 1, 'never two at once')
-  t.equal(holders.get('b'), undefined, 'who leads has no other leader')
-  const { annotations } = (await kube.get(leaseType, { namespace: where, name: 'leader' }, signal))?.metadata ?? {}
-  t.notOk(annotations?.['clustersync.io/delivery-address'], 'a predecessor is not taken for a holder that names no address')
-
-  await kube.mergePatch(leaseType, { namespace: where, name: 'leader' }, { spec: { holderIdentity: 'thief' } }, {}, signal)
-  await until(() => (leading.size === 0 ? true : undefined), 'b stops once another holds the Lease')
-  second.abort(new Error('stop'))
-  await b
 })

@@ -1,0 +1,27 @@
+/**
+ * The API server for the replica that leads: what it writes waits until it is sure that it still does.
+ */
+import type { Kube } from '../kube/client.ts'
+import type { Confirm } from '../kube/lease/hold.ts'
+
+export function fenced(kube: Kube, confirm: Confirm): Kube {
+  return {
+    ...kube,
+    async create(...write) {
+      await confirm(write[2])
+      return await kube.create(...write)
+    },
+    async mergePatch(...write) {
+      await confirm(write[4])
+      return await kube.mergePatch(...write)
+    },
+    async apply(...write) {
+      await confirm(write[3])
+      return await kube.apply(...write)
+    },
+    async delete(...write) {
+      await confirm(write[2])
+      await kube.delete(...write)
+    },
+  }
+}

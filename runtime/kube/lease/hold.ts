@@ -1,0 +1,140 @@
+/**
+ * What a replica does that holds the Lease: it renews, answers others who ask whether it is there, and gives back in the end. Whoever was
+ * paused, as by a full node or a debugger, may have been overtaken meanwhile, so that nothing is written until the Lease is renewed.
+ */
+import { deadline, unlessAborted } from '../../clock.ts'
+import { asFault, Fault } from '../../fault.ts'
+import { leaseAnnotations } from '../../gatewaysync/names.ts'
+import { type KubeObject, leaseType } from '../types.ts'
+import { type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
+import { holderOf, isAsked } from './record.ts'
+import type { Sight } from './sight.ts'
+
+/** Settles at once, or after a pause when the Lease proves to be ours still; throws when it does not. */
+export type Confirm = (signal: AbortSignal) => Promise<void>
+export type Lead = (signal: AbortSignal, confirm: Confirm) => Promise<void>
+
+/** The version of the Lease that was taken, and when the request was begun; from then on others count. */
+export type Taken = { version: string; atMs: number }
+
+/** No attempt waits longer: a connection that leads nowhere must leave time for another. */
+const attemptMs = 3_000
+const beatMs = 200
+/** Who did not turn for so long may have been asked and not have answered: half of what is promised. */
+const pausedAfter = 0.5
+
+/** Settles when `lead` has settled and the Lease was given back; the signal of `lead` fires when the Lease is lost. */
+export async function leadWhileHeld(
+  deps: LeaseDeps,
+  options: LeaseOptions,
+  { taken, sight }: { taken: Taken; sight: Sight },
+  lead: Lead,
+  signal: AbortSignal,
+): Promise<void> {
+  const lost = new AbortController()
+  const own = AbortSignal.any([signal, lost.signal])
+  const holding = createHolding(deps, options, sight)
+  const running = holding.run(taken, (reason) => lost.abort(new Error(reason)), own)
+  try {
+    await lead(own, holding.confirm)
+  } finally {
+    lost.abort(new Error('not leading any more'))
+    await running
+    await release(deps, options)
+  }
+}
+
+function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: Sight) {
+  const { clock, log } = deps
+  const { renewWithinMs, renewEveryMs, answerWithinMs } = timesOf(options)
+  const pausedMs = answerWithinMs * pausedAfter
+  let turnedMs = clock.monotonicMs()
+  let doubtedMs: number | undefined
+  let now = new AbortController()
+  let proof = Promise.withResolvers<void>()
+  const turn = (): void => {
+    const atMs = clock.monotonicMs()
+    if (atMs - turnedMs > pausedMs) {
+      doubtedMs = atMs
+      now.abort()
+    }
+    turnedMs = atMs
+  }
+  const isToAnswer = (lease: KubeObject | undefined): boolean => isAsked(lease) || holderOf(lease)?.identity !== options.identity
+
+  const beat = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await clock.wait(beatMs, signal).catch(() => undefined)
+      turn()
+    }
+  }
+  const listen = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await sight.next(renewEveryMs, signal)
+      if (isToAnswer(sight.lease())) now.abort()
+    }
+  }
+  const renew = async ({ version: takenVersion, atMs }: Taken, lose: (reason: string) => void, signal: AbortSignal): Promise<void> => {
+    let [version, renewedMs]: [string, number] = [takenVersion, atMs]
+    while (!signal.aborted) {
+      await clock.wait(renewEveryMs, AbortSignal.any([signal, now.signal])).catch(() => undefined)
+      if (signal.aborted) return
+      now = new AbortController()
+      const startedMs = clock.monotonicMs()
+      const leftMs = renewedMs + renewWithinMs - startedMs
+      if (leftMs <= 0) return lose('the Lease could not be renewed in time')
+      try {
+        const next = await renewOnce(deps, options, version, deadline(Math.min(leftMs, attemptMs), signal))
+        if (next === undefined) return lose('the Lease has another holder')
+        ;[version, renewedMs] = [next, startedMs]
+        if (doubtedMs !== undefined && doubtedMs <= startedMs) doubtedMs = undefined
+        proof.resolve()
+        proof = Promise.withResolvers()
+      } catch (error) {
+        if (signal.aborted) return
+        log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'the Lease was not renewed')
+      }
+    }
+  }
+  return {
+    async run(taken: Taken, lose: (reason: string) => void, signal: AbortSignal): Promise<void> {
+      await Promise.all([beat(signal), listen(signal), renew(taken, lose, signal)])
+    },
+    async confirm(signal: AbortSignal): Promise<void> {
+      turn()
+      while (doubtedMs !== undefined) await unlessAborted(proof.promise, signal)
+      signal.throwIfAborted()
+    },
+  }
+}
+
+/** Undefined when it is another's, else its version from now on. `known`: the version that we wrote last; only where another did, it is read. */
+async function renewOnce(deps: LeaseDeps, options: LeaseOptions, known: string, signal: AbortSignal): Promise<string | undefined> {
+  const { kube, clock } = deps
+  const write = async (resourceVersion: string): Promise<string> => {
+    const spec = { renewTime: clock.now().toString({ fractionalSecondDigits: 6 }) }
+    const metadata = { resourceVersion, annotations: { [leaseAnnotations.askedBy]: null } }
+    return (await kube.mergePatch(leaseType, options, { metadata, spec }, {}, signal)).metadata.resourceVersion
+  }
+  try {
+    return await write(known)
+  } catch (error) {
+    if (!(error instanceof Fault) || (error.reason !== 'Conflict' && error.reason !== 'NotFound')) throw error
+  }
+  const lease = await kube.get(leaseType, options, signal)
+  if (lease === undefined || holderOf(lease)?.identity !== options.identity) return undefined
+  return await write(lease.metadata.resourceVersion)
+}
+
+/** Others then need not wait for it to run out. */
+async function release({ kube, log }: LeaseDeps, options: LeaseOptions): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(2_000)
+    const lease = await kube.get(leaseType, options, signal)
+    if (lease === undefined || holderOf(lease)?.identity !== options.identity) return
+    const patch = { metadata: { resourceVersion: lease.metadata.resourceVersion }, spec: { holderIdentity: '', leaseDurationSeconds: 1 } }
+    await kube.mergePatch(leaseType, options, patch, {}, signal)
+  } catch (error) {
+    log.warn({ reason: asFault(error).reason }, 'the Lease was not given back; it runs out by itself')
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Leader election over a Lease: one holder at a time, by the API server's own compare-and-swap. Durations are measured from when a
+ * change of the Lease was seen here, so that clocks need not agree.
+ */
+import { asFault, Fault } from '../../fault.ts'
+import { type KubeObject, leaseType } from '../types.ts'
+import { type Lead, leadWhileHeld, type Taken } from './hold.ts'
+import { type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
+import { specOf, takenBy } from './record.ts'
+import { createSight, watchLease } from './sight.ts'
+import { standBy } from './stand-by.ts'
+
+/** Spread, so that replicas which failed together do not come again together. */
+const againMs = { least: 800, spread: 400 }
+
+/**
+ * Calls `lead` while the Lease is held; its signal fires when the Lease is lost. Returns when the signal fires, after `lead` has settled
+ * and the Lease was given back, so that another replica takes over at once.
+ */
+export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead: Lead, signal: AbortSignal): Promise<void> {
+  const { clock, log } = deps
+  const sight = createSight(clock, options)
+  const watching = watchLease(deps, options, sight, signal)
+  while (!signal.aborted) {
+    try {
+      const { lease } = await standBy(deps, options, sight, signal)
+      const taken = await take(deps, options, lease, signal)
+      if (taken === undefined) continue
+      sight.leads(true)
+      log.info({ name: options.identity }, 'leading')
+      await leadWhileHeld(deps, options, { taken, sight }, lead, signal)
+      log.info({ name: options.identity }, 'not leading any more')
+    } catch (error) {
+      if (signal.aborted) break
+      const fault = asFault(error)
+      log.warn({ reason: fault.reason, message: fault.message }, 'the Lease could not be taken')
+    } finally {
+      sight.leads(false)
+    }
+    await clock.wait(againMs.least + againMs.spread * clock.random(), signal).catch(() => undefined)
+  }
+  await watching
+}
+
+/** Undefined when another was faster. */
+async function take(
+  { kube, clock }: LeaseDeps,
+  options: LeaseOptions,
+  lease: KubeObject | undefined,
+  signal: AbortSignal,
+): Promise<Taken | undefined> {
+  const { namespace, name } = options
+  const atMs = clock.monotonicMs()
+  const time = clock.now().toString({ fractionalSecondDigits: 6 })
+  const { annotations, spec } = takenBy({ ...options, ...timesOf(options) }, specOf(lease), time)
+  try {
+    if (lease === undefined) {
+      const written = Object.fromEntries(Object.entries(annotations).filter(([, value]) => value !== null))
+      const metadata = { namespace, name, annotations: written }
+      const made = await kube.create(leaseType, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }, signal)
+      return { version: made.metadata.resourceVersion, atMs }
+    }
+    // Without the version anybody would take it.
+    const metadata = { resourceVersion: lease.metadata.resourceVersion, annotations }
+    const made = await kube.mergePatch(leaseType, options, { metadata, spec }, {}, signal)
+    return { version: made.metadata.resourceVersion, atMs }
+  } catch (error) {
+    if (error instanceof Fault && error.reason === 'Conflict') return undefined
+    throw error
+  }
+}

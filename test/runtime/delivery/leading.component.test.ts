@@ -1,0 +1,123 @@
+/**
+ * How a replica keeps in touch with the one that leads, over real TLS: it stays while that one says so, and notices each way to be lost.
+ */
+import { createServer, Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { nextCertificates } from '../../../runtime/certificates/next.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { createContact, leadingApp } from '../../../runtime/delivery/leading.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { serve } from '../../../runtime/serve.ts'
+import { until } from '../../support/world.ts'
+
+type Leader = {
+  address: string
+  caBundle: string
+  /** What it says it is. */
+  name: string | undefined
+  /** How often it was asked. */
+  asked: number
+  /** How many connections were opened to it. */
+  connections: number
+  /** Ends its process, as far as others see. */
+  end(): void
+  /** Answers nothing any more, on connections that stay open. */
+  freeze(): void
+}
+
+async function startLeader(t: Test): Promise<Leader> {
+  const certificates = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
+  const stop = new AbortController()
+  const leader: Leader = {
+    address: '',
+    caBundle: certificates.caBundle,
+    name: 'a',
+    asked: 0,
+    connections: 0,
+    end() {},
+    freeze() {},
+  }
+  const app = leadingApp(() => {
+    leader.asked += 1
+    return leader.name
+  })
+  const tls = { cert: certificates.leaf.certificate, key: certificates.leaf.key }
+  const served = await serve({ app, port: 0, host: '127.0.0.1', tls, log: silentLog }, stop.signal)
+  // Before it stands what may stop to pass anything on.
+  const sockets = new Set<Socket>()
+  let frozen = false
+  const before = createServer((near) => {
+    leader.connections += 1
+    const far = new Socket().connect(served.port, '127.0.0.1')
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => undefined)
+      from.on('close', () => to.destroy())
+      from.on('data', (chunk: Buffer) => frozen || to.write(chunk))
+    }
+  })
+  await new Promise<void>((resolve) => before.listen(0, '127.0.0.1', resolve))
+  leader.address = `127.0.0.1:${(before.address() as { port: number }).port}`
+  leader.end = () => {
+    before.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  leader.freeze = () => void (frozen = true)
+  t.teardown(async () => {
+    leader.end()
+    stop.abort()
+    await served.closed
+  })
+  return leader
+}
+
+/** In touch with a leader that goes by the name `a`. */
+function touch(t: Test, leader: Leader, caBundle = leader.caBundle): { lost(): boolean; settled: Promise<void>; leave(): void } {
+  const stop = new AbortController()
+  t.teardown(() => stop.abort())
+  const contact = createContact({ serverName: 'localhost', caBundle: () => caBundle, clock: systemClock })
+  let lost = false
+  const settled = contact({ identity: 'a', address: leader.address }, stop.signal).then(() => void (lost = true))
+  return { lost: () => lost, settled, leave: () => stop.abort() }
+}
+
+void t.test('who leads is asked over one connection, until the replica leaves', async (t) => {
+  const leader = await startLeader(t)
+  const { lost, settled, leave } = touch(t, leader)
+  await until(() => (leader.asked >= 3 ? true : undefined), 'it was asked thrice')
+  t.notOk(lost())
+  t.equal(leader.connections, 1)
+  leave()
+  await settled
+})
+
+const losses: [string, (leader: Leader) => void][] = [
+  ['it leads no more', (leader) => void (leader.name = undefined)],
+  ['another process has its address', (leader) => void (leader.name = 'b')],
+  ['its process has ended', (leader) => leader.end()],
+  ['it is frozen', (leader) => leader.freeze()],
+]
+for (const [name, lose] of losses) {
+  void t.test(`a leader is lost when ${name}`, async (t) => {
+    const leader = await startLeader(t)
+    const { lost, settled } = touch(t, leader)
+    await until(() => (leader.asked >= 2 ? true : undefined), 'it is in touch')
+    t.notOk(lost())
+    lose(leader)
+    await settled
+    t.ok(lost())
+  })
+}
+
+void t.test('nobody is taken for the leader without its certificate, nor at what is no address of a pod', async (t) => {
+  const leader = await startLeader(t)
+  const other = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
+  await touch(t, leader, other.caBundle).settled
+  t.equal(leader.asked, 0)
+  const named: Leader = { ...leader, address: leader.address.replace('127.0.0.1', 'localhost') }
+  await touch(t, named).settled
+  t.equal(leader.asked, 0)
+})
