@@ -1,7 +1,8 @@
 /**
  * Three replicas of the controller, two hundred GatewaySyncs with a gateway each, pushes at random, and faults between: the API server killed
- * and its history dropped, every connection cut, connections that lead nowhere and tell nobody, leaders and standbys killed. In the end no
- * watch may have missed anything, each push that was taken must have an outcome, and each gateway hold exactly what git says.
+ * and its history dropped, every connection cut, connections that lead nowhere and tell nobody, leaders and standbys killed, leaders frozen,
+ * the Lease taken away. In the end no watch may have missed anything, each push that was taken must have an outcome, and each gateway hold
+ * exactly what git says.
  *
  * Some of the gateways have a real agent and a simulator; the others are light ones (chaos/gateway.ts).
  */
@@ -24,8 +25,6 @@ const pushEveryMs = 400
 const faultEveryMs = 6_000
 /** A watch that leads nowhere is noticed after two and a half minutes without a bookmark. */
 const settleMs = 300_000
-/** Longer than a Lease holds of which nobody hears any more. */
-const leaseMs = 18_000
 
 type Soak = {
   cluster: Installation
@@ -161,7 +160,9 @@ const faults: readonly (readonly [string, (soak: Soak) => Promise<void> | void])
   ['connections of controllers half open', ({ roads }) => void roads.controllers.freeze()],
   ['connections of agents half open', ({ roads }) => void roads.agents.freeze()],
   ['leader killed', ({ replicas }) => replicas.kill('leader')],
-  ['leader gone until another leads', ({ replicas }) => replicas.kill('leader', leaseMs)],
+  ['leader gone until another leads', ({ replicas }) => replicas.replaceLeader('SIGKILL')],
+  ['leader frozen until another leads', ({ replicas }) => replicas.replaceLeader('SIGSTOP')],
+  ['Lease taken by nobody', ({ cluster }) => cluster.stealLease()],
   ['standby killed', ({ replicas }) => replicas.kill('standby')],
 ]
 
@@ -195,7 +196,7 @@ async function allReady({ seen, plants }: Soak): Promise<void> {
 }
 
 async function judge(soak: Soak, counts: Counts): Promise<string[]> {
-  const { plants, taken, outcomes, watchers, cluster } = soak
+  const { plants, taken, outcomes, watchers, cluster, replicas } = soak
   const startedMs = systemClock.monotonicMs()
   const late = await allReady(soak).then(
     () => [],
@@ -204,6 +205,8 @@ async function judge(soak: Soak, counts: Counts): Promise<string[]> {
   const settledMs = systemClock.monotonicMs() - startedMs
   const told = Object.entries({ ...counts, ...watchers.counts() }).map(([name, count]) => `${name} ${count}`)
   process.stdout.write(`${told.join(', ')}\nall ready ${Math.round(settledMs / 1000)} s after the last fault\n`)
+  const followed = replicas.followedMs.toSorted((a, b) => a - b).map((ms) => (ms / 1000).toFixed(1))
+  process.stdout.write(`another leader after ${followed.join(', ')} s\n`)
   // A watch that was forgotten by somebody between is noticed by its silence.
   let missed = await watchers.missed()
   const endMs = systemClock.monotonicMs() + settleMs

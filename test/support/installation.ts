@@ -53,6 +53,8 @@ export type Installation = {
   startReplica(name: string, ports: Ports): Promise<ChildProcess>
   /** Who holds the Lease. */
   leader(): Promise<string | undefined>
+  /** Gives the Lease to a holder that nobody is, for a second. */
+  stealLease(): Promise<void>
   /** Replaces manifests and controller by those of another release, as an upgrade does; pods that are there keep their agents. */
   change(release: Release, options?: { crds: boolean }): Promise<void>
 }
@@ -198,6 +200,10 @@ export async function install(
     },
     startReplica,
     leader: holderOfLease,
+    async stealLease() {
+      const stolen = { spec: { holderIdentity: 'nobody', leaseDurationSeconds: 1 } }
+      await kube.mergePatch(leaseType, { namespace, name: installed.fullname }, stolen, {}, signal)
+    },
     stopController,
     async change(other, options = { crds: true }) {
       await stopController()

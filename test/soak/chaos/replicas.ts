@@ -8,8 +8,12 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { freePorts, type Installation, type Ports } from '../../support/installation.ts'
 
 export type Replicas = {
-  /** Kills the one that leads, or else one that does not, and starts it again after `awayMs`. */
-  kill(which: 'leader' | 'standby', awayMs?: number): Promise<void>
+  /** Kills the one that leads, or else one that does not, and starts it again in its pod. */
+  kill(which: 'leader' | 'standby'): Promise<void>
+  /** Kills or freezes the one that leads, and lets it come again, or wake, once another leads. */
+  replaceLeader(how: 'SIGKILL' | 'SIGSTOP'): Promise<void>
+  /** How long each such change of leaders took. */
+  followedMs: readonly number[]
   /** Base URLs of the push receivers. */
   receivers: readonly string[]
 }
@@ -33,18 +37,38 @@ export async function startReplicas(cluster: Installation, ports: readonly Ports
     const own = ports[index]
     if (own !== undefined) replicas.push({ name, ports: own, child: await cluster.startReplica(name, own) })
   }
+  const followedMs: number[] = []
+  const leader = () => until(async () => (await cluster.leader().catch(() => undefined)) || undefined, 'somebody holds the Lease')
+  const start = async (replica: Replica): Promise<void> => {
+    replica.child = await cluster.startReplica(replica.name, replica.ports)
+  }
   return {
     receivers: replicas.map(({ ports: { receiver } }) => `http://127.0.0.1:${receiver}`),
-    async kill(which, awayMs = 0) {
-      const leader = await until(() => cluster.leader().catch(() => undefined), 'somebody holds the Lease')
-      const replica = replicas.find(({ name }) => (name === leader) === (which === 'leader')) ?? replicas[0]
+    async kill(which) {
+      const name = await leader()
+      const replica = replicas.find((one) => (one.name === name) === (which === 'leader')) ?? replicas[0]
       if (replica === undefined) return
-      const { child, name, ports: own } = replica
-      const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
-      child.kill('SIGKILL')
-      await ended
-      await systemClock.wait(awayMs)
-      replica.child = await cluster.startReplica(name, own)
+      await end(replica)
+      await start(replica)
     },
+    async replaceLeader(how) {
+      const name = await leader()
+      const replica = replicas.find((one) => one.name === name)
+      if (replica === undefined) return
+      const startedMs = systemClock.monotonicMs()
+      if (how === 'SIGKILL') await end(replica)
+      else replica.child.kill(how)
+      await until(async () => (((await cluster.leader().catch(() => undefined)) || name) === name ? undefined : true), 'another leads')
+      followedMs.push(systemClock.monotonicMs() - startedMs)
+      if (how === 'SIGKILL') await start(replica)
+      else replica.child.kill('SIGCONT')
+    },
+    followedMs,
   }
+}
+
+async function end({ child }: Replica): Promise<void> {
+  const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
+  child.kill('SIGKILL')
+  await ended
 }
