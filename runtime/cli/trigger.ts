@@ -5,6 +5,7 @@ import { createHmac } from 'node:crypto'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { systemClock } from '../clock.ts'
 import { Fault } from '../fault.ts'
+import { causeOf } from '../http/client.ts'
 import { isRefName, shortRef } from '../gatewaysync/values.ts'
 import { keysIn } from '../receiver/prove/authenticate.ts'
 import { readNamedFile } from './named-files.ts'
@@ -70,9 +71,14 @@ async function trigger(url: URL, { body, headers }: Call, { format }: Options): 
     if (answer.ok) return 0
     process.stderr.write(`cluster-sync: ${url.host} answered ${answer.status} to the ${format} call\n`)
   } catch (error) {
-    process.stderr.write(`cluster-sync: ${url.host} cannot be called: ${causeOf(error)}\n`)
+    process.stderr.write(`cluster-sync: ${url.host} cannot be called: ${causeOf(innermost(error))}\n`)
   }
   return 1
+}
+
+/** fetch hides what went wrong in the cause. */
+function innermost(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error && error.cause.message !== '' ? error.cause : error
 }
 
 async function textOf({ body }: Response): Promise<string> {
@@ -84,12 +90,6 @@ async function textOf({ body }: Response): Promise<string> {
     if (size >= maxAnswerBytes) break
   }
   return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8')
-}
-
-/** fetch hides what went wrong in the cause. */
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message
 }
 
 function keyIn(file: string, option: string): string {

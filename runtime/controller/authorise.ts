@@ -11,7 +11,7 @@ import { createLimits } from '../http/limits.ts'
 import { createShares } from '../http/shares.ts'
 import type { Kube } from '../kube/client.ts'
 import { readClaims, type TokenClaims } from '../kube/token-claims.ts'
-import { reviewToken } from '../kube/token-review.ts'
+import { reviewPodToken } from '../kube/token-review.ts'
 import { podType } from '../kube/types.ts'
 import { projectPod, type Store } from '../reconcile/store.ts'
 
@@ -56,7 +56,7 @@ export function createAuthoriser({ kube, store, watched, clock }: AuthoriserDeps
     const giveBack = await take(1, peer)
     if (giveBack === undefined) return { kind: 'busy', retryAfterSeconds: 1 }
     try {
-      const review = await reviewToken(kube, token, deliveryToken.audience, deadline(reviewTimeoutMs))
+      const review = await reviewPodToken((path, body) => kube.post(path, body, deadline(reviewTimeoutMs)), token, deliveryToken.audience)
       if (review.kind === 'refused') return { kind: 'refused', status: 401, message: review.why }
       const bearer = { namespace: review.namespace, pod: review.pod, uid: review.uid }
       confirmed.keep(key, bearer, Math.min(claims.expiresAtMs - clock.now().epochMilliseconds, longestKeptMs))

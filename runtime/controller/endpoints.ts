@@ -11,7 +11,7 @@ import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import type { Log } from '../log.ts'
 import { metricsApp, probesApp } from '../metrics/app.ts'
-import { createMetricsAuthoriser } from '../metrics/authorise.ts'
+import { createMetricsAuthoriser } from './metrics-access.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { connectionBounds } from '../receiver/limits.ts'
 import type { Store } from '../reconcile/store.ts'
@@ -80,7 +80,7 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   if (settings.injection.enabled) await open(admission(deps, settings), ports.admission, true, 'admission', admissionConnections)
   if (settings.receiver.enabled)
     await open(controllerReceiver(deps, settings.receiver), ports.receiver, false, 'receiver', connectionBounds)
-  if (settings.metrics.enabled) await open(figures(deps), ports.metrics, true, 'metrics', fewConnections)
+  if (settings.metrics.enabled) await open(metricsEndpoint(deps), ports.metrics, true, 'metrics', fewConnections)
   return served
 }
 
@@ -137,7 +137,7 @@ function findSync(store: Store, namespace: string, name: string | undefined): Fo
   return { kind: 'foreign', name: other ?? '' }
 }
 
-function figures({ reviews, metrics, clock }: EndpointDeps) {
+function metricsEndpoint({ reviews, metrics, clock }: EndpointDeps) {
   const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, AbortSignal.timeout(requestTimeoutMs))
   return metricsApp({ text: () => metrics.text(), authorise: createMetricsAuthoriser({ post, clock }) })
 }

@@ -88,11 +88,6 @@ function isEnd(value: unknown, entries: number): boolean {
   return end === true && told === entries
 }
 
-/** A problem of delivery as a body; `reason` is a word of the table of reasons. */
-export function encodeProblem(status: number, reason: Reason, detail: string): string {
-  return JSON.stringify({ status, reason, detail })
-}
-
 /** The fault that a refusal stands for; an answer of something else in between is DeliveryUnreachable. */
 export function decodeProblem(status: number, body: string): Fault {
   const value = jsonOrUndefined(body)

@@ -3,7 +3,7 @@
  */
 import type { Context } from 'hono'
 import type { Fault, Reason } from '../fault.ts'
-import { encodeProblem } from './frames.ts'
+import { problem as problemOf } from '../http/problem.ts'
 
 const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413 | 422>([
   ['PayloadMalformed', 400],
@@ -36,5 +36,5 @@ export function problem(
   reason: Reason,
   detail: string,
 ): Response {
-  return context.body(encodeProblem(status, reason, detail), status, { 'content-type': 'application/problem+json' })
+  return problemOf(context, status, detail, reason)
 }

@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
-import { type CallOptions, readText, startCall } from '../http/client.ts'
+import { type CallOptions, causeOf, readText, startCall } from '../http/client.ts'
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
@@ -65,9 +65,4 @@ async function send(url: string, options: CallOptions, body: string | undefined)
   const text = await readText(response, maxBodyBytes)
   if (text === undefined) throw new Fault('GatewayUnreachable', `${url} answered with more than ${maxBodyBytes} bytes`)
   return { status: response.statusCode ?? 0, headers: response.headers, body: text }
-}
-
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }

@@ -1,47 +1,75 @@
 /**
- * Whose token is this? Only tokens that are bound to a pod and made for our audience count (kubernetes.md section 2).
+ * Whose token is this? Asks the API server (TokenReview). Tokens of agents count only where they are bound to a pod and made for our
+ * audience (kubernetes.md section 2).
  */
 import * as v from 'valibot'
-import type { Kube } from './client.ts'
+import { Fault } from '../fault.ts'
 
-export type TokenReview =
+/** Creates a review and returns what the API server answers. */
+export type PostReview = (path: string, body: unknown) => Promise<unknown>
+
+/** The user of a token as the API server knows it, as far as it says. */
+export type ReviewedUser = {
+  username: string
+  uid?: string | undefined
+  groups: readonly string[]
+  extra: Readonly<Record<string, readonly string[]>>
+}
+
+export type PodToken =
   { kind: 'pod'; namespace: string; pod: string; uid: string; serviceAccount: string } | { kind: 'refused'; why: string }
 
-const one = v.tuple([v.pipe(v.string(), v.minLength(1))])
-const answer = v.object({
-  status: v.object({
+const reviewed = v.looseObject({
+  status: v.looseObject({
     authenticated: v.optional(v.boolean(), false),
     audiences: v.optional(v.array(v.string()), []),
     error: v.optional(v.string()),
     user: v.optional(
-      v.object({
+      v.looseObject({
         username: v.optional(v.string(), ''),
-        extra: v.optional(
-          v.looseObject({
-            'authentication.kubernetes.io/pod-name': v.optional(one),
-            'authentication.kubernetes.io/pod-uid': v.optional(one),
-          }),
-        ),
+        uid: v.optional(v.string()),
+        groups: v.optional(v.array(v.string()), []),
+        extra: v.optional(v.record(v.string(), v.array(v.string())), {}),
       }),
     ),
   }),
 })
 
-/** Throws ApiUnavailable, Forbidden. */
-export async function reviewToken(kube: Pick<Kube, 'post'>, token: string, audience: string, signal: AbortSignal): Promise<TokenReview> {
+/** The user of a token, for whichever audience the API server itself has; undefined: the token is not valid. Throws ApiUnavailable, Forbidden. */
+export async function reviewToken(post: PostReview, token: string): Promise<ReviewedUser | undefined> {
+  const { authenticated, user } = await review(post, { token })
+  return authenticated && user !== undefined && user.username !== '' ? user : undefined
+}
+
+/** The pod that a token is bound to, where it is made for `audience`. Throws ApiUnavailable, Forbidden. */
+export async function reviewPodToken(post: PostReview, token: string, audience: string): Promise<PodToken> {
   if (token === '') return { kind: 'refused', why: 'there is no token' }
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token, audiences: [audience] } }
-  const parsed = v.safeParse(answer, await kube.post('/apis/authentication.k8s.io/v1/tokenreviews', body, signal))
-  if (!parsed.success) return { kind: 'refused', why: 'the API server answered in a way that is not understood' }
-  const { authenticated, audiences, error, user } = parsed.output.status
+  const { authenticated, audiences, error, user } = await review(post, { token, audiences: [audience] })
   if (!authenticated)
     return { kind: 'refused', why: error === undefined ? 'the token is not valid' : 'the token is not valid for this audience' }
   if (!audiences.includes(audience)) return { kind: 'refused', why: 'the token is not for this audience' }
-  const [pod] = user?.extra?.['authentication.kubernetes.io/pod-name'] ?? []
-  const [uid] = user?.extra?.['authentication.kubernetes.io/pod-uid'] ?? []
+  const pod = only(user?.extra['authentication.kubernetes.io/pod-name'])
+  const uid = only(user?.extra['authentication.kubernetes.io/pod-uid'])
   const [, namespace, serviceAccount] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user?.username ?? '') ?? []
   if (pod === undefined || uid === undefined || namespace === undefined || serviceAccount === undefined) {
     return { kind: 'refused', why: 'the token is not bound to a pod' }
   }
   return { kind: 'pod', namespace, pod, uid, serviceAccount }
+}
+
+async function review(post: PostReview, spec: { token: string; audiences?: string[] }): Promise<v.InferOutput<typeof reviewed>['status']> {
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec }
+  return parseReview(reviewed, await post('/apis/authentication.k8s.io/v1/tokenreviews', body)).status
+}
+
+/** Reads the answer to a review of any kind. Throws ApiUnavailable for one that is none. */
+export function parseReview<Schema extends v.GenericSchema>(schema: Schema, document: unknown): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, document)
+  if (parsed.success) return parsed.output
+  throw new Fault('ApiUnavailable', 'the API server answered a review with something else')
+}
+
+/** Several values would leave open which one is meant. */
+function only(values: readonly string[] | undefined): string | undefined {
+  return values?.length === 1 && values[0] !== '' ? values[0] : undefined
 }

@@ -7,7 +7,9 @@ import { guard } from '../http/guard.ts'
 import type { LimitSettings } from '../http/limits.ts'
 import { problem } from '../http/problem.ts'
 import { asFault } from '../fault.ts'
-import type { MetricsAccess } from './authorise.ts'
+
+/** What the bearer of a token may do; `unauthenticated`: it is nobody's. */
+export type MetricsAccess = 'allowed' | 'unauthenticated' | 'forbidden'
 
 export type MetricsDeps = {
   text(): Promise<string>

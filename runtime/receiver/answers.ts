@@ -4,6 +4,7 @@
 import type { Context } from 'hono'
 import { asFault } from '../fault.ts'
 import type { Verdict } from '../http/limits.ts'
+import { problem as problemOf } from '../http/problem.ts'
 import type { Log } from '../log.ts'
 import { type IgnoredReason, ignoredReasons, type ProblemReason, problems } from './answer-table.ts'
 import type { Event } from './payload/parts.ts'
@@ -68,6 +69,5 @@ export function failed({ observe, log }: Observer, context: Context, error: unkn
 }
 
 export function problem(context: Context, reason: ProblemReason, detail: string): Response {
-  const { status } = problems[reason]
-  return context.body(JSON.stringify({ status, reason, detail }), status, { 'content-type': 'application/problem+json' })
+  return problemOf(context, problems[reason].status, detail, reason)
 }

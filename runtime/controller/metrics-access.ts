@@ -5,33 +5,18 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Clock } from '../clock.ts'
-import { Fault } from '../fault.ts'
-
-export type MetricsAccess = 'allowed' | 'unauthenticated' | 'forbidden'
+import { parseReview, type PostReview, reviewToken } from '../kube/token-review.ts'
+import type { MetricsAccess } from '../metrics/app.ts'
 
 /** Milliseconds; those of Kubernetes' own delegating authorisers, but for the first, which bounds how long a revoked token lives. */
 const keptMs = { allowed: 60_000, forbidden: 30_000, unauthenticated: 10_000 } as const satisfies Record<MetricsAccess, number>
 /** So many tokens are remembered at most; the oldest goes first. */
 const maxKept = 256
 
-const reviewedToken = v.looseObject({
-  status: v.looseObject({
-    authenticated: v.optional(v.boolean(), false),
-    user: v.optional(
-      v.looseObject({
-        username: v.optional(v.string(), ''),
-        uid: v.optional(v.string()),
-        groups: v.optional(v.array(v.string()), []),
-        extra: v.optional(v.record(v.string(), v.array(v.string())), {}),
-      }),
-    ),
-  }),
-})
 const reviewedAccess = v.looseObject({ status: v.looseObject({ allowed: v.optional(v.boolean(), false) }) })
 
 export type AuthoriserDeps = {
-  /** Creates a review and returns what the API server answers. */
-  post(path: string, body: unknown): Promise<unknown>
+  post: PostReview
   clock: Pick<Clock, 'monotonicMs'>
 }
 
@@ -51,11 +36,9 @@ export function createMetricsAuthoriser({ post, clock }: AuthoriserDeps): (token
   }
 }
 
-async function review(post: AuthoriserDeps['post'], token: string): Promise<MetricsAccess> {
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } }
-  const { status } = parse(reviewedToken, await post('/apis/authentication.k8s.io/v1/tokenreviews', body))
-  const { user } = status
-  if (!status.authenticated || user === undefined || user.username === '') return 'unauthenticated'
+async function review(post: PostReview, token: string): Promise<MetricsAccess> {
+  const user = await reviewToken(post, token)
+  if (user === undefined) return 'unauthenticated'
   const access = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
@@ -67,12 +50,6 @@ async function review(post: AuthoriserDeps['post'], token: string): Promise<Metr
       nonResourceAttributes: { path: '/metrics', verb: 'get' },
     },
   }
-  const answer = parse(reviewedAccess, await post('/apis/authorization.k8s.io/v1/subjectaccessreviews', access))
+  const answer = parseReview(reviewedAccess, await post('/apis/authorization.k8s.io/v1/subjectaccessreviews', access))
   return answer.status.allowed ? 'allowed' : 'forbidden'
-}
-
-function parse<Schema extends v.GenericSchema>(schema: Schema, document: unknown): v.InferOutput<Schema> {
-  const parsed = v.safeParse(schema, document)
-  if (parsed.success) return parsed.output
-  throw new Fault('ApiUnavailable', 'the API server answered a review with something else')
 }
