@@ -26,7 +26,7 @@ import {
   text,
 } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
-import { each, eachMember, field, type Messages, when } from './helm/nodes.ts'
+import { each, eachMember, field, type Messages, say } from './helm/nodes.ts'
 import type { LiveRelease } from './names.ts'
 import { impossiblePod } from './pod-combinations.ts'
 import type { Values } from './values.ts'
@@ -56,23 +56,23 @@ export function impossible(values: Live<Values>): Messages {
 /** What of a release cannot be a part of names and labels. */
 export function impossibleRelease({ name, namespace }: LiveRelease): Messages {
   return [
-    ...when(not(isServiceLabel(name)), [
+    ...say(not(isServiceLabel(name)), [
       text`release.name: ${quoted(name)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter`,
     ]),
-    ...when(not(isNamespaceName(namespace)), [text`release.namespace: ${quoted(namespace)} must be the name of a namespace`]),
+    ...say(not(isNamespaceName(namespace)), [text`release.namespace: ${quoted(namespace)} must be the name of a namespace`]),
   ]
 }
 
 function impossibleReceiver({ webhookReceiver: { enabled, ingress } }: Live<Values>): Messages {
-  return when(ingress.enabled, [
-    ...when(not(isSet(ingress.hosts)), ['webhookReceiver.ingress.hosts: an Ingress needs at least one host']),
-    ...when(not(enabled), ['webhookReceiver.enabled: an Ingress without a receiver leads nowhere']),
+  return say(ingress.enabled, [
+    ...say(not(isSet(ingress.hosts)), ['webhookReceiver.ingress.hosts: an Ingress needs at least one host']),
+    ...say(not(enabled), ['webhookReceiver.enabled: an Ingress without a receiver leads nowhere']),
   ])
 }
 
 function addressesForHosts({ webhookReceiver: { ingress } }: Live<Values>): Messages {
   const address = (where: Value<string>, host: Value<string>): Messages =>
-    when(matches(/^[0-9]+(?:\.[0-9]+){3}$/, host), [text`${where}: must be a host name, not an IP address`])
+    say(matches(/^[0-9]+(?:\.[0-9]+){3}$/, host), [text`${where}: must be a host name, not an IP address`])
   return [
     ...each('host', ingress.hosts, (host, index) =>
       address(text`webhookReceiver.ingress.hosts.${asText(index)}.host`, field(host, 'host')),
@@ -90,7 +90,7 @@ function impossiblePaths({ webhookReceiver: { ingress } }: Live<Values>): Messag
   const unclear = /\/\/|\/\.\.?(?:\/|$)|%2[fF]/
   return each('host', ingress.hosts, (host, index) =>
     each('path', field(host, 'paths'), (path, pathIndex) =>
-      when(and(not(equals<string>(field(path, 'pathType'), 'ImplementationSpecific')), matches(unclear, field(path, 'path'))), [
+      say(and(not(equals<string>(field(path, 'pathType'), 'ImplementationSpecific')), matches(unclear, field(path, 'path'))), [
         text`webhookReceiver.ingress.hosts.${asText(index)}.paths.${asText(pathIndex)}.path: must be without empty parts, ".", ".." and %2F, unless pathType is ImplementationSpecific`,
       ]),
     ).flat(),
@@ -100,14 +100,14 @@ function impossiblePaths({ webhookReceiver: { ingress } }: Live<Values>): Messag
 function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source }: Live<Values>): Messages {
   const { storage, persistence } = source
   const count = asText(replicaCount)
-  return when(greater(replicaCount, 1), [
-    ...when(not(leaderElection.enabled), [
+  return say(greater(replicaCount, 1), [
+    ...say(not(leaderElection.enabled), [
       text`leaderElection.enabled: ${count} replicas without leader election would all write; set replicaCount: 1`,
     ]),
-    ...when(and(isSet(storage.existingClaim), not(persistence.enabled)), [
+    ...say(and(isSet(storage.existingClaim), not(persistence.enabled)), [
       text`source.storage.existingClaim: ${count} replicas cannot share one claim; set replicaCount: 1, or in its place source.persistence.enabled: true`,
     ]),
-    ...when(and(budget.enabled, not(greater(replicaCount, budget.minAvailable))), [
+    ...say(and(budget.enabled, not(greater(replicaCount, budget.minAvailable))), [
       text`podDisruptionBudget.minAvailable: ${asText(budget.minAvailable)} of ${count} replicas would have to stay, so that no node could be drained; at most ${asText(less(replicaCount, 1))}`,
     ]),
   ])
@@ -117,7 +117,7 @@ function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget:
 function sameNames({ watchNamespaces, imagePullSecrets, extraEnv, rbac }: Live<Values>): Messages {
   const twice = (names: Value<readonly string[]>, where: (index: Value<string>) => Value<string>): Messages =>
     each('name', names, (name, index) =>
-      when(includes(earlier(names, index), name), [text`${where(asText(index))}: ${name} is there twice`]),
+      say(includes(earlier(names, index), name), [text`${where(asText(index))}: ${name} is there twice`]),
     ).flat()
   return [
     ...twice(watchNamespaces, (index) => text`watchNamespaces.${index}`),
@@ -135,8 +135,8 @@ function impossibleEnvironment({ extraEnv }: Live<Values>): Messages {
     const where = text`extraEnv.${asText(index)}`
     const name = field(variable, 'name')
     return [
-      ...when(or(...ownVariables.map((own) => equals(name, own))), [text`${where}.name: ${name} is set by the manifests themselves`]),
-      ...when(and(hasKey(variable, 'value'), hasKey(variable, 'valueFrom')), [
+      ...say(or(...ownVariables.map((own) => equals(name, own))), [text`${where}.name: ${name} is set by the manifests themselves`]),
+      ...say(and(hasKey(variable, 'value'), hasKey(variable, 'valueFrom')), [
         text`${where}.valueFrom: ${name} has a value too; leave one of them out`,
       ]),
     ]
@@ -146,17 +146,17 @@ function impossibleEnvironment({ extraEnv }: Live<Values>): Messages {
 function impossibleTimings({ serviceMonitor, podMonitor, metrics }: Live<Values>): Messages {
   return [
     ...Object.entries({ serviceMonitor, podMonitor }).flatMap(([name, { interval, scrapeTimeout }]) =>
-      when(and(greater(milliseconds(interval), 0), greater(milliseconds(scrapeTimeout), milliseconds(interval))), [
+      say(and(greater(milliseconds(interval), 0), greater(milliseconds(scrapeTimeout), milliseconds(interval))), [
         text`${name}.scrapeTimeout: ${scrapeTimeout} is above ${name}.interval ${interval}`,
       ]),
     ),
-    ...when(and(serviceMonitor.enabled, not(metrics.enabled)), ['metrics.enabled: serviceMonitor.enabled needs the metrics Service']),
+    ...say(and(serviceMonitor.enabled, not(metrics.enabled)), ['metrics.enabled: serviceMonitor.enabled needs the metrics Service']),
   ]
 }
 
 function tooLarge({ resources, agent, source: { storage, persistence } }: Live<Values>): Messages {
   const above = (section: string, resource: Value<string>, request: Value<string>, limit: Value<string>): Messages =>
-    when(greater(amount(request), amount(limit)), [
+    say(greater(amount(request), amount(limit)), [
       text`${section}.requests.${resource}: ${request} is above ${section}.limits.${resource} ${limit}`,
     ])
   const { guaranteed, resources: ofAgents } = agent
@@ -164,17 +164,17 @@ function tooLarge({ resources, agent, source: { storage, persistence } }: Live<V
   return [
     ...(['cpu', 'memory'] as const).flatMap((name) => above('resources', name, resources.requests[name], resources.limits[name])),
     ...eachMember('request', requests, (name, request) =>
-      when(hasKey(limits, name), above('agent.resources', name, request, lookup(limits, name))),
+      say(hasKey(limits, name), above('agent.resources', name, request, lookup(limits, name))),
     ).flat(),
     ...(['cpu', 'memory'] as const).flatMap((name) =>
-      when(and(guaranteed.enabled, not(greater(amount(guaranteed[name]), 0))), [
+      say(and(guaranteed.enabled, not(greater(amount(guaranteed[name]), 0))), [
         text`agent.guaranteed.${name}: ${guaranteed[name]} is nothing; to leave such pods to Kubernetes set agent.guaranteed.enabled: false`,
       ]),
     ),
-    ...when(greater(amount(smallestStorage), amount(storage.sizeLimit)), [
+    ...say(greater(amount(smallestStorage), amount(storage.sizeLimit)), [
       text`source.storage.sizeLimit: ${storage.sizeLimit} is below ${smallestStorage}, which mirrors need at least`,
     ]),
-    ...when(and(persistence.enabled, greater(amount(storage.sizeLimit), amount(persistence.size))), [
+    ...say(and(persistence.enabled, greater(amount(storage.sizeLimit), amount(persistence.size))), [
       text`source.persistence.size: ${persistence.size} is below source.storage.sizeLimit ${storage.sizeLimit}, to which mirrors may grow`,
     ]),
   ]
@@ -192,9 +192,9 @@ function samePorts({ webhook, webhookReceiver: receiver, metrics, delivery }: Li
     const ofProbes = sameNumber(port, ports.probes)
     const twins = used.slice(0, index).map(([, otherIsOpen, other]) => and(otherIsOpen, sameNumber(other, port)))
     return [
-      ...when(and(isOpen, ofProbes), also('the probes')),
+      ...say(and(isOpen, ofProbes), also('the probes')),
       ...twins.flatMap((isTwin, other) =>
-        when(and(isOpen, not(ofProbes), isTwin, not(or(...twins.slice(0, other)))), also(used[other]?.[0] ?? '')),
+        say(and(isOpen, not(ofProbes), isTwin, not(or(...twins.slice(0, other)))), also(used[other]?.[0] ?? '')),
       ),
     ]
   })

@@ -2,12 +2,15 @@
  * The two custom resource definitions, made from the schemas that the runtime validates with. Pure.
  */
 import { toJsonSchema } from '@valibot/to-json-schema'
+import { k8s } from 'cdk8s-plus-28'
 import type * as v from 'valibot'
 import { gatewaySyncKind, group, syncReportKind, version } from '../runtime/gatewaysync/names.ts'
 import { syncReportSpec, syncReportStatus } from '../runtime/gatewaysync/schema/report.ts'
 import { type CelRule, celRuleOf } from '../runtime/gatewaysync/schema/rule.ts'
 import { gatewaySyncSpec } from '../runtime/gatewaysync/schema/spec.ts'
 import { gatewaySyncStatus } from '../runtime/gatewaysync/schema/status.ts'
+import type { ManifestOf } from './constructs/api-object.ts'
+import { asGiven } from './constructs/written.ts'
 
 type Words = Record<string, unknown>
 
@@ -78,8 +81,9 @@ const syncReportColumns: Column[] = [
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ]
 
-/** A CustomResourceDefinition; the shape is the API's own. */
-type CustomResource = { apiVersion: string; kind: string; metadata: { name: string; annotations: Record<string, string> }; spec: Words }
+/** A CustomResourceDefinition. */
+type CustomResource = { apiVersion: string; kind: string; metadata: { name: string; annotations: Record<string, string> }; spec: Spec }
+type Spec = ManifestOf<typeof k8s.KubeCustomResourceDefinition>['spec']
 
 /** With a definition goes every object of its kind, so no tool may remove one because it is not in its list any more. */
 const keep = {
@@ -125,8 +129,7 @@ function definition(
     properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, spec, status },
   }
   return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
+    ...k8s.KubeCustomResourceDefinition.GVK,
     metadata: { name: `${plural}.${group}`, annotations: keep },
     spec: {
       group,
@@ -137,7 +140,7 @@ function definition(
           name: version,
           served: true,
           storage: true,
-          schema: { openAPIV3Schema: schema },
+          schema: { openAPIV3Schema: asGiven(schema) },
           subresources: { status: {} },
           additionalPrinterColumns: columns,
         },

@@ -20,8 +20,7 @@ try {
   const publishing = path.resolve(outdir) === path.resolve(scratch)
   if (publishing) rmSync(scratch, { recursive: true, force: true })
   const app = new App({ outdir })
-  const { warnings } = installation(app, { ...install, values: await readValues(process.env['CLUSTER_SYNC_VALUES']) })
-  for (const warning of warnings) tell(`warning: ${warning}`)
+  installation(app, { ...install, values: await readValues(process.env['CLUSTER_SYNC_VALUES']) })
   app.synth()
   if (publishing) for (const file of publishManifests(scratch, 'dist')) tell(`wrote ${file}`)
 } catch (error) {

@@ -3,9 +3,9 @@
  */
 import { and, asText, earlier, equals, greater, includes, isSet, not, or, plucked, text } from './helm/combinators.ts'
 import type { Live, Value } from './helm/expression.ts'
-import { each, field, type Messages, when } from './helm/nodes.ts'
+import { each, field, type Messages, say } from './helm/nodes.ts'
 import type { Values } from './values.ts'
-import { ownFolders, ownVolumes } from './volumes.ts'
+import { ownFolders, ownVolumes } from './constructs/volumes.ts'
 
 export function impossiblePod(values: Live<Values>): Messages {
   return [
@@ -18,7 +18,7 @@ export function impossiblePod(values: Live<Values>): Messages {
 }
 
 function missingAccount({ serviceAccount: { create, name } }: Live<Values>): Messages {
-  return when(and(not(create), not(isSet(name))), [
+  return say(and(not(create), not(isSet(name))), [
     'serviceAccount.name: name the account that is there already, because serviceAccount.create is false',
   ])
 }
@@ -32,14 +32,14 @@ function portsOfHost({ hostNetwork, webhook, webhookReceiver: receiver, metrics,
     ['delivery.port', true, delivery.port],
   ]
   return used.flatMap(([key, isOpen, port]) =>
-    when(and(hostNetwork, isOpen, greater(1024, port)), [
+    say(and(hostNetwork, isOpen, greater(1024, port)), [
       text`${key}: port ${asText(port)} is below 1024, where with hostNetwork only root may listen`,
     ]),
   )
 }
 
 function twoVolumes({ source: { storage, persistence } }: Live<Values>): Messages {
-  return when(and(persistence.enabled, isSet(storage.existingClaim)), [
+  return say(and(persistence.enabled, isSet(storage.existingClaim)), [
     'source.storage.existingClaim: source.persistence.enabled makes claims of its own; leave one of them out',
   ])
 }
@@ -50,8 +50,8 @@ function impossibleVolumes({ extraVolumes }: Live<Values>): Messages {
     const where = text`extraVolumes.${asText(index)}.name`
     const isOwn = or(...ownVolumes.map((own) => equals(name, own)))
     return [
-      ...when(isOwn, [text`${where}: ${name} is a volume of the manifests themselves`]),
-      ...when(and(not(isOwn), includes(earlier(names, index), name)), [text`${where}: ${name} is there twice`]),
+      ...say(isOwn, [text`${where}: ${name} is a volume of the manifests themselves`]),
+      ...say(and(not(isOwn), includes(earlier(names, index), name)), [text`${where}: ${name} is there twice`]),
     ]
   }).flat()
 }
@@ -64,9 +64,9 @@ function impossibleMounts({ extraVolumes, extraVolumeMounts }: Live<Values>): Me
     const path = field(mount, 'mountPath')
     const isOwn = or(...ownFolders.map((own) => equals(path, own)))
     return [
-      ...when(not(includes(names, field(mount, 'name'))), [text`${where}.name: ${field(mount, 'name')} is none of extraVolumes`]),
-      ...when(isOwn, [text`${where}.mountPath: ${path} is a folder of the manifests themselves`]),
-      ...when(and(not(isOwn), includes(earlier(paths, index), path)), [text`${where}.mountPath: ${path} is there twice`]),
+      ...say(not(includes(names, field(mount, 'name'))), [text`${where}.name: ${field(mount, 'name')} is none of extraVolumes`]),
+      ...say(isOwn, [text`${where}.mountPath: ${path} is a folder of the manifests themselves`]),
+      ...say(and(not(isOwn), includes(earlier(paths, index), path)), [text`${where}.mountPath: ${path} is there twice`]),
     ]
   }).flat()
 }

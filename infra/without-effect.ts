@@ -4,7 +4,7 @@
 import * as v from 'valibot'
 import { and, equals, greater, hasKey, includes, isSet, not, or, plucked, same, text, asText, sameNumber } from './helm/combinators.ts'
 import { isExpression, type Live, type Value } from './helm/expression.ts'
-import { each, field, type Messages, when } from './helm/nodes.ts'
+import { each, field, type Messages, say } from './helm/nodes.ts'
 import { ownLabelKeys, selectorKeys } from './names.ts'
 import { type Values, valuesSchema } from './values.ts'
 
@@ -39,7 +39,7 @@ function changedBelow(section: Section, usual: Section, path: readonly string[],
     if (isSection(before)) return changedBelow(value as Section, before, [...path, name], [...outer, ...own])
     const switches = name === 'enabled' ? outer : [...outer, ...own]
     return switches.flatMap(({ key: off, isOn }, index) =>
-      when(and(...switches.slice(0, index).map((before) => before.isOn), not(isOn), not(same(value, before))), [
+      say(and(...switches.slice(0, index).map((before) => before.isOn), not(isOn), not(same(value, before))), [
         `${key}: no effect while ${off} is false`,
       ]),
     )
@@ -60,9 +60,9 @@ function idleAgents({ webhook, ...values }: Live<Values>): Messages {
 function idleReceiver({ webhookReceiver: receiver }: Live<Values>): Messages {
   const { hmac, token, ingress } = receiver
   const isOpen = not(or(...[hmac, token].flatMap(({ secret, secretRef }) => [isSet(secret), isSet(secretRef.name)])))
-  return when(receiver.enabled, [
+  return say(receiver.enabled, [
     ...(['hmac', 'token'] as const).flatMap((name) => idleKey(name, receiver[name])),
-    ...when(isOpen, ['webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push']),
+    ...say(isOpen, ['webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push']),
     ...hostsWithoutRule(ingress),
   ])
 }
@@ -72,32 +72,32 @@ function idleKey(name: 'hmac' | 'token', { secret, secretRef }: Live<Values>['we
   const isReferred = isSet(secretRef.name)
   const isUsualKey = equals(secretRef.key, defaults.webhookReceiver[name].secretRef.key)
   return [
-    ...when(and(isSet(secret), not(isReferred)), [
+    ...say(and(isSet(secret), not(isReferred)), [
       `${where}.secret: becomes a Secret in the manifests; do not commit them, or use secretRef`,
     ]),
-    ...when(and(isSet(secret), isReferred), [`${where}.secret: ignored, because secretRef is set`]),
-    ...when(and(not(isUsualKey), not(isReferred)), [`${where}.secretRef.key: no effect while ${where}.secretRef.name is empty`]),
+    ...say(and(isSet(secret), isReferred), [`${where}.secret: ignored, because secretRef is set`]),
+    ...say(and(not(isUsualKey), not(isReferred)), [`${where}.secretRef.key: no effect while ${where}.secretRef.name is empty`]),
   ]
 }
 
 function hostsWithoutRule({ enabled, hosts, tls }: Live<Values>['webhookReceiver']['ingress']): Messages {
   const unknown = each('entry', tls, (entry, index) =>
     each('tlsHost', field(entry, 'hosts'), (host) =>
-      when(not(includes(plucked(hosts, 'host'), host)), [
+      say(not(includes(plucked(hosts, 'host'), host)), [
         text`webhookReceiver.ingress.tls.${asText(index)}.hosts: ${host} is none of webhookReceiver.ingress.hosts`,
       ]),
     ).flat(),
   ).flat()
-  return when(enabled, unknown)
+  return say(enabled, unknown)
 }
 
 function idleMonitoring({ prometheusRule, serviceMonitor }: Live<Values>): Messages {
   const { name, key } = serviceMonitor.tokenSecret
   return [
-    ...when(and(prometheusRule.enabled, not(serviceMonitor.enabled)), [
+    ...say(and(prometheusRule.enabled, not(serviceMonitor.enabled)), [
       'prometheusRule.enabled: the alerts need figures that only serviceMonitor.enabled lets the monitoring system collect',
     ]),
-    ...when(and(serviceMonitor.enabled, not(isSet(name)), not(equals(key, defaults.serviceMonitor.tokenSecret.key))), [
+    ...say(and(serviceMonitor.enabled, not(isSet(name)), not(equals(key, defaults.serviceMonitor.tokenSecret.key))), [
       'serviceMonitor.tokenSecret.key: no effect while serviceMonitor.tokenSecret.name is empty',
     ]),
   ]
@@ -107,28 +107,28 @@ function idlePod({ podLabels, webhook, replicaCount, podDisruptionBudget: budget
   const single = sameNumber(replicaCount, 1)
   return [
     ...selectorKeys.flatMap((key) =>
-      when(hasKey(podLabels, key), [`podLabels: ${key} is ignored, because the Deployment selects its pods by it`]),
+      say(hasKey(podLabels, key), [`podLabels: ${key} is ignored, because the Deployment selects its pods by it`]),
     ),
     ...each('constraint', topologySpreadConstraints, (constraint, index) =>
-      when(not(hasKey(constraint, 'labelSelector')), [
+      say(not(hasKey(constraint, 'labelSelector')), [
         text`topologySpreadConstraints.${asText(index)}: no effect without a labelSelector, because it counts no pod`,
       ]),
     ).flat(),
-    ...when(and(budget.enabled, greater(budget.minAvailable, 1), single), [
+    ...say(and(budget.enabled, greater(budget.minAvailable, 1), single), [
       'podDisruptionBudget.minAvailable: no effect with one replica, which gets no budget',
     ]),
-    ...when(and(webhook.enabled, equals(webhook.failurePolicy, 'Fail'), single), [
+    ...say(and(webhook.enabled, equals(webhook.failurePolicy, 'Fail'), single), [
       'webhook.failurePolicy: with one replica, gateway pods that ask for an agent wait while the controller restarts',
     ]),
   ]
 }
 
 function idleInHostNetwork({ hostNetwork, dnsPolicy, networkPolicy }: Live<Values>): Messages {
-  return when(hostNetwork, [
-    ...when(networkPolicy.enabled, [
+  return say(hostNetwork, [
+    ...say(networkPolicy.enabled, [
       'networkPolicy.enabled: no effect with hostNetwork, because policies hold for pods that have a network of their own',
     ]),
-    ...when(equals(dnsPolicy, 'ClusterFirst'), [
+    ...say(equals(dnsPolicy, 'ClusterFirst'), [
       'dnsPolicy: ClusterFirst has no effect with hostNetwork; leave it empty to resolve the names of Services',
     ]),
   ])
@@ -136,13 +136,11 @@ function idleInHostNetwork({ hostNetwork, dnsPolicy, networkPolicy }: Live<Value
 
 function idleElsewhere({ commonLabels, serviceAccount, controller }: Live<Values>): Messages {
   return [
-    ...ownLabelKeys.flatMap((key) =>
-      when(hasKey(commonLabels, key), [`commonLabels: ${key} is ignored, because every object has its own`]),
-    ),
-    ...when(and(not(serviceAccount.create), isSet(serviceAccount.annotations)), [
+    ...ownLabelKeys.flatMap((key) => say(hasKey(commonLabels, key), [`commonLabels: ${key} is ignored, because every object has its own`])),
+    ...say(and(not(serviceAccount.create), isSet(serviceAccount.annotations)), [
       'serviceAccount.annotations: no effect while serviceAccount.create is false',
     ]),
-    ...when(and(equals(controller.logDevMode, 'true'), not(equals(controller.logLevel, 'info'))), [
+    ...say(and(equals(controller.logDevMode, 'true'), not(equals(controller.logLevel, 'info'))), [
       'controller.logLevel: no effect while controller.logDevMode is "true", which shows every level',
     ]),
   ]

@@ -1,14 +1,16 @@
 /**
- * `npm run import [folder] [group...]`: writes imports/, typed constructs for an own cdk8s app: our kinds, those of cert-manager and of the
- * monitoring operator. Sources in src/ are compiled beside it, because they hold enums, which Node does not run by itself.
+ * `npm run import [folder] [group...]`: writes imports/, typed constructs for infra/ and for an own cdk8s app: our kinds, those of
+ * cert-manager and of the monitoring operator, and kinds of Kubernetes that are newer than cdk8s-plus-28. Sources in src/ are compiled
+ * beside it, because they hold enums, which Node does not run by itself.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { parse, stringify } from 'yaml'
 import { gatewaySyncCrd, syncReportCrd } from '../infra/crd.ts'
 import { group as ownGroup } from '../runtime/gatewaysync/names.ts'
+import { definitionsFrom, type OpenApi } from './import/openapi.ts'
 
 type Definition = { spec: Record<string, unknown> }
 
@@ -29,22 +31,44 @@ const foreign: Readonly<Record<string, { home: string; kinds: readonly string[] 
   },
 }
 
+/** Kubernetes' own kinds that cdk8s-plus-28 does not have yet, as an API server describes them. */
+const native = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kinds: ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
+  release: 'v1.36.3',
+  file: 'api/openapi-spec/v3/apis__admissionregistration.k8s.io__v1_openapi.json',
+} as const
+
 const [folder = path.join(root, 'imports'), ...groups] = process.argv.slice(2)
-for (const group of groups.length > 0 ? groups : [ownGroup, ...Object.keys(foreign)]) generate(group, await definitionsOf(group))
+for (const group of groups.length > 0 ? groups : [ownGroup, native.group, ...Object.keys(foreign)])
+  generate(group, await definitionsOf(group))
 compile()
 
 async function definitionsOf(group: string): Promise<Definition[]> {
   if (group === ownGroup) return [gatewaySyncCrd(), syncReportCrd()]
+  if (group === native.group) return nativeDefinitions()
   const source = foreign[group]
-  if (source === undefined) throw new Error(`no definitions of ${group} are known; there are: ${Object.keys(foreign).join(', ')}`)
-  const texts = await Promise.all(source.kinds.map(async (kind) => read(`${group}_${kind}.yaml`, source.home)))
+  if (source === undefined)
+    throw new Error(`no definitions of ${group} are known; there are: ${[native.group, ...Object.keys(foreign)].join(', ')}`)
+  const texts = await Promise.all(
+    source.kinds.map(async (kind) => read(path.join(copies, `${group}_${kind}.yaml`), `${source.home}/${group}_${kind}.yaml`)),
+  )
   return texts.map((text) => slim(parse(text)) as Definition)
 }
 
-async function read(file: string, home: string): Promise<string> {
-  const copy = path.join(copies, file)
+async function nativeDefinitions(): Promise<Definition[]> {
+  const { group, version, kinds, release, file } = native
+  // The module from which the tests build their API server has the document too.
+  const modules = process.env['GOMODCACHE'] ?? path.join(process.env['GOPATH'] ?? path.join(homedir(), 'go'), 'pkg/mod')
+  const copy = path.join(modules, `k8s.io/kubernetes@${release}`, file)
+  const text = await read(copy, `https://raw.githubusercontent.com/kubernetes/kubernetes/${release}/${file}`)
+  return definitionsFrom(JSON.parse(text) as OpenApi, group, version, kinds).map((definition) => slim(definition) as Definition)
+}
+
+/** A copy on this machine, or what is published. */
+async function read(copy: string, url: string): Promise<string> {
   if (existsSync(copy)) return readFileSync(copy, 'utf8')
-  const url = `${home}/${file}`
   const answer = await fetch(url, { signal: AbortSignal.timeout(downloadTimeoutMs) })
   if (!answer.ok) throw new Error(`${url}: answered ${answer.status}`)
   return answer.text()

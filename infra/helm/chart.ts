@@ -1,18 +1,20 @@
 /**
  * The packaged chart: templates from the same constructs as the synthesised manifests, with Helm's values in place of known ones. Pure.
  */
-import { Yaml } from 'cdk8s'
+import { App, Chart, Yaml } from 'cdk8s'
 import manifest from '../../package.json' with { type: 'json' }
 import { impossible, impossibleRelease } from '../combinations.ts'
+import { concernsIn, templatesOf } from '../constructs/concerns.ts'
+import { installationOf } from '../constructs/installation.ts'
 import { gatewaySyncCrd, syncReportCrd } from '../crd.ts'
-import { type Names, namesOf } from '../names.ts'
-import { objects } from '../objects.ts'
+import type { Names } from '../names.ts'
 import { withoutEffect } from '../without-effect.ts'
 import type { Values } from '../values.ts'
 import { either, text } from './combinators.ts'
 import { type Emitted, emitDocuments, emitNotes, emitRefusal } from './emit.ts'
 import { Expression, type Live, type Value } from './expression.ts'
 import { liveValues } from './live-values.ts'
+import { documentsOf, type TemplateObject } from './template-object.ts'
 import { valuesSchemaJson, valuesYaml } from './values-files.ts'
 
 const version = new Expression<string>('$.Chart.AppVersion')
@@ -43,13 +45,13 @@ function chartDescription(): object {
 
 function templates(): ChartFile[] {
   const values = liveValues()
-  const names = namesOf(release, values, version)
-  const made = Object.entries(objects(release, values, version))
+  const installation = installationOf(release, values, version)
+  const made = Object.entries(templatesOf(concernsIn(new Chart(new App(), 'chart'), installation)))
   const emitted: [name: string, Emitted][] = [
-    ...made.map(([concern, manifests]): [string, Emitted] => [concern, emitDocuments(manifests)]),
+    ...made.map(([name, objects]): [string, Emitted] => [name, emitDocuments(documentsOf(objects as TemplateObject[]))]),
     ['combinations', emitRefusal([...impossibleRelease(release), ...impossible(values)])],
   ]
-  const printed = emitNotes(notes(names, values), withoutEffect(values))
+  const printed = emitNotes(notes(installation.names, values), withoutEffect(values))
   const files = emitted.map(([name, { text }]) => ({ path: `templates/${name}.yaml`, content: text }))
   return [
     ...files,

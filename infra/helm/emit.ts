@@ -3,7 +3,7 @@
  */
 import { and, isSet, not, or } from './combinators.ts'
 import { type Definitions, Expression, Structure, textOf, type Value } from './expression.ts'
-import { Choice, Conditional, isConditionalKey, JsonText, Repeated } from './nodes.ts'
+import { Choice, Conditional, JsonText, Repeated } from './nodes.ts'
 import { escaped, keyText, scalarText } from './scalars.ts'
 import { chartTemplate, memberPerLine, memberPerLineTemplate } from './templates.ts'
 
@@ -58,9 +58,8 @@ function block(tree: unknown, indent: string): string[] {
       `${indent}{{- end }}`,
     ]
   if (!isTree(tree)) return [indent + inline(tree)]
-  const parts: readonly unknown[] = Array.isArray(tree) ? tree : Object.values(tree)
   const nothing = Array.isArray(tree) ? '[]' : '{}'
-  const present = anyPresent(parts)
+  const present = anyPresent(tree)
   if (present === false) return [indent + nothing]
   const lines = Array.isArray(tree) ? tree.flatMap((element) => elementLines(element, indent)) : memberLines(tree, indent)
   const absent = not(present)
@@ -68,16 +67,33 @@ function block(tree: unknown, indent: string): string[] {
 }
 
 function memberLines(tree: object, indent: string): string[] {
-  return Object.entries(tree).flatMap(([key, value]: [string, unknown]) => {
-    if (value === undefined) return []
-    if (isConditionalKey(key)) {
-      const { condition, content } = value as Conditional
-      return conditional(condition, indent, memberLines(content as object, indent))
-    }
-    const start = `${indent}${keyText(key)}:`
-    if (standsInLine(value)) return textLines(start, value, indent)
-    return [start, ...block(value, `${indent}  `)]
+  return grouped(Object.entries(tree)).flatMap(({ condition, entries }) => {
+    const lines = entries.flatMap(([key, value]) => memberLine(key, value, indent))
+    return condition === undefined ? lines : conditional(condition, indent, lines)
   })
+}
+
+type Entry = [key: string, value: unknown]
+type Group = { condition: Expression<boolean> | undefined; entries: Entry[] }
+
+/** Members that stand together and depend on the same condition, which is then asked once. */
+function grouped(entries: readonly Entry[]): Group[] {
+  const groups: Group[] = []
+  for (const [key, value] of entries) {
+    const { condition, content } = value instanceof Conditional ? value : { condition: undefined, content: value }
+    const last = groups.at(-1)
+    if (last !== undefined && last.condition?.text === condition?.text) last.entries.push([key, content])
+    else groups.push({ condition, entries: [[key, content]] })
+  }
+  return groups
+}
+
+function memberLine(key: string, value: unknown, indent: string): string[] {
+  if (value === undefined) return []
+  if (value instanceof Conditional) return memberLines({ [key]: value }, indent)
+  const start = `${indent}${keyText(key)}:`
+  if (standsInLine(value)) return textLines(start, value, indent)
+  return [start, ...block(value, `${indent}  `)]
 }
 
 function elementLines(element: unknown, indent: string): string[] {
@@ -138,14 +154,17 @@ function standsInLine(value: unknown): boolean {
 }
 
 /** Whether a list or an object has anything in it; known unless all of it depends on values. */
-function anyPresent(parts: readonly unknown[]): Value<boolean> {
-  return or(
-    ...parts.map((part) => {
-      if (part instanceof Conditional) return and(part.condition, anyPresent(Object.values(part.content as object)))
-      if (part instanceof Repeated) return isSet(part.list)
-      return part !== undefined
-    }),
-  )
+function anyPresent(tree: object): Value<boolean> {
+  return or(...(Array.isArray(tree) ? tree.map(isElementPresent) : Object.values(tree).map(isMemberPresent)))
+}
+
+function isElementPresent(element: unknown): Value<boolean> {
+  if (element instanceof Conditional) return and(element.condition, anyPresent(element.content as unknown[]))
+  return element instanceof Repeated ? isSet(element.list) : element !== undefined
+}
+
+function isMemberPresent(value: unknown): Value<boolean> {
+  return value instanceof Conditional ? and(value.condition, isMemberPresent(value.content)) : value !== undefined
 }
 
 /** Every named template that a tree needs, those of trees that become JSON included. */

@@ -5,7 +5,7 @@
 import { isSet, type Sized } from './combinators.ts'
 import { Expression, isExpression, type Value } from './expression.ts'
 
-/** Elements of a list or members of an object that are there when a condition holds. */
+/** Elements of a list, or the value of a member, that are there when a condition holds. */
 export class Conditional {
   readonly condition: Expression<boolean>
   readonly content: unknown
@@ -56,34 +56,30 @@ export class JsonText {
 /** Lines for a reader, each there on its condition. */
 export type Messages = Value<string>[]
 
-/** Elements of a list, to be spread into it, that are there when the condition holds. */
-export function when<T>(condition: Value<boolean>, elements: readonly T[]): T[] {
+/** Elements of a list, to be spread into it, that are there when the condition holds. Of what type they are is said, never guessed. */
+export function when<T = never>(condition: Value<boolean>, elements: readonly NoInfer<T>[]): T[] {
   if (isExpression(condition)) return [new Conditional(condition, elements) as T]
   return condition ? [...elements] : []
 }
 
-/** Begins the keys under which conditional members stand in an object; no key of Kubernetes begins like this. */
-const conditionalKey = '\u0000if '
-
-export function isConditionalKey(key: string): boolean {
-  return key.startsWith(conditionalKey)
+/** Messages that are told when the condition holds. */
+export function say(condition: Value<boolean>, messages: Messages): Messages {
+  return when<Value<string>>(condition, messages)
 }
 
-/** Members of an object, to be spread into it, that are there when the condition holds. */
-export function members<T extends object>(condition: Value<boolean>, content: T): Partial<T> {
-  if (!isExpression(condition)) return condition ? content : {}
-  // Two that depend on the same condition stay two by their members.
-  const key = `${conditionalKey}${condition.text} ${Object.keys(content).join(' ')}`
-  return { [key]: new Conditional(condition, content) } as Partial<T>
+/** The value of a member that is there when the condition holds. Of what type it is the place says where it stands. */
+export function given<T>(condition: Value<boolean>, value: NoInfer<T>): T | undefined {
+  if (isExpression(condition)) return new Conditional(condition, value) as T
+  return condition ? value : undefined
 }
 
-/** A member that is left out while its value is empty. */
-export function optional<Key extends string, T extends Sized>(key: Key, value: Value<T>): { [K in Key]?: T } {
-  return members(isSet(value), { [key]: value }) as { [K in Key]?: T }
+/** The value of a member that is left out while it is empty. */
+export function unlessEmpty<T extends Sized>(value: Value<T>): Value<T> | undefined {
+  return given(isSet(value), value)
 }
 
 /** One of two trees. */
-export function choose<T>(condition: Value<boolean>, yes: T, no: T): T {
+export function choose<T>(condition: Value<boolean>, yes: NoInfer<T>, no: NoInfer<T>): T {
   if (isExpression(condition)) return new Choice(condition, yes, no) as T
   return condition ? yes : no
 }
@@ -131,12 +127,14 @@ export function json(name: string, tree: object): string {
 function sorted(tree: unknown): unknown {
   if (Array.isArray(tree)) return tree.map(sorted)
   if (typeof tree !== 'object' || tree === null) return tree
-  const entries = Object.entries(tree).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const entries = Object.entries(tree)
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(entries.map(([key, value]) => [key, sorted(value)]))
 }
 
 /** Whether nothing of a tree waits for Helm. */
-function isKnown(tree: unknown): boolean {
+export function isKnown(tree: unknown): boolean {
   if (tree instanceof Expression || tree instanceof Conditional || tree instanceof Choice || tree instanceof Repeated) return false
   return typeof tree !== 'object' || tree === null || Object.values(tree).every(isKnown)
 }

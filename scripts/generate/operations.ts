@@ -2,7 +2,7 @@
  * docs/operations.md: the tables of reasons and conditions between their markers, from the code's own tables.
  */
 import { readFile } from 'node:fs/promises'
-import { alertRules } from '../../infra/alerts.ts'
+import { alertRules } from '../../infra/constructs/alerts.ts'
 import { checkValues } from '../../infra/check-values.ts'
 import { install } from '../../infra/install.ts'
 import { namesOf } from '../../infra/names.ts'

@@ -3,12 +3,14 @@
  */
 import { inputSchema, type ValueSchema } from '../../infra/helm/live-values.ts'
 
-/** A module's text that declares `ValuesInput`. What the constructs make of it is called `Values`, and none of an app's business. */
+/** A module's text that declares `ValuesInput`, and `Values`: what the constructs make of it, with every default. */
 export function valueTypes(): string {
   return [
     '/** Values as a user writes them; what is left out has its default. */',
     `export type ValuesInput = ${typeOf(inputSchema(), '')};`,
-    'export type Values = ValuesInput;',
+    'type Complete<T> = T extends readonly unknown[] ? T : T extends object ? Filled<T> : T;',
+    'type Filled<T> = string extends keyof T ? T : { [Key in keyof T]-?: Complete<NonNullable<T[Key]>> };',
+    'export type Values = Filled<ValuesInput>;',
     '',
   ].join('\n')
 }

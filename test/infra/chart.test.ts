@@ -4,7 +4,7 @@
 import { App, Yaml } from 'cdk8s'
 import t from 'tap'
 import { CrdChart, OperatorChart } from '../../infra/operator-chart.ts'
-import type { Manifest } from '../../infra/manifest.ts'
+import type { Manifest } from '../support/manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { deploymentOf, everything, everythingOff, fullname, objectsOf, one, release, settingsOf } from './installed.ts'
 

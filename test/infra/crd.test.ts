@@ -21,7 +21,7 @@ void t.test('no tool takes a definition away, and with it every object of its ki
 })
 
 void t.test('a list of SyncReports tells the version of each agent', async (t) => {
-  const [version] = syncReportCrd().spec['versions'] as Version[]
+  const [version] = syncReportCrd().spec.versions as unknown as Version[]
   t.match(
     version?.additionalPrinterColumns.find(({ name }) => name === 'Agent'),
     { jsonPath: '.status.agentVersion' },

@@ -4,7 +4,7 @@
 import { App } from 'cdk8s'
 import { values as production } from '../../examples/production.ts'
 import { OperatorChart } from '../../infra/operator-chart.ts'
-import type { Manifest } from '../../infra/manifest.ts'
+import type { Manifest } from '../support/manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
 
@@ -84,7 +84,7 @@ export const everythingOff: ValuesInput = {
 export const profiles = { defaults: {}, everything, 'everything-off': everythingOff, production } satisfies Record<string, ValuesInput>
 
 export function objectsOf(values: ValuesInput, of = release): Manifest[] {
-  return new OperatorChart(new App(), 'operator', { release: of, values }).toJson() as Manifest[]
+  return new OperatorChart(new App(), 'operator', { release: of, values, onWarning: () => {} }).toJson() as Manifest[]
 }
 
 type Port = { name: string; port: number; containerPort: number; targetPort: string }

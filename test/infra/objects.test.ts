@@ -2,7 +2,7 @@
  * What the objects of an installation say: each value arrives where it matters, and nothing is granted or listened to beyond it.
  */
 import t from 'tap'
-import type { Manifest } from '../../infra/manifest.ts'
+import type { Manifest } from '../support/manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
 import { version } from '../../runtime/version.ts'

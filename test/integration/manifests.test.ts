@@ -8,7 +8,7 @@ import { App, type Chart } from 'cdk8s'
 import t, { type Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { installation } from '../../infra/operator-chart.ts'
-import type { Manifest } from '../../infra/manifest.ts'
+import type { Manifest } from '../support/manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { type KubeObject, podType } from '../../runtime/kube/types.ts'
 import { applyForeignKinds } from '../support/foreign-kinds.ts'
@@ -28,7 +28,7 @@ async function openCluster(t: Test): Promise<World> {
 }
 
 function objectsOf(where: string, values: ValuesInput): Manifest[] {
-  const { charts } = installation(new App(), { release: { name: where, namespace: where }, values })
+  const charts = installation(new App(), { release: { name: where, namespace: where }, values, onWarning: () => {} })
   return charts.flatMap((chart: Chart) => chart.toJson() as Manifest[])
 }
 

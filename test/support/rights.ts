@@ -1,7 +1,7 @@
 /**
  * What roles grant, one right for each verb, resource and name, and which of them a question to the authoriser uses.
  */
-import type { Manifest } from '../../infra/manifest.ts'
+import type { Manifest } from './manifest.ts'
 import type { Question } from './api-calls.ts'
 
 /** `name` undefined: of every name; `namespace` undefined: in all of them. */

@@ -1,7 +1,7 @@
 /**
  * `kubectl apply --server-side` for any object, without a process for each: the answer of the API server is the object as it is then.
  */
-import type { Manifest } from '../../infra/manifest.ts'
+import type { Manifest } from './manifest.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { loadKube } from '../../runtime/kube/client.ts'
 import { createTransport } from '../../runtime/kube/transport.ts'

@@ -35,7 +35,7 @@ import {
 } from '../../../infra/helm/combinators.ts'
 import { emitDocuments } from '../../../infra/helm/emit.ts'
 import { Expression, Structure, type Value } from '../../../infra/helm/expression.ts'
-import { choose, each, eachMember, field, json, members, optional, when } from '../../../infra/helm/nodes.ts'
+import { choose, each, eachMember, field, given, json, unlessEmpty, when } from '../../../infra/helm/nodes.ts'
 import { canRunHelm, helm, rendered } from '../../support/helm.ts'
 
 const known = {
@@ -90,9 +90,9 @@ async function same(t: Test, tree: (values: Known) => object): Promise<void> {
   else t.strictSame(answer.manifests, [JSON.parse(JSON.stringify(manifest(tree(known))))])
 }
 
-void t.test('values as they are', async (t) => same(t, (values) => ({ ...values })))
+void t.test('values are written as they are', async (t) => same(t, (values) => ({ ...values })))
 
-void t.test('conditions', async (t) =>
+void t.test('conditions hold where they hold of known values', async (t) =>
   same(t, ({ yes, no, empty, name, none, list, bare, labels, count, fraction, odd }) => ({
     not: [not(yes), not(no), not(not(yes)), not(and(yes, no))],
     and: [and(yes, yes), and(yes, no), and(yes, true), and(no, false), and(), and(yes, not(no), isSet(name))],
@@ -107,7 +107,7 @@ void t.test('conditions', async (t) =>
   })),
 )
 
-void t.test('texts', async (t) =>
+void t.test('texts are put together as known ones are', async (t) =>
   same(t, ({ name, odd, empty, count, large, fraction, lines, yes, no }) => {
     const long = text`${name}-${'p'.repeat(20)}-${name}`
     return {
@@ -124,7 +124,7 @@ void t.test('texts', async (t) =>
   }),
 )
 
-void t.test('numbers of quantities and durations', async (t) =>
+void t.test('quantities and durations are the same numbers', async (t) =>
   same(t, ({ quantities, durations, numbers, count }) => ({
     amounts: each('quantity', quantities, (quantity) => amount(quantity)),
     milliseconds: each('duration', durations, (duration) => milliseconds(duration)),
@@ -133,7 +133,7 @@ void t.test('numbers of quantities and durations', async (t) =>
   })),
 )
 
-void t.test('lists and objects', async (t) =>
+void t.test('lists and objects are merged, looked up and cut as known ones are', async (t) =>
   same(t, ({ labels, bare, mixed, list, hosts, name, none, count }) => ({
     merged: [
       merged({ a: '0', b: name }, labels, { 'app.kubernetes.io/name': name }),
@@ -150,15 +150,22 @@ void t.test('lists and objects', async (t) =>
   })),
 )
 
-void t.test('what is there on a condition', async (t) =>
+void t.test('what depends on a condition is there when it holds', async (t) =>
   same(t, ({ yes, no, empty, name, labels, bare, none, list, hosts, count }) => ({
-    elements: ['first', ...when(yes, ['second', ...when(no, ['third']), name]), ...when(no, [{ a: 1 }])],
-    onlyConditional: [...when(no, ['a']), ...when(no, [...when(yes, ['b'])])],
-    outerHolds: [...when(yes, [...when(no, ['a'])])],
-    members: { first: 1, ...members(yes, { second: 2, ...members(no, { third: 3 }) }), ...members(no, { fourth: 4 }) },
-    onlyMembers: [{ ...members(no, { a: 1 }) }, { ...members(yes, { a: { b: name } }) }],
-    none: { ...members(no, { a: 1 }), ...members(not(yes), { b: 2 }) },
-    optional: { ...optional('name', name), ...optional('empty', empty), ...optional('labels', labels), ...optional('bare', bare) },
+    elements: ['first', ...when<unknown>(yes, ['second', ...when<string>(no, ['third']), name]), ...when<object>(no, [{ a: 1 }])],
+    onlyConditional: [...when<string>(no, ['a']), ...when<string>(no, [...when<string>(yes, ['b'])])],
+    outerHolds: [...when<string>(yes, [...when<string>(no, ['a'])])],
+    members: {
+      first: 1,
+      second: given<number>(yes, 2),
+      inner: given<object>(yes, { third: given<number>(no, 3) }),
+      fourth: given<number>(no, 4),
+    },
+    together: { a: given<number>(yes, 1), b: given<Value<string>>(yes, name), c: given<number>(no, 2), d: given<number>(no, 3), e: 4 },
+    onlyMembers: [{ a: given<number>(no, 1) }, { a: given<object>(yes, { b: name }) }],
+    none: { a: given<number>(no, 1), b: given<number>(not(yes), 2) },
+    nestedMembers: { a: given<unknown>(yes, given<number>(no, 1)), b: given<unknown>(yes, given<number>(yes, 1)) },
+    unlessEmpty: { name: unlessEmpty(name), empty: unlessEmpty(empty), labels: unlessEmpty(labels), bare: unlessEmpty(bare) },
     choose: [choose<unknown>(yes, { a: name }, ['b']), choose<unknown>(no, { a: name }, 'b'), { inner: choose<unknown>(no, 1, {}) }],
     each: each('element', list, (element, index) => ({ element, index })),
     nothing: each('element', none, (element) => ({ element })),
@@ -185,6 +192,6 @@ void t.test('known texts are not for Helm, however they look', async (t) =>
 void t.test('an object as JSON has one line a member, with keys in order', async (t) =>
   same(t, ({ name, odd, count, large, no, labels, deep, hosts, list }) => ({
     env: [{ name: 'A', value: json('known', { b: 1, a: 2 }) }],
-    value: json('settings', { b: name, a: { odd, count, large }, labels, deep, hosts, list, ...members(no, { never: 1 }) }),
+    value: json('settings', { b: name, a: { odd, count, large }, labels, deep, hosts, list, never: given<number>(no, 1) }),
   })),
 )

@@ -1,7 +1,7 @@
 /**
  * Two Grafana dashboards over the controller's figures: the fleet, and one GatewaySync. Pure.
  */
-import type { ObjectMetric, ProcessMetric } from '../runtime/metrics/table.ts'
+import type { ObjectMetric, ProcessMetric } from '../../runtime/metrics/table.ts'
 
 type Dashboard = Record<string, unknown>
 /** Every expression is made of names of the metrics table, so that a renamed metric does not compile. */

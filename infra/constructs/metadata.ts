@@ -1,11 +1,11 @@
 /**
  * What every object of an installation says of itself: its name, and the labels and annotations that all of them have. Pure.
  */
-import { isSet, merged } from './helm/combinators.ts'
-import type { Value } from './helm/expression.ts'
-import { members } from './helm/nodes.ts'
-import type { Names } from './names.ts'
-import type { LiveManifest } from './manifest.ts'
+import { merged } from '../helm/combinators.ts'
+import type { Value } from '../helm/expression.ts'
+import { unlessEmpty } from '../helm/nodes.ts'
+import type { Names } from '../names.ts'
+import type { Metadata } from './written.ts'
 
 type Texts = Value<Readonly<Record<string, Value<string>>>>
 
@@ -17,16 +17,18 @@ export function namespaced(
   names: Names,
   name: Value<string>,
   { namespace = names.namespace, ...own }: Own & { namespace?: Value<string> } = {},
-): LiveManifest['metadata'] {
+): Metadata {
   return { name, namespace, ...common(names, own) }
 }
 
 /** Of an object that is in no namespace. */
-export function clusterWide(names: Names, name: Value<string>, own: Own = {}): LiveManifest['metadata'] {
+export function clusterWide(names: Names, name: Value<string>, own: Own = {}): Metadata {
   return { name, ...common(names, own) }
 }
 
-function common(names: Names, { labels = {}, annotations = {} }: Own): object {
-  const all = merged<Value<string>>(names.annotations, annotations)
-  return { labels: merged<Value<string>>(names.labels, labels), ...members(isSet(all), { annotations: all }) }
+function common(names: Names, { labels = {}, annotations = {} }: Own): Pick<Metadata, 'labels' | 'annotations'> {
+  return {
+    labels: merged<Value<string>>(names.labels, labels),
+    annotations: unlessEmpty(merged<Value<string>>(names.annotations, annotations)),
+  }
 }

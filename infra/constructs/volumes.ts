@@ -1,13 +1,18 @@
 /**
  * The volumes of the controller's pod, and where its container has them. Pure.
  */
+import type { k8s } from 'cdk8s-plus-28'
+import { and, either, isSet, not, or } from '../helm/combinators.ts'
+import type { Live, Value } from '../helm/expression.ts'
+import { each, given, when } from '../helm/nodes.ts'
+import type { Names } from '../names.ts'
+import type { Values } from '../values.ts'
 import { certificateBy } from './certificates.ts'
-import { and, either, isSet, not, or } from './helm/combinators.ts'
-import type { Live, Value } from './helm/expression.ts'
-import { each, members, when } from './helm/nodes.ts'
-import type { Names } from './names.ts'
 import { inlineSecretName } from './receiver.ts'
-import type { Values } from './values.ts'
+import { asGiven, type Written } from './written.ts'
+
+type Volume = Written<k8s.Volume>
+type Mount = Written<k8s.VolumeMount>
 
 export const sourceFolder = '/var/lib/cluster-sync'
 export const certificateFolder = '/etc/cluster-sync/certificate'
@@ -34,36 +39,36 @@ export function keyFiles(names: Names, { webhookReceiver: receiver }: Live<Value
   })
 }
 
-export function volumes(names: Names, values: Live<Values>): object[] {
+export function volumes(names: Names, values: Live<Values>): Volume[] {
   const { storage, persistence } = values.source
   const { sizeLimit, existingClaim } = storage
   return [
     // A claim for each replica is made from the template of the StatefulSet.
-    ...when(not(persistence.enabled), [
+    ...when<Volume>(not(persistence.enabled), [
       {
         name: 'source',
-        ...members(not(isSet(existingClaim)), { emptyDir: { sizeLimit } }),
-        ...members(isSet(existingClaim), { persistentVolumeClaim: { claimName: existingClaim } }),
+        emptyDir: given(not(isSet(existingClaim)), { sizeLimit }),
+        persistentVolumeClaim: given(isSet(existingClaim), { claimName: existingClaim }),
       },
     ]),
-    ...when(not(certificateBy(values).selfManaged), [{ name: 'certificate', secret: { secretName: names.certificateSecret } }]),
+    ...when<Volume>(not(certificateBy(values).selfManaged), [{ name: 'certificate', secret: { secretName: names.certificateSecret } }]),
     ...keyFiles(names, values).flatMap(({ name, mounted, secretName, key }) =>
-      when(mounted, [{ name: `receiver-${name}`, secret: { secretName, items: [{ key, path: 'value' }], optional: true } }]),
+      when<Volume>(mounted, [{ name: `receiver-${name}`, secret: { secretName, items: [{ key, path: 'value' }], optional: true } }]),
     ),
     { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '8Mi' } },
-    ...each('extraVolume', values.extraVolumes, (volume) => volume),
+    ...each('extraVolume', values.extraVolumes, (volume): Volume => asGiven(volume)),
   ]
 }
 
-export function volumeMounts(names: Names, values: Live<Values>): object[] {
+export function volumeMounts(names: Names, values: Live<Values>): Mount[] {
   return [
     { name: 'source', mountPath: sourceFolder },
-    ...when(not(certificateBy(values).selfManaged), [{ name: 'certificate', mountPath: certificateFolder, readOnly: true }]),
+    ...when<Mount>(not(certificateBy(values).selfManaged), [{ name: 'certificate', mountPath: certificateFolder, readOnly: true }]),
     ...keyFiles(names, values).flatMap(({ name, mounted }) =>
-      when(mounted, [{ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true }]),
+      when<Mount>(mounted, [{ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true }]),
     ),
     // What one call of git needs: host keys, a socket. In memory, because the root file system cannot be written.
     { name: 'tmp', mountPath: temporaryFolder },
-    ...each('extraMount', values.extraVolumeMounts, (mount) => mount),
+    ...each('extraMount', values.extraVolumeMounts, (mount): Mount => asGiven(mount)),
   ]
 }

@@ -2,15 +2,16 @@
  * What Prometheus alerts on: a GatewaySync that stays behind, gateways that fail or have no agent, git hosts that refuse, a controller
  * that is gone. Only figures of the controller are used, which knows of every gateway. Pure.
  */
-import type { ConditionType } from '../runtime/gatewaysync/decide/conditions.ts'
-import type { GatewayCounts } from '../runtime/gatewaysync/schema/status.ts'
-import type { ObjectMetric, ProcessMetric } from '../runtime/metrics/table.ts'
-import { text, together } from './helm/combinators.ts'
-import type { Live, Value } from './helm/expression.ts'
+import type { PrometheusRule } from '../../imports/monitoring.coreos.com.js'
+import type { ConditionType } from '../../runtime/gatewaysync/decide/conditions.ts'
+import type { GatewayCounts } from '../../runtime/gatewaysync/schema/status.ts'
+import type { ObjectMetric, ProcessMetric } from '../../runtime/metrics/table.ts'
+import { text, together } from '../helm/combinators.ts'
+import type { Live, Value } from '../helm/expression.ts'
+import type { Names } from '../names.ts'
+import type { Values } from '../values.ts'
+import type { ManifestOf } from './api-object.ts'
 import { namespaced } from './metadata.ts'
-import type { Names } from './names.ts'
-import type { LiveManifest } from './manifest.ts'
-import type { Values } from './values.ts'
 
 type AlertRule = {
   alert: string
@@ -28,11 +29,9 @@ const daysBeforeEnd = 7
 const label = (name: string): string => `{{ $labels.${name} }}`
 const object = `${label('namespace')}/${label('name')}`
 
-export function alerts(names: Names, values: Live<Values>): LiveManifest {
+export function alerts(names: Names, values: Live<Values>): ManifestOf<typeof PrometheusRule> {
   const { fullname } = names
   return {
-    apiVersion: 'monitoring.coreos.com/v1',
-    kind: 'PrometheusRule',
     metadata: namespaced(names, fullname, { labels: values.prometheusRule.labels }),
     spec: {
       groups: [

@@ -1,23 +1,24 @@
 /**
  * What the controller's process is told of its installation: the settings in its environment. Pure.
  */
-import type { ControllerSettingsInput } from '../runtime/settings.ts'
-import { ports } from '../runtime/gatewaysync/names.ts'
+import type { ControllerSettingsInput } from '../../runtime/settings.ts'
+import { ports } from '../../runtime/gatewaysync/names.ts'
 import { certificateBy, dnsNames } from './certificates.ts'
-import { asText, either, equals, isSet, or, text } from './helm/combinators.ts'
-import type { Live, Made, Value } from './helm/expression.ts'
-import { choose, members, optional } from './helm/nodes.ts'
-import type { Names } from './names.ts'
+import { asText, either, equals, isSet, or, text } from '../helm/combinators.ts'
+import type { Live, Made, Value } from '../helm/expression.ts'
+import { choose, given, unlessEmpty } from '../helm/nodes.ts'
+import type { Names } from '../names.ts'
 import { certificateFolder, keyFiles, receiverFolder, sourceFolder } from './volumes.ts'
-import type { Values } from './values.ts'
+import type { Values } from '../values.ts'
 
 /** The settings of this installation, as the process reads them. */
 export function settingsOf(names: Names, values: Live<Values>, version: Value<string>): Made<ControllerSettingsInput> {
   const { fullname, namespace, deliveryService, webhookService, metricsService } = names
   const { image, agentImage, agent, webhook, webhookReceiver: receiver, metrics, delivery, source } = values
-  const files: Made<Partial<ControllerSettingsInput['receiver']>>[] = keyFiles(names, values).map(({ name, mounted }) =>
-    members(mounted, { [`${name}File`]: `${receiverFolder}/${name}/value` }),
-  )
+  const files = keyFiles(names, values).map(({ name, mounted }) => [
+    `${name}File`,
+    given<string>(mounted, `${receiverFolder}/${name}/value`),
+  ])
   return {
     namespace,
     fullname,
@@ -39,7 +40,7 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
       allowedHosts: source.allowedHosts,
       allowPrivateAddresses: source.allowPrivateAddresses,
       allowedAddresses: source.allowedAddresses,
-      ...members(isSet(source.proxy), { proxy: source.proxy }),
+      proxy: unlessEmpty(source.proxy),
       noProxy: source.noProxy,
     },
     delivery: { url: text`https://${deliveryService}.${namespace}.svc:${asText(delivery.port)}` },
@@ -51,25 +52,25 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
       imagePullPolicy: image.pullPolicy,
       imagePullSecrets: values.imagePullSecrets,
       resources: agentResources(values),
-      ...members(agent.guaranteed.enabled, { guaranteed: { cpu: agent.guaranteed.cpu, memory: agent.guaranteed.memory } }),
+      guaranteed: given(agent.guaranteed.enabled, { cpu: agent.guaranteed.cpu, memory: agent.guaranteed.memory }),
       securityContext: agent.securityContext,
       logLevel: agent.logLevel,
       allowImageOverride: agent.allowImageOverride,
       clusterRole: names.agentRole,
       autoBind: values.rbac.autoBindAgent.enabled,
     },
-    receiver: { enabled: receiver.enabled, ...Object.assign({}, ...files), trustedProxies: receiver.trustedProxies },
+    receiver: { enabled: receiver.enabled, ...Object.fromEntries(files), trustedProxies: receiver.trustedProxies },
     metrics: { enabled: metrics.enabled },
   }
 }
 
-type Resources = Record<string, Record<string, string>>
+type Resources = Made<Record<string, Record<string, string>>>
 
 /** As the values say; what they leave out altogether has no empty member in the pod either. */
-function agentResources({ agent: { resources } }: Live<Values>): Made<Resources> {
+function agentResources({ agent: { resources } }: Live<Values>): Resources {
   const { requests, limits } = resources
-  const given = { ...optional('requests', requests), ...optional('limits', limits) }
-  return choose<Made<Resources>>(or(isSet(requests), isSet(limits)), given, usualAgentResources)
+  const told = { requests: unlessEmpty(requests), limits: unlessEmpty(limits) } as Resources
+  return choose<Resources>(or(isSet(requests), isSet(limits)), told, usualAgentResources)
 }
 
 /** No CPU limit: a first sync would take seven times as long under 200m (git.md section 5). */

@@ -1,37 +1,59 @@
 /**
  * Who may write what, beyond what roles can say: an agent only its own report, the status of a GatewaySync only the controller, and the
- * controller nothing else of it but its own annotations. Pure.
+ * controller nothing else of it but its own annotations.
  */
-import { isSet, text, together } from './helm/combinators.ts'
-import type { Live, Value } from './helm/expression.ts'
-import { members, optional } from './helm/nodes.ts'
-import { gatewaySyncKind, group, syncReportKind } from '../runtime/gatewaysync/names.ts'
-import type { LiveManifest } from './manifest.ts'
+import type { ApiObject } from 'cdk8s'
+import { Construct } from 'constructs'
+import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../imports/admissionregistration.k8s.io.js'
+import { gatewaySyncKind, group, syncReportKind } from '../../runtime/gatewaysync/names.ts'
+import { isSet, text, together } from '../helm/combinators.ts'
+import type { Value } from '../helm/expression.ts'
+import { given } from '../helm/nodes.ts'
+import type { Names } from '../names.ts'
+import { apiObject, type ManifestOf } from './api-object.ts'
+import type { Installation } from './installation.ts'
 import { clusterWide } from './metadata.ts'
-import type { Names } from './names.ts'
-import type { Values } from './values.ts'
+import { namespacesNamed, type Selector, selectorOf } from './selectors.ts'
 
 /** The namespaces that an installation works in; empty: all. Two installations of one cluster bind each other's namespaces to nothing. */
 type Scope = Value<readonly string[]>
+type Spec = NonNullable<ManifestOf<typeof ValidatingAdmissionPolicy>['spec']>
+type BindingSpec = NonNullable<ManifestOf<typeof ValidatingAdmissionPolicyBinding>['spec']>
 
-const apiVersion = 'admissionregistration.k8s.io/v1'
+export class Policies extends Construct {
+  /** An agent writes the SyncReport of its own pod. */
+  readonly reportPolicy: ApiObject
+  readonly reportBinding: ApiObject
+  /** Nobody but the controller writes the status of a GatewaySync. */
+  readonly statusPolicy: ApiObject
+  readonly statusBinding: ApiObject
+  /** Of the rest of a GatewaySync the controller writes nothing but its own annotations. */
+  readonly specPolicy: ApiObject
+  readonly specBinding: ApiObject
+
+  constructor(scope: Construct, id: string, { names, values }: Installation) {
+    super(scope, id)
+    const selector = selectorOf(values.controller.watchLabelSelector)
+    const bound = (id: string, spec: Spec): [policy: ApiObject, binding: ApiObject] => {
+      const name = text`${names.fullname}-${id}`
+      const metadata = clusterWide(names, name)
+      const policy = apiObject(this, `${id}-policy`, ValidatingAdmissionPolicy, { metadata, spec })
+      const binding = bindingSpec(name, values.watchNamespaces)
+      return [policy, apiObject(this, `${id}-binding`, ValidatingAdmissionPolicyBinding, { metadata, spec: binding })]
+    }
+    ;[this.reportPolicy, this.reportBinding] = bound('report', reportPolicy(names))
+    ;[this.statusPolicy, this.statusBinding] = bound('status', statusPolicy(names, selector))
+    ;[this.specPolicy, this.specBinding] = bound('spec', specPolicy(names))
+  }
+}
+
 const claim = (name: string): string => `authentication.kubernetes.io/${name}`
 const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
 
-export function policies(names: Names, { watchNamespaces, controller: { watchLabelSelector } }: Live<Values>): LiveManifest[] {
-  return [
-    ...reportPolicy(names, watchNamespaces),
-    ...statusPolicy(names, watchNamespaces, selectorOf(watchLabelSelector)),
-    ...wishPolicy(names, watchNamespaces),
-  ]
-}
-
 /** Binds a SyncReport to the pod whose token writes it (kubernetes.md section 1); people, the controller and the collector are let through. */
-function reportPolicy(names: Names, namespaces: Scope): LiveManifest[] {
-  const { fullname, namespace, serviceAccount } = names
-  const name = text`${fullname}-report`
+function reportPolicy({ namespace, serviceAccount }: Names): Spec {
   const user = 'request.userInfo.username'
-  return bound(clusterWide(names, name), namespaces, {
+  return {
     failurePolicy: 'Fail',
     matchConstraints: rules([syncReportKind.plural, `${syncReportKind.plural}/status`], ['CREATE', 'UPDATE']),
     matchConditions: [
@@ -73,15 +95,13 @@ function reportPolicy(names: Names, namespaces: Scope): LiveManifest[] {
         reason: 'Forbidden',
       },
     ],
-  })
+  }
 }
 
 /** Agents follow the status with their token in hand, so nobody but the controller may say where content comes from. */
-function statusPolicy(names: Names, namespaces: Scope, selector: object): LiveManifest[] {
-  const { fullname, namespace, serviceAccount } = names
-  const name = text`${fullname}-status`
+function statusPolicy({ namespace, serviceAccount }: Names, selector: Selector): Spec {
   const controller = text`system:serviceaccount:${namespace}:${serviceAccount}`
-  return bound(clusterWide(names, name), namespaces, {
+  return {
     failurePolicy: 'Fail',
     // Another installation writes the status of what it selects.
     matchConstraints: rules([`${gatewaySyncKind.plural}/status`], ['UPDATE'], selector),
@@ -92,19 +112,17 @@ function statusPolicy(names: Names, namespaces: Scope, selector: object): LiveMa
         reason: 'Forbidden',
       },
     ],
-  })
+  }
 }
 
 /**
  * The receiver patches request annotations, and a role cannot name single members of an object: without this rule whoever takes over the
  * controller could point every plant at another repository.
  */
-function wishPolicy(names: Names, namespaces: Scope): LiveManifest[] {
-  const { fullname, namespace, serviceAccount } = names
-  const name = text`${fullname}-spec`
+function specPolicy({ namespace, serviceAccount }: Names): Spec {
   const kept = (from: string, to: string): string =>
     `${from}.all(key, key.startsWith('${group}/') || (key in ${to} && ${to}[key] == ${from}[key]))`
-  return bound(clusterWide(names, name), namespaces, {
+  return {
     failurePolicy: 'Fail',
     matchConstraints: rules([gatewaySyncKind.plural], ['UPDATE']),
     matchConditions: [
@@ -134,10 +152,10 @@ function wishPolicy(names: Names, namespaces: Scope): LiveManifest[] {
         reason: 'Forbidden',
       },
     ],
-  })
+  }
 }
 
-function rules(resources: string[], operations: string[], objectSelector: object = {}): object {
+function rules(resources: string[], operations: string[], objectSelector: Selector = {}): NonNullable<Spec['matchConstraints']> {
   // The API server's own defaults are written out, so that a second apply finds nothing to change.
   return {
     matchPolicy: 'Equivalent',
@@ -147,34 +165,14 @@ function rules(resources: string[], operations: string[], objectSelector: object
   }
 }
 
-/** A selector of labels without the parts that say nothing. */
-export function selectorOf({ matchLabels, matchExpressions }: Live<Values>['controller']['watchLabelSelector']): object {
-  return { ...optional('matchLabels', matchLabels), ...optional('matchExpressions', matchExpressions) }
-}
-
-/** Matches namespaces by their own names. */
-export function namespacesNamed(
-  operator: 'In' | 'NotIn',
-  values: Value<readonly Value<string>[]>,
-): { key: string; operator: string; values: unknown } {
-  return { key: 'kubernetes.io/metadata.name', operator, values }
-}
-
-function bound(metadata: LiveManifest['metadata'], namespaces: Scope, spec: object): LiveManifest[] {
-  const scope = members(isSet(namespaces), {
-    matchResources: {
+function bindingSpec(policyName: Value<string>, namespaces: Scope): BindingSpec {
+  return {
+    policyName,
+    validationActions: ['Deny'],
+    matchResources: given(isSet(namespaces), {
       matchPolicy: 'Equivalent',
       namespaceSelector: { matchExpressions: [namespacesNamed('In', namespaces)] },
       objectSelector: {},
-    },
-  })
-  return [
-    { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata, spec },
-    {
-      apiVersion,
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata,
-      spec: { policyName: metadata.name, validationActions: ['Deny'], ...scope },
-    },
-  ]
+    }),
+  }
 }

@@ -1,0 +1,13 @@
+/**
+ * What the constructs of one installation share.
+ */
+import type { Live, Value } from '../helm/expression.ts'
+import { type LiveRelease, type Names, namesOf } from '../names.ts'
+import type { Values } from '../values.ts'
+
+/** With every value known, or as Helm will know them. */
+export type Installation = { names: Names; values: Live<Values>; version: Value<string> }
+
+export function installationOf(release: LiveRelease, values: Live<Values>, version: Value<string>): Installation {
+  return { names: namesOf(release, values, version), values, version }
+}

@@ -1,0 +1,92 @@
+/**
+ * The pod of the controller. Pure.
+ */
+import type { k8s } from 'cdk8s-plus-28'
+import { nodeOptions, ports } from '../../runtime/gatewaysync/names.ts'
+import { controllerSettingsVariable } from '../../runtime/settings.ts'
+import { either, greater, isSet, or } from '../helm/combinators.ts'
+import type { Live, Value } from '../helm/expression.ts'
+import { choose, each, given, json, unlessEmpty, when } from '../helm/nodes.ts'
+import type { Names } from '../names.ts'
+import type { Values } from '../values.ts'
+import { imageOf, settingsOf } from './settings.ts'
+import { volumeMounts, volumes } from './volumes.ts'
+import { asGiven, type Written } from './written.ts'
+
+export function podSpec(names: Names, values: Live<Values>, version: Value<string>): Written<k8s.PodSpec> {
+  const { hostNetwork, dnsPolicy } = values
+  return {
+    serviceAccountName: names.serviceAccount,
+    terminationGracePeriodSeconds: values.terminationGracePeriodSeconds,
+    hostNetwork: given(hostNetwork, true),
+    // A pod in the host's network that is told nothing resolves names as the host does, and finds no Service.
+    dnsPolicy: given(or(hostNetwork, isSet(dnsPolicy)), either<string>(isSet(dnsPolicy), dnsPolicy, 'ClusterFirstWithHostNet')),
+    securityContext: podSecurity(values),
+    containers: [container(names, values, version)],
+    volumes: volumes(names, values),
+    imagePullSecrets: unlessEmpty(values.imagePullSecrets),
+    nodeSelector: unlessEmpty(values.nodeSelector),
+    tolerations: asGiven(unlessEmpty(values.tolerations)),
+    affinity: asGiven(unlessEmpty(values.affinity)),
+    topologySpreadConstraints: asGiven(unlessEmpty(values.topologySpreadConstraints)),
+    priorityClassName: unlessEmpty(values.priorityClassName),
+  }
+}
+
+/** What a namespace of the restricted standard admits; what the values give takes its place as a whole. */
+function podSecurity(values: Live<Values>): Written<k8s.PodSecurityContext> {
+  const usual: Written<k8s.PodSecurityContext> = {
+    runAsNonRoot: true,
+    runAsUser: 65532,
+    runAsGroup: 65532,
+    fsGroup: 65532,
+    // Else the mirrors of a claim would be made writable for the group again at each start, file by file.
+    fsGroupChangePolicy: 'OnRootMismatch',
+    seccompProfile: { type: 'RuntimeDefault' },
+    sysctls: given(hasPrivilegedPort(values), [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }]),
+  }
+  return choose<Written<k8s.PodSecurityContext>>(isSet(values.podSecurityContext), asGiven(values.podSecurityContext), usual)
+}
+
+const containerSecurity: Written<k8s.SecurityContext> = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+}
+
+/** Whether a port is one that, where the container runtime does not allow it anyway, only root may listen at. */
+function hasPrivilegedPort({ webhook, webhookReceiver: receiver, metrics, delivery }: Live<Values>): Value<boolean> {
+  return or(...[webhook.port, receiver.port, metrics.service.port, delivery.port].map((port) => greater(1024, port)))
+}
+
+type Port = Written<k8s.ContainerPort>
+
+function container(names: Names, values: Live<Values>, version: Value<string>): Written<k8s.Container> {
+  const { image, resources, webhook, webhookReceiver: receiver, metrics, delivery, securityContext } = values
+  const port = (name: string, containerPort: Value<number>): Port => ({ name, containerPort, protocol: 'TCP' })
+  return {
+    name: 'controller',
+    image: imageOf(image, version),
+    imagePullPolicy: image.pullPolicy,
+    env: [
+      { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
+      // Where the other replicas find this one while it leads.
+      { name: 'POD_IP', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.podIP' } } },
+      { name: 'NODE_OPTIONS', value: nodeOptions },
+      { name: controllerSettingsVariable, value: json('settings', settingsOf(names, values, version)) },
+      ...each('variable', values.extraEnv, (variable): Written<k8s.EnvVar> => asGiven(variable)),
+    ],
+    ports: [
+      port('probes', ports.probes),
+      port('delivery', delivery.port),
+      ...when<Port>(webhook.enabled, [port('admission', webhook.port)]),
+      ...when<Port>(receiver.enabled, [port('receiver', receiver.port)]),
+      ...when<Port>(metrics.enabled, [port('metrics', metrics.service.port)]),
+    ],
+    livenessProbe: { httpGet: { path: '/healthz', port: 'probes' }, ...values.livenessProbe },
+    readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, ...values.readinessProbe },
+    resources,
+    securityContext: choose<Written<k8s.SecurityContext>>(isSet(securityContext), asGiven(securityContext), containerSecurity),
+    volumeMounts: volumeMounts(names, values),
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * The push receiver's Service, Ingress and, for inline secrets, its Secret.
+ */
+import type { ApiObject } from 'cdk8s'
+import { k8s } from 'cdk8s-plus-28'
+import { Construct } from 'constructs'
+import { and, base64, isSet, not, or, text } from '../helm/combinators.ts'
+import type { Live, Value } from '../helm/expression.ts'
+import { each, field, given, unlessEmpty } from '../helm/nodes.ts'
+import type { Names } from '../names.ts'
+import type { Values } from '../values.ts'
+import { apiObjectWhen, type ManifestOf } from './api-object.ts'
+import type { Installation } from './installation.ts'
+import { namespaced } from './metadata.ts'
+import { serviceOf } from './service.ts'
+import type { Written } from './written.ts'
+
+export class Receiver extends Construct {
+  /** Keys that the values hold themselves. */
+  readonly secret: ApiObject | undefined
+  /** In plain HTTP: TLS is the Ingress's, or that of the load balancer. */
+  readonly service: ApiObject | undefined
+  readonly ingress: ApiObject | undefined
+
+  constructor(scope: Construct, id: string, { names, values }: Installation) {
+    super(scope, id)
+    const { enabled, hmac, token, port, service, ingress } = values.webhookReceiver
+    const inline = or(isInline(hmac), isInline(token))
+    const http = serviceOf(names, names.receiverService, service, { name: 'http', port, targetPort: 'receiver' })
+    this.secret = apiObjectWhen(and(enabled, inline), this, 'secret', k8s.KubeSecret, inlineSecret(names, values))
+    this.service = apiObjectWhen(enabled, this, 'service', k8s.KubeService, http)
+    this.ingress = apiObjectWhen(and(enabled, ingress.enabled), this, 'ingress', k8s.KubeIngress, receiverIngress(names, ingress))
+  }
+}
+
+/** The Secret that holds the keys which the values name inline. */
+export function inlineSecretName({ fullname }: Names): Value<string> {
+  return text`${fullname}-receiver`
+}
+
+/** Whether a key is in the values themselves and no reference takes its place. */
+export function isInline({ secret, secretRef }: Live<Values>['webhookReceiver']['hmac']): Value<boolean> {
+  return and(isSet(secret), not(isSet(secretRef.name)))
+}
+
+/** The keys that the values name inline, as far as no reference takes their place. */
+function inlineSecret(names: Names, { webhookReceiver: { hmac, token } }: Live<Values>): ManifestOf<typeof k8s.KubeSecret> {
+  return {
+    metadata: namespaced(names, inlineSecretName(names)),
+    type: 'Opaque',
+    // Not `stringData`: what is gone from that stays in the cluster.
+    data: { hmac: given(isInline(hmac), base64(hmac.secret)), token: given(isInline(token), base64(token.secret)) },
+  }
+}
+
+function receiverIngress(names: Names, ingress: Live<Values>['webhookReceiver']['ingress']): ManifestOf<typeof k8s.KubeIngress> {
+  const name = names.receiverService
+  return {
+    metadata: namespaced(names, name, { annotations: ingress.annotations }),
+    spec: {
+      ingressClassName: unlessEmpty(ingress.ingressClassName),
+      tls: unlessEmpty(ingress.tls),
+      rules: each('host', ingress.hosts, (host): Written<k8s.IngressRule> => ({
+        host: field(host, 'host'),
+        http: {
+          paths: each('path', field(host, 'paths'), (path): Written<k8s.HttpIngressPath> => ({
+            path: field(path, 'path'),
+            pathType: field(path, 'pathType'),
+            backend: { service: { name, port: { name: 'http' } } },
+          })),
+        },
+      })),
+    },
+  }
+}
