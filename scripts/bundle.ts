@@ -1,11 +1,14 @@
 /**
- * Makes the programs that the images run, build/controller.js with build/isolate.mjs for its isolate, and build/agent.js: one file each,
- * because what a process imports is its memory, and types are stripped once instead of at every start.
+ * `node scripts/bundle.ts [folder]` makes the programs that the images run, controller.js with isolate.mjs for its isolate, and agent.js,
+ * in build/ or the folder that is named: one file each, because what a process imports is its memory, and types are stripped once instead
+ * of at every start. <file>.meta.json says what went into each.
  */
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
 const root = path.resolve(import.meta.dirname, '..')
+const folder = path.resolve(process.argv[2] ?? path.join(root, 'build'))
 
 /** client-node's index pulls in every generated API; only KubeConfig is used, so what nobody names may be dropped. */
 const dropUnusedClient: Plugin = {
@@ -52,9 +55,10 @@ const leaveOut: Plugin = {
 const programs = { 'controller.ts': 'controller.js', 'gate/worker.ts': 'isolate.mjs', 'agent.ts': 'agent.js' }
 
 for (const [entry, file] of Object.entries(programs)) {
-  await build({
+  const { metafile } = await build({
     entryPoints: [path.join(root, 'runtime', entry)],
-    outfile: path.join(root, 'build', file),
+    absWorkingDir: root,
+    outfile: path.join(folder, file),
     bundle: true,
     minify: true,
     platform: 'node',
@@ -64,5 +68,7 @@ for (const [entry, file] of Object.entries(programs)) {
     // Some dependencies are CommonJS and ask for built-in modules by require().
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
+    metafile: true,
   })
+  writeFileSync(path.join(folder, `${file}.meta.json`), JSON.stringify(metafile))
 }

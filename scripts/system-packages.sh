@@ -3,7 +3,7 @@
 set -euo pipefail
 
 declare -A package_of=([git]=git [ssh]=openssh-client [sshd]=openssh-server [openssl]=openssl [ip]=iproute2 [prlimit]=util-linux [setpriv]=util-linux
-  [gpg]=gnupg [gpgv]=gpgv [ssh-keygen]=openssh-client [fusermount3]=fuse3)
+  [gpg]=gnupg [gpgv]=gpgv [ssh-keygen]=openssh-client [fusermount3]=fuse3 [buildah]=buildah)
 # A library is no program on PATH: it lets ssh run for a user without an entry in /etc/passwd, as in the controller's image.
 missing=()
 for program in "${!package_of[@]}"; do

@@ -1,0 +1,100 @@
+/**
+ * The two images, built with a real builder on a base image of this machine's programs.
+ */
+import { execFile, execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { buildahEnvironment, makeLocalBase, whyNoImages } from '../support/local-base.ts'
+import { temporaryFolder } from '../support/repository.ts'
+import { requires } from '../support/requires.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const base = 'localhost/programs-of-this-machine:1'
+
+type Spdx = { packages: { name: string; licenseDeclared: string; checksums?: unknown[] }[] }
+
+/** Builds both images in a store of the test's own, and answers how to ask buildah. */
+async function setUp(t: Test) {
+  if (!requires(t, 'buildah', 'git', 'gpgv', 'prlimit', 'ssh', 'ssh-keygen')) return undefined
+  const folder = temporaryFolder(t, 'images')
+  const env = buildahEnvironment(folder)
+  const buildah = (...words: string[]) =>
+    execFileSync('buildah', words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
+  makeLocalBase(folder, base, process.execPath, env)
+  const why = whyNoImages(base, env)
+  if (why !== undefined) {
+    t.plan(0, why)
+    return undefined
+  }
+  const build = async (tag: string): Promise<void> => {
+    const words = [path.join(root, 'scripts/images/main.ts'), '--base', base, '--builder', 'buildah', '--tag', tag]
+    await promisify(execFile)(process.execPath, words, { env })
+  }
+  return { buildah, build }
+}
+
+void t.test('images of controller and agent', { timeout: 290_000 }, async (t) => {
+  const images = await setUp(t)
+  if (images === undefined) return
+  const { buildah, build } = images
+  await build('first')
+
+  for (const [target, user, files] of [
+    ['controller', '65532:65532', ['controller.js', 'isolate.mjs']],
+    ['agent', '2003:2003', ['agent.js']],
+  ] as const) {
+    const container = buildah('from', `clustersync/${target}:first`)
+    const mounted = buildah('mount', container)
+    const app = path.join(mounted, 'app')
+
+    t.same(readdirSync(app), ['LICENSE', ...files, 'sbom.spdx.json', 'third-party-licenses.txt'].toSorted(), `files of ${target}`)
+    for (const file of readdirSync(app)) {
+      const { uid, mode } = statSync(path.join(app, file))
+      t.same([uid, mode & 0o777], [0, 0o644], `${file} belongs to root, and its user only reads it`)
+    }
+
+    const { OCIv1 } = JSON.parse(buildah('inspect', container)) as { OCIv1: { config: { User: string; Entrypoint: string[] } } }
+    t.equal(OCIv1.config.User, user)
+    t.equal(OCIv1.config.Entrypoint.at(-1), `/app/${target}.js`)
+
+    const { packages } = JSON.parse(readFileSync(path.join(app, 'sbom.spdx.json'), 'utf8')) as Spdx
+    const [own, ...others] = packages
+    t.match(own, { name: `cluster-sync-${target}`, licenseDeclared: 'Apache-2.0' })
+    t.match(
+      others.map(({ name }) => name),
+      /pino/,
+    )
+    const texts = readFileSync(path.join(app, 'third-party-licenses.txt'), 'utf8')
+    for (const { name, licenseDeclared, checksums } of others) {
+      t.ok(
+        texts.includes(`${name} `) && licenseDeclared !== 'NOASSERTION' && checksums?.length === 1,
+        `${name} with its licence and digest`,
+      )
+    }
+
+    // The base's folders belong to root, so what the programs need they find as this user.
+    const inside = (...words: string[]) => buildah('run', '--user', user, container, '--', ...words)
+    t.match(inside('node', '--version'), process.version)
+    if (target === 'controller') {
+      t.match(inside('git', '--version'), /^git version /)
+      for (const program of ['gpgv', 'prlimit']) t.match(inside(program, '--version'), program)
+    }
+    const started = (): string => {
+      try {
+        return inside(...OCIv1.config.Entrypoint)
+      } catch (error) {
+        return (error as { stderr: string }).stderr
+      }
+    }
+    t.match(started(), new RegExp(`^cluster-sync ${target}: environment variable \\w+`), `${target} starts and says what it misses`)
+    buildah('rm', container)
+  }
+
+  await build('second')
+  for (const target of ['controller', 'agent']) {
+    const idOf = (tag: string) => buildah('images', '--quiet', '--no-trunc', `clustersync/${target}:${tag}`)
+    t.equal(idOf('second'), idOf('first'), `two builds of ${target} have one digest`)
+  }
+})

@@ -1,0 +1,59 @@
+/**
+ * A base image from the programs of this machine, for tests of the images: no registry is asked, and what the images need is there.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+
+const programs = ['sh', 'ls', 'env', 'git', 'gpgv', 'prlimit', 'ssh', 'ssh-keygen']
+
+/** How buildah is called in tests: with storage of its own below `folder`, and without the rights that a container of its own takes. */
+export function buildahEnvironment(folder: string): NodeJS.ProcessEnv {
+  const storage = path.join(folder, 'storage.conf')
+  mkdirSync(folder, { recursive: true })
+  const quoted = (name: string) => JSON.stringify(path.join(folder, name))
+  writeFileSync(storage, `[storage]\ndriver = "overlay"\ngraphroot = ${quoted('storage')}\nrunroot = ${quoted('run')}\n`)
+  return { ...process.env, CONTAINERS_STORAGE_CONF: storage, BUILDAH_ISOLATION: 'chroot' }
+}
+
+/** Why images cannot be built on this machine, such as for want of rights; undefined where the base can be made and run. */
+export function whyNoImages(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  const buildah = (...words: string[]) => spawnSync('buildah', words, { env, encoding: 'utf8' })
+  const made = buildah('from', name)
+  const ran = made.status === 0 ? buildah('run', made.stdout.trim(), '--', 'env') : made
+  return ran.status === 0 ? undefined : `buildah does not work here: ${ran.error?.message ?? ran.stderr.trim()}`
+}
+
+/** Makes the image `name` from the programs of this machine, with `node` as its Node. */
+export function makeLocalBase(folder: string, name: string, node: string, env: NodeJS.ProcessEnv): void {
+  const tree = path.join(folder, 'base')
+  const shell = (command: string) => execFileSync('sh', ['-c', command], { encoding: 'utf8' }).trim()
+  for (const program of programs) copyProgram(tree, shell(`command -v ${program}`), `/usr/bin/${program}`)
+  copyProgram(tree, node, '/usr/bin/node')
+  for (const helper of ['git-remote-https', 'git-remote-http']) copyProgram(tree, `/usr/lib/git-core/${helper}`)
+  copyInto(tree, shell('ls /usr/lib/*/libnss_wrapper.so'))
+  for (const link of ['bin', 'lib', 'lib64']) symlinkSync(`usr/${link}`, path.join(tree, link))
+  mkdirSync(path.join(tree, 'etc/ssl/certs'), { recursive: true })
+  copyFileSync('/etc/ssl/certs/ca-certificates.crt', path.join(tree, 'etc/ssl/certs/ca-certificates.crt'))
+  for (const made of ['tmp', 'proc', 'sys', 'dev']) mkdirSync(path.join(tree, made), { recursive: true })
+  const buildah = (...words: string[]) =>
+    execFileSync('buildah', words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
+  const container = buildah('from', 'scratch')
+  buildah('copy', '--quiet', container, tree, '/')
+  buildah('config', '--env', 'PATH=/usr/bin', container)
+  buildah('commit', '--quiet', '--rm', container, name)
+}
+
+/** A program with the libraries that the loader would find for it. */
+function copyProgram(tree: string, program: string, as = program): void {
+  copyInto(tree, program, as)
+  const libraries = execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/(\/\S+) \(0x/g)
+  for (const [, library = ''] of libraries) copyInto(tree, library)
+}
+
+/** What lies in /lib is copied below /usr, where both are one folder. */
+function copyInto(tree: string, file: string, as = file): void {
+  const target = path.join(tree, as.replace(/^\/lib/, '/usr/lib'))
+  mkdirSync(path.dirname(target), { recursive: true })
+  copyFileSync(file, target)
+}
