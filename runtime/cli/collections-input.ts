@@ -71,7 +71,7 @@ function gitPlace(folder: string): { folder: string; below: string } | undefined
 /** The roots below what was asked for, or the one that was named. Throws InvalidConfiguration when there is none. */
 export function rootsOf({ files, below }: Input, named: string | undefined): string[] {
   if (named !== undefined) return [parseRoot([below, named].filter(Boolean).join('/'))]
-  const roots = findRoots(files.paths()).filter((root) => isWithin(root, below) || isWithin(below, root))
+  const roots = findRoots(files.paths(), [below]).filter((root) => isWithin(root, below) || isWithin(below, root))
   if (roots.length > 0) return roots
   throw new Fault(
     'InvalidConfiguration',

@@ -34,7 +34,7 @@ function asSarif({ findings }: LintResult): string {
       shortDescription: { text: rules[id].title },
       fullDescription: { text: rules[id].why },
       help: { text: rules[id].fix },
-      defaultConfiguration: { level: rules[id].severity },
+      defaultConfiguration: { level: rules[id].severity === 'off' ? 'none' : rules[id].severity },
     })),
   }
   const results = findings.map(({ rule, severity, path, message }) => ({

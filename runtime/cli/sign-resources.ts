@@ -7,7 +7,7 @@ import { readTree } from '../collections/check/check.ts'
 import { readResources, type ResourceContent } from '../collections/check/read-resources.ts'
 import { directoryListing } from './directory-listing.ts'
 import { findRoots } from '../collections/model/roots.ts'
-import { signatureAttribute, signatureOf } from '../collections/rules/signature.ts'
+import { isSigned, signatureAttribute, signatureOf } from '../collections/rules/signature.ts'
 import { modeManifest } from '../collections/model/tree.ts'
 import { Fault } from '../fault.ts'
 import { isWithin, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
@@ -77,7 +77,7 @@ async function rootsAround(top: string, below: RelativePath, signal: AbortSignal
   if (above !== undefined && isWithin(above, top)) return [path.relative(top, above).split(path.sep).join('/')]
   const paths: string[] = []
   for await (const batch of directoryListing(top, below).list(signal)) for (const { path: file } of batch) paths.push(file)
-  return findRoots(paths)
+  return findRoots(paths, [below])
 }
 
 type Outcome = { kind: 'unsigned' | 'right' } | { kind: 'stale'; signature: string } | { kind: 'impossible'; why: string }
@@ -87,10 +87,11 @@ function judge({ manifest: parsed, hashes }: ResourceContent): Outcome {
   if (parsed.kind === 'invalid') return { kind: 'impossible', why: parsed.problem }
   const written = parsed.manifest.attributes?.[signatureAttribute]
   if (typeof written !== 'string') return { kind: 'unsigned' }
-  const signature = signatureOf(parsed.text, (file) => hashes.get(file))
+  const hashOf = (file: string): string | undefined => hashes.get(file)
+  const signature = signatureOf(parsed.text, hashOf)
   if (signature === undefined)
     return { kind: 'impossible', why: 'cannot be signed: a listed file is missing, or scope or version is wrong' }
-  return signature === written ? { kind: 'right' } : { kind: 'stale', signature }
+  return isSigned(parsed.text, written, hashOf) === true ? { kind: 'right' } : { kind: 'stale', signature }
 }
 
 function writeSignature(file: string, signature: string): void {

@@ -18,9 +18,9 @@ export function modeJson(title: string, parent: string, more: object = {}): stri
 export function resource(
   folder: string,
   files: Files,
-  options: { manifest?: 'resource.json' | 'unary-resource.json'; attributes?: object; more?: object } = {},
+  options: { manifest?: 'resource.json' | 'unary-resource.json'; attributes?: object; more?: object; locked?: boolean } = {},
 ): Files {
-  const { manifest = 'resource.json', attributes = {}, more = {} } = options
+  const { manifest = 'resource.json', attributes = {}, more = {}, locked = false } = options
   const hash = (name: string): string =>
     createHash('sha256')
       .update(files[name] ?? '')
@@ -34,7 +34,7 @@ export function resource(
     attributes: { lastModification: { actor: 'plant', timestamp: '2026-01-15T08:00:00Z' }, ...attributes },
     ...more,
   }
-  const signature = signatureOf(JSON.stringify(unsigned), hash)
+  const signature = signatureOf(JSON.stringify(unsigned), hash, locked)
   const signed = { ...unsigned, attributes: { ...unsigned.attributes, lastModificationSignature: signature } }
   const own = Object.fromEntries(Object.entries(files).map(([name, content]) => [`${root}/${folder}/${name}`, content]))
   return { ...own, [`${root}/${folder}/${manifest}`]: `${JSON.stringify(signed, undefined, 2)}\n` }

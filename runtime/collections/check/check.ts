@@ -4,8 +4,8 @@
  */
 import { treeChecks } from '../rules/checks.ts'
 import { type CheckReport, type Collector, type CollectorOptions, createCollector } from '../rules/findings.ts'
-import { type Found, overriddenEverywhere, type TreeFacts } from '../rules/input.ts'
-import { familyOf } from '../model/inheritance.ts'
+import type { Found, TreeFacts } from '../rules/input.ts'
+import { familyOf, userModes } from '../model/inheritance.ts'
 import { judgeSteps } from './check-steps.ts'
 import { type Listing, readTexts } from '../model/listing.ts'
 import { maxManifestBytes, type ParsedMode, parseMode } from '../model/manifests.ts'
@@ -69,9 +69,8 @@ export async function readTree(
   const modes = await readModes(listing, tree, signal)
   const family = familyOf(tree, modes)
   const delivered = coreDelivered ?? family.byName.has('core')
-  return {
-    facts: { root, tree, family, modes, modesInUse, coreDelivered: delivered, overriddenEverywhere: overriddenEverywhere(family) },
-  }
+  const context = { root, hasModes: userModes(family).length > 0, isFragment: modes.size === 0 }
+  return { facts: { ...context, tree, family, modes, modesInUse, coreDelivered: delivered } }
 }
 
 async function readModes(listing: Listing, { collections }: Tree, signal: AbortSignal): Promise<Map<string, ParsedMode>> {

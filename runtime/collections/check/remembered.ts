@@ -1,15 +1,15 @@
 /**
  * What was found in each resource, remembered from one commit to the next, so that a change costs what it touches. A finding of a
- * resource follows from its own files, from the resource that it overrides, and from whether every mode overrides it: where all three
- * are as before, so is the finding. Pure.
+ * resource follows from its own files, from the resource that it overrides, from which modes override it, and from whether there are any:
+ * where all four are as before, so is the finding. Pure.
  */
 import { foldName } from '../../gatewaysync/values.ts'
 import type { Placed } from './read-resources.ts'
-import type { Digest, Found, TreeFacts } from '../rules/input.ts'
-import { type Family, lineage } from '../model/inheritance.ts'
+import type { Digest, Found, Overridden, ResourceContext, TreeFacts } from '../rules/input.ts'
+import { type Family, isUserMode, lineage, userModes } from '../model/inheritance.ts'
 import { createKeyTable } from '../rules/key-table.ts'
 import type { RuleId } from '../rules/rules.ts'
-import { noResources, type Resource } from '../model/resources.ts'
+import { noResources } from '../model/resources.ts'
 import type { Collection } from '../model/tree.ts'
 
 /** What one resource gave. */
@@ -19,13 +19,13 @@ export type Judged = {
   digest: Digest | undefined
   /** Folder of the resource that it overrides. */
   base: string | undefined
-  everywhere: boolean
+  overridden: Overridden
 }
 
 export type Size = { resources: number; collections: number }
 
 /** Nothing was found, and nothing depends on it. */
-export const unremarkable: Judged = { found: [], digest: undefined, base: undefined, everywhere: false }
+export const unremarkable: Judged = { found: [], digest: undefined, base: undefined, overridden: 'nowhere' }
 
 /** What one check learned of a root. */
 export type Learned = {
@@ -34,6 +34,8 @@ export type Learned = {
    * known where nothing made it a resource since.
    */
   known: Map<string, Judged>
+  /** What all of it was judged with. */
+  context: ResourceContext
   /** What follows from names and the manifests of collections; undefined where there is too much of it, or of the resources'. */
   shape: Shape | undefined
 }
@@ -68,7 +70,7 @@ export type Step = Placed & {
   base: Step | undefined
   /** Whether a resource of its name exists in several collections. */
   isRepeated: boolean
-  everywhere: boolean
+  overridden: Overridden
   /** What is known of it; undefined: it has to be read. */
   judged: Judged | undefined
 }
@@ -80,36 +82,40 @@ export type Step = Placed & {
 export function* planSteps(facts: TreeFacts, memory: Memory | undefined): Generator<Step> {
   const collections = inOrderOfJudgement(facts)
   const compared = comparedSteps(facts, collections)
-  for (const step of compared.values()) step.judged = remembered(step.resource, step.base, step.everywhere, memory)
-  // What is read is compared with its base, which must be known or read too; bases come before.
-  for (const { judged, base } of [...compared.values()].toReversed()) {
-    if (judged === undefined && base?.judged !== undefined && base.judged.digest === undefined) base.judged = undefined
-  }
+  const known = isSameContext(memory?.learned?.context, facts) ? memory : undefined
+  for (const step of compared.values()) step.judged = remembered(step, known)
   let index = 0
   for (const { collection } of collections) {
     for (const resource of collection.resources) {
       const step = compared.get(index)
       index += 1
-      const judged = step === undefined ? remembered(resource, undefined, false, memory) : step.judged
+      const judged = step === undefined ? remembered({ resource, ...alone }, known) : step.judged
       // Nearly all are like this, and nothing is made for them.
       if (judged === unremarkable) continue
-      yield step ?? { ...stepOf(collection, resource), judged }
+      yield step ?? { collection, resource, ...alone, judged }
     }
   }
 }
 
-function stepOf(collection: Collection, resource: Resource): Step {
-  return { collection, resource, base: undefined, isRepeated: false, everywhere: false, judged: undefined }
+function isSameContext(before: ResourceContext | undefined, now: ResourceContext): boolean {
+  return before?.root === now.root && before.hasModes === now.hasModes && before.isFragment === now.isFragment
 }
 
-function remembered({ folder }: Resource, base: Step | undefined, everywhere: boolean, memory: Memory | undefined): Judged | undefined {
+/** A resource that exists in one collection only. */
+const alone = { base: undefined, isRepeated: false, overridden: 'nowhere' } as const
+
+function remembered(
+  { resource: { folder }, base, isRepeated, overridden }: Pick<Step, 'resource' | 'base' | 'isRepeated' | 'overridden'>,
+  memory: Memory | undefined,
+): Judged | undefined {
   if (memory?.learned === undefined) return undefined
   const { learned: earlier, touched, remade } = memory
   const now = memory.judged?.get(folder)
   if (now !== undefined) return now
   if (touched.has(folder) || (base !== undefined && touched.has(base.resource.folder))) return undefined
   const judged = earlier.known.get(folder) ?? (isBelowAny(folder, remade) ? undefined : unremarkable)
-  return judged?.base === base?.resource.folder && judged?.everywhere === everywhere ? judged : undefined
+  const isSame = judged?.base === base?.resource.folder && judged?.overridden === overridden && (judged.digest !== undefined) === isRepeated
+  return isSame ? judged : undefined
 }
 
 function isBelowAny(folder: string, folders: ReadonlySet<string>): boolean {
@@ -138,14 +144,14 @@ export function createLearner(isWanted: boolean): { known(): Map<string, Judged>
 }
 
 export function learned(
-  { family, modesInUse }: TreeFacts,
+  { root, family, modesInUse, hasModes, isFragment }: TreeFacts,
   inTree: Shape['found'],
   inResources: Map<string, Judged> | undefined,
   size: Size,
 ): Learned | undefined {
   if (inResources === undefined) return undefined
   const shape = { found: inTree, family: withoutResources(family), modesInUse, size }
-  return { known: inResources, shape: inTree.length > rememberedFindings ? undefined : shape }
+  return { known: inResources, context: { root, hasModes, isFragment }, shape: inTree.length > rememberedFindings ? undefined : shape }
 }
 
 function withoutResources({ byName }: Family): Family {
@@ -166,49 +172,64 @@ function inOrderOfJudgement({ family, tree }: TreeFacts): Ordered {
     .toSorted((a, b) => a.ancestors.length - b.ancestors.length)
 }
 
+/** What is known of a key that occurs more than once: the collections that hold it, and the step of each that was met. */
+type Repeated = { holders: Set<string>; steps: Map<string, Step> }
+
 /** The steps of resources that exist in several collections, by their place in the order. */
-function comparedSteps(facts: TreeFacts, collections: Ordered): Map<number, Step> {
+function comparedSteps({ family }: TreeFacts, collections: Ordered): Map<number, Step> {
   const steps = new Map<number, Step>()
   const repeated = repeatedKeys(collections)
   if (repeated.size === 0) return steps
+  const modes = userModes(family).map((mode) => lineage(family, mode).names.filter(isUserMode))
   let index = -1
   for (const { collection, ancestors } of collections) {
     const name = foldName(collection.name)
     for (const resource of collection.resources) {
       index += 1
-      const key = foldName(resource.key)
-      const seen = repeated.get(key)
+      const seen = repeated.get(foldName(resource.key))
       if (seen === undefined) continue
-      const holder = name === 'local' ? undefined : ancestors.find((ancestor) => seen.has(ancestor))
-      const base = holder === undefined ? undefined : seen.get(holder)
-      const everywhere = name === 'core' && facts.overriddenEverywhere.has(key)
-      const step: Step = { ...stepOf(collection, resource), base, isRepeated: true, everywhere }
-      seen.set(name, step)
+      const holder = name === 'local' ? undefined : ancestors.find((ancestor) => seen.steps.has(ancestor))
+      const base = holder === undefined ? undefined : seen.steps.get(holder)
+      const overridden = name === 'core' ? overriddenBy(modes, seen.holders) : 'nowhere'
+      const step: Step = { collection, resource, base, isRepeated: true, overridden, judged: undefined }
+      seen.steps.set(name, step)
       steps.set(index, step)
     }
   }
   return steps
 }
 
-/** The keys that occur more than once, each with room for the step of each collection that holds it. */
-function repeatedKeys(collections: Ordered): Map<string, Map<string, Step>> {
+/** `modes` are the deployment modes, each with the modes that it inherits from. */
+function overriddenBy(modes: readonly (readonly string[])[], holders: ReadonlySet<string>): Overridden {
+  const count = modes.filter((names) => names.some((name) => holders.has(name))).length
+  return count === 0 ? 'nowhere' : count === modes.length ? 'everywhere' : 'somewhere'
+}
+
+/** The keys that occur more than once. */
+function repeatedKeys(collections: Ordered): Map<string, Repeated> {
   const firsts: number[] = []
   let count = 0
   for (const { collection } of collections) {
     firsts.push(count)
     count += collection.resources.length
   }
+  const numberOf = (at: number): number => firsts.findLastIndex((first) => first <= at)
+  const nameOf = (number: number): string => foldName(collections[number]?.collection.name ?? '')
   const seen = createKeyTable(count, (at) => {
-    const number = firsts.findLastIndex((first) => first <= at)
+    const number = numberOf(at)
     return foldName(collections[number]?.collection.resources.at(at - (firsts[number] ?? 0)).key ?? '')
   })
-  const repeated = new Map<string, Map<string, Step>>()
+  const repeated = new Map<string, Repeated>()
   let index = 0
-  for (const { collection } of collections) {
+  for (const [number, { collection }] of collections.entries()) {
     for (const resource of collection.resources) {
       const key = foldName(resource.key)
-      if (seen.put(key, index) >= 0 && !repeated.has(key)) repeated.set(key, new Map())
+      const before = seen.put(key, index)
       index += 1
+      if (before < 0) continue
+      const entry = repeated.get(key) ?? { holders: new Set([nameOf(numberOf(before))]), steps: new Map<string, Step>() }
+      entry.holders.add(nameOf(number))
+      repeated.set(key, entry)
     }
   }
   return repeated

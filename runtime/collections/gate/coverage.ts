@@ -18,6 +18,8 @@ export function gateRoots(profiles: readonly ResolvedProfile[]): RelativePath[] 
 export type Delivery = {
   key: string
   delivered(path: string): boolean
+  /** The folders and files that the profile names. */
+  sources: readonly string[]
   /** Whether files below a root are rendered on the way. */
   templated(root: string): boolean
 }
@@ -49,6 +51,7 @@ function delivery(profile: ResolvedProfile): Delivery {
   }
   return {
     key: deliveryKey(profile),
+    sources: sourceRoots(profile),
     delivered: (path) => !isGatewaysOwn(foldName(path)) && covers.some((covered) => covered(path)),
     templated: (root) => rendered.some((source) => isWithin(root, source) || isWithin(source, root)),
   }

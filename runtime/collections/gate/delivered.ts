@@ -9,7 +9,7 @@ import type { Difference, Entry, Listing, VersionedListing } from '../model/list
 import { FileTable } from '../model/file-table.ts'
 import type { Learned, Memory } from '../check/remembered.ts'
 import { unaryName } from '../model/resources.ts'
-import { findRoots, rootOf } from '../model/roots.ts'
+import { chooseRoots, findRoots, rootOf } from '../model/roots.ts'
 import { settingsFile } from '../rules/severities.ts'
 import { buildTree, manifestName, modeManifest, nameOf, unaryManifestName } from '../model/tree.ts'
 
@@ -78,17 +78,19 @@ async function differenceFrom(
   }
 }
 
-/** What is kept, with the changes; undefined, and nothing changed, where they make a root that was none. */
-function changed(kept: Kept, changes: readonly Difference[], { delivered }: Delivery): DeliveredContent | undefined {
+/** What is kept, with the changes; undefined where they make a root that was none, or leave none of one. What was kept is then of no use. */
+function changed(kept: Kept, changes: readonly Difference[], { delivered, sources }: Delivery): DeliveredContent | undefined {
   const puts = changes.filter(({ path, gone }) => !gone && delivered(path))
-  if (puts.some(({ path }) => isNewRoot(rootOf(path), kept.roots))) return undefined
+  if (puts.some(({ path }) => isNewRoot(rootOf(path, sources), kept.roots))) return undefined
   const inRoots = puts.filter(({ path }) => kept.roots.some((root) => isBelow(path, root)))
   const gone = changes.filter(({ path, gone: isGone }) => isGone && kept.files.has(path))
   const onlyContents = gone.length === 0 && inRoots.every(({ path }) => nameOf(path) !== modeManifest && kept.files.has(path))
   const files = changedFiles(kept.files, gone, inRoots)
+  const roots = gone.length === 0 ? kept.roots : findRoots(files.paths(), sources)
+  if (roots.length !== kept.roots.length) return undefined
   return {
     settings: settingsAfter(kept, changes),
-    roots: gone.length === 0 ? kept.roots : findRoots(files.paths()),
+    roots,
     files,
     memory: (root) => ({
       learned: kept.learned.get(root),
@@ -144,16 +146,19 @@ type Found = { settings: Entry | undefined; roots: ReadonlyMap<Delivery, Readonl
 /** What has to be known before files are listed, so that of a large repository no more is held than what is judged. */
 async function findContents(listing: Listing, deliveries: readonly Delivery[], signal: AbortSignal): Promise<Found> {
   const found = new Map(deliveries.map((delivery) => [delivery, new Set<string>()]))
+  const everywhere = deliveries.flatMap(({ sources }) => sources)
   let settings: Entry | undefined
   for await (const batch of listing.list(signal)) {
     settings ??= batch.find(({ path }) => path === settingsFile)
     for (const { path } of batch) {
-      const root = rootOf(path)
-      if (root === undefined) continue
-      for (const [delivery, roots] of found) if (!roots.has(root) && delivery.delivered(path)) roots.add(root)
+      if (rootOf(path, everywhere) === undefined) continue
+      for (const [delivery, roots] of found) {
+        const root = rootOf(path, delivery.sources)
+        if (root !== undefined && !roots.has(root) && delivery.delivered(path)) roots.add(root)
+      }
     }
   }
-  return { settings, roots: found }
+  return { settings, roots: new Map([...found].map(([delivery, roots]) => [delivery, new Set(chooseRoots(roots, delivery.sources))])) }
 }
 
 async function listContent(

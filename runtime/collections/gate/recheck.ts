@@ -2,7 +2,6 @@
  * A root of which only contents changed: what its names tell is as before, and of its resources only those are read that changed or
  * override a changed one.
  */
-import { foldName } from '../../gatewaysync/values.ts'
 import { type CheckReport, type CollectorOptions, createCollector } from '../rules/findings.ts'
 import type { Placed } from '../check/read-resources.ts'
 import type { Listing } from '../model/listing.ts'
@@ -24,8 +23,7 @@ export async function recheckCollections(listing: Listing, options: Options, sig
   if (!isSame(shape.modesInUse, options.modesInUse)) return undefined
   const steps = options.templated === true ? [] : stepsOf(known, touched, resourceAt)
   if (steps === undefined) return undefined
-  const overriddenEverywhere = new Set(steps.filter(({ everywhere }) => everywhere).map(({ resource }) => foldName(resource.key)))
-  await judgeSteps(listing, steps, { root: options.root, overriddenEverywhere }, signal)
+  await judgeSteps(listing, steps, learned.context, signal)
   // What has become remarkable needs its place in the order, which only the whole tree tells.
   if (steps.some(({ resource, judged }) => judged !== unremarkable && !known.has(resource.folder))) {
     options.memory.judged = new Map(steps.flatMap(({ resource, judged }) => (judged === undefined ? [] : [[resource.folder, judged]])))
@@ -50,11 +48,11 @@ function stepsOf(
     const placed = resourceAt(folder)
     const base = judged.base === undefined ? undefined : (steps.get(judged.base) ?? remembered(judged.base, known))
     if (placed === undefined || (judged.base !== undefined && base === undefined)) return undefined
-    steps.set(folder, { ...placed, base, isRepeated: judged.digest !== undefined, everywhere: judged.everywhere, judged: undefined })
+    steps.set(folder, { ...placed, base, isRepeated: judged.digest !== undefined, overridden: judged.overridden, judged: undefined })
   }
   for (const folder of touched) {
     const placed = steps.has(folder) ? undefined : resourceAt(folder)
-    if (placed !== undefined) steps.set(folder, { ...placed, base: undefined, isRepeated: false, everywhere: false, judged: undefined })
+    if (placed !== undefined) steps.set(folder, { ...placed, base: undefined, isRepeated: false, overridden: 'nowhere', judged: undefined })
   }
   return [...steps.values()]
 }
@@ -66,7 +64,7 @@ function remembered(folder: string, known: ReadonlyMap<string, Judged>): Step | 
   const [name = '', module = '', type = ''] = folder.split('/')
   const collection: Collection = { name, manifest: undefined, resources: noResources, strays: [], skipped: [] }
   const resource: Resource = { key: '', module, type, folder, kind: 'named', manifest: { path: '' }, files: [] }
-  return { collection, resource, base: undefined, isRepeated: true, everywhere: judged.everywhere, judged }
+  return { collection, resource, base: undefined, isRepeated: true, overridden: judged.overridden, judged }
 }
 
 function isSame(some: readonly string[] | undefined, others: readonly string[] | undefined): boolean {

@@ -1,24 +1,45 @@
 /**
  * Where the collections of a repository are. Pure.
  */
+import { isWithin } from '../../gatewaysync/values.ts'
 import { modeManifest } from './tree.ts'
 
+const conventional = 'config/resources'
+
 /**
- * The folders that hold collections, sorted: the parent of each folder with a `config-mode.json`, and every `config/resources`. `''` is
- * the top of the repository.
+ * The folders that hold collections, sorted: every `config/resources`; where there is none, the parent of each folder with a
+ * `config-mode.json`. `''` is the top of the repository. `asked` are folders that somebody named: one of them is a root beside others too.
  */
-export function findRoots(paths: Iterable<string>): string[] {
+export function findRoots(paths: Iterable<string>, asked: readonly string[] = []): string[] {
   const roots = new Set<string>()
   for (const path of paths) {
-    const root = rootOf(path)
+    const root = rootOf(path, asked)
     if (root !== undefined) roots.add(root)
   }
-  return [...roots].toSorted()
+  return chooseRoots(roots, asked)
 }
 
-/** The root that a file tells of by its path. */
-export function rootOf(path: string): string | undefined {
-  const conventional = /^(?:.*\/)?config\/resources(?=\/)/.exec(path)?.[0]
-  if (conventional !== undefined) return conventional
+/** Of the roots that single files tell of those that hold collections, sorted. A `config-mode.json` beside `config/resources` is a copy or a template. */
+export function chooseRoots(roots: ReadonlySet<string>, asked: readonly string[]): string[] {
+  const sorted = [...roots].toSorted()
+  return sorted.some(isConventional) ? sorted.filter((root) => isConventional(root) || asked.includes(root)) : sorted
+}
+
+/** The root that a file tells of by its path. What a gateway unpacks below `var` is none, unless `asked` leads into it. */
+export function rootOf(path: string, asked: readonly string[] = []): string | undefined {
+  const root = /^(?:.*\/)?config\/resources(?=\/)/.exec(path)?.[0] ?? parentOfCollection(path)
+  return root === undefined || isBelowVar(root, asked) ? undefined : root
+}
+
+function parentOfCollection(path: string): string | undefined {
   return path.endsWith(`/${modeManifest}`) ? path.split('/').slice(0, -2).join('/') : undefined
+}
+
+function isConventional(root: string): boolean {
+  return root === conventional || root.endsWith(`/${conventional}`)
+}
+
+function isBelowVar(root: string, asked: readonly string[]): boolean {
+  const known = asked.filter((folder) => isWithin(root, folder)).map((folder) => folder.length)
+  return /(?:^|\/)var(?:\/|$)/.test(root.slice(Math.max(0, ...known)))
 }

@@ -11,10 +11,13 @@ import { type Collection, modeManifest } from '../model/tree.ts'
 export function* missingConfigMode(facts: TreeFacts): Generator<Found> {
   for (const { name, manifest, resources, strays } of facts.tree.collections) {
     if (manifest !== undefined || foldName(name) === 'system' || resources.length + strays.length === 0) continue
-    const effect = /^(?:external|local)$/i.test(name)
-      ? 'the gateway does not start with files in it'
-      : 'it is no collection, and its resources vanish'
-    yield { path: inRoot(facts, name), collection: name, message: `has no ${modeManifest}: ${effect}` }
+    const found = { path: inRoot(facts, name), collection: name }
+    if (/^(?:external|local)$/i.test(name)) {
+      yield { ...found, message: `has no ${modeManifest}: the gateway does not start with files in it` }
+    } else if (facts.isFragment) {
+      const message = `has no ${modeManifest}, nor has any folder beside it: these files count only where they are laid over a whole "${name}"`
+      yield { ...found, message, severity: 'warning' }
+    } else yield { ...found, message: `has no ${modeManifest}: it is no collection, and its resources vanish` }
   }
 }
 

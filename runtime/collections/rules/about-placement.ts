@@ -25,7 +25,7 @@ export function* singletonOnlyInMode(facts: TreeFacts): Generator<Found> {
         path: inRoot(facts, resource.folder),
         collection: name,
         message: `the singleton ${resource.key} exists only in the mode "${name}": core must hold it too`,
-        ...(facts.coreDelivered ? {} : { severity: 'warning' as const }),
+        ...(facts.coreDelivered && !facts.isFragment ? {} : { severity: 'warning' as const }),
       }
     }
   }

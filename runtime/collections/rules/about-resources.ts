@@ -6,7 +6,7 @@ import { type Found, nameInResource, type ResourceContext, type ResourceFacts, t
 import { findHosts, type Sighting } from './hosts.ts'
 import { isUserMode } from '../model/inheritance.ts'
 import { isObject } from '../model/manifests.ts'
-import { signatureAttribute, signatureOf } from './signature.ts'
+import { isSigned, signatureAttribute } from './signature.ts'
 import { defaultResources, deviceType, environmentTypes, tagProviderType, unsearchedTypes } from '../model/resource-types.ts'
 
 export function* invalidResourceJson(facts: ResourceFacts): Generator<Found> {
@@ -19,14 +19,19 @@ export function* missingAttributes(facts: ResourceFacts): Generator<Found> {
   if (parsed.kind === 'ok' && parsed.manifest.attributes === undefined) yield at(facts, resource.manifest.path, 'has no attributes')
 }
 
-export function* listedFileMissing(facts: ResourceFacts): Generator<Found> {
+export function* listedFileMissing(facts: ResourceFacts, { isFragment }: ResourceContext): Generator<Found> {
   const { parsed, resource } = facts
   if (parsed.kind !== 'ok') return
   const present = new Set([resource.manifest, ...resource.files].map(({ path }) => nameInResource(resource, path)))
   for (const file of new Set(parsed.manifest.files)) {
-    if (!present.has(file)) yield at(facts, resource.manifest.path, `lists "${file.slice(0, 200)}", which is not there`)
+    if (present.has(file)) continue
+    const found = at(facts, resource.manifest.path, `lists "${file.slice(0, 200)}", which is not there as an ordinary file`)
+    yield isFragment || optionalFiles.has(file) ? { ...found, severity: 'warning' } : found
   }
 }
+
+/** Files that a gateway does without: what the redundant backup node has instead of `config.json`. */
+const optionalFiles: ReadonlySet<string> = new Set(['backupConfig.json'])
 
 export function* unlistedFile(facts: ResourceFacts): Generator<Found> {
   const { parsed, resource } = facts
@@ -42,13 +47,12 @@ export function* lfsPointer(facts: ResourceFacts): Generator<Found> {
 }
 
 export function* staleSignature(facts: ResourceFacts): Generator<Found> {
-  const { parsed, resource, hash } = facts
-  if (parsed.kind !== 'ok') return
+  const { collection, parsed, resource, hash } = facts
+  // No gateway reads the `local` of a repository.
+  if (parsed.kind !== 'ok' || foldName(collection.name) === 'local') return
   const written = parsed.manifest.attributes?.[signatureAttribute]
   if (typeof written !== 'string') return
-  const computed = signatureOf(parsed.text, hash)
-  if (computed !== undefined && computed !== written.toLowerCase())
-    yield at(facts, resource.manifest.path, 'its signature does not match its content')
+  if (isSigned(parsed.text, written, hash) === false) yield at(facts, resource.manifest.path, 'its signature does not match its content')
 }
 
 export function* overrideIdentical(facts: ResourceFacts): Generator<Found> {
@@ -62,11 +66,12 @@ export function* overrideForbidden(facts: ResourceFacts): Generator<Found> {
   if (base?.overridable === false) yield at(facts, path, `overrides a resource of "${base.collection}" that is not overridable`)
 }
 
-export function* hostOrCredentialInCore(facts: ResourceFacts, tree: ResourceContext): Generator<Found> {
-  if (foldName(facts.collection.name) !== 'core') return
+export function* hostOrCredentialInCore(facts: ResourceFacts, { hasModes }: ResourceContext): Generator<Found> {
+  // Where there is one environment, core is its place.
+  if (foldName(facts.collection.name) !== 'core' || !hasModes || facts.overridden === 'everywhere') return
   const sightings = sightingsOf(facts)
   const first = sightings.find(({ kind }) => kind !== 'encrypted') ?? sightings[0]
-  if (first === undefined || tree.overriddenEverywhere.has(foldName(facts.resource.key))) return
+  if (first === undefined) return
   const more = sightings.length === 1 ? '' : ` (and ${sightings.length - 1} more)`
   yield at(facts, facts.path, `${wording[first.kind]} at ${first.at}${more}`)
 }
@@ -74,23 +79,28 @@ export function* hostOrCredentialInCore(facts: ResourceFacts, tree: ResourceCont
 const wording: Record<Sighting['kind'], string> = {
   host: 'names a host',
   credential: 'holds a credential',
-  encrypted: 'holds a value that opens only with the key of the gateway that encrypted it,',
+  readable: 'holds a credential encrypted with the default key, which every installation has and whoever reads the repository can open,',
+  encrypted: 'holds a value that opens only with the custom key it was encrypted with,',
 }
 
-export function* environmentResourceInCore(facts: ResourceFacts, tree: ResourceContext): Generator<Found> {
-  const { collection, resource, path } = facts
-  if (foldName(collection.name) !== 'core' || defaultResources.has(resource.key)) return
+export function* environmentResourceInCore(facts: ResourceFacts): Generator<Found> {
+  const { collection, resource, path, overridden } = facts
+  // What no mode overrides may well be the same everywhere.
+  if (foldName(collection.name) !== 'core' || overridden !== 'somewhere' || defaultResources.has(resource.key)) return
   const type = typeOf(resource)
   const remote = type === tagProviderType && /gan|gateway-?network|remote/i.test(profileType(facts))
   if (!environmentTypes.has(type) && !remote) return
   // Said already by the rule about hosts.
-  if (sightingsOf(facts).length > 0 || tree.overriddenEverywhere.has(foldName(resource.key))) return
-  yield at(facts, path, `${remote ? 'a remote tag provider' : `a resource of ${type}`} usually differs between environments`)
+  if (sightingsOf(facts).length > 0) return
+  const what = remote ? 'a remote tag provider' : `a resource of ${type}`
+  yield at(facts, path, `${what} differs between environments: some deployment modes override it, the others run with this one`)
 }
 
 export function* simulatorInMode(facts: ResourceFacts): Generator<Found> {
-  const { collection, resource, path } = facts
+  const { collection, resource, path, own } = facts
   if (!isUserMode(collection.name) || typeOf(resource) !== deviceType || !/simulator/i.test(profileType(facts))) return
+  // A simulator in one mode and a real device of the same name in another is what modes are for.
+  if (own !== undefined) return
   if (sightingsOf(facts).length === 0) yield at(facts, path, 'a simulated device without an address is the same in every environment')
 }
 

@@ -4,7 +4,7 @@
 import { foldName } from '../../gatewaysync/values.ts'
 import type { Found } from './input.ts'
 import { decidingCollections, type Family } from '../model/inheritance.ts'
-import { type RuleId, rules, type Severity } from './rules.ts'
+import { type Level, type RuleId, rules, type Severity } from './rules.ts'
 
 export type Finding = {
   rule: RuleId
@@ -24,7 +24,7 @@ export type CheckReport = { findings: Finding[]; summary: Summary }
 
 export type CollectorOptions = {
   /** The severity that a rule has at a path. Default: that of the rules' table. */
-  severity?: ((rule: RuleId, path: string, usual: Severity) => Severity | 'off') | undefined
+  severity?: ((rule: RuleId, path: string, usual: Level) => Level) | undefined
   /** The modes that gateways run with; undefined: not known. */
   modesInUse?: readonly string[] | undefined
   /** Report only what decides: findings of external, core and the modes in use. */

@@ -2,9 +2,11 @@
  * Finds addresses and credentials in a resource's JSON, except those that every default gateway has (gateway.md 7). Never returns a
  * value, only where it stands. Pure.
  */
+import { jsonOrUndefined } from '../../json.ts'
 import { isObject } from '../model/manifests.ts'
 
-export type Sighting = { kind: 'host' | 'credential' | 'encrypted'; at: string }
+/** `readable` is encrypted with the key that every installation has, `encrypted` with a custom one. */
+export type Sighting = { kind: 'host' | 'credential' | 'readable' | 'encrypted'; at: string }
 
 /** Keys of templates and of hashes, which hold no address and no credential of anybody. */
 const allowedKeys: ReadonlySet<string> = new Set(['urlFormat', 'urlInstructions', 'passwordDate', 'tokenHash'])
@@ -38,6 +40,8 @@ type Place = { key: string; above: Place | undefined }
 /** The end of a key tells what it is for; a list below a long one would have it looked through for each of its items. */
 const maxKey = 64
 const maxPlace = 512
+/** A header names algorithms and at most a key. */
+const maxHeader = 4_096
 /** One resource may hold a hundred thousand; they are told as a number. */
 const maxSightings = 1_000
 
@@ -51,7 +55,8 @@ function search(
   if (depth > maxDepth) return true
   if (Array.isArray(value)) return value.every((item) => search(item, place, depth + 1, report))
   if (isObject(value)) {
-    if (isEncrypted(value) || isEncrypted(value['data'])) return report('encrypted', place)
+    const encrypted = encryptionOf(value) ?? encryptionOf(value['data'])
+    if (encrypted !== undefined) return report(encrypted, place)
     return Object.entries(value).every(
       ([name, member]) => allowedKeys.has(name) || search(member, { key: name.slice(-maxKey), above: place }, depth + 1, report),
     )
@@ -68,9 +73,16 @@ function placeText(place: Place | undefined): string {
   return keys.toReversed().join('.').slice(0, maxPlace)
 }
 
-/** What a gateway encrypts with its own key opens nowhere else. */
-function isEncrypted(value: unknown): boolean {
-  return isObject(value) && typeof value['ciphertext'] === 'string' && typeof value['encrypted_key'] === 'string'
+/**
+ * A value that a gateway encrypted (a JSON Web Encryption). Its protected header names the key by `kid` where that is a custom one; the default
+ * key is the same in every installation.
+ */
+function encryptionOf(value: unknown): 'readable' | 'encrypted' | undefined {
+  if (!isObject(value) || typeof value['ciphertext'] !== 'string' || typeof value['encrypted_key'] !== 'string') return undefined
+  const header = value['protected']
+  if (typeof header !== 'string' || header.length > maxHeader) return 'encrypted'
+  const parsed = jsonOrUndefined(Buffer.from(header, 'base64url').toString('utf8'))
+  return isObject(parsed) && parsed['kid'] === undefined ? 'readable' : 'encrypted'
 }
 
 /** A value that is filled in per gateway before it is delivered. */

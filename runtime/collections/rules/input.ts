@@ -1,10 +1,9 @@
 /**
  * What a check is given and what it gives back. Pure.
  */
-import { foldName } from '../../gatewaysync/values.ts'
-import { builtInParents, type Family, lineage, userModes } from '../model/inheritance.ts'
+import type { Family } from '../model/inheritance.ts'
 import type { ParsedMode, ParsedResource } from '../model/manifests.ts'
-import { noResources, type Resource } from '../model/resources.ts'
+import type { Resource } from '../model/resources.ts'
 import type { Collection, Tree } from '../model/tree.ts'
 
 /** One violation. `path` is relative to the repository; a `severity` here lowers the rule's default. */
@@ -20,9 +19,14 @@ export type TreeFacts = {
   modesInUse: readonly string[] | undefined
   /** Whether gateways get `core` from this tree. */
   coreDelivered: boolean
-  /** Folded keys of the resources that every deployment mode replaces. */
-  overriddenEverywhere: ReadonlySet<string>
+  /** Whether the tree has any deployment mode. */
+  hasModes: boolean
+  /** No folder has a `config-mode.json`: the files are to be laid over a whole tree, which may hold what is missing here. */
+  isFragment: boolean
 }
+
+/** How many of the deployment modes, by themselves or by a parent above core, replace a resource of `core`. */
+export type Overridden = 'nowhere' | 'somewhere' | 'everywhere'
 
 /** What is compared between a resource and what it overrides. */
 export type Digest = { digest: string; overridable: boolean }
@@ -43,11 +47,12 @@ export type ResourceFacts = {
   base: (Digest & { collection: string }) | undefined
   /** Known where a resource of that name exists in several collections. */
   own: Digest | undefined
+  overridden: Overridden
 }
 
 export type TreeCheck = (facts: TreeFacts) => Iterable<Found>
 /** What the checks of a resource need of its tree. */
-export type ResourceContext = Pick<TreeFacts, 'root' | 'overriddenEverywhere'>
+export type ResourceContext = Pick<TreeFacts, 'root' | 'hasModes' | 'isFragment'>
 export type ResourceCheck = (resource: ResourceFacts, context: ResourceContext) => Iterable<Found>
 
 export function inRoot({ root }: Pick<TreeFacts, 'root'>, path: string): string {
@@ -61,16 +66,4 @@ export function nameInResource({ manifest }: Resource, path: string): string {
 
 export function typeOf({ module, type }: Resource): string {
   return `${module}/${type}`
-}
-
-/** The folded keys of the resources that every deployment mode, by itself or by a parent above core, replaces. */
-export function overriddenEverywhere(family: Family): Set<string> {
-  const replaced = userModes(family).map((mode) => new Set(lineage(family, mode).names.flatMap((name) => ownKeys(family, name))))
-  const [first = new Set<string>(), ...others] = replaced
-  return new Set([...first].filter((key) => others.every((keys) => keys.has(key))))
-}
-
-function ownKeys({ byName }: Family, name: string): string[] {
-  if (builtInParents.has(name)) return []
-  return (byName.get(name)?.collection.resources ?? noResources).map(({ key }) => foldName(key))
 }

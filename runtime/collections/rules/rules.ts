@@ -4,9 +4,11 @@
  */
 
 export type Severity = 'error' | 'warning'
+/** `off`: nothing is reported, unless somebody raises it. */
+export type Level = Severity | 'off'
 
 type Rule = {
-  severity: Severity
+  severity: Level
   /** What is wrong, as a fact. */
   title: string
   /** What a gateway makes of it. */
@@ -19,7 +21,7 @@ export const rules = {
   'missing-config-mode': {
     severity: 'error',
     title: 'A folder of the collections root has files but no `config-mode.json`.',
-    why: 'For `external` and `local` the gateway does not start ("Resource collection path … exists but is not empty"); any other folder is no collection, and its resources vanish.',
+    why: 'For `external` and `local` the gateway does not start ("Resource collection path … exists but is not empty"); any other folder is no collection, and its resources vanish. Only a warning where no folder at all has one: then the files are likely laid over a whole tree.',
     fix: 'Add a config-mode.json (cluster-sync mode new shows one) or remove the folder.',
   },
   'invalid-config-mode': {
@@ -97,19 +99,19 @@ export const rules = {
   'environment-resource-in-core': {
     severity: 'warning',
     title: 'A resource that differs between environments stands in `core`.',
-    why: 'Database connections, remote tag providers, alarm journals, gateway network connections, identity providers and user sources reach every environment from there. No finding where every mode overrides it.',
-    fix: 'Move it to the deployment modes.',
+    why: 'Some modes override this database connection, remote tag provider, alarm journal, gateway network connection, identity provider or user source, and the others run with the one of `core`. No finding where no mode overrides it, or every one does.',
+    fix: 'Override it in the other deployment modes too.',
   },
   'host-or-credential-in-core': {
     severity: 'warning',
     title: 'A resource of `core` holds a host, an address or a credential.',
-    why: 'The value of one environment reaches all of them. What every gateway has (loopback, multicast, its own OPC UA connection, …) does not count, nor does what every mode overrides.',
+    why: 'The value of one environment reaches all of them. What every gateway has (loopback, multicast, its own OPC UA connection, …) does not count, nor does what every mode overrides, nor a repository without modes. A value that a gateway encrypted is no secret as long as its header names no custom key (`kid`): the default key is the same in every installation.',
     fix: 'Move the resource to the deployment modes, or override it in each of them.',
   },
   'shared-resource-in-mode': {
     severity: 'warning',
     title: 'A resource that is the same in every environment stands in a deployment mode.',
-    why: 'Tag definitions, tag types, translations and simulated devices drift apart when each mode has its own.',
+    why: 'Tag definitions, tag types, translations and simulated devices drift apart when each mode has its own. A simulator in one mode that stands for a real device in another does not count.',
     fix: 'Move it to core.',
   },
   'invalid-resource-json': {
@@ -127,8 +129,8 @@ export const rules = {
   'listed-file-missing': {
     severity: 'error',
     title: 'A `resource.json` lists a file that is not there.',
-    why: 'NoSuchFileException: the resource is lost.',
-    fix: 'Add the file (is it ignored by git?) or take it from "files".',
+    why: 'NoSuchFileException: the resource is lost. Only a warning for `backupConfig.json`, which gateways do without. Symbolic links are never delivered, so a link is no file.',
+    fix: 'Add the file (does git ignore it, or is it a link?) or take it from "files".',
   },
   'unlisted-file': {
     severity: 'warning',
@@ -151,7 +153,7 @@ export const rules = {
   'stale-signature': {
     severity: 'warning',
     title: 'The signature in a `resource.json` does not match the content.',
-    why: 'The resource was edited by hand; a scan may skip the change.',
+    why: 'The resource was changed after a gateway wrote it: by hand, or by an editor or git that changed line ends or the last newline. A scan may skip the change.',
     fix: 'Run cluster-sync sign on the resource.',
   },
   'override-identical': {
@@ -167,10 +169,10 @@ export const rules = {
     fix: 'Remove the override, or set overridable to true in the base.',
   },
   'first-boot-conflict': {
-    severity: 'warning',
+    severity: 'off',
     title: '`core` holds a resource that a gateway creates at its first boot.',
-    why: '`gateway-network-queue-settings`, `gateway-network-proxy-rules` and `quickstart` cause "PushConflictException: CREATE conflict" at each start, which is not fatal; with `one-time` the OPC UA user source and connection are not created.',
-    fix: 'Leave it out of the repository, or name it in `excludePatterns` of the profile.',
+    why: 'Off by default, for nearly every repository has them. `gateway-network-queue-settings`, `gateway-network-proxy-rules` and `quickstart` cause "PushConflictException: CREATE conflict" at each start, which is not fatal; with `one-time` the OPC UA user source and connection are not created.',
+    fix: 'Leave it out of the repository, or name it in `excludePatterns` of the profile, relative to the collection: `ignition/quickstart`, not `core/ignition/quickstart`.',
   },
   'hidden-in-external': {
     severity: 'warning',

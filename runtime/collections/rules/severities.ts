@@ -6,13 +6,12 @@ import { parse, YAMLParseError } from 'yaml'
 import { Fault } from '../../fault.ts'
 import { brokenGlobRule, canonicalGlob, createMatcher } from '../../gatewaysync/glob.ts'
 import { isObject } from '../model/manifests.ts'
-import { isRuleId, type RuleId, ruleIds, type Severity } from './rules.ts'
+import { isRuleId, type Level, type RuleId, ruleIds } from './rules.ts'
 
 export const settingsFile = '.clustersync.yaml'
 /** Some lines per rule; reading more could hold up the gate, for the reader's time grows with the square of the keys. */
 export const maxSettingsBytes = 32 * 1024
 
-export type Level = Severity | 'off'
 type Setting = { matches: (path: string) => boolean; severity: Level }
 
 /** By rule, in the order of the file: the first setting whose path matches counts. */
@@ -21,7 +20,7 @@ export type Settings = ReadonlyMap<RuleId, readonly Setting[]>
 export const noSettings: Settings = new Map()
 
 /** A rule's severity at a path, given the one it usually has. */
-export type SeverityOf = (rule: RuleId, path: string, usual: Severity) => Level
+export type SeverityOf = (rule: RuleId, path: string, usual: Level) => Level
 
 /**
  * Reads a `.clustersync.yaml`: `rules:` by rule either a severity or a list of `{paths, severity}`. Throws InvalidConfiguration naming

@@ -12,10 +12,20 @@ export const signatureAttribute = 'lastModificationSignature'
 const scopeBits: Readonly<Record<string, number>> = { G: 1, D: 2, C: 4, A: 7 }
 
 /**
+ * Whether `written` is the signature of the manifest in `text`; undefined where none can be computed. Resources that a gateway's own templates
+ * lock are signed with a flag that no manifest shows, so either value of it is right.
+ */
+export function isSigned(text: string, written: string, contentHash: ContentHash): boolean | undefined {
+  const wanted = written.toLowerCase()
+  const computed = signatureOf(text, contentHash)
+  return computed === undefined ? undefined : computed === wanted || signatureOf(text, contentHash, true) === wanted
+}
+
+/**
  * The signature of the manifest in `text`, or undefined where it has none to compute: a listed file is absent, or a field is not of its
  * type. `text` must be valid JSON.
  */
-export function signatureOf(text: string, contentHash: ContentHash): string | undefined {
+export function signatureOf(text: string, contentHash: ContentHash, locked = false): string | undefined {
   const fields = members(compactJson(text))
   const scope = scopeOf(valueOf(fields, 'scope'))
   const version = valueOf(fields, 'version')
@@ -24,7 +34,7 @@ export function signatureOf(text: string, contentHash: ContentHash): string | un
   const parts: (string | Uint8Array)[] = [int32(scope)]
   const description = valueOf(fields, 'description')
   if (typeof description === 'string') parts.push(description)
-  const flags = [false, valueOf(fields, 'restricted') === true, valueOf(fields, 'overridable') === true]
+  const flags = [locked, valueOf(fields, 'restricted') === true, valueOf(fields, 'overridable') === true]
   parts.push(int32(version), Uint8Array.from(flags.map(Number)))
   for (const file of files.toSorted(byCodeUnit)) {
     const content = contentHash(file)

@@ -7,7 +7,7 @@ import { checkCollections } from '../../collections/check/check.ts'
 import { resourceChecks } from '../../collections/rules/checks.ts'
 import type { Finding as CollectionFinding } from '../../collections/rules/findings.ts'
 import type { Entry, Listing } from '../../collections/model/listing.ts'
-import type { RuleId } from '../../collections/rules/rules.ts'
+import type { Level, RuleId } from '../../collections/rules/rules.ts'
 import { modeManifest } from '../../collections/model/tree.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
 import { openFolders } from '../disk/folders.ts'
@@ -75,7 +75,7 @@ export async function judgeRendered(content: RenderedContent, signal: AbortSigna
 function optionsOf({ mode, rules }: RenderedContent) {
   return {
     root: collectionsFolder,
-    severity: (rule: RuleId, _path: string, usual: 'error' | 'warning') => (Object.hasOwn(rules, rule) ? (rules[rule] ?? usual) : usual),
+    severity: (rule: RuleId, _path: string, usual: Level) => (Object.hasOwn(rules, rule) ? (rules[rule] ?? usual) : usual),
     modesInUse: mode === undefined || mode === '' ? undefined : [mode],
     coreDelivered: true,
     decidingOnly: true,

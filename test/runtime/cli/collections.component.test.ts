@@ -15,7 +15,7 @@ function repositoryOf(t: Test, files: Files): Repository {
 
 const withFiles = (...added: Files[]): Files => Object.assign(validTree(), ...added) as Files
 const broken = withFiles(resource('dev/ignition/cobranding', config({})))
-const smelling = withFiles(resource('core/ignition/quickstart', config({})))
+const smelling = withFiles(resource('core/ignition/email-profile/alarms', config({ hostname: 'mail.example.com' })))
 
 void t.test('lint: 0 for a clean tree, 1 for an error, 2 for what cannot be read', async (t) => {
   if (!requires(t, 'git')) return

@@ -192,3 +192,23 @@ void t.test('a check that fails holds nobody up and is tried again', async (t) =
   await t.rejects(gate.check(failing, asked, signal), /gone/)
   t.match(await gate.check(listingAt(broken), asked, signal), { kind: 'checked', errors: 1 })
 })
+
+void t.test('excludePatterns of a profile are relative to each collection', async (t) => {
+  const files = withFiles(resource('core/ignition/quickstart', config({})))
+  const judgeWithout = async (pattern: string): Promise<string[]> =>
+    rulesOf(
+      await judge(
+        files,
+        request({ default: { ...collections, excludePatterns: [pattern] } }, { rules: { 'first-boot-conflict': 'warning' } }),
+      ),
+    )
+  t.same(await judgeWithout('ignition/quickstart'), [])
+  t.same(await judgeWithout('core/ignition/quickstart'), ['warning first-boot-conflict'])
+})
+
+void t.test('a root that stands below var is judged where a profile leads there', async (t) => {
+  const moved = Object.fromEntries(Object.entries(broken).map(([path, text]) => [path.replace('services/', 'var/plant/'), text]))
+  const profile = { mappings: [{ source: 'var/plant/config', destination: 'config' }] }
+  t.same(rulesOf(await judge(moved, request({ default: profile }))), ['error singleton-only-in-mode'])
+  t.same(rulesOf(await judge(moved, request({ default: { mappings: [{ source: '.', destination: '.' }] } }))), ['not checked'])
+})

@@ -37,6 +37,19 @@ void t.test('a sighting names the place and never the value', async (t) => {
   ])
 })
 
+void t.test('an encrypted value is readable unless its header names a custom key', async (t) => {
+  const value = (header: unknown): object => ({
+    ciphertext: 'c',
+    encrypted_key: 'k',
+    protected: Buffer.from(JSON.stringify(header)).toString('base64url'),
+  })
+  const kindOf = (data: object): unknown => findHosts({ secret: { type: 'Embedded', data } }, 'm/t/n', 'config.json')[0]?.kind
+  t.equal(kindOf(value({ alg: 'A256GCMKW', enc: 'A256GCM' })), 'readable')
+  t.equal(kindOf(value({ alg: 'A256GCMKW', enc: 'A256GCM', kid: 'plant' })), 'encrypted')
+  t.equal(kindOf(value('no object')), 'encrypted')
+  t.equal(kindOf({ ...value({}), protected: '{' }), 'encrypted')
+})
+
 void t.test('what every default gateway has is no sighting', async (t) => {
   const own = { settings: { authentication: { password: 'x' }, security: { keyStoreAliasPassword: 'y' } } }
   t.same(findHosts(own, 'ignition/opc-connection/ignition opc ua server', 'config.json'), [])

@@ -51,12 +51,21 @@ void t.test('folders that a gateway passes over hold no resources', async (t) =>
   )
 })
 
-void t.test('roots are the parents of collections, and every config/resources', async (t) => {
-  t.same(findRoots(['a/core/config-mode.json', 'a/dev/config-mode.json', 'b/config/resources/core/x', 'core/config-mode.json', 'c/x']), [
-    '',
-    'a',
-    'b/config/resources',
-  ])
+void t.test('roots are every config/resources, or else the parents of collections', async (t) => {
+  const unusual = ['a/core/config-mode.json', 'a/dev/config-mode.json', 'core/config-mode.json', 'c/x']
+  t.same(findRoots(unusual), ['', 'a'])
+  const usual = ['b/config/resources/core/x', 'd/config/resources/core/config-mode.json']
+  t.same(findRoots([...unusual, ...usual]), ['b/config/resources', 'd/config/resources'])
+  t.same(findRoots([...unusual, ...usual], ['a']), ['a', 'b/config/resources', 'd/config/resources'], 'what is asked for counts too')
+})
+
+void t.test('what a gateway unpacks below var is no root, unless it is asked for', async (t) => {
+  const template = 'data/var/ignition/quick-start/resourcecollections/quickstart/config-mode.json'
+  const cached = 'data/var/x/config/resources/core/config-mode.json'
+  t.same(findRoots([template, cached]), [])
+  t.same(findRoots([template, cached, 'data/config/resources/core/config-mode.json']), ['data/config/resources'])
+  t.same(findRoots([cached], ['data/var/x']), ['data/var/x/config/resources'])
+  t.same(findRoots(['variants/a/core/config-mode.json']), ['variants/a'])
 })
 
 void t.test('a gateway reads external, core, the parents of its mode, its mode', async (t) => {

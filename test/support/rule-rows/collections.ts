@@ -22,6 +22,18 @@ export const collections = {
       files: changed({ 'external/config-mode.json': null }),
       findings: ['error missing-config-mode external'],
     },
+    {
+      fault: 'a part of a tree, to be laid over a whole one',
+      isAlone: true,
+      files: resource('core/ignition/security-levels', config({ levels: [] })),
+      findings: ['warning missing-config-mode core'],
+    },
+    {
+      fault: 'a part of a tree with external, with which no gateway starts alone',
+      isAlone: true,
+      files: resource('external/ignition/security-levels', config({ levels: [] })),
+      findings: ['error missing-config-mode external'],
+    },
   ],
   'invalid-config-mode': [
     { fault: 'not JSON', files: changed({ 'dev/config-mode.json': '{' }), findings: ['error invalid-config-mode dev/config-mode.json'] },

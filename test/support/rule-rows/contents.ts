@@ -33,6 +33,17 @@ export const contents = {
       files: changed({ 'core/ignition/security-levels/config.json': null }),
       findings: ['error listed-file-missing core/ignition/security-levels/resource.json'],
     },
+    {
+      fault: 'the absent file is for the redundant backup node',
+      files: changed({ [systemProperties]: manifest({ files: ['backupConfig.json', 'config.json'] }) }),
+      findings: [`warning listed-file-missing ${systemProperties}`],
+    },
+    {
+      fault: 'the absent file may lie in the tree that this part is laid over',
+      isAlone: true,
+      files: { [`${root}/core/ignition/cobranding/resource.json`]: manifest({}) },
+      findings: ['warning missing-config-mode core', 'warning listed-file-missing core/ignition/cobranding/resource.json'],
+    },
   ],
   'unlisted-file': [
     {
@@ -70,6 +81,20 @@ export const contents = {
       fault: 'a file edited by hand',
       files: changed({ 'core/ignition/security-levels/config.json': '{"levels":[1]}' }),
       findings: ['warning stale-signature core/ignition/security-levels/resource.json'],
+    },
+    {
+      fault: 'a resource that a template of the gateway locked',
+      files: withResource(resource('core/ignition/schedule/day', config({ a: 1 }), { locked: true })),
+      findings: [],
+    },
+    {
+      fault: 'a resource of local, which no gateway gets',
+      files: withResource(
+        { [`${root}/local/config-mode.json`]: modeJson('Local', 'core', { inheritable: false }) },
+        resource('local/ignition/local-system-properties', config({ a: 1 })),
+        { [`${root}/local/ignition/local-system-properties/config.json`]: '{}' },
+      ),
+      findings: ['warning local-committed local'],
     },
   ],
   'override-identical': [

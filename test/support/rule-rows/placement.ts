@@ -2,8 +2,15 @@
  * Rows about where resources stand: in which collection, and under which name.
  */
 import type { RuleId } from '../../../runtime/collections/rules/rules.ts'
-import { config, modeJson, resource, root } from '../collection-tree.ts'
+import { config, layoutTree, modeJson, resource, root } from '../collection-tree.ts'
 import { changed, manifest, withResource, type Row } from './row.ts'
+
+const withFirstBoot: Row['options'] = {
+  severity: (rule, _path, usual) => (rule === 'first-boot-conflict' ? 'warning' : usual),
+}
+
+/** The header of an encrypted value, which names the key where that is a custom one. */
+const header = (fields: object): string => Buffer.from(JSON.stringify(fields)).toString('base64url')
 
 export const placement = {
   'singleton-only-in-mode': [
@@ -38,9 +45,17 @@ export const placement = {
   ],
   'environment-resource-in-core': [
     {
-      fault: 'an alarm journal in core',
-      files: withResource(resource('core/ignition/alarm-journal/journal', config({ profile: { type: 'datasource' } }))),
+      fault: 'an alarm journal in core that one of two modes overrides',
+      files: withResource(
+        resource('core/ignition/alarm-journal/journal', config({ profile: { type: 'datasource' } })),
+        resource('dev/ignition/alarm-journal/journal', config({ profile: { type: 'local' } })),
+      ),
       findings: ['warning environment-resource-in-core core/ignition/alarm-journal/journal'],
+    },
+    {
+      fault: 'an alarm journal in core that nobody overrides',
+      files: withResource(resource('core/ignition/alarm-journal/journal', config({ profile: { type: 'datasource' } }))),
+      findings: [],
     },
     {
       fault: 'overridden by every mode',
@@ -69,6 +84,27 @@ export const placement = {
         ),
       ),
       findings: ['warning host-or-credential-in-core core/com.example.module/server/a'],
+    },
+    {
+      fault: 'a password in core that is encrypted with the key of every installation',
+      files: withResource(
+        resource(
+          'core/com.example.module/server/a',
+          config({
+            password: { type: 'Embedded', data: { ciphertext: 'a', encrypted_key: 'b', protected: header({ alg: 'A256GCMKW' }) } },
+          }),
+        ),
+      ),
+      findings: ['warning host-or-credential-in-core core/com.example.module/server/a'],
+    },
+    {
+      fault: 'a repository without modes',
+      isAlone: true,
+      files: Object.assign(
+        layoutTree([]),
+        resource('core/ignition/database-connection/erp', config({ connectURL: 'jdbc:sqlserver://erp.example.com;x=1' })),
+      ),
+      findings: [],
     },
     {
       fault: 'an address of a device',
@@ -105,17 +141,32 @@ export const placement = {
       ),
       findings: ['warning shared-resource-in-mode dev/com.inductiveautomation.opcua/device/sim'],
     },
+    {
+      fault: 'a simulated device in one mode in place of the real one in another',
+      files: withResource(
+        resource('dev/com.inductiveautomation.opcua/device/press', config({ profile: { type: 'ProgrammableSimulatorDevice' } })),
+        resource('prod/com.inductiveautomation.opcua/device/press', config({ settings: { hostname: 'press-plc' } })),
+      ),
+      findings: [],
+    },
   ],
   'first-boot-conflict': [
     {
       fault: 'quickstart in core',
       files: withResource(resource('core/ignition/quickstart', config({}))),
+      options: withFirstBoot,
       findings: ['warning first-boot-conflict core/ignition/quickstart'],
     },
     {
       fault: 'one-time in core',
       files: withResource(resource('core/com.inductiveautomation.opcua/one-time', config({}))),
+      options: withFirstBoot,
       findings: ['warning first-boot-conflict core/com.inductiveautomation.opcua/one-time'],
+    },
+    {
+      fault: 'it is off where nobody asks for it',
+      files: withResource(resource('core/ignition/quickstart', config({}))),
+      findings: [],
     },
   ],
   'hidden-in-external': [

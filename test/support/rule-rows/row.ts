@@ -4,8 +4,11 @@
 import type { CheckOptions } from '../../../runtime/collections/check/check.ts'
 import { type Files, root, validTree } from '../collection-tree.ts'
 
-/** `findings` as `<severity> <rule> <path>`; the path is relative to the root where it lies in it. */
-export type Row = { fault: string; files: Files; findings: string[]; options?: Partial<CheckOptions> }
+/**
+ * `findings` as `<severity> <rule> <path>`; the path is relative to the root where it lies in it. `isAlone`: with further resources other
+ * things would be found.
+ */
+export type Row = { fault: string; files: Files; findings: string[]; options?: Partial<CheckOptions>; isAlone?: true }
 
 export function changed(changes: Record<string, string | null>, base = validTree()): Files {
   const files = { ...base }
