@@ -1,0 +1,23 @@
+/**
+ * What the controller's process and its agents are told of the installation.
+ */
+import t from 'tap'
+import type { ValuesInput } from '../../../infra/values.ts'
+import { everything, objectsOf, settingsOf } from '../installed.ts'
+
+void t.test('how much is logged reaches the controller and its agents', async (t) => {
+  const { logLevel, agent } = settingsOf(objectsOf(everything))
+  t.same([logLevel, agent.logLevel], ['debug', 'warn'])
+})
+
+void t.test('agents: resources are the usual ones, or exactly those given', async (t) => {
+  t.same(settingsOf(objectsOf({})).agent.resources, { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } })
+  t.same(settingsOf(objectsOf(everything)).agent.resources, { limits: { memory: '1Gi' } })
+})
+
+void t.test('agents of Guaranteed pods have what the values give, unless they are to be like all others', async (t) => {
+  const guaranteed = (values: ValuesInput): unknown => settingsOf(objectsOf(values)).agent.guaranteed
+  t.same(guaranteed({}), { cpu: '500m', memory: '256Mi' })
+  t.same(guaranteed({ agent: { guaranteed: { cpu: 1 } } }), { cpu: '1', memory: '256Mi' })
+  t.equal(guaranteed({ agent: { guaranteed: { enabled: false } } }), undefined)
+})

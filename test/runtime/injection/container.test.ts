@@ -1,0 +1,65 @@
+/**
+ * The agent's container: a native sidecar, as whom it runs, at which port it answers.
+ */
+import t from 'tap'
+import { env, gateway, inject, plant, settings } from '../../support/injected.ts'
+import { chartPod } from '../../support/pods.ts'
+
+void t.test('the agent is a native sidecar that holds the gateway back until its first sync', async (t) => {
+  const { agent } = inject(chartPod())
+  t.match(agent, {
+    image: 'registry.example:5000/clustersync/agent:1.2.3',
+    restartPolicy: 'Always',
+    startupProbe: { httpGet: { path: '/startz', port: 8083 } },
+    livenessProbe: { httpGet: { path: '/livez', port: 8083 } },
+    resources: { limits: { memory: '256Mi' } },
+    securityContext: {
+      runAsNonRoot: true,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+  })
+  t.notOk('readinessProbe' in agent, 'an agent that is down takes no gateway out of service')
+  t.notOk('runAsUser' in (agent.securityContext ?? {}), "the pod's own user")
+})
+
+void t.test("the agent runs as the gateway's own user where that differs from the pod's", async (t) => {
+  const pod = chartPod()
+  gateway(pod)['securityContext'] = { runAsUser: 1000, runAsGroup: 1001, seLinuxOptions: { level: 's0:c1' }, privileged: true }
+  const context = inject(pod).agent.securityContext
+  t.match(context, { runAsUser: 1000, runAsGroup: 1001, seLinuxOptions: { level: 's0:c1' }, runAsNonRoot: true })
+  t.notOk('privileged' in (context ?? {}))
+})
+
+void t.test('a pod of root gets an agent that the kubelet will start', async (t) => {
+  const pod = chartPod()
+  pod.spec.securityContext = { runAsUser: 0 }
+  t.match(inject(pod).agent.securityContext, { runAsNonRoot: false })
+})
+
+void t.test("a security context of the installation takes the place of ours, beside the gateway's user", async (t) => {
+  const pod = chartPod()
+  gateway(pod)['securityContext'] = { runAsUser: 1_000_650_000, seLinuxOptions: { level: 's0:c26,c0' } }
+  const agent = { ...settings.agent, securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } }
+  t.same(inject(pod, plant, { agent }).agent.securityContext, {
+    runAsUser: 1_000_650_000,
+    seLinuxOptions: { level: 's0:c26,c0' },
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+  })
+})
+
+void t.test('an agent is told how much to log only where that is not the usual', async (t) => {
+  t.notOk('CLUSTER_SYNC_LOG_LEVEL' in env(inject(chartPod()).agent))
+  t.equal(env(inject(chartPod(), plant, { agent: { ...settings.agent, logLevel: 'debug' } }).agent)['CLUSTER_SYNC_LOG_LEVEL'], 'debug')
+})
+
+void t.test('a port that a container of the pod claims is left to it', async (t) => {
+  const pod = chartPod()
+  gateway(pod)['ports'] = [{ containerPort: 8083 }, { containerPort: 8084 }]
+  const { agent } = inject(pod)
+  t.match(agent, { ports: [{ containerPort: 8085 }], livenessProbe: { httpGet: { port: 8085 } } })
+  t.equal(env(agent)['CLUSTER_SYNC_PORT'], '8085')
+})

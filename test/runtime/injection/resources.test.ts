@@ -1,0 +1,71 @@
+/**
+ * What the agent may use, and what becomes of the pod's class.
+ */
+import t from 'tap'
+import { type Pod } from '../../../runtime/injection/pod.ts'
+import { gateway, inject, plant, settings, spec } from '../../support/injected.ts'
+import { chartPod, type PodShape } from '../../support/pods.ts'
+
+void t.test("the GatewaySync's resources replace the installation's", async (t) => {
+  const equal = { cpu: '50m', memory: '128Mi' }
+  const { agent, warnings } = inject(chartPod(), { ...plant, spec: { ...spec, agent: { resources: { requests: equal, limits: equal } } } })
+  t.same(agent.resources, { requests: equal, limits: equal })
+  t.same(warnings, [])
+  t.match(inject(chartPod()).warnings, [/loses the class Guaranteed/])
+  const burstable = chartPod()
+  gateway(burstable)['resources'] = {}
+  t.same(inject(burstable).warnings, [])
+})
+
+void t.test('a pod of the class Guaranteed stays so', async (t) => {
+  const equal = { cpu: '500m', memory: '256Mi' }
+  const agent = { ...settings.agent, guaranteed: equal }
+  const of = (pod: Pod & PodShape, resources?: object) => {
+    const sync = resources === undefined ? plant : { ...plant, spec: { ...spec, agent: { resources } } }
+    const { agent: container, warnings } = inject(pod, sync, { agent })
+    return [container.resources, warnings]
+  }
+  t.same(of(chartPod()), [{ requests: equal, limits: equal }, []], 'stays so: the agent has equal requests and limits')
+  const burstable = chartPod()
+  gateway(burstable)['resources'] = { requests: { cpu: '1' }, limits: { cpu: '1', memory: 0 } }
+  t.same(of(burstable), [settings.agent.resources, []], 'is none where a limit is missing or nothing; there the agent has no CPU limit')
+  t.match(
+    of(chartPod(), { limits: { memory: '1Gi' } }),
+    [{ limits: { memory: '1Gi' } }, [/loses the class Guaranteed/]],
+    'is as its GatewaySync says',
+  )
+  const more = { ...settings.agent.resources, limits: { 'ephemeral-storage': '1Gi', memory: '1Gi' } }
+  t.same(
+    inject(chartPod(), plant, { agent: { ...agent, resources: more } }).agent.resources,
+    { requests: equal, limits: { ...equal, 'ephemeral-storage': '1Gi' } },
+    'has what else the installation says',
+  )
+  const whole = chartPod()
+  whole.spec['resources'] = { requests: { memory: '2Gi' }, limits: { memory: '2Gi' } }
+  const { agent: shared, warnings } = inject(whole, plant, { agent })
+  t.notOk('resources' in shared, 'shares them with its agent where they are of the pod as a whole')
+  t.same(warnings, [])
+})
+
+void t.test('resources that the API server would refuse the pod for are not used', async (t) => {
+  const cases: [object, object, string[]][] = [
+    [{ requests: { memory: '1Gi' }, limits: { memory: '512Mi' } }, settings.agent.resources, ['a request exceeds its limit; not used']],
+    [{ requests: { cpu: 1 }, limits: { cpu: '1000m' } }, { requests: { cpu: 1 }, limits: { cpu: '1000m' } }, []],
+    [{ requests: { memory: '1G' } }, { requests: { memory: '1G' } }, []],
+    [
+      { limits: { gpus: 1, memory: '1Gi' } },
+      { limits: { memory: '1Gi' } },
+      ['gpus is not used; there are: cpu, memory, ephemeral-storage'],
+    ],
+    [{ limits: { memory: '-1Gi' } }, { limits: {} }, ['memory is not used; there are: cpu, memory, ephemeral-storage']],
+  ]
+  for (const [resources, expected, warnings] of cases) {
+    const result = inject(chartPod(), { ...plant, spec: { ...spec, agent: { resources } } })
+    t.same(result.agent.resources, expected)
+    const found = result.warnings.filter((text) => !text.includes('Guaranteed'))
+    t.same(
+      found,
+      warnings.map((text) => `spec.agent.resources: ${text}`),
+    )
+  }
+})
