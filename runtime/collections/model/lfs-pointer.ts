@@ -9,5 +9,6 @@ const maxPointerBytes = 1024
 
 /** Whether this is the pointer and not the content, which a gateway would then read as the content. */
 export function isLfsPointer(content: Uint8Array): boolean {
-  return content.length >= start.length && content.length <= maxPointerBytes && start.equals(content.subarray(0, start.length))
+  if (content[0] !== start[0] || content.length > maxPointerBytes) return false
+  return content.length >= start.length && start.equals(content.subarray(0, start.length))
 }

@@ -67,8 +67,9 @@ export function createAutomaton(globs: readonly Glob[]): Automaton {
       ),
     ])
 
+  const first = closure(starts)
   return {
-    start: () => closure(starts),
+    start: () => first,
     after(state, letter) {
       const number = classes.of(letter)
       const after = state.next[number]

@@ -26,8 +26,8 @@ export type ResolvedMapping = Coverage & {
   /** What becomes of files delivered earlier when an optional source is absent. */
   whenAbsent: 'keep' | 'remove'
   prune: Prune
-  /** The recipe of a path relative to the destination; undefined where the file is delivered as it is. */
-  recipe(path: string): Recipe | undefined
+  /** Tells the recipe of a path relative to the destination; undefined where the file is delivered as it is, and where all files are. */
+  recipe: ((path: string) => Recipe | undefined) | undefined
   /** The globs of its patches. */
   patched: readonly { file: string; matches(path: string): boolean }[]
 }
@@ -51,6 +51,10 @@ export function resolveMappings(
       set,
       matches: createExcluder([requireGlob(file, `${label}.patches[${at}].file`)]),
     }))
+    const recipe = (path: string): Recipe | undefined => {
+      const matching = patches.filter((patch) => patch.matches(path)).map(({ file, set }) => ({ file, set }))
+      return mapping.template || matching.length > 0 ? { template: mapping.template, patches: matching } : undefined
+    }
     return {
       key: `${source} -> ${destination}`,
       label,
@@ -62,10 +66,7 @@ export function resolveMappings(
       prune: mapping.prune ?? profile.prune,
       excluded: excluderOf([...profile.excludePatterns, ...(mapping.excludePatterns ?? [])], `${label}.excludePatterns`),
       patched: patches,
-      recipe(path) {
-        const matching = patches.filter((patch) => patch.matches(path)).map(({ file, set }) => ({ file, set }))
-        return mapping.template || matching.length > 0 ? { template: mapping.template, patches: matching } : undefined
-      },
+      recipe: mapping.template || patches.length > 0 ? recipe : undefined,
     }
   })
   const mappings = [...fromCollections, ...written]
@@ -90,7 +91,7 @@ function collectionMapping(profile: ResolvedProfile, name: string): ResolvedMapp
     whenAbsent: 'remove',
     prune: profile.prune,
     excluded: excluderOf(profile.excludePatterns, 'excludePatterns'),
-    recipe: () => undefined,
+    recipe: undefined,
     patched: [],
   }
 }
@@ -159,7 +160,7 @@ export function destinationOf(mapping: ResolvedMapping, path: RelativePath): Rel
 
 /** The recipe of a file by its full destination path. */
 export function recipeOf(mapping: ResolvedMapping, path: string): Recipe | undefined {
-  return mapping.recipe(belowDestination(mapping, path))
+  return mapping.recipe?.(belowDestination(mapping, path))
 }
 
 function belowDestination({ type, destination }: ResolvedMapping, path: string): string {

@@ -25,29 +25,31 @@ export type Incoming = { id: BlobId; size: number; targets: readonly Target[]; r
 
 /** Small blobs stand behind git's header in the reused buffer, so that one call hashes both; what is rendered stays in memory whole. */
 export function beginBlob(
-  blob: { id: BlobId; size: number; targets: readonly Target[] },
+  { id, size, targets }: { id: BlobId; size: number; targets: readonly Target[] },
   buffer: Buffer,
   firstRendered: () => Target | undefined,
   open: () => number,
 ): Incoming {
-  const header = blobHeader(blob.size)
-  const whole = (target: Buffer): Incoming => ({
-    ...blob,
+  const header = blobHeader(size)
+  const whole = (content: Buffer): Incoming => ({
+    id,
+    size,
+    targets,
     received: 0,
     kind: 'whole',
-    content: target,
-    header: target.write(header, 'latin1'),
+    content,
+    header: content.write(header, 'latin1'),
   })
-  if (blob.size <= bufferedBytes) return whole(buffer)
+  if (size <= bufferedBytes) return whole(buffer)
   const rendered = firstRendered()
-  if (rendered === undefined) return { ...blob, received: 0, kind: 'streamed', fd: open(), hash: blobHash(blob.id, blob.size) }
-  if (blob.size > maxRenderedBytes) {
+  if (rendered === undefined) return { id, size, targets, received: 0, kind: 'streamed', fd: open(), hash: blobHash(id, size) }
+  if (size > maxRenderedBytes) {
     throw new Fault(
       'TemplateFailed',
-      `"${rendered.put.path}" has ${blob.size} bytes; templates and patches take files up to ${maxRenderedBytes}`,
+      `"${rendered.put.path}" has ${size} bytes; templates and patches take files up to ${maxRenderedBytes}`,
     )
   }
-  return whole(Buffer.allocUnsafe(blob.size + header.length))
+  return whole(Buffer.allocUnsafe(size + header.length))
 }
 
 export function nameOf({ targets }: Pick<Incoming, 'targets'>): string {

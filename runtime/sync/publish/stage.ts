@@ -59,6 +59,8 @@ export function createStage(options: StageOptions): Stage {
   const { ids, targetsOf } = blobsOf(puts)
   let arrived = 0
   const folders = new Set<string>([''])
+  /** Files come in the order of their folders: most lie where the one before them does. */
+  let latest = ''
   const staged: Staged = { stats: Array.from(puts, () => undefined), rendered: new Map() }
   const buffer = Buffer.allocUnsafe(bufferBytes)
   let current: Incoming | undefined
@@ -71,10 +73,13 @@ export function createStage(options: StageOptions): Stage {
     return all.at(`${run}/${place}`)
   }
   const ensureFolder = (folder: string): void => {
-    if (folders.has(folder)) return
-    ensureFolder(parentOf(folder))
-    makeOne(all.at(`${run}/${folder}`))
-    folders.add(folder)
+    if (folder === latest) return
+    if (!folders.has(folder)) {
+      ensureFolder(parentOf(folder))
+      makeOne(all.at(`${run}/${folder}`))
+      folders.add(folder)
+    }
+    latest = folder
   }
   const writeWhole = (target: Target, content: Uint8Array): void => {
     const { put, index } = target
@@ -191,7 +196,11 @@ function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place:
   }
   return {
     ids: [...places.keys()],
-    targetsOf: (place) => [...targetAt(firsts[place] ?? -1), ...(others.get(place) ?? []).flatMap(targetAt)],
+    targetsOf(place) {
+      const first = targetAt(firsts[place] ?? -1)
+      const copies = others.get(place)
+      return copies === undefined ? first : [...first, ...copies.flatMap(targetAt)]
+    },
   }
 }
 
