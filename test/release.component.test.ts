@@ -1,0 +1,111 @@
+/**
+ * .github/workflows/release.yml as far as it runs without a registry: its steps are those of the project, and what they build is what a
+ * release has. The images are built by test/images; here their options are.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { temporaryFolder } from './support/repository.ts'
+
+const root = path.resolve(import.meta.dirname, '..')
+const read = (name: string): string => readFileSync(path.join(root, name), 'utf8')
+const { version, scripts } = JSON.parse(read('package.json')) as { version: string; scripts: Record<string, string> }
+
+type Step = { name?: string; uses?: string; run?: string; env?: Record<string, string> }
+type Workflow = { on: unknown; jobs: { release: { env: { RELEASE: string }; steps: Step[] } } }
+
+const { jobs, on } = parse(read('.github/workflows/release.yml')) as Workflow
+const { steps } = jobs.release
+const named = (name: string): string => steps.find((step) => step.name === name)?.run ?? ''
+
+/** A step as the shell of a runner does it, with its folder for what is released in another place. */
+function step(name: string, env: Record<string, string>): { status: number | null; output: string } {
+  return shell(named(name), root, { GITHUB_REF_NAME: `v${version}`, GITHUB_REPOSITORY: 'Plants/Cluster-Sync', BASE: 'base', ...env })
+}
+
+/** Without the test runner's loader, which every child process of a test inherits and which is not made for compilers. */
+function shell(command: string, cwd: string, env: Record<string, string>): { status: number | null; output: string } {
+  const words = ['NODE_OPTIONS=', 'bash', '-eo', 'pipefail', '-c', command]
+  const { status, stdout, stderr } = spawnSync('env', words, { cwd, env: { ...process.env, ...env }, encoding: 'utf8' })
+  return { status, output: stdout + stderr }
+}
+
+void t.test('a tag is built and published by steps that exist, after the gate and from nothing that a tag could smuggle in', async (t) => {
+  t.same(on, { push: { tags: ['v*'] } })
+  const commands = steps.map(({ run }) => run ?? '')
+  for (const [, script = ''] of commands.join('\n').matchAll(/npm run (\S+)/g)) t.ok(script in scripts, script)
+  t.ok(commands.indexOf('.ci/run') < commands.findIndex((run) => run.includes('docker push')))
+  for (const run of commands) t.notMatch(run, '${{', 'what comes from outside is read from the environment by the shell')
+  t.same(
+    steps.filter(({ env }) => env !== undefined).map(({ name }) => name),
+    ['publish'],
+    'no other step has the token',
+  )
+})
+
+void t.test('chart, package and manifests of a release are built', { timeout: 290_000 }, async (t) => {
+  const folder = temporaryFolder(t, 'release')
+  const env = { RELEASE: folder }
+  for (const name of ['chart', 'package of the constructs', 'manifests']) {
+    const { status, output } = step(name, env)
+    t.equal(status, 0, status === 0 ? name : output)
+  }
+  t.same(
+    readdirSync(folder)
+      .filter((name) => name !== 'chart')
+      .toSorted(),
+    [`cluster-sync-operator-${version}.tgz`, `cluster-sync-operator-infra-${version}.tgz`, 'crds.k8s.yaml', 'operator.k8s.yaml'],
+  )
+  const listed = spawnSync('tar', ['-tzf', path.join(folder, `cluster-sync-operator-${version}.tgz`)], { encoding: 'utf8' }).stdout
+  t.match(listed, 'cluster-sync-operator/Chart.yaml')
+})
+
+void t.test('the images are asked for with options that the program has, in a place whose name a registry takes', async (t) => {
+  const folder = temporaryFolder(t, 'release-images')
+  const place = path.join(folder, 'environment')
+  t.equal(step('place of the images', { GITHUB_ENV: place }).status, 0)
+  t.equal(readFileSync(place, 'utf8'), 'REPOSITORY=ghcr.io/plants/cluster-sync\n')
+  t.match(named('images'), '--release --base "$BASE"')
+  const refused = named('images').replace('--builder docker', '--builder none')
+  const { status, output } = shell(refused, root, { GITHUB_REF_NAME: 'v1', REPOSITORY: 'a', BASE: 'b' })
+  t.equal(status, 1)
+  t.match(output, '--builder takes docker', 'every other option is known')
+})
+
+/** A project with a changelog of its own. */
+function project(t: Test, changelog: string): string {
+  const folder = temporaryFolder(t, 'release-notes')
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ version: '1.2.3', scripts }))
+  writeFileSync(path.join(folder, 'CHANGELOG.md'), changelog)
+  mkdirSync(path.join(folder, 'scripts'))
+  symlinkSync(path.join(root, 'scripts/release-notes.ts'), path.join(folder, 'scripts/release-notes.ts'))
+  return folder
+}
+
+function notes(folder: string, tag: string): { status: number | null; output: string; file: string } {
+  const file = path.join(folder, 'out/notes.md')
+  return { ...shell(`"${process.execPath}" scripts/release-notes.ts ${tag} "${file}"`, folder, {}), file }
+}
+
+void t.test('the notes of a release are what the changelog says of its version', async (t) => {
+  const folder = project(t, '# Changelog\n\n## Unreleased\n\n- next\n\n## 1.2.3 (2026-01-02)\n\n- one\n- two\n\n## 1.2.2\n\n- old\n')
+  const { status, file } = notes(folder, 'v1.2.3')
+  t.equal(status, 0)
+  t.equal(readFileSync(file, 'utf8'), '- one\n- two\n')
+})
+
+void t.test('a tag of another version, and a version without a word in the changelog, are no release', async (t) => {
+  const folder = project(t, '# Changelog\n\n## Unreleased\n\n- next\n\n## 1.2.30\n\n- other\n')
+  for (const [tag, message] of [
+    ['v1.2.4', 'the tag v1.2.4 is not v1.2.3'],
+    ['1.2.3', 'the tag 1.2.3 is not v1.2.3'],
+    ['v1.2.3', 'CHANGELOG.md has nothing under "## 1.2.3"'],
+  ] as const) {
+    const { status, output, file } = notes(folder, tag)
+    t.equal(status, 1, tag)
+    t.match(output, message)
+    t.notOk(existsSync(file))
+  }
+})
