@@ -7,6 +7,7 @@ import { readTree } from '../collections/check/check.ts'
 import { readResources, type ResourceContent } from '../collections/check/read-resources.ts'
 import { directoryListing } from './directory-listing.ts'
 import { findRoots } from '../collections/model/roots.ts'
+import { rules } from '../collections/rules/rules.ts'
 import { isSigned, signatureAttribute, signatureOf } from '../collections/rules/signature.ts'
 import { modeManifest } from '../collections/model/tree.ts'
 import { Fault } from '../fault.ts'
@@ -83,7 +84,11 @@ async function rootsAround(top: string, below: RelativePath, signal: AbortSignal
 type Outcome = { kind: 'unsigned' | 'right' } | { kind: 'stale'; signature: string } | { kind: 'impossible'; why: string }
 
 /** A resource without a signature is left without one: the gateway takes it as it is. */
-function judge({ manifest: parsed, hashes }: ResourceContent): Outcome {
+function judge({ manifest: parsed, hashes, damaged, pointers }: ResourceContent): Outcome {
+  const [broken] = [...damaged].filter(([, { kind }]) => rules[kind].severity === 'error')
+  // A signature would make a broken file look like one that somebody meant.
+  if (broken !== undefined) return { kind: 'impossible', why: `cannot be signed: ${broken[0]} ${broken[1].problem}` }
+  if (pointers[0] !== undefined) return { kind: 'impossible', why: `cannot be signed: ${pointers[0]} is a pointer of Git LFS` }
   if (parsed.kind === 'invalid') return { kind: 'impossible', why: parsed.problem }
   const written = parsed.manifest.attributes?.[signatureAttribute]
   if (typeof written !== 'string') return { kind: 'unsigned' }

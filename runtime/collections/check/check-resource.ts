@@ -10,13 +10,13 @@ import { signatureAttribute } from '../rules/signature.ts'
 
 /** What the checks of resources say; what the resource overrides must have been judged. */
 export function judge(content: ResourceContent, { base: replaced, isRepeated, overridden }: Step, context: ResourceContext): Judged {
-  const { resource, collection, hashes, json, pointers, manifest: parsed } = content
+  const { resource, collection, hashes, json, pointers, damaged, manifest: parsed } = content
   const own = isRepeated ? digestOf(content) : undefined
   const digest = replaced?.judged?.digest
   const base = replaced === undefined || digest === undefined ? undefined : { ...digest, collection: replaced.collection.name }
   const hashed = (file: string): string | undefined => hashes.get(file)
   const path = inRoot(context, resource.folder)
-  const facts: ResourceFacts = { collection, resource, path, parsed, hash: hashed, json, pointers, base, own, overridden }
+  const facts: ResourceFacts = { collection, resource, path, parsed, hash: hashed, json, pointers, damaged, base, own, overridden }
   const found = resourceChecks.flatMap(([rule, check]) => [...check(facts, context)].map((each) => [rule, each] as const))
   if (found.length === 0 && own === undefined) return unremarkable
   return { found, digest: own, base: replaced?.resource.folder, overridden }

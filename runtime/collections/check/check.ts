@@ -2,13 +2,15 @@
  * Would a gateway start with this tree? Runs every check over one root of a listing. Names first, then contents in one stream, so that
  * memory follows the number of files and not their size.
  */
+import { type Damage, damageOf } from '../model/json-damage.ts'
+import { damageRules } from '../rules/about-json.ts'
 import { treeChecks } from '../rules/checks.ts'
 import { type CheckReport, type Collector, type CollectorOptions, createCollector } from '../rules/findings.ts'
 import type { Found, TreeFacts } from '../rules/input.ts'
 import { familyOf, userModes } from '../model/inheritance.ts'
 import { judgeSteps } from './check-steps.ts'
 import { type Listing, readTexts } from '../model/listing.ts'
-import { maxManifestBytes, type ParsedMode, parseMode } from '../model/manifests.ts'
+import { maxModeBytes, type ParsedMode, parseMode } from '../model/manifests.ts'
 import { FileTable } from '../model/file-table.ts'
 import { createLearner, type Judged, learned, type Memory, planSteps, rememberedFindings, type Size, type Step } from './remembered.ts'
 import type { RuleId } from '../rules/rules.ts'
@@ -29,6 +31,9 @@ export type CheckOptions = CollectorOptions & {
   memory?: Memory | undefined
 }
 
+/** Rules about names that look into the manifests of collections too. */
+const contentRules: ReadonlySet<RuleId> = new Set(['invalid-config-mode', ...damageRules])
+
 /** A resource is some 700 bytes while it is read, and a reader costs as much as some 30 of them. */
 const stepsAtOnce = 2_000
 
@@ -39,7 +44,7 @@ export async function checkCollections(listing: Listing, options: CheckOptions, 
   const collector = createCollector(options, facts.family)
   const inTree: (readonly [RuleId, Found])[] = []
   for (const [rule, check] of treeChecks) {
-    if (options.templated === true && rule === 'invalid-config-mode') continue
+    if (options.templated === true && contentRules.has(rule)) continue
     for (const found of check(facts)) {
       collector.add(rule, found)
       if (memory !== undefined && inTree.length <= rememberedFindings) inTree.push([rule, found])
@@ -66,17 +71,30 @@ export async function readTree(
   signal: AbortSignal,
 ): Promise<{ facts: TreeFacts }> {
   const tree = treeOf(files ?? (await FileTable.list(listing, root, signal)), root)
-  const modes = await readModes(listing, tree, signal)
+  const { modes, damagedModes } = await readModes(listing, tree, signal)
   const family = familyOf(tree, modes)
   const delivered = coreDelivered ?? family.byName.has('core')
   const context = { root, hasModes: userModes(family).length > 0, isFragment: modes.size === 0 }
-  return { facts: { ...context, tree, family, modes, modesInUse, coreDelivered: delivered } }
+  return { facts: { ...context, tree, family, modes, damagedModes, modesInUse, coreDelivered: delivered } }
 }
 
-async function readModes(listing: Listing, { collections }: Tree, signal: AbortSignal): Promise<Map<string, ParsedMode>> {
+async function readModes(
+  listing: Listing,
+  { collections }: Tree,
+  signal: AbortSignal,
+): Promise<{ modes: Map<string, ParsedMode>; damagedModes: Map<string, Damage> }> {
   const manifests = collections.flatMap(({ manifest }) => manifest ?? [])
-  const texts = await readTexts(listing, manifests, maxManifestBytes, signal)
-  return new Map(collections.flatMap(({ name, manifest }) => (manifest === undefined ? [] : [[name, parseMode(texts.get(manifest.path))]])))
+  const texts = await readTexts(listing, manifests, maxModeBytes, signal)
+  const modes = new Map<string, ParsedMode>()
+  const damagedModes = new Map<string, Damage>()
+  for (const { name, manifest } of collections) {
+    if (manifest === undefined) continue
+    const text = texts.get(manifest.path)
+    modes.set(name, parseMode(text))
+    const damage = text === undefined ? undefined : damageOf(text, { keys: true })
+    if (damage !== undefined) damagedModes.set(name, damage)
+  }
+  return { modes, damagedModes }
 }
 
 /** Reads what is not remembered; findings come in one order, whatever was read. Returns what to remember: nothing, where that is too much. */

@@ -1,8 +1,10 @@
 /**
- * Reads resources in one stream and hands over one after the other: the hash of each file, and the JSON of small ones. Never holds more
- * than one resource.
+ * Reads resources in one stream and hands over one after the other: the hash of each file, what is wrong with its JSON, and the value of small
+ * ones. Never holds more than one resource.
  */
+import { isUtf8 } from 'node:buffer'
 import { createHash, hash, type Hash } from 'node:crypto'
+import { createDamageScan, type Damage, damageOf } from '../model/json-damage.ts'
 import { type Complexity, createCounter, isWithinComplexity } from '../../json-scan.ts'
 import type { ContentSink, Entry, Listing } from '../model/listing.ts'
 import { isLfsPointer } from '../model/lfs-pointer.ts'
@@ -14,12 +16,13 @@ import { jsonOrUndefined } from '../../json.ts'
 
 export type Placed = { collection: Collection; resource: Resource }
 
-/** `json` holds the parsed JSON files other than the manifest; `pointers` the paths of files that are pointers of Git LFS. */
+/** `json` holds the parsed JSON files other than the manifest; `pointers` the paths of files that are pointers of Git LFS, `damaged` those of damaged JSON. */
 export type ResourceContent = Placed & {
   manifest: ParsedResource
   hashes: ReadonlyMap<string, string>
   json: ReadonlyMap<string, unknown>
   pointers: readonly string[]
+  damaged: ReadonlyMap<string, Damage>
 }
 
 /** Larger files are hashed as they stream by, and not searched. */
@@ -43,6 +46,7 @@ type Open = {
   hashes: Map<string, string>
   json: Map<string, unknown>
   pointers: string[]
+  damaged: Map<string, Damage>
   parsed: Complexity
   left: number
 }
@@ -64,36 +68,37 @@ function createSink(placed: readonly Placed[], take: (content: ResourceContent) 
         hashes: new Map(),
         json: new Map(),
         pointers: [],
+        damaged: new Map(),
         parsed: none,
         left: 1 + current().resource.files.length,
       }
       entry = next
-      file.begin(size)
+      file.begin(size, next.path.endsWith('.json'))
     },
     data: (chunk) => file.data(chunk),
     end() {
       const { resource, collection } = current()
       if (open === undefined) return
       const held = file.held()
-      if (held !== undefined && isLfsPointer(held)) open.pointers.push(entry.path)
-      if (entry.path === resource.manifest.path) open.manifest = parseResource(held)
-      else {
-        const name = nameInResource(resource, entry.path)
-        open.hashes.set(name, file.hash())
-        const bytes = name.endsWith('.json') ? held : undefined
-        const sum = bytes === undefined ? undefined : withMore(open.parsed, bytes)
-        if (sum !== undefined) {
-          open.parsed = sum
-          const value = parseJson(bytes)
-          if (value !== undefined) open.json.set(name, value)
-        }
+      const isPointer = held !== undefined && isLfsPointer(held)
+      if (isPointer) open.pointers.push(entry.path)
+      const isManifest = entry.path === resource.manifest.path
+      const name = nameInResource(resource, entry.path)
+      if (isManifest) open.manifest = parseResource(held)
+      else open.hashes.set(name, file.hash())
+      if (!isPointer && name.endsWith('.json')) {
+        const { value, damage, parsed } =
+          held === undefined ? { value: undefined, damage: file.damage(), parsed: open.parsed } : read(held, open.parsed)
+        open.parsed = parsed
+        if (damage !== undefined) open.damaged.set(entry.path, damage)
+        if (value !== undefined && !isManifest) open.json.set(name, value)
       }
       open.left -= 1
       if (open.left > 0) return
-      const { manifest, hashes, json, pointers } = open
+      const { manifest, hashes, json, pointers, damaged } = open
       open = undefined
       index += 1
-      take({ collection, resource, manifest, hashes, json, pointers })
+      take({ collection, resource, manifest, hashes, json, pointers, damaged })
     },
   }
 }
@@ -106,9 +111,11 @@ function createFileReader() {
   let buffer = Buffer.allocUnsafe(64 * 1024)
   let length = 0
   let streamed: Hash | undefined
+  let scan: ReturnType<typeof createDamageScan> | undefined
   return {
-    begin(size: number): void {
+    begin(size: number, isJson: boolean): void {
       length = 0
+      scan = isJson && size > maxHeldBytes ? createDamageScan() : undefined
       streamed = size > maxHeldBytes ? createHash('sha256') : undefined
       if (streamed === undefined && size > buffer.length) buffer = Buffer.allocUnsafe(size)
     },
@@ -116,13 +123,17 @@ function createFileReader() {
       if (streamed === undefined && length + chunk.length > buffer.length) {
         // It has grown since it was listed.
         streamed = createHash('sha256').update(buffer.subarray(0, length))
+        scan = undefined
       }
       if (streamed === undefined) buffer.set(chunk, length)
       else streamed.update(chunk)
+      scan?.take(chunk)
       length += chunk.length
     },
     /** The content until the next `begin`; undefined where it is too large to be held. */
     held: (): Uint8Array | undefined => (streamed === undefined ? buffer.subarray(0, length) : undefined),
+    /** Of JSON that is too large to be held. */
+    damage: (): Damage | undefined => scan?.end(),
     hash: (): string => (streamed === undefined ? hash('sha256', buffer.subarray(0, length), 'hex') : streamed.digest('hex')),
   }
 }
@@ -138,9 +149,27 @@ function withMore(parsed: Complexity, bytes: Uint8Array): Complexity | undefined
   return isWithinComplexity(sum, maxComplexity) ? sum : undefined
 }
 
-/** Data files are the gateway's business: what cannot be read is not searched. */
-function parseJson(bytes: Uint8Array | undefined): unknown {
-  return bytes === undefined ? undefined : jsonOrUndefined(decoder.decode(bytes))
+/** The value of a JSON file and what is wrong with it. One that would take too much memory is looked through without being parsed. */
+function read(bytes: Uint8Array, before: Complexity): { value: unknown; damage: Damage | undefined; parsed: Complexity } {
+  const sum = withMore(before, bytes)
+  if (sum === undefined) return { value: undefined, damage: damageOf(bytes), parsed: before }
+  const value = jsonOrUndefined(decoder.decode(bytes))
+  if (value === undefined || !isUtf8(bytes)) return { value, damage: damageOf(bytes) ?? unexplained, parsed: sum }
+  // A key that occurs twice is written more often than it is held.
+  const keys = sum.keys - before.keys !== countKeys(value)
+  return { value, damage: keys || bytes[0] === firstOfMark ? damageOf(bytes, { keys }) : undefined, parsed: sum }
+}
+
+const unexplained: Damage = { kind: 'invalid-json', line: 1, problem: 'is not JSON' }
+/** A mark of byte order, which the decoder leaves out, begins with it. */
+const firstOfMark = 0xef
+
+function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countKeys(item), 0)
+  let count = 0
+  for (const member of Object.values(value)) count += 1 + countKeys(member)
+  return count
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: false })

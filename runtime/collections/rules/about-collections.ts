@@ -2,6 +2,7 @@
  * Checks of collections: their folders, their manifests, their inheritance. Pure.
  */
 import { foldName } from '../../gatewaysync/values.ts'
+import { isExplained } from './about-json.ts'
 import type { Found, TreeFacts } from './input.ts'
 import { inRoot } from './input.ts'
 import { declaredParent, exists, type Family, isUserMode } from '../model/inheritance.ts'
@@ -24,7 +25,8 @@ export function* missingConfigMode(facts: TreeFacts): Generator<Found> {
 export function* invalidConfigMode(facts: TreeFacts): Generator<Found> {
   for (const { name, manifest } of facts.tree.collections) {
     const mode = facts.modes.get(name)
-    if (manifest === undefined || mode?.kind !== 'invalid') continue
+    // Another rule says what it holds instead.
+    if (manifest === undefined || mode?.kind !== 'invalid' || isExplained(facts.damagedModes.get(name))) continue
     yield { path: manifest.path, collection: name, message: `${modeManifest} ${mode.problem}` }
   }
 }

@@ -3,6 +3,7 @@
  */
 import { foldName } from '../../gatewaysync/values.ts'
 import { type Found, nameInResource, type ResourceContext, type ResourceFacts, typeOf } from './input.ts'
+import { isExplained } from './about-json.ts'
 import { findHosts, type Sighting } from './hosts.ts'
 import { isUserMode } from '../model/inheritance.ts'
 import { isObject } from '../model/manifests.ts'
@@ -10,8 +11,11 @@ import { isSigned, signatureAttribute } from './signature.ts'
 import { defaultResources, deviceType, environmentTypes, tagProviderType, unsearchedTypes } from '../model/resource-types.ts'
 
 export function* invalidResourceJson(facts: ResourceFacts): Generator<Found> {
-  const { parsed, resource } = facts
-  if (parsed.kind === 'invalid') yield at(facts, resource.manifest.path, parsed.problem)
+  const { parsed, resource, damaged, pointers } = facts
+  const { path } = resource.manifest
+  // Another rule says what it holds instead.
+  if (pointers.includes(path) || isExplained(damaged.get(path))) return
+  if (parsed.kind === 'invalid') yield at(facts, path, parsed.problem)
 }
 
 export function* missingAttributes(facts: ResourceFacts): Generator<Found> {

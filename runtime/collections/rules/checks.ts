@@ -40,6 +40,7 @@ import {
   singletonOnlyInMode,
   singletonWithName,
 } from './about-placement.ts'
+import { damagedFile, damagedMode, damageRules } from './about-json.ts'
 import type { ResourceCheck, TreeCheck } from './input.ts'
 import type { RuleId } from './rules.ts'
 
@@ -47,6 +48,7 @@ import type { RuleId } from './rules.ts'
 export const treeChecks: readonly (readonly [RuleId, TreeCheck])[] = [
   ['missing-config-mode', missingConfigMode],
   ['invalid-config-mode', invalidConfigMode],
+  ...damageRules.map((kind) => [kind, damagedMode(kind)] as const),
   ['unknown-collection-key', unknownCollectionKey],
   ['unknown-parent', unknownParent],
   ['unexpected-parent', unexpectedParent],
@@ -72,6 +74,7 @@ export const treeChecks: readonly (readonly [RuleId, TreeCheck])[] = [
 /** Checks of each resource and its content. */
 export const resourceChecks: readonly (readonly [RuleId, ResourceCheck])[] = [
   ['invalid-resource-json', invalidResourceJson],
+  ...damageRules.map((kind) => [kind, damagedFile(kind)] as const),
   ['missing-attributes', missingAttributes],
   ['listed-file-missing', listedFileMissing],
   ['unlisted-file', unlistedFile],

@@ -1,6 +1,7 @@
 /**
  * What a check is given and what it gives back. Pure.
  */
+import type { Damage } from '../model/json-damage.ts'
 import type { Family } from '../model/inheritance.ts'
 import type { ParsedMode, ParsedResource } from '../model/manifests.ts'
 import type { Resource } from '../model/resources.ts'
@@ -15,6 +16,8 @@ export type TreeFacts = {
   family: Family
   /** Parsed `config-mode.json` by the name of its collection. */
   modes: ReadonlyMap<string, ParsedMode>
+  /** What is wrong with such a file, by the name of its collection. */
+  damagedModes: ReadonlyMap<string, Damage>
   /** The modes that gateways run with; undefined: not known. */
   modesInUse: readonly string[] | undefined
   /** Whether gateways get `core` from this tree. */
@@ -43,6 +46,8 @@ export type ResourceFacts = {
   json: ReadonlyMap<string, unknown>
   /** Paths of files that are pointers of Git LFS. */
   pointers: readonly string[]
+  /** What is wrong with JSON files, by path. */
+  damaged: ReadonlyMap<string, Damage>
   /** The nearest resource that this one overrides. */
   base: (Digest & { collection: string }) | undefined
   /** Known where a resource of that name exists in several collections. */

@@ -6,6 +6,7 @@ import { type RuleId, ruleIds, rules } from '../../../runtime/collections/rules/
 import { config, type Files, layouts, layoutTree, resource, root, validTree } from '../../support/collection-tree.ts'
 import { collections } from '../../support/rule-rows/collections.ts'
 import { contents } from '../../support/rule-rows/contents.ts'
+import { damage } from '../../support/rule-rows/damage.ts'
 import { placement } from '../../support/rule-rows/placement.ts'
 import { type Row, withResource } from '../../support/rule-rows/row.ts'
 
@@ -16,7 +17,7 @@ async function found(files: Files, options: Partial<CheckOptions> = {}): Promise
   return findings.map(({ rule, severity, path }) => `${severity} ${rule} ${path.replace(`${root}/`, '')}`)
 }
 
-const rows: Record<RuleId, Row[]> = { ...collections, ...placement, ...contents }
+const rows: Record<RuleId, Row[]> = { ...collections, ...placement, ...contents, ...damage }
 
 void t.test('nothing is found in a valid tree', async (t) => {
   t.same(await found(validTree()), [])

@@ -11,7 +11,7 @@ export const contents = {
   'invalid-resource-json': [
     {
       fault: 'not JSON',
-      files: changed({ [systemProperties]: '<<<<<<< HEAD' }),
+      files: changed({ [systemProperties]: 'nonsense' }),
       findings: [`error invalid-resource-json ${systemProperties}`],
     },
     {
@@ -66,7 +66,7 @@ export const contents = {
     {
       fault: 'a manifest that LFS stores elsewhere',
       files: changed({ [systemProperties]: lfsPointer }),
-      findings: [`error invalid-resource-json ${systemProperties}`, `error lfs-pointer ${systemProperties}`],
+      findings: [`error lfs-pointer ${systemProperties}`],
     },
   ],
   'missing-resource-json': [

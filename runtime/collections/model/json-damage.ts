@@ -1,0 +1,184 @@
+/**
+ * What is wrong with a file that should hold JSON, and in which line: what people, editors, git and power losses leave in one. Reads piece by
+ * piece and builds nothing of the value. Pure.
+ */
+import { isUtf8 } from 'node:buffer'
+import { printable } from '../../gatewaysync/values.ts'
+
+export type DamageKind =
+  'merge-conflict' | 'zero-bytes' | 'byte-order-mark' | 'not-utf-8' | 'empty-file' | 'truncated-json' | 'invalid-json' | 'duplicate-key'
+
+/** `problem` completes a sentence: "<file> …". Lines count from 1. `isTemplate`: the first fault is the mark of a template. */
+export type Damage = { kind: DamageKind; line: number; problem: string; isTemplate?: true }
+
+const [tab, lineFeed, carriageReturn, space] = [0x09, 0x0a, 0x0d, 0x20]
+const [quote, comma, colon, backslash] = [0x22, 0x2c, 0x3a, 0x5c]
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
+const conflictMarks: ReadonlySet<number> = new Set(Buffer.from('<>=|'))
+const markLength = 7
+/** Deeper JSON is not looked through any further; no file of a gateway comes near it. */
+const maxDepth = 1_000
+/** Numbers and the words `true`, `false` and `null`. */
+const atom = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/
+const maxAtomBytes = 400
+const isAtomByte = bytesOf('+-.0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ')
+const isEscape = bytesOf('"\\/bfnrtu')
+
+function bytesOf(text: string): Uint8Array {
+  const table = new Uint8Array(256)
+  for (const byte of Buffer.from(text)) table[byte] = 1
+  return table
+}
+
+/** The damage of a whole content, the worst of it; `keys`: also looks for repeated keys, which takes memory for each. */
+export function damageOf(content: Uint8Array, { keys = false } = {}): Damage | undefined {
+  const found = encodingDamage(content)
+  if (found !== undefined && found.kind !== 'byte-order-mark') return found
+  const scan = createDamageScan({ keys })
+  scan.take(found === undefined ? content : content.subarray(3))
+  return scan.end() ?? found
+}
+
+/** What the bytes tell before they are read as text. */
+function encodingDamage(content: Uint8Array): Damage | undefined {
+  if (startsWith(content, 0xff, 0xfe) || startsWith(content, 0xfe, 0xff)) return utf16
+  const zeros = content.indexOf(0) < 0 ? 0 : content.reduce((count, byte) => count + (byte === 0 ? 1 : 0), 0)
+  if (zeros > 0 && zeros === content.length) return onlyZeros
+  if (zeros > 0 && zeros * 3 > content.length && isEveryOther(content)) return utf16
+  if (zeros === 0 && !isUtf8(content)) return { kind: 'not-utf-8', line: 1, problem: 'is not UTF-8 text' }
+  if (!startsWith(content, 0xef, 0xbb, 0xbf)) return undefined
+  return { kind: 'byte-order-mark', line: 1, problem: 'begins with a byte order mark' }
+}
+
+const utf16: Damage = { kind: 'not-utf-8', line: 1, problem: 'is UTF-16 text, not UTF-8' }
+const onlyZeros: Damage = { kind: 'zero-bytes', line: 1, problem: 'holds only zero bytes, as a power loss leaves them' }
+
+function startsWith(content: Uint8Array, ...bytes: readonly number[]): boolean {
+  return bytes.every((byte, index) => content[index] === byte)
+}
+
+/** Whether zeros stand at even places only, or at odd ones, as in UTF-16. */
+function isEveryOther(content: Uint8Array): boolean {
+  const first = content.indexOf(0)
+  return content.every((byte, index) => byte !== 0 || index % 2 === first % 2)
+}
+
+type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing'
+
+/** Takes a content in pieces; `keys`: also looks for repeated keys, which takes memory for each. */
+export function createDamageScan({ keys = false } = {}): { take(piece: Uint8Array): void; end(): Damage | undefined } {
+  let found: Damage | undefined
+  let repeated: Damage | undefined
+  let expected: Expected = 'value'
+  let inside: 'gap' | 'text' | 'atom' = 'gap'
+  let [line, isEscaped, isLineStart, isEmpty, isTooDeep] = [1, false, true, true, false]
+  let word = ''
+  let previous = 0
+  const open: number[] = []
+  const names: Set<string>[] = []
+  const isKey = (): boolean => expected === 'key' || expected === 'key or end'
+
+  const fail = (kind: DamageKind, problem: string, more: Partial<Damage> = {}): void => {
+    found ??= { kind, line, problem: `${problem} in line ${line}`, ...more }
+  }
+  const afterValue = (): void => {
+    expected = open.length === 0 ? 'nothing' : 'comma or end'
+  }
+  const endAtom = (): void => {
+    if (!atom.test(word)) fail('invalid-json', 'is not JSON: what is neither a text, a number, true, false nor null stands')
+    inside = 'gap'
+    afterValue()
+  }
+  const endText = (): void => {
+    inside = 'gap'
+    if (!isKey()) return afterValue()
+    const seen = names.at(-1)
+    if (seen?.has(word) === true) {
+      const name = printable(Buffer.from(word, 'latin1').toString('utf8'), 80)
+      repeated ??= { kind: 'duplicate-key', line, problem: `has the key "${name}" twice, again in line ${line}` }
+    }
+    seen?.add(word)
+    expected = 'colon'
+  }
+  const textByte = (byte: number): void => {
+    if (isEscaped && isEscape[byte] !== 1)
+      fail('invalid-json', 'is not JSON: a backslash in a text stands before a character that needs none')
+    if (isEscaped) isEscaped = false
+    else if (byte === quote) return endText()
+    else if (byte === backslash) isEscaped = true
+    else if (byte === 0) return fail('zero-bytes', 'holds zero bytes, the first')
+    else if (byte < space) return fail('invalid-json', 'is not JSON: a text is broken by a control character')
+    if (keys && isKey()) word += String.fromCharCode(byte)
+  }
+  const begin = (byte: number, wanted: Expected): void => {
+    open.push(byte)
+    if (keys && byte === openBrace) names.push(new Set())
+    isTooDeep ||= open.length > maxDepth
+    expected = wanted
+  }
+  const close = (byte: number): boolean => {
+    const isObject = byte === closeBrace
+    if (open.at(-1) !== (isObject ? openBrace : openBracket)) return false
+    if (expected !== 'comma or end' && expected !== (isObject ? 'key or end' : 'value or end')) return false
+    open.pop()
+    if (isObject) names.pop()
+    afterValue()
+    return true
+  }
+  const value = (byte: number): boolean => {
+    if (expected !== 'value' && expected !== 'value or end') return false
+    if (byte === openBrace) begin(byte, 'key or end')
+    else if (byte === openBracket) begin(byte, 'value or end')
+    else if (isAtomByte[byte] === 1) [inside, word] = ['atom', String.fromCharCode(byte)]
+    else return false
+    return true
+  }
+  const gapByte = (byte: number): boolean => {
+    if (byte === space || byte === tab || byte === carriageReturn || byte === lineFeed) return true
+    isEmpty = false
+    if (byte === quote && expected !== 'colon' && expected !== 'comma or end' && expected !== 'nothing') {
+      ;[inside, word] = ['text', '']
+      return true
+    }
+    if (byte === closeBrace || byte === closeBracket) return close(byte)
+    if (byte === colon && expected === 'colon') expected = 'value'
+    else if (byte === comma && expected === 'comma or end') expected = open.at(-1) === openBrace ? 'key' : 'value'
+    else return value(byte)
+    return true
+  }
+  const refuse = (piece: Uint8Array, at: number): void => {
+    const byte = piece[at] ?? 0
+    const mark = piece.subarray(at, at + markLength)
+    if (byte === 0) fail('zero-bytes', 'holds zero bytes, the first')
+    else if (isLineStart && conflictMarks.has(byte) && mark.every((each) => each === byte)) {
+      fail('merge-conflict', 'holds an unresolved merge conflict, its first mark')
+    } else if (previous === openBrace && (byte === openBrace || byte === 0x25)) {
+      fail('invalid-json', 'holds the mark of a template outside of any text,', { isTemplate: true })
+    } else if (expected === 'nothing') fail('invalid-json', 'is not JSON: something follows the end of the value')
+    else fail('invalid-json', `is not JSON: a ${expected} was expected`)
+  }
+  return {
+    take(piece) {
+      for (let at = 0; at < piece.length && found === undefined && !isTooDeep; at += 1) {
+        const byte = piece[at] ?? 0
+        if (inside === 'atom') {
+          if (isAtomByte[byte] === 1 && word.length < maxAtomBytes) word += String.fromCharCode(byte)
+          else endAtom()
+        }
+        if (inside === 'text') textByte(byte)
+        else if (inside === 'gap' && found === undefined && !gapByte(byte)) refuse(piece, at)
+        if (byte === lineFeed) line += 1
+        isLineStart = byte === lineFeed
+        previous = byte
+      }
+    },
+    end() {
+      if (found !== undefined || isTooDeep) return found
+      if (isEmpty) return { kind: 'empty-file', line: 1, problem: 'is empty' }
+      if (inside === 'atom' && open.length === 0) endAtom()
+      if (found === undefined && (inside === 'text' || open.length > 0 || expected !== 'nothing'))
+        fail('truncated-json', 'ends before it is complete,')
+      return found ?? repeated
+    },
+  }
+}
