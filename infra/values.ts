@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { logLevels } from '../runtime/log-level.ts'
-import { gitHosts, networks, proxyUrl, repository, tag } from './address-fields.ts'
+import { gitHosts, networks, proxyUrl, repository, tag } from './values/address-fields.ts'
 import {
   annotations,
   anything,
@@ -22,10 +22,10 @@ import {
   quantity,
   references,
   selectorValues,
-} from './fields.ts'
-import { monitoringValues } from './monitoring-values.ts'
-import { receiverValues } from './receiver-values.ts'
-import { containerSecurity, serviceValues, workloadValues } from './workload-values.ts'
+} from './values/fields.ts'
+import { monitoringValues } from './values/monitoring.ts'
+import { receiverValues } from './values/receiver.ts'
+import { containerSecurity, serviceValues, workloadValues } from './values/workload.ts'
 
 const logLevel = (what: string) =>
   v.optional(v.pipe(v.picklist(logLevels), v.description(`Log lines of ${what} below this level are left out.`)), 'info')

@@ -3,12 +3,12 @@
  */
 import { App, Chart, Yaml } from 'cdk8s'
 import manifest from '../../package.json' with { type: 'json' }
-import { impossible, impossibleRelease } from '../combinations.ts'
+import { impossible, impossibleRelease } from '../values/combinations.ts'
 import { concernsIn, templatesOf } from '../constructs/concerns.ts'
 import { installationOf } from '../constructs/installation.ts'
 import { gatewaySyncCrd, syncReportCrd } from '../crd.ts'
 import type { Names } from '../names.ts'
-import { withoutEffect } from '../without-effect.ts'
+import { withoutEffect } from '../values/without-effect.ts'
 import type { Values } from '../values.ts'
 import { either, text } from './combinators.ts'
 import { type Emitted, emitDocuments, emitNotes, emitRefusal } from './emit.ts'

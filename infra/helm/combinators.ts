@@ -5,7 +5,7 @@
 import { call, type Definitions, Expression, Formatted, include, isExpression, Structure, structure, type Value } from './expression.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { amountOf } from '../../runtime/gatewaysync/quantity.ts'
-import { millisecondsOf } from '../duration.ts'
+import { millisecondsOf } from '../values/duration.ts'
 import {
   amountTemplate,
   chartTemplate,

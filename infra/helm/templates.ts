@@ -2,7 +2,7 @@
  * The bodies of those combinators that take more than one function of Helm's. Each is called with its argument as the dot. Pure.
  */
 import { exponents, multiples } from '../../runtime/gatewaysync/quantity.ts'
-import { millisecondsOf, units } from '../duration.ts'
+import { millisecondsOf, units } from '../values/duration.ts'
 import { textOf } from './expression.ts'
 
 export const chartName = 'cluster-sync-operator'

@@ -3,7 +3,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { alertRules } from '../../infra/constructs/alerts.ts'
-import { checkValues } from '../../infra/check-values.ts'
+import { checkValues } from '../../infra/values/check.ts'
 import { install } from '../../infra/install.ts'
 import { namesOf } from '../../infra/names.ts'
 import { reasons } from '../../runtime/fault.ts'

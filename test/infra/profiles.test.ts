@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Yaml } from 'cdk8s'
 import t from 'tap'
-import { checkValues } from '../../infra/check-values.ts'
+import { checkValues } from '../../infra/values/check.ts'
 import { flags, settingOf } from '../support/flags.ts'
 import { everything, everythingOff, objectsOf, profiles } from './installed.ts'
 

@@ -3,7 +3,7 @@
  */
 import t from 'tap'
 import * as v from 'valibot'
-import { checkValues } from '../../infra/check-values.ts'
+import { checkValues } from '../../infra/values/check.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { controllerSettings } from '../../runtime/settings.ts'
 import { allPairs, hasPair } from '../support/pairwise.ts'

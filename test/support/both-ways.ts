@@ -4,7 +4,7 @@
 import { App, Chart } from 'cdk8s'
 import type { Test } from 'tap'
 import * as v from 'valibot'
-import { checkRelease, checkValues } from '../../infra/check-values.ts'
+import { checkRelease, checkValues } from '../../infra/values/check.ts'
 import { concernsIn } from '../../infra/constructs/concerns.ts'
 import { installationOf } from '../../infra/constructs/installation.ts'
 import type { Release } from '../../infra/names.ts'

@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { checkValues } from '../../../infra/check-values.ts'
+import { checkValues } from '../../../infra/values/check.ts'
 import type { ValuesInput } from '../../../infra/values.ts'
 import { arbitraryValues } from '../../support/arbitrary-values.ts'
 import { installsBothWays } from '../../support/both-ways.ts'

@@ -1,8 +1,8 @@
 /**
  * What single values cannot say: which do not go together. Pure.
  */
-import { ports } from '../runtime/gatewaysync/names.ts'
-import { controllerSettingsVariable } from '../runtime/settings.ts'
+import { ports } from '../../runtime/gatewaysync/names.ts'
+import { controllerSettingsVariable } from '../../runtime/settings.ts'
 import { isNamespaceName, isServiceLabel } from './fields.ts'
 import {
   amount,
@@ -24,12 +24,12 @@ import {
   quoted,
   sameNumber,
   text,
-} from './helm/combinators.ts'
-import type { Live, Value } from './helm/expression.ts'
-import { each, eachMember, field, type Messages, say } from './helm/nodes.ts'
-import type { LiveRelease } from './names.ts'
+} from '../helm/combinators.ts'
+import type { Live, Value } from '../helm/expression.ts'
+import { each, eachMember, field, type Messages, say } from '../helm/nodes.ts'
+import type { LiveRelease } from '../names.ts'
 import { impossiblePod } from './pod-combinations.ts'
-import type { Values } from './values.ts'
+import type { Values } from '../values.ts'
 
 /** Mirrors smaller than this hold no plant: the controller would refuse every repository. */
 const smallestStorage = '64Mi'

@@ -2,7 +2,7 @@
  * Values that cannot be installed are refused with the key and what to do.
  */
 import t from 'tap'
-import { checkRelease, checkValues } from '../../infra/check-values.ts'
+import { checkRelease, checkValues } from '../../../infra/values/check.ts'
 
 function refusal(check: () => unknown): string {
   try {

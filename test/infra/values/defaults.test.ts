@@ -2,7 +2,7 @@
  * Names and defaults of the values are a contract: people keep files of them. An addition stands here beside its default.
  */
 import t from 'tap'
-import { checkValues } from '../../infra/check-values.ts'
+import { checkValues } from '../../../infra/values/check.ts'
 
 const specified: Readonly<Record<string, unknown>> = {
   replicaCount: 1,

@@ -3,10 +3,10 @@
  */
 import * as v from 'valibot'
 import { impossible, impossibleRelease } from './combinations.ts'
-import type { Value } from './helm/expression.ts'
-import type { Release } from './names.ts'
+import type { Value } from '../helm/expression.ts'
+import type { Release } from '../names.ts'
 import { nearestTo } from './nearest.ts'
-import { type Values, valuesSchema } from './values.ts'
+import { type Values, valuesSchema } from '../values.ts'
 import { withoutEffect } from './without-effect.ts'
 
 type CheckedValues = { values: Values; warnings: string[] }

@@ -2,7 +2,7 @@
  * Durations as numbers.
  */
 import t from 'tap'
-import { millisecondsOf } from '../../infra/duration.ts'
+import { millisecondsOf } from '../../../infra/values/duration.ts'
 
 void t.test('a duration is the sum of its units', async (t) => {
   const durations: Record<string, number> = {

@@ -4,7 +4,7 @@
 import * as v from 'valibot'
 import { networks } from './address-fields.ts'
 import { annotations, dataKey, flag, ingressHost, objectName, optionalObjectName, port, text } from './fields.ts'
-import { serviceValues } from './workload-values.ts'
+import { serviceValues } from './workload.ts'
 
 const ingressPath = v.pipe(v.string(), v.startsWith('/', 'must begin with /'))
 const secretRef = (key: string, what: string) =>

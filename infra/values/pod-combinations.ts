@@ -1,11 +1,11 @@
 /**
  * What of the controller's pod does not go together. Pure.
  */
-import { and, asText, earlier, equals, greater, includes, isSet, not, or, plucked, text } from './helm/combinators.ts'
-import type { Live, Value } from './helm/expression.ts'
-import { each, field, type Messages, say } from './helm/nodes.ts'
-import type { Values } from './values.ts'
-import { ownFolders, ownVolumes } from './constructs/volumes.ts'
+import { and, asText, earlier, equals, greater, includes, isSet, not, or, plucked, text } from '../helm/combinators.ts'
+import type { Live, Value } from '../helm/expression.ts'
+import { each, field, type Messages, say } from '../helm/nodes.ts'
+import type { Values } from '../values.ts'
+import { ownFolders, ownVolumes } from '../constructs/volumes.ts'
 
 export function impossiblePod(values: Live<Values>): Messages {
   return [

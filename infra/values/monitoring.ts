@@ -14,7 +14,7 @@ import {
   port,
   requiredDuration,
 } from './fields.ts'
-import { serviceValues } from './workload-values.ts'
+import { serviceValues } from './workload.ts'
 
 const monitor = (what: string) => ({
   enabled: flag(`Creates ${what}.`, false),

@@ -2,10 +2,10 @@
  * The kinds of leaves that installation values have, each with the grammar that the API server holds it to. Pure.
  */
 import * as v from 'valibot'
-import { quantityPattern } from '../runtime/gatewaysync/quantity.ts'
+import { quantityPattern } from '../../runtime/gatewaysync/quantity.ts'
 import { durationPattern } from './duration.ts'
-import { matches } from './helm/combinators.ts'
-import type { Value } from './helm/expression.ts'
+import { matches } from '../helm/combinators.ts'
+import type { Value } from '../helm/expression.ts'
 
 /** RFC 1123 label, as namespaces have. */
 const labelPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/

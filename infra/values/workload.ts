@@ -2,7 +2,7 @@
  * What an installation can be told of how its pods run: where, as whom, with what beside them. A part of the values. Pure.
  */
 import * as v from 'valibot'
-import { defaultShutdownDelaySeconds, stopWithinSeconds } from '../runtime/settings.ts'
+import { defaultShutdownDelaySeconds, stopWithinSeconds } from '../../runtime/settings.ts'
 import { annotations, count, flag, objectWith, optionalObjectName, podVolumeMounts, podVolumes } from './fields.ts'
 
 const secondsOfDay = 86_400

@@ -2,7 +2,7 @@
  * Values without effect, or with less than one might think, are told by their keys.
  */
 import t from 'tap'
-import { checkValues } from '../../infra/check-values.ts'
+import { checkValues } from '../../../infra/values/check.ts'
 
 const host = { host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }
 const oneReplica = 'webhook.failurePolicy: with one replica, gateway pods that ask for an agent wait while the controller restarts'

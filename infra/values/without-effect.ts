@@ -2,11 +2,11 @@
  * What is set and does nothing, or less than one might think. Pure.
  */
 import * as v from 'valibot'
-import { and, equals, greater, hasKey, includes, isSet, not, or, plucked, same, text, asText, sameNumber } from './helm/combinators.ts'
-import { isExpression, type Live, type Value } from './helm/expression.ts'
-import { each, field, type Messages, say } from './helm/nodes.ts'
-import { ownLabelKeys, selectorKeys } from './names.ts'
-import { type Values, valuesSchema } from './values.ts'
+import { and, equals, greater, hasKey, includes, isSet, not, or, plucked, same, text, asText, sameNumber } from '../helm/combinators.ts'
+import { isExpression, type Live, type Value } from '../helm/expression.ts'
+import { each, field, type Messages, say } from '../helm/nodes.ts'
+import { ownLabelKeys, selectorKeys } from '../names.ts'
+import { type Values, valuesSchema } from '../values.ts'
 
 /** Each begins with the key that it is about. With Helm's values the list is what the notes of a release say. */
 export function withoutEffect(values: Live<Values>): Messages {
