@@ -13,12 +13,23 @@ export function createCounter(): { take(piece: Uint8Array): void; counted(): Com
   let [inText, escaped] = [false, false]
   return {
     take(piece) {
-      for (const byte of piece) {
-        if (escaped) escaped = false
-        else if (inText) {
-          if (byte === backslash) escaped = true
-          else if (byte === quote) inText = false
-        } else if (byte === quote) inText = true
+      // Texts are most of a body and are passed over as a whole. Each mark is looked for again only when it is passed: no byte is read often.
+      let [quoteAt, backslashAt] = [piece.indexOf(quote), piece.indexOf(backslash)]
+      for (let at = 0; at < piece.length; at += 1) {
+        if (escaped) {
+          escaped = false
+          continue
+        }
+        if (inText) {
+          if (quoteAt >= 0 && quoteAt < at) quoteAt = piece.indexOf(quote, at)
+          if (backslashAt >= 0 && backslashAt < at) backslashAt = piece.indexOf(backslash, at)
+          escaped = backslashAt >= 0 && (quoteAt < 0 || backslashAt < quoteAt)
+          inText = escaped || quoteAt < 0
+          at = escaped ? backslashAt : inText ? piece.length : quoteAt
+          continue
+        }
+        const byte = piece[at]
+        if (byte === quote) inText = true
         else if (byte === colon) keys += 1
         else if (byte === openBrace || byte === openBracket) {
           depth += 1

@@ -90,7 +90,10 @@ export function expectedBytes({ headers }: Request, maxBytes: number): number {
 export type Parsed = { kind: 'json'; value: unknown } | { kind: 'malformed'; why: string } | { kind: 'tooComplex' }
 
 export function parseBody(bytes: Uint8Array, complexity: BodyLimits['complexity']): Parsed {
-  if (createScan(complexity)(bytes)) return { kind: 'tooComplex' }
+  return createScan(complexity)(bytes) ? { kind: 'tooComplex' } : parseText(bytes)
+}
+
+function parseText(bytes: Uint8Array): Parsed {
   try {
     return { kind: 'json', value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
   } catch (error) {
@@ -109,7 +112,7 @@ export async function readJson(request: Request, limits: BodyLimits, { hold }: B
     if (body.kind === 'dropped') return { kind: 'tooComplex' }
     if (body.kind !== 'whole') return body
     try {
-      return parseBody(body.bytes, limits.complexity)
+      return parseText(body.bytes)
     } finally {
       discard(body.bytes)
     }
