@@ -3,7 +3,7 @@
  */
 import path from 'node:path'
 import type { CertificateKeeper } from './certificates/serving.ts'
-import { keepTrusted } from './certificates/keep-trusted.ts'
+import { keepCaBundle } from './certificates/keep-ca-bundle.ts'
 import { openMounted } from './certificates/mounted.ts'
 import { openSelfManaged } from './certificates/self-managed.ts'
 import { backoffMs, type Clock, systemClock } from './clock.ts'
@@ -12,7 +12,7 @@ import { watchCluster } from './controller/cluster.ts'
 import { createEnding, type Ending } from './controller/ending.ts'
 import { fenced } from './controller/fenced.ts'
 import { openEndpoints, openProbes } from './controller/endpoints.ts'
-import { createPushKeys } from './controller/keys.ts'
+import { createPushKeys } from './controller/webhook-keys.ts'
 import { lead } from './controller/leader.ts'
 import { pruneMirrors } from './controller/prune-mirrors.ts'
 import { warnOpen } from './controller/receiver.ts'
@@ -37,7 +37,7 @@ import { neededCommits } from './reconcile/needed-commits.ts'
 import { createSecretChanges } from './reconcile/secret-changes.ts'
 import { createSignatureCheck } from './reconcile/signature-check.ts'
 import { type ChangeKind, createStore, type SyncKey } from './reconcile/store.ts'
-import { createSyncMirrors } from './reconcile/sync-mirrors.ts'
+import { createSyncMirrors } from './reconcile/mirrors-of-syncs.ts'
 import { createMirrors } from './source/mirrors.ts'
 import { createRemotes } from './source/remotes.ts'
 import { stopWithinSeconds } from './settings.ts'
@@ -255,7 +255,7 @@ async function openCertificates(
   const webhookConfiguration = injection.enabled ? injection.webhookConfiguration : undefined
   if (certificates.kind === 'mounted') {
     const keeper = await openMounted(deps, { folder: certificates.folder })
-    if (certificates.tellsWebhook && webhookConfiguration !== undefined) return keepTrusted(deps, keeper, webhookConfiguration)
+    if (certificates.tellsWebhook && webhookConfiguration !== undefined) return keepCaBundle(deps, keeper, webhookConfiguration)
     // cert-manager's injector tells the API server by itself.
     return { ...keeper, isTrusted: () => true }
   }

@@ -215,7 +215,7 @@ const effects: Effect[] = [
       'cli/',
       'certificates/',
       'agent.ts',
-      'controller/keys.ts',
+      'controller/webhook-keys.ts',
     ],
   },
 ]

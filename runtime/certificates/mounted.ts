@@ -7,7 +7,7 @@ import path from 'node:path'
 import type { Clock } from '../clock.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Log } from '../log.ts'
-import { belongsTogether, readCertificate } from './read.ts'
+import { keyMatchesCertificate, readCertificate } from './parse.ts'
 import { type RenewedCertificates, createServing } from './serving.ts'
 
 /** The kubelet itself takes up to a minute to bring a changed Secret into the folder. */
@@ -71,7 +71,7 @@ async function readFiles(folder: string): Promise<Files> {
     key: await readText(path.join(folder, 'tls.key')),
     authority: await readText(path.join(folder, 'ca.crt')),
   }
-  if (!belongsTogether(files)) throw new Fault('InvalidConfiguration', `${folder}: tls.crt and tls.key are not a certificate and its key`)
+  if (!keyMatchesCertificate(files)) throw new Fault('InvalidConfiguration', `${folder}: tls.crt and tls.key are not a certificate and its key`)
   if (readCertificate(files.authority) === undefined) throw new Fault('InvalidConfiguration', `${folder}/ca.crt holds no certificate`)
   return files
 }

@@ -3,7 +3,7 @@
  * needs besides. Pure.
  */
 import type { KeyPair } from './issue.ts'
-import type { StoredCertificates } from './next.ts'
+import type { StoredCertificates } from './rotation.ts'
 
 /** Values are base64. */
 export type SecretData = Readonly<Record<string, string>>

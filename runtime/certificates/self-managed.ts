@@ -7,10 +7,10 @@ import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Kube } from '../kube/client.ts'
 import { type KubeObject, secretType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
-import { type NextCertificates, nextCertificates, type StoredCertificates } from './next.ts'
+import { type NextCertificates, nextCertificates, type StoredCertificates } from './rotation.ts'
 import { fromSecretData, type SecretData, toSecretData } from './secret-data.ts'
 import { type CertificateKeeper, createServing } from './serving.ts'
-import { createWebhookTrust } from './webhook-trust.ts'
+import { createCaBundleKeeper } from './ca-bundle.ts'
 
 /** How often the Secret and the webhook's trust are looked at: another replica may have renewed, someone may have re-applied. */
 const lookEveryMs = 15_000
@@ -32,7 +32,7 @@ export async function openSelfManaged(deps: SelfManagedDeps, options: SelfManage
   const { clock, log } = deps
   let latest = await settle(deps, options, undefined, signal)
   const serving = createServing(servable(latest))
-  const trust = createWebhookTrust(deps, options.webhookConfiguration)
+  const trust = createCaBundleKeeper(deps, options.webhookConfiguration)
 
   const look = async (own: AbortSignal): Promise<void> => {
     latest = await settle(deps, options, latest.stored, own)

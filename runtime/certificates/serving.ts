@@ -1,7 +1,7 @@
 /**
  * The certificate that is served now, and who wants to hear of the next one. Whoever keeps it renewed runs until its signal.
  */
-import { readCertificate } from './read.ts'
+import { readCertificate } from './parse.ts'
 
 /** PEM texts. */
 export type ServedCertificate = {

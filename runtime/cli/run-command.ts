@@ -12,7 +12,7 @@ import { connectionBounds } from '../receiver/limits.ts'
 import { type Served, serve } from '../serve.ts'
 import { lateOutcome, type Outcome, outcomeOf } from '../standalone/outcome.ts'
 import { claimFolders } from '../standalone/claim.ts'
-import { createNarrator, type Narrator } from '../standalone/narrator.ts'
+import { createProgress, type Progress } from '../standalone/progress.ts'
 import { readSecret, readSecretFile } from '../standalone/secrets.ts'
 import { version } from '../version.ts'
 import type { RunSettings } from './run-settings.ts'
@@ -27,7 +27,7 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
   // On a terminal a signal may come twice, from the terminal and from the process that started this one.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort(new Error(name)))
   const say = (line: string): void => void process.stdout.write(`${line}\n`)
-  const narrator = createNarrator(say, settings.targets)
+  const narrator = createProgress(say, settings.targets)
   const claim = await claimFolders(clock, [...settings.targets.map(({ dataDir }) => dataDir), settings.stateDir], stop.signal)
   try {
     return await runClaimed(settings, { clock, log, narrator, say }, stop)
@@ -36,7 +36,7 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
   }
 }
 
-type RunDeps = { clock: Clock; log: Log; narrator: Narrator; say(line: string): void }
+type RunDeps = { clock: Clock; log: Log; narrator: Progress; say(line: string): void }
 
 /** One run, over folders that nobody else works in. Returns the exit code. */
 async function runClaimed(settings: RunSettings, { clock, log, narrator, say }: RunDeps, stop: AbortController): Promise<number> {

@@ -10,7 +10,7 @@ import { sourceSecretNames } from '../gatewaysync/schema/secret-names.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { keptCommits } from '../reconcile/needed-commits.ts'
-import { createSyncMirrors } from '../reconcile/sync-mirrors.ts'
+import { createSyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
 import { readProxies } from '../config.ts'
 import { asFault, type Fault } from '../fault.ts'
 import { connectGateway, type Gateway } from '../gateway/gateway.ts'
@@ -30,7 +30,7 @@ import { createMirrors } from '../source/mirrors.ts'
 import { createRemotes } from '../source/remotes.ts'
 import { readSecretFolder } from '../standalone/secrets.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
-import { createKeeper, type Keeper } from '../standalone/keeper.ts'
+import { createObjectStore, type ObjectStore } from '../standalone/object-store.ts'
 import { readSmallFile } from '../sync/disk/disk.ts'
 import { type EngineMemory, present, recoverFolder, runCycle } from '../sync/cycle.ts'
 
@@ -59,7 +59,7 @@ export type StandaloneWatcher = {
 
 export type Standalone = {
   /** The request annotations and the status as they are now, for the receiver. */
-  keeper: Keeper
+  keeper: ObjectStore
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -81,7 +81,7 @@ export function createStandalone(
     },
   })
   const store = createStore((changed) => queue.add(changed))
-  const keeper = createKeeper({ store, clock, log }, settings)
+  const keeper = createObjectStore({ store, clock, log }, settings)
   const lookups = createLookups({ clock, concurrency: 1, ready: (key) => queue.add(key), signal: stopping.signal })
   const folder = path.join(settings.stateDir, 'mirrors')
   const network: Network = { resolve: undefined, proxy: readProxies() }

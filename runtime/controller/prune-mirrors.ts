@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { GatewaySyncRecord, Store } from '../reconcile/store.ts'
-import type { NamedSync, SyncMirrors } from '../reconcile/sync-mirrors.ts'
+import type { NamedSync, SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
 import { specOf } from './spec-of.ts'
 
 /** A GatewaySync that is replaced, as some tools do, is soon back. */

@@ -14,7 +14,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { receiverApp, type ReceiverDeps, type ReceiverNotice } from '../receiver/app.ts'
 import { type GatewaySyncRecord, projectGatewaySync, type Store } from '../reconcile/store.ts'
-import type { PushKeys } from './keys.ts'
+import type { PushKeys } from './webhook-keys.ts'
 import { readAnew } from './read-anew.ts'
 import { specOf } from './spec-of.ts'
 

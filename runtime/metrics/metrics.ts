@@ -6,8 +6,8 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Clock } from '../clock.ts'
 import { type Reason, reasons } from '../fault.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { isReady, measureApplied } from './applied.ts'
-import { exposeObjects } from './objects.ts'
+import { isReady, measureApplied } from './push-to-applied.ts'
+import { exposeObjects } from './per-object.ts'
 import { type Metric, type ProcessMetric, processMetrics } from './table.ts'
 
 const admissionOutcomes = ['injected', 'unchanged', 'malformed'] as const

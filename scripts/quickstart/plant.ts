@@ -13,7 +13,7 @@ import { systemClock } from '../../runtime/clock.ts'
 import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { serve } from '../../runtime/serve.ts'
-import { createNarrator } from '../../runtime/standalone/narrator.ts'
+import { createProgress } from '../../runtime/standalone/progress.ts'
 import { parseStandaloneSync, parseTargets } from '../../runtime/standalone/settings.ts'
 import { version } from '../../runtime/version.ts'
 import { differences, type Placed } from './check.ts'
@@ -37,7 +37,7 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
   const target = gateways.map(({ mode, dataDir, simulator }) => `name=gw-${mode},data=${dataDir},gateway=${simulator.url},mode=${mode}`)
   const targets = parseTargets({ target, data: undefined, gateway: undefined, profile: undefined }, sync, folder)
 
-  const narrator = createNarrator((line) => say(line.startsWith('not ') ? 'yellow' : 'green', `  ${line}`), targets)
+  const narrator = createProgress((line) => say(line.startsWith('not ') ? 'yellow' : 'green', `  ${line}`), targets)
   const reports = new Map<string, SyncReportStatus>()
   const standalone = createStandalone(
     {

@@ -4,7 +4,7 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
-import { nextCertificates } from '../../runtime/certificates/next.ts'
+import { nextCertificates } from '../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { type ConnectionBounds, type Served, serve } from '../../runtime/serve.ts'

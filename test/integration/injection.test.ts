@@ -3,7 +3,7 @@
  * the real keeper issues, stores and rotates.
  */
 import t from 'tap'
-import { lifetimes } from '../../runtime/certificates/next.ts'
+import { lifetimes } from '../../runtime/certificates/rotation.ts'
 import { openSelfManaged } from '../../runtime/certificates/self-managed.ts'
 import type { CertificateKeeper } from '../../runtime/certificates/serving.ts'
 import { systemClock } from '../../runtime/clock.ts'

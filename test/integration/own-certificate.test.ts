@@ -4,9 +4,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { keepTrusted } from '../../runtime/certificates/keep-trusted.ts'
+import { keepCaBundle } from '../../runtime/certificates/keep-ca-bundle.ts'
 import { openMounted } from '../../runtime/certificates/mounted.ts'
-import { nextCertificates } from '../../runtime/certificates/next.ts'
+import { nextCertificates } from '../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { webhookConfigurationType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/log.ts'
@@ -33,7 +33,7 @@ void t.test('the webhook configuration of the manifests follows the mounted auth
 
   const deps = { kube: world.as(await world.token(namespace, account)), clock: systemClock, log: silentLog }
   const stop = new AbortController()
-  const running = keepTrusted(deps, await openMounted(deps, { folder }), account).run(stop.signal)
+  const running = keepCaBundle(deps, await openMounted(deps, { folder }), account).run(stop.signal)
   const trusted = await until(async () => {
     const found = (await world.kube.get(webhookConfigurationType, { name: account }, world.signal)) as unknown
     const [webhook] = (found as { webhooks: { clientConfig: { caBundle?: string } }[] }).webhooks

@@ -3,7 +3,7 @@
  */
 import path from 'node:path'
 import type { Test } from 'tap'
-import { nextCertificates } from '../../runtime/certificates/next.ts'
+import { nextCertificates } from '../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { type DeliveryClient, deliveryClient } from '../../runtime/delivery/client.ts'
 import type { Origin } from '../../runtime/delivery/protocol.ts'

@@ -4,7 +4,7 @@
 import t from 'tap'
 import { startSimulator } from '../../../examples/simulator/simulator.ts'
 import { createAccessKeeper } from '../../../runtime/agent/gateway-access.ts'
-import { nextCertificates } from '../../../runtime/certificates/next.ts'
+import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import type { GatewayAccess } from '../../../runtime/delivery/protocol.ts'
 import { Fault } from '../../../runtime/fault.ts'

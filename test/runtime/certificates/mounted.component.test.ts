@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import os from 'node:os'
 import path from 'node:path'
 import t, { type Test } from 'tap'
-import { nextCertificates, type NextCertificates } from '../../../runtime/certificates/next.ts'
+import { nextCertificates, type NextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { openMounted } from '../../../runtime/certificates/mounted.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'

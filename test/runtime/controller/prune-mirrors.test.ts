@@ -1,7 +1,7 @@
 import t from 'tap'
 import { pruneMirrors } from '../../../runtime/controller/prune-mirrors.ts'
 import { silentLog } from '../../../runtime/log.ts'
-import type { NamedSync } from '../../../runtime/reconcile/sync-mirrors.ts'
+import type { NamedSync } from '../../../runtime/reconcile/mirrors-of-syncs.ts'
 import { createStore } from '../../../runtime/reconcile/store.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 

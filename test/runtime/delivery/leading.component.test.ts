@@ -3,7 +3,7 @@
  */
 import { createServer, Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { nextCertificates } from '../../../runtime/certificates/next.ts'
+import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import { createContact, leadingApp } from '../../../runtime/delivery/leading.ts'
 import { silentLog } from '../../../runtime/log.ts'

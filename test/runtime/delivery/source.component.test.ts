@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nextCertificates } from '../../../runtime/certificates/next.ts'
+import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import type { DeliveryClient } from '../../../runtime/delivery/client.ts'
 import type { GatewayAccess, Origin, Source } from '../../../runtime/delivery/protocol.ts'

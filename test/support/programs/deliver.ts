@@ -3,7 +3,7 @@
  * Messages: `{fetch, repo, mirrors}` brings a commit into the mirrors of that folder and publishes it; `{url}` tells where to ask.
  */
 import path from 'node:path'
-import { nextCertificates } from '../../../runtime/certificates/next.ts'
+import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import { deliveryApp } from '../../../runtime/delivery/server.ts'
 import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'

@@ -2,8 +2,8 @@
  * A mounted certificate that nobody else vouches for: the webhook configuration follows its authorities.
  */
 import t from 'tap'
-import { keepTrusted } from '../../../runtime/certificates/keep-trusted.ts'
-import { nextCertificates } from '../../../runtime/certificates/next.ts'
+import { keepCaBundle } from '../../../runtime/certificates/keep-ca-bundle.ts'
+import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { createServing } from '../../../runtime/certificates/serving.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
@@ -51,7 +51,7 @@ void t.test('the webhook trusts the mounted authorities, the next ones, and agai
   const serving = createServing(first)
   const { kube, trusted, applyAgain } = cluster()
   const { clock, step } = steppedClock()
-  const keeper = keepTrusted({ kube, clock, log: silentLog }, { ...serving, run: async () => {} }, 'plant')
+  const keeper = keepCaBundle({ kube, clock, log: silentLog }, { ...serving, run: async () => {} }, 'plant')
   t.equal(keeper.current().cert, first.cert)
   const stop = new AbortController()
   const running = keeper.run(stop.signal)
@@ -74,7 +74,7 @@ void t.test('a refusal is told, and tried again', async (t) => {
   const { clock, step } = steppedClock()
   const told: unknown[] = []
   const log: Log = { ...silentLog, warn: ({ reason }) => told.push(reason) }
-  const keeper = keepTrusted({ kube, clock, log }, { ...createServing(first), run: async () => {} }, 'plant')
+  const keeper = keepCaBundle({ kube, clock, log }, { ...createServing(first), run: async () => {} }, 'plant')
   refuse(true)
   const stop = new AbortController()
   const running = keeper.run(stop.signal)
@@ -92,7 +92,7 @@ void t.test('a refusal is told, and tried again', async (t) => {
 void t.test('a replica that is never allowed to tell is waited for one minute, because agents need delivery', async (t) => {
   const { kube, refuse } = cluster()
   const { clock, step } = steppedClock()
-  const keeper = keepTrusted({ kube, clock, log: silentLog }, { ...createServing(await issued()), run: async () => {} }, 'plant')
+  const keeper = keepCaBundle({ kube, clock, log: silentLog }, { ...createServing(await issued()), run: async () => {} }, 'plant')
   refuse(true)
   const stop = new AbortController()
   const running = keeper.run(stop.signal)

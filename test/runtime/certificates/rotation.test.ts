@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import t from 'tap'
-import { lifetimes, type NextCertificates, nextCertificates, type StoredCertificates } from '../../../runtime/certificates/next.ts'
+import { lifetimes, type NextCertificates, nextCertificates, type StoredCertificates } from '../../../runtime/certificates/rotation.ts'
 import { fromSecretData, type SecretData, toSecretData } from '../../../runtime/certificates/secret-data.ts'
 import { handshake } from '../../support/tls.ts'
 

@@ -24,8 +24,8 @@ export function readCertificate(text: string): ReadCertificate | undefined {
   }
 }
 
-/** Whether the key is the one that the certificate speaks of; false also for texts that hold neither. */
-export function belongsTogether({ certificate, key }: KeyPair): boolean {
+/** Whether the key is the one whose public half the certificate holds; false also for texts that hold neither. */
+export function keyMatchesCertificate({ certificate, key }: KeyPair): boolean {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
   } catch {

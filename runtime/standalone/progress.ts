@@ -7,7 +7,7 @@ import { describeErrors } from '../gatewaysync/decide/findings.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 
-export type Narrator = {
+export type Progress = {
   /** `answered`: the git host has answered in this run, well or with `fault`. */
   status(status: GatewaySyncStatus, answered: boolean, fault: Fault | undefined): void
   report(target: string, status: SyncReportStatus): void
@@ -17,7 +17,7 @@ export type Narrator = {
 
 type NarratedTarget = { name: string; gatewayUrl: string | undefined }
 
-export function createNarrator(write: (line: string) => void, targets: readonly NarratedTarget[]): Narrator {
+export function createProgress(write: (line: string) => void, targets: readonly NarratedTarget[]): Progress {
   const told = new Map<string, string>()
   const findings = new Map<string, ReadonlySet<string>>()
   const inPlace = new Set<string>()

@@ -6,7 +6,7 @@ import { Fault } from '../../../runtime/fault.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { createStore, syncKey } from '../../../runtime/reconcile/store.ts'
-import { createKeeper } from '../../../runtime/standalone/keeper.ts'
+import { createObjectStore } from '../../../runtime/standalone/object-store.ts'
 import { parseStandaloneSync, parseTargets, type StandaloneSync } from '../../../runtime/standalone/settings.ts'
 import { openState } from '../../../runtime/standalone/state.ts'
 
@@ -23,7 +23,7 @@ function start(stateDir: string, sync: StandaloneSync) {
   const changed: string[] = []
   const store = createStore((key) => changed.push(key))
   const targets = parseTargets({ target: ['name=gw,data=/data'], data: undefined, gateway: undefined, profile: undefined }, sync, '/')
-  const keeper = createKeeper({ store, clock: systemClock, log: silentLog }, { sync, targets, stateDir })
+  const keeper = createObjectStore({ store, clock: systemClock, log: silentLog }, { sync, targets, stateDir })
   return { keeper, store, changed }
 }
 

@@ -6,16 +6,16 @@ import { asFault, isAbort } from '../fault.ts'
 import type { Kube } from '../kube/client.ts'
 import type { Log } from '../log.ts'
 import type { CertificateKeeper, RenewedCertificates } from './serving.ts'
-import { createWebhookTrust } from './webhook-trust.ts'
+import { createCaBundleKeeper } from './ca-bundle.ts'
 
 /** Someone may have applied the manifests again, which have no caBundle. */
 const lookEveryMs = 15_000
 
-export type KeepTrustedDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock; log: Log }
+export type KeepCaBundleDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock; log: Log }
 
 /** The same keeper, whose authorities a MutatingWebhookConfiguration follows while it runs. Outlives failures of writing them. */
-export function keepTrusted({ kube, clock, log }: KeepTrustedDeps, keeper: RenewedCertificates, name: string): CertificateKeeper {
-  const trust = createWebhookTrust({ kube, clock }, name)
+export function keepCaBundle({ kube, clock, log }: KeepCaBundleDeps, keeper: RenewedCertificates, name: string): CertificateKeeper {
+  const trust = createCaBundleKeeper({ kube, clock }, name)
   const follow = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {

@@ -15,7 +15,7 @@ import type { Log } from '../log.ts'
 import { openState, type RunnerState, writeState } from './state.ts'
 
 /** The object as the reconcile pass wants it; the types of the store fit. */
-export type KeptRecord = {
+export type KeptObject = {
   namespace: string
   name: string
   uid: string
@@ -30,29 +30,29 @@ export type KeptPod = GatewayPod & { serviceAccount: string }
 
 /** What the keeper tells of each change; the controller's store takes the same. */
 export type KeeperStore = {
-  upsertSync(record: KeptRecord): void
+  upsertSync(record: KeptObject): void
   upsertPod(pod: KeptPod): void
   upsertReport(report: { namespace: string; pod: string; gatewaySync: string } & ReturnType<typeof parseReport>): void
 }
 
-export type Keeper = {
-  record(): KeptRecord
+export type ObjectStore = {
+  record(): KeptObject
   /** Writes request annotations; null removes one. Throws DiskFull, NotWritable. */
   annotate(annotations: Readonly<Record<string, string | null>>): void
-  setStatus(status: GatewaySyncStatus): KeptRecord
+  setStatus(status: GatewaySyncStatus): KeptObject
   /** Never throws: what a gateway runs is true whether or not it can be written down, and the next write brings it to the disk. */
   setReport(target: string, status: SyncReportStatus): void
 }
 
 /** Throws StateUnreadable. */
-export function createKeeper(
+export function createObjectStore(
   { store, clock, log }: { store: KeeperStore; clock: Clock; log: Log },
   { sync, targets, stateDir }: { sync: StandaloneSync; targets: readonly Target[]; stateDir: string },
-): Keeper {
+): ObjectStore {
   let state = initialState(openState(stateDir), sync, clock)
   let version = 0
 
-  const record = (): KeptRecord => ({
+  const record = (): KeptObject => ({
     namespace: sync.namespace,
     name: sync.name,
     uid: state.uid,

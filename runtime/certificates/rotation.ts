@@ -10,7 +10,7 @@
  * Pure but for the making of keys.
  */
 import type { KeyPair, Validity } from './issue.ts'
-import { belongsTogether, isSignedBy, type ReadCertificate, readCertificate } from './read.ts'
+import { keyMatchesCertificate, isSignedBy, type ReadCertificate, readCertificate } from './parse.ts'
 
 const day = 86_400_000
 
@@ -45,9 +45,9 @@ export type NextCertificates = {
   renewAt: Temporal.Instant
 }
 
-type Wanted = { dnsNames: readonly string[]; now: Temporal.Instant }
+type LeafNeeds = { dnsNames: readonly string[]; now: Temporal.Instant }
 
-export async function nextCertificates(given: StoredCertificates | undefined, { dnsNames, now }: Wanted): Promise<NextCertificates> {
+export async function nextCertificates(given: StoredCertificates | undefined, { dnsNames, now }: LeafNeeds): Promise<NextCertificates> {
   const authorities = await nextAuthorities(given, now)
   const signing = readCertificate(authorities.authority.certificate)
   if (signing === undefined) throw new Error('an authority that was just made or checked cannot be read')
@@ -92,7 +92,7 @@ function usableAuthorities({ authority, next, previous }: StoredCertificates, no
 
 function isValid(pair: KeyPair, now: Temporal.Instant): boolean {
   const read = readCertificate(pair.certificate)
-  return read !== undefined && isWithin(read, now) && belongsTogether(pair)
+  return read !== undefined && isWithin(read, now) && keyMatchesCertificate(pair)
 }
 
 function readable(text: string | undefined): string | undefined {
@@ -107,7 +107,7 @@ function isGoodLeaf(pair: KeyPair, signing: ReadCertificate, dnsNames: readonly 
     isWithin(read, now) &&
     now.epochMilliseconds < renewalOf(read).epochMilliseconds &&
     JSON.stringify(read.names.toSorted()) === JSON.stringify(wanted) &&
-    belongsTogether(pair) &&
+    keyMatchesCertificate(pair) &&
     isSignedBy(read, signing)
   )
 }

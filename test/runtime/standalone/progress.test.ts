@@ -2,7 +2,7 @@ import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
-import { createNarrator } from '../../../runtime/standalone/narrator.ts'
+import { createProgress } from '../../../runtime/standalone/progress.ts'
 
 const [first, second] = ['a'.repeat(40), 'b'.repeat(40)]
 const at = '2026-01-01T00:00:00Z'
@@ -25,7 +25,7 @@ const synced: SyncReportStatus = {
 
 function start(gatewayUrl?: string) {
   const lines: string[] = []
-  const narrator = createNarrator((line) => lines.push(line), [{ name: 'plant', gatewayUrl }])
+  const narrator = createProgress((line) => lines.push(line), [{ name: 'plant', gatewayUrl }])
   /** What was written since the last call. */
   const told = (): string[] => lines.splice(0)
   return { narrator, told }

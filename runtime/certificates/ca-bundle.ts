@@ -15,7 +15,7 @@ type Webhook = { clientConfig?: { caBundle?: string } & Record<string, unknown> 
  */
 const patienceMs = 60_000
 
-export type WebhookTrust = {
+export type CaBundleKeeper = {
   /** Lets the configuration trust this bundle; whether that changed it. Throws Conflict, Forbidden, ApiUnavailable. */
   follow(caBundle: string, signal: AbortSignal): Promise<boolean>
   /** Whether that has worked once, or has been tried for long enough. */
@@ -23,12 +23,12 @@ export type WebhookTrust = {
 }
 
 /** `name` undefined: there is no webhook, so nobody has to be told. */
-export function createWebhookTrust({ kube, clock }: TrustDeps, name: string | undefined): WebhookTrust {
+export function createCaBundleKeeper({ kube, clock }: TrustDeps, name: string | undefined): CaBundleKeeper {
   const untilMs = clock.monotonicMs() + patienceMs
   let told = name === undefined
   return {
     async follow(caBundle, signal) {
-      const changed = name !== undefined && (await trustIn(kube, name, caBundle, signal))
+      const changed = name !== undefined && (await patchCaBundle(kube, name, caBundle, signal))
       told = true
       return changed
     },
@@ -37,7 +37,7 @@ export function createWebhookTrust({ kube, clock }: TrustDeps, name: string | un
 }
 
 /** Whether it had to be changed; a configuration that does not exist has nobody to tell. Throws Conflict, Forbidden, ApiUnavailable. */
-async function trustIn(kube: Pick<Kube, 'get' | 'mergePatch'>, name: string, caBundle: string, signal: AbortSignal): Promise<boolean> {
+async function patchCaBundle(kube: Pick<Kube, 'get' | 'mergePatch'>, name: string, caBundle: string, signal: AbortSignal): Promise<boolean> {
   const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(webhookConfigurationType, { name }, signal)
   const webhooks = trusting(found?.webhooks ?? [], Buffer.from(caBundle).toString('base64'))
   if (found === undefined || webhooks === undefined) return false
