@@ -13,7 +13,7 @@ import { createEnding, type Ending } from './controller/ending.ts'
 import { fenced } from './controller/fenced.ts'
 import { openEndpoints, openProbes } from './controller/endpoints.ts'
 import { createPushKeys } from './controller/webhook-keys.ts'
-import { lead } from './controller/leader.ts'
+import { runLeader } from './controller/leader.ts'
 import { pruneMirrors } from './controller/prune-mirrors.ts'
 import { warnOpen } from './controller/receiver.ts'
 import { readClusterSecret } from './controller/secrets.ts'
@@ -184,7 +184,7 @@ async function run(
     leads = true
     metrics.leading(true)
     try {
-      await lead(
+      await runLeader(
         {
           kube: fenced(kube, confirm),
           statusKube: fenced(leadingKube, confirm),

@@ -37,7 +37,12 @@ export function createCaBundleKeeper({ kube, clock }: TrustDeps, name: string | 
 }
 
 /** Whether it had to be changed; a configuration that does not exist has nobody to tell. Throws Conflict, Forbidden, ApiUnavailable. */
-async function patchCaBundle(kube: Pick<Kube, 'get' | 'mergePatch'>, name: string, caBundle: string, signal: AbortSignal): Promise<boolean> {
+async function patchCaBundle(
+  kube: Pick<Kube, 'get' | 'mergePatch'>,
+  name: string,
+  caBundle: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(webhookConfigurationType, { name }, signal)
   const webhooks = trusting(found?.webhooks ?? [], Buffer.from(caBundle).toString('base64'))
   if (found === undefined || webhooks === undefined) return false

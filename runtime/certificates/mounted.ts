@@ -71,7 +71,8 @@ async function readFiles(folder: string): Promise<Files> {
     key: await readText(path.join(folder, 'tls.key')),
     authority: await readText(path.join(folder, 'ca.crt')),
   }
-  if (!keyMatchesCertificate(files)) throw new Fault('InvalidConfiguration', `${folder}: tls.crt and tls.key are not a certificate and its key`)
+  if (!keyMatchesCertificate(files))
+    throw new Fault('InvalidConfiguration', `${folder}: tls.crt and tls.key are not a certificate and its key`)
   if (readCertificate(files.authority) === undefined) throw new Fault('InvalidConfiguration', `${folder}/ca.crt holds no certificate`)
   return files
 }

@@ -2,12 +2,12 @@
  * The effective set of a mode for people and programs: each resource with the collection that wins and those that it overrides. Pure.
  */
 import { foldName } from '../gatewaysync/values.ts'
-import { effectiveSet, type Effective, type Family, isUserMode, readingOrder } from '../collections/model/inheritance.ts'
+import { effectiveSet, type Effective, type CollectionsByName, isUserMode, readingOrder } from '../collections/model/inheritance.ts'
 import type { Resource } from '../collections/model/resources.ts'
 import { Fault } from '../fault.ts'
 
 /** The effective set, sorted by key, without what the filter leaves out. Throws InvalidConfiguration when it leaves nothing. */
-export function explain(family: Family, mode: string, filter: string | undefined): Effective[] {
+export function explain(family: CollectionsByName, mode: string, filter: string | undefined): Effective[] {
   const all = [...effectiveSet(family, mode).values()].toSorted((a, b) => (a.resource.key < b.resource.key ? -1 : 1))
   if (filter === undefined) return all
   const wanted = foldName(filter)
@@ -17,7 +17,7 @@ export function explain(family: Family, mode: string, filter: string | undefined
 }
 
 /** `modes are: dev, prod`, to end a message about one that does not exist. */
-export function modesOf({ byName }: Family): string {
+export function modesOf({ byName }: CollectionsByName): string {
   const names = [...byName.values()].map(({ collection }) => collection.name).filter((name) => isUserMode(name))
   return names.length === 0 ? 'there is no mode yet' : `modes are: ${names.toSorted().join(', ')}`
 }
@@ -43,7 +43,7 @@ export function asText(effective: readonly Effective[]): string {
   return lines.join('\n')
 }
 
-export function asJson(mode: string, family: Family, effective: readonly Effective[]): string {
+export function asJson(mode: string, family: CollectionsByName, effective: readonly Effective[]): string {
   const resources = effective.map(({ resource, collection, overrides }) => ({
     resource: resource.key,
     collection: collection.name,

@@ -1,11 +1,11 @@
 /**
  * What `cluster-sync lint` prints: for people, for programs, for code scanning, for annotations of a workflow. Pure.
  */
-import type { Finding, Summary } from '../collections/rules/findings.ts'
+import type { CheckFinding, Summary } from '../collections/rules/findings.ts'
 import { ruleIds, rules } from '../collections/rules/rules.ts'
 import { version } from '../version.ts'
 
-export type LintResult = { roots: string[]; findings: Finding[]; summary: Summary }
+export type LintResult = { roots: string[]; findings: CheckFinding[]; summary: Summary }
 
 export const formats = { text: asText, json: asJson, sarif: asSarif, github: asGithub }
 export type Format = keyof typeof formats

@@ -4,7 +4,7 @@
  */
 import { setFlagsFromString } from 'node:v8'
 import { type Command, Option } from 'commander'
-import type { Finding } from '../collections/rules/findings.ts'
+import type { CheckFinding } from '../collections/rules/findings.ts'
 import { Fault } from '../fault.ts'
 import type { Input } from './collections-input.ts'
 import type { Format, LintResult } from './lint-formats.ts'
@@ -48,7 +48,7 @@ export async function lint(input: Input, root: string | undefined, signal: Abort
     import('../collections/rules/severities.ts'),
   ])
   const roots = rootsOf(input, root)
-  const findings: Finding[] = []
+  const findings: CheckFinding[] = []
   const summary = { errors: 0, warnings: 0, resources: 0, collections: 0 }
   for (const each of roots) {
     const options = { root: each, files: input.files, severity: repositorySeverity(input.settings), maxFindings }

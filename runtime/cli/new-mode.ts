@@ -5,7 +5,7 @@ import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSy
 import path from 'node:path'
 import { nameProblem } from '../collections/rules/about-placement.ts'
 import { readTree } from '../collections/check/check.ts'
-import { type Family, reservedNames } from '../collections/model/inheritance.ts'
+import { type CollectionsByName, reservedNames } from '../collections/model/inheritance.ts'
 import { modeManifest } from '../collections/model/tree.ts'
 import { Fault } from '../fault.ts'
 import { foldName, parseRelativePath } from '../gatewaysync/values.ts'
@@ -47,7 +47,7 @@ function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
-function baseOf(family: Family, from: string): { name: string; parent: string } {
+function baseOf(family: CollectionsByName, from: string): { name: string; parent: string } {
   const { byName } = family
   const base = byName.get(foldName(from))
   if (base === undefined || foldName(from) === 'local') {

@@ -39,7 +39,7 @@ export async function sign(where: string, { root, dryRun }: SignOptions, signal:
     resources += placed.length
     const take = (content: ResourceContent): void => {
       const file = content.resource.manifest.path
-      const outcome = judge(content)
+      const outcome = outcomeOf(content)
       if (outcome.kind === 'right') result.right += 1
       if (outcome.kind === 'impossible') result.unsigned.push({ file, why: outcome.why })
       if (outcome.kind !== 'stale') return
@@ -84,7 +84,7 @@ async function rootsAround(top: string, below: RelativePath, signal: AbortSignal
 type Outcome = { kind: 'unsigned' | 'right' } | { kind: 'stale'; signature: string } | { kind: 'impossible'; why: string }
 
 /** A resource without a signature is left without one: the gateway takes it as it is. */
-function judge({ manifest: parsed, hashes, damaged, pointers }: ResourceContent): Outcome {
+function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceContent): Outcome {
   const [broken] = [...damaged].filter(([, { kind }]) => rules[kind].severity === 'error')
   // A signature would make a broken file look like one that somebody meant.
   if (broken !== undefined) return { kind: 'impossible', why: `cannot be signed: ${broken[0]} ${broken[1].problem}` }

@@ -47,7 +47,7 @@ const mostAttempts = 3
 const questionsAtOnce = 8
 
 /** Works until the signal, which also means that the Lease is lost. */
-export async function lead(deps: LeaderDeps, signal: AbortSignal): Promise<void> {
+export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<void> {
   const { store, clock, log, mirrors } = deps
   const failed = (key: SyncKey, error: unknown): void => {
     const fault = asFault(error)

@@ -50,7 +50,7 @@ export type Source = {
 export type GatewayAccess = { apiKey?: string; caBundle?: string }
 
 /** A source that others are served from: blobs also as they travel, in the frames that git itself writes, for who only passes them on. */
-export type Origin = Source & {
+export type FramedSource = Source & {
   frames(request: BlobsRequest, signal: AbortSignal): AsyncIterable<Uint8Array>
   /** Whether all of these commits can be read without asking a git host. */
   holds(commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean>

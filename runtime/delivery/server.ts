@@ -17,7 +17,7 @@ import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, maxI
 import { createFellows } from './fellows.ts'
 import { createPlaces, type PlaceLimits } from './places.ts'
 import { type AskLeader, forwardedHeader } from './forward.ts'
-import type { Change, DeliveryRoute, GatewayAccess, Origin } from './protocol.ts'
+import type { Change, DeliveryRoute, GatewayAccess, FramedSource } from './protocol.ts'
 import { busy, failed, problem } from './problems.ts'
 import { lookupPublished, requirePublished } from './published.ts'
 import { createSharedAnswers, type Make } from './shared.ts'
@@ -26,7 +26,7 @@ import { streamed } from './stream.ts'
 /** What of a GatewaySync may be delivered. */
 export type Deliverable = {
   commits: ReadonlySet<string>
-  source: Origin
+  source: FramedSource
   hasProfile(name: string): boolean
   /** Tells apart what the same question may mean at different times: another object of that name, another specification. */
   revision: string
@@ -183,7 +183,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
 }
 
 /** Whether commits can be read here; where that cannot be told, they cannot. */
-async function isHeld(source: Origin, commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean> {
+async function isHeld(source: FramedSource, commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean> {
   try {
     return await source.holds(commits, signal)
   } catch {

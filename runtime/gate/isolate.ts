@@ -10,7 +10,7 @@ import type { EventLoopUtilization } from 'node:perf_hooks'
 import { constrainedMemory } from 'node:process'
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../clock.ts'
-import { deliveryKey } from '../collections/gate/coverage.ts'
+import { coverageKey } from '../collections/gate/coverage.ts'
 import type { GateRequest } from '../collections/gate/gate.ts'
 import { Fault } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/decide.ts'
@@ -59,7 +59,7 @@ const program = import.meta.url.endsWith('/gate/isolate.ts')
 
 /** Tells apart what a failed check is remembered for: the version of the checks, the commit, and what of it is delivered and how it counts. */
 export function checkId({ commit, profiles, validation }: Pick<GateRequest, 'commit' | 'profiles' | 'validation'>): string {
-  const subject = canonicalJson({ commit, rules: validation.rules, delivered: profiles.map(deliveryKey) })
+  const subject = canonicalJson({ commit, rules: validation.rules, delivered: profiles.map(coverageKey) })
   return `${version} ${hash('sha256', subject, 'hex').slice(0, 16)}`
 }
 

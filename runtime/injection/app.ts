@@ -12,7 +12,7 @@ import { peerOf, remoteOf } from '../http/peer.ts'
 import { problem } from '../http/problem.ts'
 import type { Log } from '../log.ts'
 import { type FoundSync, injectAgent, type InjectionSettings, namedSync, whyUnchanged } from './inject.ts'
-import { type Asked, answer, parseReview } from './review.ts'
+import { type ReviewRequest, answer, parseReview } from './review.ts'
 
 export const mutatePath = '/mutate'
 
@@ -74,7 +74,7 @@ export function admissionApp(deps: AdmissionDeps): Hono {
       log.warn({ message: why }, 'admission review cannot be understood')
       return refuse(context, status, why)
     }
-    const asked: Asked = parseReview(body.value)
+    const asked: ReviewRequest = parseReview(body.value)
     if (asked.kind === 'malformed') {
       done('malformed')
       log.warn({ message: asked.why }, 'admission review cannot be understood')
@@ -103,7 +103,7 @@ export function admissionApp(deps: AdmissionDeps): Hono {
 
 async function inject(
   deps: AdmissionDeps,
-  asked: Extract<Asked, { kind: 'pod' }>,
+  asked: Extract<ReviewRequest, { kind: 'pod' }>,
 ): Promise<{ operations: Parameters<typeof answer>[1]; warnings: string[] }> {
   const { pod, namespace } = asked
   if (whyUnchanged(pod) !== undefined) return { operations: [], warnings: [] }

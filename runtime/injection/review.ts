@@ -17,14 +17,14 @@ const review = v.looseObject({
   }),
 })
 
-export type Asked =
+export type ReviewRequest =
   | { kind: 'pod'; uid: string; namespace: string; pod: Pod }
   /** A request that can be answered, about an object that is no pod we understand. */
   | { kind: 'other'; uid: string; why: string }
   /** Nothing that could be answered. */
   | { kind: 'malformed'; why: string }
 
-export function parseReview(document: unknown): Asked {
+export function parseReview(document: unknown): ReviewRequest {
   const parsed = v.safeParse(review, document)
   if (!parsed.success) return { kind: 'malformed', why: message(parsed.issues[0]) }
   const { uid, namespace, object } = parsed.output.request

@@ -1,7 +1,7 @@
 /**
  * Which mirror serves which GatewaySync.
  */
-import type { Origin } from '../delivery/protocol.ts'
+import type { FramedSource } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { resolveProfile, sourceRoots } from '../gatewaysync/decide/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
@@ -36,7 +36,7 @@ export type SyncMirrors = {
    * Content of the GatewaySync's repository; a commit that this replica does not have yet is fetched when it is asked for. What was
    * fetched with earlier credentials of the same GatewaySync is served on while the present ones have fetched nothing.
    */
-  source(sync: SyncOfMirror): Origin
+  source(sync: SyncOfMirror): FramedSource
 }
 
 export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMirrors {
@@ -93,7 +93,7 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
 }
 
 /** An origin that is opened when it is asked. */
-function originOf(open: (signal: AbortSignal) => Promise<Origin>): Origin {
+function originOf(open: (signal: AbortSignal) => Promise<FramedSource>): FramedSource {
   return {
     async *changes(request, signal) {
       yield* (await open(signal)).changes(request, signal)

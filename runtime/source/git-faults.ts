@@ -11,12 +11,12 @@ import { namesOfBundle } from './credentials/pem.ts'
 import type { Proxy } from './proxy.ts'
 
 /** What a call of git was about, for the words of its fault. */
-export type Asked = { url: RepositoryUrl; access: Access; proxy: Proxy | undefined }
+export type GitTarget = { url: RepositoryUrl; access: Access; proxy: Proxy | undefined }
 
 type Meaning = {
   pattern: RegExp
   reason: Reason
-  words(asked: Asked, found: RegExpExecArray): string
+  words(asked: GitTarget, found: RegExpExecArray): string
   /** Said by a program that the git host runs, in lines that git marks as the host's. */
   byHost?: true
 }
@@ -26,14 +26,14 @@ const maxLineLength = 400
 const maxLines = 400
 
 /** Throws nothing: whatever the text, there is a fault to tell. `command` is git's, such as `fetch`. */
-export function faultOf(errors: string, command: string, asked: Asked | undefined): Fault {
+export function faultOf(errors: string, command: string, asked: GitTarget | undefined): Fault {
   const lines = linesOf(errors, asked?.url)
   const meanings = asked === undefined ? localMeanings : [...localMeanings, ...remoteMeanings]
   for (const { pattern, reason, words, byHost } of meanings) {
     for (const line of lines) {
       if (line.startsWith('remote:') && byHost !== true && asked?.url.protocol !== 'ssh') continue
       const found = pattern.exec(line)
-      if (found !== null) return new Fault(reason, words(asked ?? nothingAsked, found))
+      if (found !== null) return new Fault(reason, words(asked ?? noTarget, found))
     }
   }
   return new Fault('GitFailed', `git ${command}: ${unexplained(lines, asked)}`)
@@ -53,14 +53,14 @@ function pathOf({ text }: RepositoryUrl): string {
 }
 
 /** One line of git itself; a host that ssh leads to may write whatever it likes, so nothing of its lines is told. */
-function unexplained(lines: readonly string[], asked: Asked | undefined): string {
+function unexplained(lines: readonly string[], asked: GitTarget | undefined): string {
   if (asked?.url.protocol === 'ssh') return 'the git host ended the connection for a reason that ssh does not name'
   const own = lines.filter((line) => !line.startsWith('remote:') && !line.includes('remote error'))
   const telling = own.find((line) => /^(?:fatal|error):/.test(line)) ?? own[0] ?? 'no message'
   return redactUrls(printable(telling), 300)
 }
 
-const nothingAsked: Asked = {
+const noTarget: GitTarget = {
   url: { text: '', protocol: 'file', user: undefined, host: '', port: undefined },
   access: { identity: '', credentials: { kind: 'none' }, caBundle: undefined, proxy: undefined },
   proxy: undefined,
@@ -113,9 +113,9 @@ const localMeanings: readonly Meaning[] = [
   },
 ]
 
-const hostOf = ({ url: { host, port } }: Asked): string => (port === undefined ? host : `${host}:${port}`)
+const hostOf = ({ url: { host, port } }: GitTarget): string => (port === undefined ? host : `${host}:${port}`)
 
-const credentialsOf = ({ access: { credentials } }: Asked): string =>
+const credentialsOf = ({ access: { credentials } }: GitTarget): string =>
   ({
     none: 'no credentials; name some in spec.git.auth',
     basic: 'the user and password or token of spec.git.auth',
@@ -264,7 +264,7 @@ function proxyCause(status: string | undefined): string {
 }
 
 /** Which authorities were asked, by the names that they give themselves. */
-function authoritiesOf({ access: { caBundle } }: Asked): string {
+function authoritiesOf({ access: { caBundle } }: GitTarget): string {
   if (caBundle === undefined) return "the system's authorities"
   const names = namesOfBundle(caBundle)
   return `spec.git.caBundle${names.length === 0 ? '' : ` (${printable(names.join('; '))})`}`

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { Fault } from '../fault.ts'
-import { type Asked, faultOf } from './git-faults.ts'
+import { type GitTarget, faultOf } from './git-faults.ts'
 
 export type GitLimits = {
   /** RLIMIT_DATA of git: the memory of a delta has no other bound. */
@@ -29,7 +29,7 @@ export type GitRun = {
   /** Open files that git and its helpers inherit, as /proc/self/fd/3 and so on. */
   files?: readonly number[]
   /** What is asked, for the words of a fault. */
-  about?: Asked
+  about?: GitTarget
   input?: string
   timeoutMs: number
 }

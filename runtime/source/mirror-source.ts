@@ -1,7 +1,7 @@
 /**
  * A mirror as a `Source`: differences and contents of commits, below the folders that a profile reads and nowhere else.
  */
-import type { BlobsRequest, BlobSink, Change, ChangesRequest, FileMode, Origin } from '../delivery/protocol.ts'
+import type { BlobsRequest, BlobSink, Change, ChangesRequest, FileMode, FramedSource } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { type CommitHash, isWithin, type RelativePath } from '../gatewaysync/values.ts'
 import { frameBlobs, readBlobs } from './blobs.ts'
@@ -25,7 +25,7 @@ const timeoutMs = 120_000
 /** diff-tree queues everything first, so its memory is the bound (git.md section 2). */
 const batchSize = 10_000
 
-export function mirrorSource(deps: MirrorSourceDeps): Origin {
+export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
   const rootsOf = (profile: string): readonly RelativePath[] => {
     const roots = deps.roots(profile)
     if (roots === undefined) throw new Fault('UnknownProfile', `there is no profile "${profile}"`)

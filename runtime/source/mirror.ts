@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../clock.ts'
 import type { VersionedListing } from '../collections/model/listing.ts'
-import type { Origin } from '../delivery/protocol.ts'
+import type { FramedSource } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import { type CommitHash, isCommitHash, printable, type RelativePath } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
@@ -50,7 +50,7 @@ export type Mirror = {
    */
   rawObject(type: 'commit' | 'tag', id: CommitHash, name: string, signal: AbortSignal): Promise<Buffer>
   /** The content below the folders that a profile reads. */
-  source(roots: (profile: string) => readonly RelativePath[] | undefined): Origin
+  source(roots: (profile: string) => readonly RelativePath[] | undefined): FramedSource
   /** What a commit holds below some folders, for the collection checks; the commit must be there. */
   listing(commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
   /** Lets somebody read a commit who does so in another thread; where the mirror turns out to be damaged, once more in a new one. */

@@ -3,7 +3,7 @@
  */
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import t from 'tap'
-import type { Origin } from '../../runtime/delivery/protocol.ts'
+import type { FramedSource } from '../../runtime/delivery/protocol.ts'
 import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
 import { overMirror, serveDelivery, type ServedDelivery } from '../support/delivery-server.ts'
 import { requires } from '../support/requires.ts'
@@ -69,7 +69,7 @@ void t.test('one namespace leaves places for the others', { timeout: 120_000 }, 
   if (!requires(t, 'git')) return
   const inner = overMirror(t)
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const held: Origin = {
+  const held: FramedSource = {
     ...inner.source,
     async *changes(request, own) {
       yield* inner.source.changes(request, own)

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { nextCertificates } from '../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { type DeliveryClient, deliveryClient } from '../../runtime/delivery/client.ts'
-import type { Origin } from '../../runtime/delivery/protocol.ts'
+import type { FramedSource } from '../../runtime/delivery/protocol.ts'
 import { deliveryApp, deliveryConnections, type Deliverable, type DeliveryDeps } from '../../runtime/delivery/server.ts'
 import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../runtime/log.ts'
@@ -18,7 +18,7 @@ import { makeRepository, temporaryFolder } from './repository.ts'
 
 const signal = AbortSignal.timeout(300_000)
 
-export type MirrorUnderTest = SourceUnderTest & { source: Origin }
+export type MirrorUnderTest = SourceUnderTest & { source: FramedSource }
 
 /** A mirror whose profile `default` reads the contract's folders. */
 export function overMirror(t: Test): MirrorUnderTest {
@@ -58,7 +58,7 @@ export async function serveDelivery(
     source = inner.source,
     access = async () => ({}),
     more = {},
-  }: { source?: Origin; access?: Deliverable['access']; more?: Partial<DeliveryDeps> } = {},
+  }: { source?: FramedSource; access?: Deliverable['access']; more?: Partial<DeliveryDeps> } = {},
 ): Promise<ServedDelivery> {
   const commits = new Set<string>()
   const told: Told[] = []

@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
 import { watchCluster } from '../../runtime/controller/cluster.ts'
 import { createPushKeys } from '../../runtime/controller/webhook-keys.ts'
-import { lead } from '../../runtime/controller/leader.ts'
+import { runLeader } from '../../runtime/controller/leader.ts'
 import { controllerReceiver } from '../../runtime/controller/receiver.ts'
 import { readClusterSecret } from '../../runtime/controller/secrets.ts'
 import { openIsolatedGate } from '../../runtime/gate/isolate.ts'
@@ -90,7 +90,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
   let syncs = 0
   const leading = !leads
     ? Promise.resolve()
-    : lead(
+    : runLeader(
         {
           kube,
           statusKube: {

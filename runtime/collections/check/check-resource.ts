@@ -5,11 +5,15 @@ import { hash } from 'node:crypto'
 import { resourceChecks } from '../rules/checks.ts'
 import type { ResourceContent } from './read-resources.ts'
 import { type Digest, inRoot, type ResourceContext, type ResourceFacts } from '../rules/input.ts'
-import { type Judged, type Step, unremarkable } from './remembered.ts'
+import { type Checked, type CheckStep, nothingFound } from './remembered.ts'
 import { signatureAttribute } from '../rules/signature.ts'
 
 /** What the checks of resources say; what the resource overrides must have been judged. */
-export function judge(content: ResourceContent, { base: replaced, isRepeated, overridden }: Step, context: ResourceContext): Judged {
+export function checkResource(
+  content: ResourceContent,
+  { base: replaced, isRepeated, overridden }: CheckStep,
+  context: ResourceContext,
+): Checked {
   const { resource, collection, hashes, json, pointers, damaged, manifest: parsed } = content
   const own = isRepeated ? digestOf(content) : undefined
   const digest = replaced?.judged?.digest
@@ -18,7 +22,7 @@ export function judge(content: ResourceContent, { base: replaced, isRepeated, ov
   const path = inRoot(context, resource.folder)
   const facts: ResourceFacts = { collection, resource, path, parsed, hash: hashed, json, pointers, damaged, base, own, overridden }
   const found = resourceChecks.flatMap(([rule, check]) => [...check(facts, context)].map((each) => [rule, each] as const))
-  if (found.length === 0 && own === undefined) return unremarkable
+  if (found.length === 0 && own === undefined) return nothingFound
   return { found, digest: own, base: replaced?.resource.folder, overridden }
 }
 

@@ -3,11 +3,16 @@
  */
 import { readResources } from './read-resources.ts'
 import type { ResourceContext } from '../rules/input.ts'
-import { judge } from './check-resource.ts'
+import { checkResource } from './check-resource.ts'
 import type { Listing } from '../model/listing.ts'
-import type { Step } from './remembered.ts'
+import type { CheckStep } from './remembered.ts'
 
-export async function judgeSteps(listing: Listing, steps: readonly Step[], context: ResourceContext, signal: AbortSignal): Promise<void> {
+export async function checkSteps(
+  listing: Listing,
+  steps: readonly CheckStep[],
+  context: ResourceContext,
+  signal: AbortSignal,
+): Promise<void> {
   let index = 0
   await readResources(
     listing,
@@ -15,7 +20,7 @@ export async function judgeSteps(listing: Listing, steps: readonly Step[], conte
     (content) => {
       const step = steps[index]
       index += 1
-      if (step !== undefined) step.judged = judge(content, step, context)
+      if (step !== undefined) step.judged = checkResource(content, step, context)
     },
     signal,
   )

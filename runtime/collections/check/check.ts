@@ -8,11 +8,20 @@ import { treeChecks } from '../rules/checks.ts'
 import { type CheckReport, type Collector, type CollectorOptions, createCollector } from '../rules/findings.ts'
 import type { Found, TreeFacts } from '../rules/input.ts'
 import { familyOf, userModes } from '../model/inheritance.ts'
-import { judgeSteps } from './check-steps.ts'
+import { checkSteps } from './check-steps.ts'
 import { type Listing, readTexts } from '../model/listing.ts'
 import { maxModeBytes, type ParsedMode, parseMode } from '../model/manifests.ts'
 import { FileTable } from '../model/file-table.ts'
-import { createLearner, type Judged, learned, type Memory, planSteps, rememberedFindings, type Size, type Step } from './remembered.ts'
+import {
+  createLearner,
+  type Checked,
+  learned,
+  type Previous,
+  planSteps,
+  rememberedFindings,
+  type Size,
+  type CheckStep,
+} from './remembered.ts'
 import type { RuleId } from '../rules/rules.ts'
 import { type Tree, treeOf } from '../model/tree.ts'
 
@@ -28,7 +37,7 @@ export type CheckOptions = CollectorOptions & {
   /** Called when little is in use. */
   reclaim?: (() => void) | undefined
   /** What is remembered of the same root; this check's takes its place. */
-  memory?: Memory | undefined
+  memory?: Previous | undefined
 }
 
 /** Rules about names that look into the manifests of collections too. */
@@ -51,7 +60,7 @@ export async function checkCollections(listing: Listing, options: CheckOptions, 
     }
   }
   const inResources =
-    options.templated === true ? new Map<string, Judged>() : await checkContents(listing, facts, collector, options, signal)
+    options.templated === true ? new Map<string, Checked>() : await checkContents(listing, facts, collector, options, signal)
   const size = sizeOf(facts.tree)
   if (memory !== undefined) memory.learned = learned(facts, inTree, inResources, size)
   return collector.report(size)
@@ -104,17 +113,17 @@ async function checkContents(
   collector: Collector,
   { memory, reclaim }: CheckOptions,
   signal: AbortSignal,
-): Promise<Map<string, Judged> | undefined> {
+): Promise<Map<string, Checked> | undefined> {
   const learner = createLearner(memory !== undefined)
-  const judgeAll = async (steps: readonly Step[]): Promise<void> => {
+  const judgeAll = async (steps: readonly CheckStep[]): Promise<void> => {
     const unread = steps.filter(({ judged }) => judged === undefined)
-    if (unread.length > 0) await judgeSteps(listing, unread, facts, signal)
+    if (unread.length > 0) await checkSteps(listing, unread, facts, signal)
     for (const step of steps) {
       for (const [rule, found] of step.judged?.found ?? []) collector.add(rule, found)
       learner.learn(step)
     }
   }
-  let steps: Step[] = []
+  let steps: CheckStep[] = []
   for (const step of planSteps(facts, memory)) {
     steps.push(step)
     if (steps.length < stepsAtOnce) continue

@@ -14,10 +14,10 @@ import type { Collection } from '../model/tree.ts'
 import { nameInResource } from '../rules/input.ts'
 import { jsonOrUndefined } from '../../json.ts'
 
-export type Placed = { collection: Collection; resource: Resource }
+export type LocatedResource = { collection: Collection; resource: Resource }
 
 /** `json` holds the parsed JSON files other than the manifest; `pointers` the paths of files that are pointers of Git LFS, `damaged` those of damaged JSON. */
-export type ResourceContent = Placed & {
+export type ResourceContent = LocatedResource & {
   manifest: ParsedResource
   hashes: ReadonlyMap<string, string>
   json: ReadonlyMap<string, unknown>
@@ -33,7 +33,7 @@ const maxComplexity: Complexity = { depth: 64, keys: 40_000, containers: 40_000,
 
 export async function readResources(
   listing: Listing,
-  placed: readonly Placed[],
+  placed: readonly LocatedResource[],
   take: (content: ResourceContent) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -51,12 +51,12 @@ type Open = {
   left: number
 }
 
-function createSink(placed: readonly Placed[], take: (content: ResourceContent) => void): ContentSink {
+function createSink(placed: readonly LocatedResource[], take: (content: ResourceContent) => void): ContentSink {
   const file = createFileReader()
   let index = 0
   let open: Open | undefined
   let entry: Entry = { path: '' }
-  const current = (): Placed => {
+  const current = (): LocatedResource => {
     const now = placed[index]
     if (now === undefined) throw new Error('the listing gave more contents than were asked for')
     return now

@@ -4,16 +4,16 @@
  * where all four are as before, so is the finding. Pure.
  */
 import { foldName } from '../../gatewaysync/values.ts'
-import type { Placed } from './read-resources.ts'
+import type { LocatedResource } from './read-resources.ts'
 import type { Digest, Found, Overridden, ResourceContext, TreeFacts } from '../rules/input.ts'
-import { type Family, isUserMode, lineage, userModes } from '../model/inheritance.ts'
+import { type CollectionsByName, isUserMode, ancestryIn, userModes } from '../model/inheritance.ts'
 import { createKeyTable } from '../rules/key-table.ts'
 import type { RuleId } from '../rules/rules.ts'
 import { noResources } from '../model/resources.ts'
 import type { Collection } from '../model/tree.ts'
 
 /** What one resource gave. */
-export type Judged = {
+export type Checked = {
   found: readonly (readonly [RuleId, Found])[]
   /** Known where the resource exists in several collections. */
   digest: Digest | undefined
@@ -25,61 +25,61 @@ export type Judged = {
 export type Size = { resources: number; collections: number }
 
 /** Nothing was found, and nothing depends on it. */
-export const unremarkable: Judged = { found: [], digest: undefined, base: undefined, overridden: 'nowhere' }
+export const nothingFound: Checked = { found: [], digest: undefined, base: undefined, overridden: 'nowhere' }
 
 /** What one check learned of a root. */
-export type Learned = {
+export type Remembered = {
   /**
-   * Resources by their folder, relative to the root, in the order of judgement. Nearly all are unremarkable and not held here: such a one is
-   * known where nothing made it a resource since.
+   * Resources by their folder, relative to the root, in the order of the checks. Only those with a finding, a digest or a base are held. A
+   * missing one means "checked, nothing found", unless a manifest above it changed since (`foldersWithChangedManifest`).
    */
-  known: Map<string, Judged>
+  known: Map<string, Checked>
   /** What all of it was judged with. */
   context: ResourceContext
   /** What follows from names and the manifests of collections; undefined where there is too much of it, or of the resources'. */
-  shape: Shape | undefined
+  treeFindings: TreeFindings | undefined
 }
 
-export type Shape = {
+export type TreeFindings = {
   found: readonly (readonly [RuleId, Found])[]
   /** Without the resources of the collections. */
-  family: Family
+  family: CollectionsByName
   modesInUse: readonly string[] | undefined
   size: Size
 }
 
 /** A root from one commit to the next. */
-export type Memory = {
-  learned: Learned | undefined
+export type Previous = {
+  learned: Remembered | undefined
   /** Folders in which a file was added, changed or removed since, with all folders above them; relative to the root. */
-  touched: ReadonlySet<string>
+  changedFolders: ReadonlySet<string>
   /** Those of them that hold a manifest which was added, changed or removed: what is below may have become a resource. */
-  remade: ReadonlySet<string>
+  foldersWithChangedManifest: ReadonlySet<string>
   /** Known where no file was added or removed since and no manifest of a collection changed: the resource in a folder of the root. */
-  resourceAt: ((folder: string) => Placed | undefined) | undefined
+  resourceAt: ((folder: string) => LocatedResource | undefined) | undefined
   /** What was read and judged of this commit already, by folder. */
-  judged?: ReadonlyMap<string, Judged>
+  judged?: ReadonlyMap<string, Checked>
 }
 
 /** Each is some 200 bytes. */
 export const rememberedFindings = 5_000
 
 /** A resource in the order of judgement. */
-export type Step = Placed & {
+export type CheckStep = LocatedResource & {
   /** What it overrides: a step before. */
-  base: Step | undefined
+  base: CheckStep | undefined
   /** Whether a resource of its name exists in several collections. */
   isRepeated: boolean
   overridden: Overridden
   /** What is known of it; undefined: it has to be read. */
-  judged: Judged | undefined
+  judged: Checked | undefined
 }
 
 /**
- * Puts resources in order, those that are overridden first, and says which have to be read. Those that are known to be unremarkable are
- * left out.
+ * Puts resources in order, those that are overridden first, and says which have to be read. Those of which is known that nothing was
+ * found are left out.
  */
-export function* planSteps(facts: TreeFacts, memory: Memory | undefined): Generator<Step> {
+export function* planSteps(facts: TreeFacts, memory: Previous | undefined): Generator<CheckStep> {
   const collections = inOrderOfJudgement(facts)
   const compared = comparedSteps(facts, collections)
   const known = isSameContext(memory?.learned?.context, facts) ? memory : undefined
@@ -91,7 +91,7 @@ export function* planSteps(facts: TreeFacts, memory: Memory | undefined): Genera
       index += 1
       const judged = step === undefined ? remembered({ resource, ...alone }, known) : step.judged
       // Nearly all are like this, and nothing is made for them.
-      if (judged === unremarkable) continue
+      if (judged === nothingFound) continue
       yield step ?? { collection, resource, ...alone, judged }
     }
   }
@@ -105,15 +105,15 @@ function isSameContext(before: ResourceContext | undefined, now: ResourceContext
 const alone = { base: undefined, isRepeated: false, overridden: 'nowhere' } as const
 
 function remembered(
-  { resource: { folder }, base, isRepeated, overridden }: Pick<Step, 'resource' | 'base' | 'isRepeated' | 'overridden'>,
-  memory: Memory | undefined,
-): Judged | undefined {
+  { resource: { folder }, base, isRepeated, overridden }: Pick<CheckStep, 'resource' | 'base' | 'isRepeated' | 'overridden'>,
+  memory: Previous | undefined,
+): Checked | undefined {
   if (memory?.learned === undefined) return undefined
-  const { learned: earlier, touched, remade } = memory
+  const { learned: earlier, changedFolders, foldersWithChangedManifest } = memory
   const now = memory.judged?.get(folder)
   if (now !== undefined) return now
-  if (touched.has(folder) || (base !== undefined && touched.has(base.resource.folder))) return undefined
-  const judged = earlier.known.get(folder) ?? (isBelowAny(folder, remade) ? undefined : unremarkable)
+  if (changedFolders.has(folder) || (base !== undefined && changedFolders.has(base.resource.folder))) return undefined
+  const judged = earlier.known.get(folder) ?? (isBelowAny(folder, foldersWithChangedManifest) ? undefined : nothingFound)
   const isSame = judged?.base === base?.resource.folder && judged?.overridden === overridden && (judged.digest !== undefined) === isRepeated
   return isSame ? judged : undefined
 }
@@ -126,8 +126,8 @@ function isBelowAny(folder: string, folders: ReadonlySet<string>): boolean {
 }
 
 /** Remembers what steps gave; where that is too much, nothing. */
-export function createLearner(isWanted: boolean): { known(): Map<string, Judged> | undefined; learn(step: Step): void } {
-  let known = isWanted ? new Map<string, Judged>() : undefined
+export function createLearner(isWanted: boolean): { known(): Map<string, Checked> | undefined; learn(step: CheckStep): void } {
+  let known = isWanted ? new Map<string, Checked>() : undefined
   let left = rememberedFindings
   return {
     known: () => known,
@@ -136,7 +136,7 @@ export function createLearner(isWanted: boolean): { known(): Map<string, Judged>
       if (judged === undefined) return
       left -= judged.found.length
       if (left < 0) known = undefined
-      if (judged !== unremarkable) known?.set(step.resource.folder, judged)
+      if (judged !== nothingFound) known?.set(step.resource.folder, judged)
       // Others may still be compared with it.
       if (known === undefined && judged.found.length > 0) step.judged = { ...judged, found: [] }
     },
@@ -145,16 +145,20 @@ export function createLearner(isWanted: boolean): { known(): Map<string, Judged>
 
 export function learned(
   { root, family, modesInUse, hasModes, isFragment }: TreeFacts,
-  inTree: Shape['found'],
-  inResources: Map<string, Judged> | undefined,
+  inTree: TreeFindings['found'],
+  inResources: Map<string, Checked> | undefined,
   size: Size,
-): Learned | undefined {
+): Remembered | undefined {
   if (inResources === undefined) return undefined
-  const shape = { found: inTree, family: withoutResources(family), modesInUse, size }
-  return { known: inResources, context: { root, hasModes, isFragment }, shape: inTree.length > rememberedFindings ? undefined : shape }
+  const treeFindings = { found: inTree, family: withoutResources(family), modesInUse, size }
+  return {
+    known: inResources,
+    context: { root, hasModes, isFragment },
+    treeFindings: inTree.length > rememberedFindings ? undefined : treeFindings,
+  }
 }
 
-function withoutResources({ byName }: Family): Family {
+function withoutResources({ byName }: CollectionsByName): CollectionsByName {
   const bare = [...byName].map(([folded, { collection, mode }]) => {
     const { name, manifest } = collection
     const empty: Collection = { name, manifest, resources: noResources, strays: [], skipped: [] }
@@ -168,19 +172,19 @@ type Ordered = readonly { collection: Collection; ancestors: readonly string[] }
 /** Parents before their children, so that an override finds what it is compared with. */
 function inOrderOfJudgement({ family, tree }: TreeFacts): Ordered {
   return tree.collections
-    .map((collection) => ({ collection, ancestors: lineage(family, collection.name).names.slice(1) }))
+    .map((collection) => ({ collection, ancestors: ancestryIn(family, collection.name).names.slice(1) }))
     .toSorted((a, b) => a.ancestors.length - b.ancestors.length)
 }
 
 /** What is known of a key that occurs more than once: the collections that hold it, and the step of each that was met. */
-type Repeated = { holders: Set<string>; steps: Map<string, Step> }
+type Repeated = { holders: Set<string>; steps: Map<string, CheckStep> }
 
 /** The steps of resources that exist in several collections, by their place in the order. */
-function comparedSteps({ family }: TreeFacts, collections: Ordered): Map<number, Step> {
-  const steps = new Map<number, Step>()
+function comparedSteps({ family }: TreeFacts, collections: Ordered): Map<number, CheckStep> {
+  const steps = new Map<number, CheckStep>()
   const repeated = repeatedKeys(collections)
   if (repeated.size === 0) return steps
-  const modes = userModes(family).map((mode) => lineage(family, mode).names.filter(isUserMode))
+  const modes = userModes(family).map((mode) => ancestryIn(family, mode).names.filter(isUserMode))
   let index = -1
   for (const { collection, ancestors } of collections) {
     const name = foldName(collection.name)
@@ -191,7 +195,7 @@ function comparedSteps({ family }: TreeFacts, collections: Ordered): Map<number,
       const holder = name === 'local' ? undefined : ancestors.find((ancestor) => seen.steps.has(ancestor))
       const base = holder === undefined ? undefined : seen.steps.get(holder)
       const overridden = name === 'core' ? overriddenBy(modes, seen.holders) : 'nowhere'
-      const step: Step = { collection, resource, base, isRepeated: true, overridden, judged: undefined }
+      const step: CheckStep = { collection, resource, base, isRepeated: true, overridden, judged: undefined }
       seen.steps.set(name, step)
       steps.set(index, step)
     }
@@ -227,7 +231,7 @@ function repeatedKeys(collections: Ordered): Map<string, Repeated> {
       const before = seen.put(key, index)
       index += 1
       if (before < 0) continue
-      const entry = repeated.get(key) ?? { holders: new Set([nameOf(numberOf(before))]), steps: new Map<string, Step>() }
+      const entry = repeated.get(key) ?? { holders: new Set([nameOf(numberOf(before))]), steps: new Map<string, CheckStep>() }
       entry.holders.add(nameOf(number))
       repeated.set(key, entry)
     }

@@ -1,5 +1,5 @@
 /**
- * What the gate keeps of earlier commits, within bounds: the latest of each line and delivery, the ones in use longest.
+ * What the gate keeps of earlier commits, within bounds: the latest of each line and coverage, the ones in use longest.
  */
 import type { Kept } from './delivered.ts'
 

@@ -15,7 +15,7 @@ export function gateRoots(profiles: readonly ResolvedProfile[]): RelativePath[] 
 }
 
 /** What of a commit reaches a gateway by one profile; profiles with the same key deliver the same. */
-export type Delivery = {
+export type Coverage = {
   key: string
   delivered(path: string): boolean
   /** The folders and files that the profile names. */
@@ -25,11 +25,11 @@ export type Delivery = {
 }
 
 /** One of each kind: most profiles differ in what does not concern the checks. Throws InvalidSpec for a broken exclude pattern. */
-export function deliveriesOf(profiles: readonly ResolvedProfile[]): Delivery[] {
-  return [...new Map(profiles.map((profile) => [deliveryKey(profile), profile])).values()].map(delivery)
+export function coveragesOf(profiles: readonly ResolvedProfile[]): Coverage[] {
+  return [...new Map(profiles.map((profile) => [coverageKey(profile), profile])).values()].map(coverage)
 }
 
-function delivery(profile: ResolvedProfile): Delivery {
+function coverage(profile: ResolvedProfile): Coverage {
   const covers: ((path: string) => boolean)[] = []
   const rendered: string[] = []
   const { collections, excludePatterns } = profile
@@ -50,7 +50,7 @@ function delivery(profile: ResolvedProfile): Delivery {
     covers.push((path) => coveredBelow({ source, type, excluded }, path) !== undefined)
   }
   return {
-    key: deliveryKey(profile),
+    key: coverageKey(profile),
     sources: sourceRoots(profile),
     delivered: (path) => !isGatewaysOwn(foldName(path)) && covers.some((covered) => covered(path)),
     templated: (root) => rendered.some((source) => isWithin(root, source) || isWithin(source, root)),
@@ -64,7 +64,7 @@ function inCollection(path: string, root: string): [name: string, below: string]
   return slash > 0 ? [below.slice(0, slash), below.slice(slash + 1)] : ['', '']
 }
 
-export function deliveryKey({ collections, excludePatterns, mappings }: ResolvedProfile): string {
+export function coverageKey({ collections, excludePatterns, mappings }: ResolvedProfile): string {
   const sources = mappings.map(({ source, type, template, excludePatterns: own }) => ({ source, type, template, own }))
   return canonicalJson({ root: collections?.root, excludePatterns, sources })
 }

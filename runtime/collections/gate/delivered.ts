@@ -3,17 +3,17 @@
  * list of what changed and not a list of everything.
  */
 import type { CommitHash } from '../../gatewaysync/values.ts'
-import type { Placed } from '../check/read-resources.ts'
-import type { Delivery } from './coverage.ts'
+import type { LocatedResource } from '../check/read-resources.ts'
+import type { Coverage } from './coverage.ts'
 import type { Difference, Entry, Listing, VersionedListing } from '../model/listing.ts'
 import { FileTable } from '../model/file-table.ts'
-import type { Learned, Memory } from '../check/remembered.ts'
+import type { Remembered, Previous } from '../check/remembered.ts'
 import { unaryName } from '../model/resources.ts'
 import { chooseRoots, findRoots, rootOf } from '../model/roots.ts'
 import { settingsFile } from '../rules/severities.ts'
 import { buildTree, manifestName, modeManifest, nameOf, unaryManifestName } from '../model/tree.ts'
 
-/** What one delivery has of a commit. */
+/** What one coverage has of a commit. */
 export type DeliveredContent = {
   /** The repository's own settings. */
   settings: Entry | undefined
@@ -21,13 +21,13 @@ export type DeliveredContent = {
   /** The delivered files below the roots. */
   files: FileTable
   /** What is remembered of a root, and what was changed since. */
-  memory(root: string): Memory
+  memory(root: string): Previous
 }
 
-/** What is kept of a delivery once it was judged; what was learned is by root. */
+/** What is kept of a coverage once it was judged; what was learned is by root. */
 export type Kept = Pick<DeliveredContent, 'settings' | 'roots' | 'files'> & {
   commit: CommitHash
-  learned: ReadonlyMap<string, Learned | undefined>
+  learned: ReadonlyMap<string, Remembered | undefined>
 }
 
 /** A difference with more changes than this costs more than a list. */
@@ -36,21 +36,21 @@ const maxChanges = 5_000
 const maxChangesInPlace = 200
 
 /**
- * Gives the content of one delivery after the other, so that no two are held at once. What was kept of an earlier commit becomes this
+ * Gives the content of one coverage after the other, so that no two are held at once. What was kept of an earlier commit becomes this
  * one's; undefined: nothing was. Throws what listing throws.
  */
-export function contentReader(listing: VersionedListing, deliveries: readonly Delivery[]) {
+export function contentReader(listing: VersionedListing, coverages: readonly Coverage[]) {
   let first: ReturnType<typeof findContents> | undefined
   let difference: { from: CommitHash; changes: readonly Difference[] | undefined } | undefined
-  return async (delivery: Delivery, kept: Kept | undefined, signal: AbortSignal): Promise<DeliveredContent> => {
+  return async (coverage: Coverage, kept: Kept | undefined, signal: AbortSignal): Promise<DeliveredContent> => {
     if (kept !== undefined) {
       if (difference?.from !== kept.commit) difference = { from: kept.commit, changes: await differenceFrom(listing, kept.commit, signal) }
-      const content = difference.changes === undefined ? undefined : changed(kept, difference.changes, delivery)
+      const content = difference.changes === undefined ? undefined : changed(kept, difference.changes, coverage)
       if (content !== undefined) return content
     }
-    first ??= findContents(listing, deliveries, signal)
+    first ??= findContents(listing, coverages, signal)
     const { settings, roots } = await first
-    return await listContent(listing, delivery, settings, roots.get(delivery) ?? new Set(), signal)
+    return await listContent(listing, coverage, settings, roots.get(coverage) ?? new Set(), signal)
   }
 }
 
@@ -79,7 +79,7 @@ async function differenceFrom(
 }
 
 /** What is kept, with the changes; undefined where they make a root that was none, or leave none of one. What was kept is then of no use. */
-function changed(kept: Kept, changes: readonly Difference[], { delivered, sources }: Delivery): DeliveredContent | undefined {
+function changed(kept: Kept, changes: readonly Difference[], { delivered, sources }: Coverage): DeliveredContent | undefined {
   const puts = changes.filter(({ path, gone }) => !gone && delivered(path))
   if (puts.some(({ path }) => isNewRoot(rootOf(path, sources), kept.roots))) return undefined
   const inRoots = puts.filter(({ path }) => kept.roots.some((root) => isBelow(path, root)))
@@ -94,8 +94,8 @@ function changed(kept: Kept, changes: readonly Difference[], { delivered, source
     files,
     memory: (root) => ({
       learned: kept.learned.get(root),
-      touched: foldersAbove(changes, root),
-      remade: foldersRemade(changes, root),
+      changedFolders: foldersAbove(changes, root),
+      foldersWithChangedManifest: findFoldersWithChangedManifest(changes, root),
       resourceAt: onlyContents ? (folder) => resourceAt(files, folder, root) : undefined,
     }),
   }
@@ -125,7 +125,7 @@ function changedFiles(files: FileTable, gone: readonly Difference[], puts: reado
 }
 
 /** The resource in a folder of a root, where nothing above makes the folder part of another. */
-function resourceAt(files: FileTable, folder: string, root: string): Placed | undefined {
+function resourceAt(files: FileTable, folder: string, root: string): LocatedResource | undefined {
   const inside = root === '' ? '' : `${root}/`
   const holds = (above: string, name: string): boolean => files.has(`${inside}${above}/${name}`)
   if (!holds(folder, manifestName) && !holds(folder, unaryManifestName)) return undefined
@@ -141,29 +141,29 @@ function resourceAt(files: FileTable, folder: string, root: string): Placed | un
   return undefined
 }
 
-type Found = { settings: Entry | undefined; roots: ReadonlyMap<Delivery, ReadonlySet<string>> }
+type Found = { settings: Entry | undefined; roots: ReadonlyMap<Coverage, ReadonlySet<string>> }
 
 /** What has to be known before files are listed, so that of a large repository no more is held than what is judged. */
-async function findContents(listing: Listing, deliveries: readonly Delivery[], signal: AbortSignal): Promise<Found> {
-  const found = new Map(deliveries.map((delivery) => [delivery, new Set<string>()]))
-  const everywhere = deliveries.flatMap(({ sources }) => sources)
+async function findContents(listing: Listing, coverages: readonly Coverage[], signal: AbortSignal): Promise<Found> {
+  const found = new Map(coverages.map((coverage) => [coverage, new Set<string>()]))
+  const everywhere = coverages.flatMap(({ sources }) => sources)
   let settings: Entry | undefined
   for await (const batch of listing.list(signal)) {
     settings ??= batch.find(({ path }) => path === settingsFile)
     for (const { path } of batch) {
       if (rootOf(path, everywhere) === undefined) continue
-      for (const [delivery, roots] of found) {
-        const root = rootOf(path, delivery.sources)
-        if (root !== undefined && !roots.has(root) && delivery.delivered(path)) roots.add(root)
+      for (const [coverage, roots] of found) {
+        const root = rootOf(path, coverage.sources)
+        if (root !== undefined && !roots.has(root) && coverage.delivered(path)) roots.add(root)
       }
     }
   }
-  return { settings, roots: new Map([...found].map(([delivery, roots]) => [delivery, new Set(chooseRoots(roots, delivery.sources))])) }
+  return { settings, roots: new Map([...found].map(([coverage, roots]) => [coverage, new Set(chooseRoots(roots, coverage.sources))])) }
 }
 
 async function listContent(
   listing: Listing,
-  { delivered }: Delivery,
+  { delivered }: Coverage,
   settings: Entry | undefined,
   roots: ReadonlySet<string>,
   signal: AbortSignal,
@@ -178,7 +178,7 @@ async function listContent(
     settings,
     roots: [...roots].toSorted(),
     files: files.sorted(),
-    memory: () => ({ learned: undefined, touched: new Set(), remade: new Set(), resourceAt: undefined }),
+    memory: () => ({ learned: undefined, changedFolders: new Set(), foldersWithChangedManifest: new Set(), resourceAt: undefined }),
   }
 }
 
@@ -203,7 +203,7 @@ function foldersAbove(changes: readonly Difference[], root: string): Set<string>
 }
 
 /** The folders whose own manifest is among the changes; relative to the root. */
-function foldersRemade(changes: readonly Difference[], root: string): Set<string> {
+function findFoldersWithChangedManifest(changes: readonly Difference[], root: string): Set<string> {
   const start = root === '' ? 0 : root.length + 1
   const manifests = changes.filter(({ path }) => isBelow(path, root) && [manifestName, unaryManifestName].includes(nameOf(path)))
   return new Set(manifests.map(({ path }) => path.slice(start, path.lastIndexOf('/'))))

@@ -9,18 +9,18 @@ import { type ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
 import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
 import { checkCollections, type CheckOptions } from '../check/check.ts'
-import type { Finding } from '../rules/findings.ts'
-import { deliveriesOf, deliveryKey } from './coverage.ts'
+import type { CheckFinding } from '../rules/findings.ts'
+import { coveragesOf, coverageKey } from './coverage.ts'
 import { contentReader } from './delivered.ts'
 import { createKeptContents, type KeptContents } from './cache.ts'
 import { type Entry, type Listing, readTexts, type VersionedListing } from '../model/listing.ts'
-import type { Memory } from '../check/remembered.ts'
+import type { Previous } from '../check/remembered.ts'
 import { createReclaimer } from './collect-garbage.ts'
 import { recheckCollections } from './recheck.ts'
 import { isRuleId } from '../rules/rules.ts'
 import { gateSeverity, maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../rules/severities.ts'
 
-type VerdictItem = Extract<Verdict, { kind: 'checked' }>['items'][number]
+type StatusFinding = Extract<Verdict, { kind: 'checked' }>['items'][number]
 
 export type GateRequest = {
   /** Every profile of the GatewaySync. */
@@ -67,7 +67,7 @@ export function createGate(reclaim: () => void = createReclaimer()): Gate {
         const known = verdicts.get(key)
         if (known !== undefined) return known
         signal.throwIfAborted()
-        const verdict = await judge(listing, request, kept, reclaim, signal)
+        const verdict = await checkCoverages(listing, request, kept, reclaim, signal)
         reclaim()
         remember(key, verdict)
         return verdict
@@ -79,28 +79,28 @@ export function createGate(reclaim: () => void = createReclaimer()): Gate {
 /** What decides a verdict besides the rules of this version: content, what of it is delivered, severities, modes. */
 function keyOf({ profiles, validation, modesInUse, commit }: GateRequest): string {
   const modes = modesInUse === undefined ? 'any' : [...new Set(modesInUse.map(foldName))].toSorted()
-  return canonicalJson({ commit, modes, rules: validation.rules, delivered: profiles.map(deliveryKey) })
+  return canonicalJson({ commit, modes, rules: validation.rules, delivered: profiles.map(coverageKey) })
 }
 
-async function judge(
+async function checkCoverages(
   listing: VersionedListing,
   request: GateRequest,
   kept: KeptContents,
   reclaim: () => void,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const deliveries = deliveriesOf(request.profiles)
-  const contentOf = contentReader(listing, deliveries)
+  const coverages = coveragesOf(request.profiles)
+  const contentOf = contentReader(listing, coverages)
   const counts = { errors: 0, warnings: 0 }
-  const items = new Map<string, VerdictItem>()
-  const add = (item: VerdictItem): void => {
+  const items = new Map<string, StatusFinding>()
+  const add = (item: StatusFinding): void => {
     items.set(`${item.rule} ${item.path} ${item.message}`, item)
   }
   let options: Omit<CheckOptions, 'root'> | undefined
   let isChecked = false
-  for (const delivery of deliveries) {
-    const key = `${request.line} ${delivery.key}`
-    const content = await contentOf(delivery, kept.take(key), signal)
+  for (const coverage of coverages) {
+    const key = `${request.line} ${coverage.key}`
+    const content = await contentOf(coverage, kept.take(key), signal)
     if (options === undefined) {
       const { settings, problem } = await readSettings(listing, content.settings, signal)
       const severity = gateSeverity(settings, request.validation.rules)
@@ -111,10 +111,10 @@ async function judge(
       }
     }
     isChecked ||= content.roots.length > 0
-    const learned = new Map<string, Memory['learned']>()
+    const learned = new Map<string, Previous['learned']>()
     for (const root of content.roots) {
       const memory = content.memory(root)
-      const own = { ...options, root, templated: delivery.templated(root), files: content.files, memory }
+      const own = { ...options, root, templated: coverage.templated(root), files: content.files, memory }
       const { findings, summary } = (await recheckCollections(listing, own, signal)) ?? (await checkCollections(listing, own, signal))
       learned.set(root, memory.learned)
       counts.errors += summary.errors
@@ -130,13 +130,13 @@ async function judge(
 }
 
 /** Profiles that share a root report the same twice; where every finding was kept the distinct ones are counted. */
-function exact(counts: { errors: number; warnings: number }, items: readonly VerdictItem[]): { errors: number; warnings: number } {
+function exact(counts: { errors: number; warnings: number }, items: readonly StatusFinding[]): { errors: number; warnings: number } {
   if (counts.errors + counts.warnings >= 500) return counts
   const errors = items.filter(({ severity }) => severity === 'error').length
   return { errors, warnings: items.length - errors }
 }
 
-function itemOf({ rule, severity, path, message }: Finding): VerdictItem {
+function itemOf({ rule, severity, path, message }: CheckFinding): StatusFinding {
   return { rule, severity, path: path.slice(0, maxPathLength), message: message.slice(0, maxMessageLength) }
 }
 
@@ -157,7 +157,7 @@ async function readSettings(
 }
 
 /** Settings that cannot take effect never block, and are never silent. */
-function* settingsProblems(problem: string | undefined, rules: Readonly<Record<string, string>>): Generator<VerdictItem> {
+function* settingsProblems(problem: string | undefined, rules: Readonly<Record<string, string>>): Generator<StatusFinding> {
   const item = { rule: 'invalid-settings', severity: 'warning' } as const
   if (problem !== undefined) yield { ...item, path: settingsFile, message: problem.slice(0, maxMessageLength) }
   for (const rule of Object.keys(rules)) {

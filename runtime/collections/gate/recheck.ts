@@ -3,54 +3,54 @@
  * override a changed one.
  */
 import { type CheckReport, type CollectorOptions, createCollector } from '../rules/findings.ts'
-import type { Placed } from '../check/read-resources.ts'
+import type { LocatedResource } from '../check/read-resources.ts'
 import type { Listing } from '../model/listing.ts'
-import { judgeSteps } from '../check/check-steps.ts'
-import { type Judged, type Memory, type Step, unremarkable } from '../check/remembered.ts'
+import { checkSteps } from '../check/check-steps.ts'
+import { type Checked, type Previous, type CheckStep, nothingFound } from '../check/remembered.ts'
 import { noResources, type Resource } from '../model/resources.ts'
 import type { Collection } from '../model/tree.ts'
 
-type Options = CollectorOptions & { root: string; templated?: boolean | undefined; memory: Memory }
+type Options = CollectorOptions & { root: string; templated?: boolean | undefined; memory: Previous }
 
 /**
  * The report that `checkCollections` would give, or undefined where it has to be asked. What it learned takes the place of what was
  * remembered, also when a later step of the caller fails.
  */
 export async function recheckCollections(listing: Listing, options: Options, signal: AbortSignal): Promise<CheckReport | undefined> {
-  const { learned, resourceAt, touched } = options.memory
-  if (learned?.shape === undefined || resourceAt === undefined) return undefined
-  const { known, shape } = learned
-  if (!isSame(shape.modesInUse, options.modesInUse)) return undefined
-  const steps = options.templated === true ? [] : stepsOf(known, touched, resourceAt)
+  const { learned, resourceAt, changedFolders } = options.memory
+  if (learned?.treeFindings === undefined || resourceAt === undefined) return undefined
+  const { known, treeFindings } = learned
+  if (!isSame(treeFindings.modesInUse, options.modesInUse)) return undefined
+  const steps = options.templated === true ? [] : stepsOf(known, changedFolders, resourceAt)
   if (steps === undefined) return undefined
-  await judgeSteps(listing, steps, learned.context, signal)
+  await checkSteps(listing, steps, learned.context, signal)
   // What has become remarkable needs its place in the order, which only the whole tree tells.
-  if (steps.some(({ resource, judged }) => judged !== unremarkable && !known.has(resource.folder))) {
+  if (steps.some(({ resource, judged }) => judged !== nothingFound && !known.has(resource.folder))) {
     options.memory.judged = new Map(steps.flatMap(({ resource, judged }) => (judged === undefined ? [] : [[resource.folder, judged]])))
     return undefined
   }
   for (const { resource, judged } of steps) if (judged !== undefined && known.has(resource.folder)) known.set(resource.folder, judged)
-  const collector = createCollector(options, shape.family)
-  for (const [rule, found] of shape.found) collector.add(rule, found)
+  const collector = createCollector(options, treeFindings.family)
+  for (const [rule, found] of treeFindings.found) collector.add(rule, found)
   for (const { found } of known.values()) for (const [rule, each] of found) collector.add(rule, each)
-  return collector.report(shape.size)
+  return collector.report(treeFindings.size)
 }
 
 /** The resources to read, those that are overridden first; undefined where one of them cannot be told. */
 function stepsOf(
-  known: ReadonlyMap<string, Judged>,
-  touched: ReadonlySet<string>,
-  resourceAt: (folder: string) => Placed | undefined,
-): Step[] | undefined {
-  const steps = new Map<string, Step>()
+  known: ReadonlyMap<string, Checked>,
+  changedFolders: ReadonlySet<string>,
+  resourceAt: (folder: string) => LocatedResource | undefined,
+): CheckStep[] | undefined {
+  const steps = new Map<string, CheckStep>()
   for (const [folder, judged] of known) {
-    if (!touched.has(folder) && (judged.base === undefined || !touched.has(judged.base))) continue
+    if (!changedFolders.has(folder) && (judged.base === undefined || !changedFolders.has(judged.base))) continue
     const placed = resourceAt(folder)
     const base = judged.base === undefined ? undefined : (steps.get(judged.base) ?? remembered(judged.base, known))
     if (placed === undefined || (judged.base !== undefined && base === undefined)) return undefined
     steps.set(folder, { ...placed, base, isRepeated: judged.digest !== undefined, overridden: judged.overridden, judged: undefined })
   }
-  for (const folder of touched) {
+  for (const folder of changedFolders) {
     const placed = steps.has(folder) ? undefined : resourceAt(folder)
     if (placed !== undefined) steps.set(folder, { ...placed, base: undefined, isRepeated: false, overridden: 'nowhere', judged: undefined })
   }
@@ -58,7 +58,7 @@ function stepsOf(
 }
 
 /** A resource that is only compared with: its name, its collection's and its digest. */
-function remembered(folder: string, known: ReadonlyMap<string, Judged>): Step | undefined {
+function remembered(folder: string, known: ReadonlyMap<string, Checked>): CheckStep | undefined {
   const judged = known.get(folder)
   if (judged?.digest === undefined) return undefined
   const [name = '', module = '', type = ''] = folder.split('/')

@@ -14,11 +14,11 @@ export const builtInParents: ReadonlySet<string> = new Set(['system', ...baseCol
 export const reservedNames: ReadonlySet<string> = new Set([...builtInParents, 'local'])
 
 /** The collections of a tree with what their manifests say, by folded name. Of two names with one fold the first counts. */
-export type Family = {
+export type CollectionsByName = {
   byName: ReadonlyMap<string, { collection: Collection; mode: ParsedMode | undefined }>
 }
 
-export function familyOf(tree: Tree, modes: ReadonlyMap<string, ParsedMode>): Family {
+export function familyOf(tree: Tree, modes: ReadonlyMap<string, ParsedMode>): CollectionsByName {
   const byName = new Map<string, { collection: Collection; mode: ParsedMode | undefined }>()
   for (const collection of tree.collections) {
     const name = foldName(collection.name)
@@ -33,7 +33,7 @@ export function isUserMode(name: string): boolean {
 }
 
 /** Whether a collection may be named as a parent. */
-export function exists({ byName }: Family, name: string): boolean {
+export function exists({ byName }: CollectionsByName, name: string): boolean {
   const folded = foldName(name)
   return builtInParents.has(folded) || byName.has(folded)
 }
@@ -59,7 +59,7 @@ function parentOf(folded: string, declared: (folded: string) => string | undefin
 }
 
 /** The parent that a collection's manifest names, as it is written. */
-export function declaredParent({ byName }: Family, name: string): string | undefined {
+export function declaredParent({ byName }: CollectionsByName, name: string): string | undefined {
   return parentIn(byName.get(foldName(name))?.mode)
 }
 
@@ -68,21 +68,22 @@ export function parentIn(mode: ParsedMode | undefined): string | undefined {
   return mode?.kind === 'ok' ? mode.manifest.parent : mode?.parent
 }
 
-export function lineage(family: Family, name: string): { names: string[]; cycle: boolean } {
+/** The same by the manifests of a tree. */
+export function ancestryIn(family: CollectionsByName, name: string): { names: string[]; cycle: boolean } {
   const { names, cycle } = ancestry(name, (folded) => declaredParent(family, folded))
   return { names, cycle: cycle !== undefined }
 }
 
 /** The collections that a gateway with this mode reads, the winning one last; `''` is no mode. Without `local`, which is its own. */
-export function readingOrder(family: Family, mode: string): string[] {
-  return lineage(family, mode === '' ? 'core' : mode).names.toReversed()
+export function readingOrder(family: CollectionsByName, mode: string): string[] {
+  return ancestryIn(family, mode === '' ? 'core' : mode).names.toReversed()
 }
 
 /** A resource as a gateway sees it: the one that wins, and the collections whose resource it replaces, nearest first. */
 export type Effective = { resource: Resource; collection: Collection; overrides: Collection[] }
 
 /** What a gateway with this mode would hold, by folded key; `local` is applied last where `withLocal` asks for it. */
-export function effectiveSet(family: Family, mode: string, withLocal = false): Map<string, Effective> {
+export function effectiveSet(family: CollectionsByName, mode: string, withLocal = false): Map<string, Effective> {
   const effective = new Map<string, Effective>()
   for (const name of [...readingOrder(family, mode), ...(withLocal ? ['local'] : [])]) {
     const collection = family.byName.get(name)?.collection
@@ -98,7 +99,7 @@ export function effectiveSet(family: Family, mode: string, withLocal = false): M
 }
 
 /** User modes of a tree, by their names as they stand. */
-export function userModes({ byName }: Family): string[] {
+export function userModes({ byName }: CollectionsByName): string[] {
   return [...byName.values()].map(({ collection }) => collection.name).filter(isUserMode)
 }
 
@@ -106,9 +107,9 @@ export function userModes({ byName }: Family): string[] {
  * The collections whose findings decide: external, core, and each mode in use with all that it inherits from. Undefined modes are not
  * known, and then every mode counts. `local` never does, for it is never delivered.
  */
-export function decidingCollections(family: Family, modesInUse: readonly string[] | undefined): Set<string> {
+export function decidingCollections(family: CollectionsByName, modesInUse: readonly string[] | undefined): Set<string> {
   const deciding = new Set(builtInParents)
-  for (const mode of modesInUse ?? userModes(family)) for (const name of lineage(family, mode).names) deciding.add(name)
+  for (const mode of modesInUse ?? userModes(family)) for (const name of ancestryIn(family, mode).names) deciding.add(name)
   deciding.delete('local')
   return deciding
 }

@@ -5,7 +5,7 @@ import { foldName } from '../../gatewaysync/values.ts'
 import { isExplained } from './about-json.ts'
 import type { Found, TreeFacts } from './input.ts'
 import { inRoot } from './input.ts'
-import { declaredParent, exists, type Family, isUserMode } from '../model/inheritance.ts'
+import { declaredParent, exists, type CollectionsByName, isUserMode } from '../model/inheritance.ts'
 import type { ModeManifest } from '../model/manifests.ts'
 import { type Collection, modeManifest } from '../model/tree.ts'
 
@@ -122,7 +122,7 @@ function manifestOf({ family }: TreeFacts, name: string): ModeManifest | undefin
 }
 
 /** Each cycle of declared parents once, as folded names that begin with the first of them by name. */
-function cycles(family: Family): string[][] {
+function cycles(family: CollectionsByName): string[][] {
   const found: string[][] = []
   const done = new Set<string>()
   for (const start of [...family.byName.keys()].toSorted()) {

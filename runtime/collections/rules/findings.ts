@@ -3,10 +3,10 @@
  */
 import { foldName } from '../../gatewaysync/values.ts'
 import type { Found } from './input.ts'
-import { decidingCollections, type Family } from '../model/inheritance.ts'
+import { decidingCollections, type CollectionsByName } from '../model/inheritance.ts'
 import { type Level, type RuleId, rules, type Severity } from './rules.ts'
 
-export type Finding = {
+export type CheckFinding = {
   rule: RuleId
   severity: Severity
   /** Relative to the repository. */
@@ -20,7 +20,7 @@ export type Finding = {
 export type Summary = { errors: number; warnings: number; resources: number; collections: number }
 
 /** `findings` holds at most `maxFindings`, errors before warnings; the counts of the summary are of all. */
-export type CheckReport = { findings: Finding[]; summary: Summary }
+export type CheckReport = { findings: CheckFinding[]; summary: Summary }
 
 export type CollectorOptions = {
   /** The severity that a rule has at a path. Default: that of the rules' table. */
@@ -38,9 +38,9 @@ export type Collector = { add(rule: RuleId, found: Found): void; report(size: Pi
 
 export function createCollector(
   { severity, maxFindings = usualMaxFindings, decidingOnly, modesInUse }: CollectorOptions,
-  family: Family,
+  family: CollectionsByName,
 ): Collector {
-  const kept: Record<Severity, Finding[]> = { error: [], warning: [] }
+  const kept: Record<Severity, CheckFinding[]> = { error: [], warning: [] }
   const counts: Record<Severity, number> = { error: 0, warning: 0 }
   const deciding = decidingCollections(family, modesInUse)
   return {
@@ -51,7 +51,7 @@ export function createCollector(
       if (level === 'off') return
       counts[level] += 1
       if (kept[level].length >= maxFindings) return
-      const finding: Finding = { rule, severity: level, path: found.path, message: found.message, help: rules[rule].fix }
+      const finding: CheckFinding = { rule, severity: level, path: found.path, message: found.message, help: rules[rule].fix }
       if (found.collection !== undefined) finding.collection = found.collection
       kept[level].push(finding)
     },
@@ -62,6 +62,6 @@ export function createCollector(
   }
 }
 
-function byPath(a: Finding, b: Finding): number {
+function byPath(a: CheckFinding, b: CheckFinding): number {
   return a.path < b.path ? -1 : a.path > b.path ? 1 : a.rule < b.rule ? -1 : 1
 }

@@ -2,7 +2,7 @@
  * What a check is given and what it gives back. Pure.
  */
 import type { Damage } from '../model/json-damage.ts'
-import type { Family } from '../model/inheritance.ts'
+import type { CollectionsByName } from '../model/inheritance.ts'
 import type { ParsedMode, ParsedResource } from '../model/manifests.ts'
 import type { Resource } from '../model/resources.ts'
 import type { Collection, Tree } from '../model/tree.ts'
@@ -13,7 +13,7 @@ export type Found = { path: string; message: string; collection?: string; severi
 export type TreeFacts = {
   root: string
   tree: Tree
-  family: Family
+  family: CollectionsByName
   /** Parsed `config-mode.json` by the name of its collection. */
   modes: ReadonlyMap<string, ParsedMode>
   /** What is wrong with such a file, by the name of its collection. */

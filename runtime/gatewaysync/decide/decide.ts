@@ -23,7 +23,7 @@ import {
   wantedRef,
 } from './request.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'
-import { type Finding, type GatewaySyncStatus, maxUnreported } from '../schema/status.ts'
+import { type StatusFinding, type GatewaySyncStatus, maxUnreported } from '../schema/status.ts'
 import type { CommitHash, RefName } from '../values.ts'
 
 /** What the git host and the checks said about the wanted ref in this pass. */
@@ -52,7 +52,7 @@ export type Signers = NonNullable<NonNullable<GatewaySyncStatus['source']>['veri
 export type Verdict =
   | { kind: 'notChecked' }
   /** `unfinished`: the checks did not come to an end, and this tells what is not tried again by itself. */
-  | { kind: 'checked'; errors: number; warnings: number; items: readonly Finding[]; unfinished?: string }
+  | { kind: 'checked'; errors: number; warnings: number; items: readonly StatusFinding[]; unfinished?: string }
 
 export type Observation = {
   generation: number

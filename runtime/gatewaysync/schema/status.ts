@@ -155,6 +155,6 @@ export const gatewaySyncStatus = v.object({
 
 export type GatewaySyncStatus = v.InferOutput<typeof gatewaySyncStatus>
 export type Condition = v.InferOutput<typeof condition>
-export type Finding = v.InferOutput<typeof finding>
+export type StatusFinding = v.InferOutput<typeof finding>
 export type GatewayCounts = NonNullable<GatewaySyncStatus['gateways']>
 export type RequestOutcome = NonNullable<GatewaySyncStatus['requests']>[number]

@@ -31,7 +31,7 @@ export async function verifyPgp({ payload, armour }: Signed, { pgp, pgpKeys }: K
     },
     options,
   )
-  return judge(statusLines(stdout), { signature, fingerprint: key.fingerprint, code })
+  return verdictOf(statusLines(stdout), { signature, fingerprint: key.fingerprint, code })
 }
 
 type Status = { keyword: string; fields: string[] }
@@ -49,7 +49,7 @@ function statusLines(output: string): Status[] {
 
 type Facts = { signature: PgpSignature; fingerprint: string; code: number | null }
 
-function judge(lines: readonly Status[], { signature, fingerprint, code }: Facts): Judged {
+function verdictOf(lines: readonly Status[], { signature, fingerprint, code }: Facts): Judged {
   const all = (keyword: string): Status[] => lines.filter((line) => line.keyword === keyword)
   if (all('REVKEYSIG').length > 0) return bad(`is signed by PGP key ${fingerprint}, which is revoked`)
   if (all('EXPKEYSIG').length > 0) return bad(`is signed by PGP key ${fingerprint}, which has expired`)

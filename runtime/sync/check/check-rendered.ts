@@ -5,7 +5,7 @@
 import * as fs from 'node:fs'
 import { checkCollections } from '../../collections/check/check.ts'
 import { resourceChecks } from '../../collections/rules/checks.ts'
-import type { Finding as CollectionFinding } from '../../collections/rules/findings.ts'
+import type { CheckFinding as CollectionFinding } from '../../collections/rules/findings.ts'
 import type { Entry, Listing } from '../../collections/model/listing.ts'
 import type { Level, RuleId } from '../../collections/rules/rules.ts'
 import { modeManifest } from '../../collections/model/tree.ts'

@@ -2,7 +2,7 @@ import { foldName } from '../../../runtime/gatewaysync/values.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import { checkCollections } from '../../../runtime/collections/check/check.ts'
-import { decidingCollections, effectiveSet, familyOf, lineage } from '../../../runtime/collections/model/inheritance.ts'
+import { decidingCollections, effectiveSet, familyOf, ancestryIn } from '../../../runtime/collections/model/inheritance.ts'
 import { listingOf } from '../../../runtime/collections/model/listing.ts'
 import { parseMode, parseResource } from '../../../runtime/collections/model/manifests.ts'
 import { compactJson, members, signatureOf } from '../../../runtime/collections/rules/signature.ts'
@@ -90,10 +90,10 @@ const family = fc
     return familyOf(tree, new Map(collections.map(({ name, parent }) => [name, parseMode(Buffer.from(modeJson(name, parent)))])))
   })
 
-void t.test('the nearest collection wins, and nothing but what the lineage holds is in the set', async () => {
+void t.test('the nearest collection wins, and nothing but what its ancestry holds is in the set', async () => {
   fc.assert(
     fc.property(family, fc.constantFrom('', 'm1', 'm2', 'gone'), (family, mode) => {
-      const { names } = lineage(family, mode === '' ? 'core' : mode)
+      const { names } = ancestryIn(family, mode === '' ? 'core' : mode)
       const holders = (key: string): string[] =>
         names.filter((name) => family.byName.get(name)?.collection.resources.some((resource) => foldName(resource.key) === key) === true)
       const effective = effectiveSet(family, mode)

@@ -4,7 +4,7 @@
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { createAuthoriser } from '../../../runtime/controller/authorise.ts'
-import type { Origin } from '../../../runtime/delivery/protocol.ts'
+import type { FramedSource } from '../../../runtime/delivery/protocol.ts'
 import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
@@ -43,7 +43,7 @@ async function serveFleet(
     get: async () => undefined,
   } as unknown as Kube
   const asked: string[] = []
-  const source: Origin = {
+  const source: FramedSource = {
     ...inner.source,
     changes(request, own) {
       asked.push('changes')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import type { DeliveryClient } from '../../../runtime/delivery/client.ts'
-import type { GatewayAccess, Origin, Source } from '../../../runtime/delivery/protocol.ts'
+import type { GatewayAccess, FramedSource, Source } from '../../../runtime/delivery/protocol.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { sourceContract } from '../../contract/source.ts'
@@ -77,7 +77,7 @@ void t.test('an agent that hears of a commit before its controller does is answe
 void t.test('an answer that is cut off counts for nothing', async (t) => {
   if (!requires(t, 'git')) return
   const inner = overMirror(t)
-  const broken: Origin = {
+  const broken: FramedSource = {
     ...inner.source,
     async *changes(request, own) {
       for await (const batch of inner.source.changes(request, own)) yield batch
@@ -104,7 +104,7 @@ void t.test('more agents than can be served at once come back until they are', a
   if (!requires(t, 'git')) return
   const inner = overMirror(t)
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const held: Origin = {
+  const held: FramedSource = {
     ...inner.source,
     async *changes(request, own) {
       yield* inner.source.changes(request, own)

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import * as v from 'valibot'
 import { deliveredChain } from '../../../runtime/collections/model/delivered-chain.ts'
-import { deliveriesOf, gateRoots } from '../../../runtime/collections/gate/coverage.ts'
+import { coveragesOf, gateRoots } from '../../../runtime/collections/gate/coverage.ts'
 import { baseCollections } from '../../../runtime/collections/model/inheritance.ts'
 import { type ParsedMode, parseMode } from '../../../runtime/collections/model/manifests.ts'
 import { resolveProfile, type ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
@@ -91,7 +91,7 @@ void t.test('agents of all modes together bring what the gate judges, and no age
         )
         const files = [...new Set([...paths, ...manifests.map(([name]) => `${root}/${name}/config-mode.json`)])]
         const listed = files.filter((path) => gateRoots([profile]).some((top) => isWithin(path, top)))
-        const judged = new Set(listed.filter((path) => deliveriesOf([profile]).some(({ delivered }) => delivered(path))))
+        const judged = new Set(listed.filter((path) => coveragesOf([profile]).some(({ delivered }) => delivered(path))))
         const names = new Set(files.map((path) => path.slice(root.length + 1).split('/')[0] ?? ''))
         const all = new Set(['', ...names].flatMap((mode) => brought(profile, mode, modes, files)))
         // Of two folders whose names have one fold a gateway reads one, and so does its agent; the gate names the other as a fault.
