@@ -1,0 +1,139 @@
+/**
+ * The manifest reads back what was written, forgets nothing that was ours, and believes nothing that is damaged.
+ */
+import fc from 'fast-check'
+import t from 'tap'
+import type { BlobId } from '../../../runtime/delivery/protocol.ts'
+import {
+  changeRecord,
+  encodeHead,
+  encodeLine,
+  type Manifest,
+  type ManifestChange,
+  manifestReader,
+  type Owned,
+  type State,
+  stateRecord,
+  wantsCompaction,
+} from '../../../runtime/sync/model/manifest.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+
+const blobId = fc.constantFrom('a', 'b', 'c').map((digit) => digit.repeat(40) as BlobId)
+const count = fc.nat(10_000)
+const stat = fc.record({ size: count, mtimeMs: count, ino: count, mode: fc.constantFrom(0o644, 0o755) })
+const path = fc
+  .array(fc.constantFrom('a', 'b', 'ü', 'a b', '"', '\u{1F600}'), { minLength: 1, maxLength: 3 })
+  .map((names) => `projects/${names.join('/')}`)
+const owned: fc.Arbitrary<Owned> = fc.record({
+  id: blobId,
+  exec: fc.boolean(),
+  mapping: fc.nat(9),
+  stat,
+  rendered: fc.option(fc.record({ uses: fc.array(fc.array(fc.string())), key: fc.string(), id: blobId }), { nil: undefined }),
+  judged: fc.option(
+    fc
+      .tuple(stat, fc.constantFrom('drift' as const, 'harmless' as const), fc.option(blobId))
+      .map(([seen, verdict, id]) => ({ ...seen, verdict, id })),
+    { nil: undefined },
+  ),
+})
+const change: fc.Arbitrary<ManifestChange> = fc.record({ path, owned: fc.option(owned, { nil: undefined }) })
+const write = fc.record({ changes: fc.array(change, { maxLength: 6 }), publish: fc.uuid() })
+type Write = { changes: ManifestChange[]; publish: string }
+
+const state = (publish: string): State => ({
+  commit: parseCommitHash('f'.repeat(40)),
+  ref: 'main',
+  syncHash: 'h',
+  treeKey: 't',
+  mappings: ['projects -> projects'],
+  chain: [],
+  absent: [],
+  publish,
+  bootId: 'boot',
+  scanPending: [],
+  scanned: {},
+  commissioning: false,
+  publishedAt: 0,
+  findings: [],
+  problems: [],
+})
+
+/** The lines of each write; the head stands before them and says how long they are together. */
+function linesOf(writes: readonly Write[]): string[] {
+  const lines = writes.flatMap(({ changes, publish }) => [...changes.map(changeRecord), stateRecord(state(publish))].map(encodeLine))
+  const bytes = [encodeHead(0), ...lines].reduce((sum, line) => sum + Buffer.byteLength(line), 0)
+  return [encodeHead(bytes), ...lines]
+}
+
+function readLines(lines: readonly string[]): Manifest {
+  const reader = manifestReader()
+  for (const line of lines) reader.line(line.replace(/\n$/, ''), Buffer.byteLength(line))
+  return reader.finish()
+}
+
+function filesAfter(writes: readonly Write[]): Map<string, Owned> {
+  const files = new Map<string, Owned>()
+  for (const { changes } of writes) {
+    for (const { path, owned } of changes) {
+      if (owned === undefined) files.delete(path)
+      else files.set(path, owned)
+    }
+  }
+  return files
+}
+
+const byPath = (files: ReadonlyMap<string, Owned>): [string, Owned][] => [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+void t.test('what was written is read back, the last word about each path', async (t) => {
+  fc.assert(
+    fc.property(fc.array(write, { minLength: 1, maxLength: 4 }), (writes) => {
+      const manifest = readLines(linesOf(writes))
+      t.same(byPath(manifest.files), byPath(filesAfter(writes)))
+      return manifest.doubt === undefined && manifest.state?.publish === writes.at(-1)?.publish
+    }),
+  )
+})
+
+void t.test('a write that did not finish is as if it had not begun', async (t) => {
+  fc.assert(
+    fc.property(fc.array(write, { minLength: 1, maxLength: 3 }), write, fc.nat(6), (writes, unfinished, length) => {
+      const lines = linesOf(writes)
+      const begun = unfinished.changes.map(changeRecord).map(encodeLine).slice(0, length)
+      const manifest = readLines([...lines, ...begun])
+      t.same(byPath(manifest.files), byPath(filesAfter(writes)))
+      return manifest.doubt === undefined && manifest.bytes === lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
+    }),
+  )
+})
+
+void t.test('one changed character leaves a doubt and no commit, and what can be read stays ours', async () => {
+  fc.assert(
+    fc.property(fc.array(write, { minLength: 1, maxLength: 3 }), fc.nat(), fc.nat(), (writes, which, where) => {
+      const lines = linesOf(writes)
+      const number = which % lines.length
+      const line = lines[number] ?? ''
+      const at = where % (line.length - 1)
+      const damaged = lines.with(number, `${line.slice(0, at)}${line[at] === 'x' ? 'y' : 'x'}${line.slice(at + 1)}`)
+      const manifest = readLines(damaged)
+      const untouched = readLines(lines.toSpliced(number, 1))
+      const isKept = [...untouched.files.keys()].every((path) => manifest.files.has(path))
+      return manifest.doubt !== undefined && (manifest.state?.commit ?? null) === null && isKept
+    }),
+  )
+})
+
+void t.test('a text that ends early is in doubt', async () => {
+  fc.assert(
+    fc.property(fc.array(write, { minLength: 1, maxLength: 3 }), fc.nat(), (writes, which) => {
+      const lines = linesOf(writes)
+      return readLines(lines.slice(0, which % lines.length)).doubt !== undefined
+    }),
+  )
+})
+
+void t.test('a text is written anew once it has twice as many lines as files, and a thousand', async (t) => {
+  const files = new Map(byPath(filesAfter([{ changes: [], publish: '' }])))
+  t.equal(wantsCompaction({ files, state: undefined, lines: 1_000, bytes: 0, doubt: undefined }), false)
+  t.equal(wantsCompaction({ files, state: undefined, lines: 1_001, bytes: 0, doubt: undefined }), true)
+})
