@@ -33,10 +33,10 @@ function rulesOf(words: Words): CelRule[] {
   return (words['x-kubernetes-validations'] as CelRule[] | undefined) ?? []
 }
 
-/** Words that the API server refuses or silently drops. */
+/** Keywords of JSON schema that the API server refuses or silently drops. */
 const refusedWords = new Set(['$schema', '$defs', '$ref', 'propertyNames', 'const'])
 
-/** The same schema in the API server's dialect: no closed objects beside properties, no unions but those written for it. */
+/** The same schema in the API server's dialect, which has no `additionalProperties: false` beside properties and hardly any unions. */
 function structural(generated: Words): Words {
   // Metadata of a pipe lands in the schema under its own name.
   const { crd: own, ...others } = generated
@@ -85,7 +85,7 @@ const syncReportColumns: Column[] = [
 type CustomResource = { apiVersion: string; kind: string; metadata: { name: string; annotations: Record<string, string> }; spec: Spec }
 type Spec = ManifestOf<typeof k8s.KubeCustomResourceDefinition>['spec']
 
-/** With a definition goes every object of its kind, so no tool may remove one because it is not in its list any more. */
+/** When a definition is deleted, every object of its kind is deleted too, so no tool may prune it because its list no longer names it. */
 const keep = {
   'helm.sh/resource-policy': 'keep',
   'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',

@@ -19,9 +19,9 @@ export type Names = {
   namespace: Value<string>
   serviceAccount: Value<string>
   controllerRole: Value<string>
-  /** What the controller may do in namespaces that it works in. */
+  /** The controller's rights in the namespaces that it works in. */
   watchedRole: Value<string>
-  /** Single Secrets that GatewaySyncs name. */
+  /** The right to read single Secrets, those that GatewaySyncs name. */
   secretsRole: Value<string>
   agentRole: Value<string>
   metricsReaderRole: Value<string>
@@ -50,7 +50,7 @@ export const ownLabelKeys = [
 const maxName = 63
 const longestSuffix = '-webhook-receiver'
 
-/** Helm's usual rule, cut so that the longest suffix still fits. */
+/** Follows the usual rule of Helm charts; the full name is cut so that the longest suffix still fits. */
 export function namesOf(release: LiveRelease, values: Live<Values>, version: Value<string>): Names {
   const { name, namespace, service = 'cdk8s' } = release
   const { nameOverride, fullnameOverride, webhook, serviceAccount, commonLabels, commonAnnotations } = values

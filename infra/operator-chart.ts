@@ -27,7 +27,7 @@ export type OperatorProps = {
   /** Release name, which begins most names, and the namespace of everything that has one. */
   release: Release
   values?: ValuesInput
-  /** Makes the namespace too. Default: it is there. */
+  /** Also creates the namespace. Default: false, the namespace exists already. */
   createNamespace?: boolean
   /** Is told each warning once, when the app is synthesised. Default: a line on standard error. */
   onWarning?: (warning: string) => void
@@ -38,9 +38,9 @@ export type OperatorProps = {
  * The constructor throws an Error that names each key of the values which is wrong.
  */
 export class OperatorChart extends Chart implements Concerns {
-  /** What is set and does nothing. */
+  /** One sentence for each value that is set and has no effect, beginning with its key. */
   readonly warnings: readonly string[]
-  /** Where `createNamespace` asks for it. It may hold more than this installation, so that it has none of our own labels. */
+  /** Defined where `createNamespace` is true. The namespace may hold more than this installation, so it has none of our own labels. */
   readonly ownNamespace: ApiObject | undefined
   readonly controller: Controller
   readonly agentRights: AgentRights
@@ -87,7 +87,7 @@ export class OperatorChart extends Chart implements Concerns {
     return this.apiObjects.map((object) => byObject.get(object))
   }
 
-  /** With the constructs, where tools find them, and at the first validation of the app, which stands before everything that is written. */
+  /** Adds the warnings to the metadata of the construct, and passes them on when the app is validated, before any file is written. */
   private warn(onWarning: (warning: string) => void): void {
     const untold = [...this.warnings]
     for (const warning of untold) this.node.addMetadata('warning', warning)

@@ -1,13 +1,13 @@
 /**
- * Brings synthesised manifests to where they are kept, once all of them are there: a refused value leaves what was there before.
+ * Copies synthesised manifests to the folder that keeps them, once all of them were written, so that refused values change nothing there.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** What cdk8s names its files; everything else in a folder is somebody else's. */
+/** How cdk8s ends the names of its files. All other files in a folder belong to somebody else. */
 const suffix = '.k8s.yaml'
 
-/** Each file takes the place of its predecessor at once; those of charts that are no more go. Returns the paths written. */
+/** Replaces each file atomically and removes those of charts that no longer exist. Returns the paths written. */
 export function publishManifests(from: string, to: string): string[] {
   const made = manifestsIn(from)
   mkdirSync(to, { recursive: true })

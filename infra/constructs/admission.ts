@@ -1,5 +1,5 @@
 /**
- * When the API server asks about a pod, and how: only when the pod asked for an agent.
+ * How the API server asks the controller about new pods that want an agent, and about no others.
  */
 import type { ApiObject } from 'cdk8s'
 import { k8s } from 'cdk8s-plus-28'
@@ -33,7 +33,7 @@ export class Admission extends Construct {
   }
 }
 
-/** Never asked about, so that a controller that is down holds up no part of the cluster itself. */
+/** Pods of these namespaces are never asked about, so that a controller that is down cannot hold up the cluster itself. */
 const excludedNamespaces = ['kube-system', 'kube-node-lease']
 
 function webhookConfiguration(names: Names, values: Live<Values>): ManifestOf<typeof k8s.KubeMutatingWebhookConfiguration> {
@@ -55,7 +55,7 @@ function webhookConfiguration(names: Names, values: Live<Values>): ManifestOf<ty
         namespaceSelector: namespaceSelector(names, values),
         // Pods of another installation are not asked about, so that neither can hold up the other.
         objectSelector: selectorOf(controller.watchLabelSelector),
-        // A plain comparison would refuse every pod without the annotation.
+        // A comparison without `?` would fail for pods without the annotation, and so refuse them.
         matchConditions: [{ name: 'asked', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` }],
         admissionReviewVersions: ['v1'],
         sideEffects: 'None',

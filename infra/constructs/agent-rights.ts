@@ -21,8 +21,8 @@ export class AgentRights extends Construct {
 }
 
 /**
- * An agent reads its GatewaySync and writes its own report. An admission policy narrows what it writes to the report of its pod; what it
- * reads nothing can narrow, so that it may list all GatewaySyncs of its namespace.
+ * An agent reads its GatewaySync and writes its own report. An admission policy limits its writes to the report of its pod. Nothing can
+ * limit its reads in the same way, so it may list all GatewaySyncs of its namespace.
  */
 const agentRules: readonly Written<k8s.PolicyRule>[] = [
   { apiGroups: [group], resources: ['gatewaysyncs'], verbs: ['list', 'watch'] },

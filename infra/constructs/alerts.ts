@@ -22,7 +22,7 @@ type AlertRule = {
   description: Value<string>
 }
 
-/** Both ways of issuing renew a certificate earlier than this before its end. */
+/** The controller and cert-manager both renew a certificate more days before its end than this. */
 const daysBeforeEnd = 7
 
 /** Prometheus fills in the labels of the series that an alert is about. */
@@ -50,7 +50,7 @@ export function alerts(names: Names, values: Live<Values>): ManifestOf<typeof Pr
   }
 }
 
-/** One source of the object and of the table in docs/operations.md. */
+/** The rules, from which both the object and the table in docs/operations.md are made. */
 export function alertRules(names: Names, { prometheusRule: { notReadyFor } }: Live<Values>): AlertRule[] {
   return [...controllerRules(names), ...objectRules(names, notReadyFor)]
 }

@@ -1,6 +1,6 @@
 /**
  * How the constructs make objects of the API: of a kind of cdk8s-plus-28 or of imports/, by whose types a manifest is checked when it is
- * compiled. Where Helm has to know values first the object holds a template.
+ * compiled. Where only Helm knows the values, the object is a template instead.
  */
 import { ApiObject, type GroupVersionKind } from 'cdk8s'
 import type { Construct } from 'constructs'
@@ -12,20 +12,20 @@ import type { Metadata, Written } from './written.ts'
 /** The class of a kind, such as `k8s.KubeService`. Its own rendering is not used: it drops every field that it does not know. */
 type Kind = { readonly GVK: GroupVersionKind; new (scope: Construct, id: string, props: never): ApiObject }
 
-/** What an object of a kind says. */
+/** The manifest of an object of a kind, without apiVersion and kind. */
 export type ManifestOf<K extends Kind> = Omit<Written<NonNullable<ConstructorParameters<K>[2]>>, 'metadata'> & {
   readonly metadata: Metadata
 }
 
-/** One condition, or several of which each is asked only where those before it hold. */
+/** One condition, or several; the chart asks each of them only where those before it hold. */
 type Conditions = Value<boolean> | readonly Value<boolean>[]
 
-/** An object that every installation has. */
+/** Makes an object that every installation has. */
 export function apiObject<K extends Kind>(scope: Construct, id: string, kind: K, manifest: ManifestOf<K>): ApiObject {
   return place(scope, id, { ...kind.GVK, ...manifest }, [])
 }
 
-/** An object that an installation has on a condition. */
+/** Makes an object where the conditions hold; undefined where one is known not to. */
 export function apiObjectWhen<K extends Kind>(
   conditions: Conditions,
   scope: Construct,
@@ -37,7 +37,7 @@ export function apiObjectWhen<K extends Kind>(
   return all.includes(false) ? undefined : place(scope, id, { ...kind.GVK, ...manifest }, all)
 }
 
-/** An object for each element of a list; in a template, which calls the element `variable`, one that stands for all. */
+/** Makes an object for each element of a list. Where only Helm knows the list, one template is repeated and calls the element `variable`. */
 export function apiObjectForEach<K extends Kind, Element>(
   { variable, list, when = true }: { variable: string; list: Value<readonly Element[]>; when?: Conditions },
   scope: Construct,
@@ -51,7 +51,7 @@ export function apiObjectForEach<K extends Kind, Element>(
   return manifests.map((manifest, index) => place(scope, `${id}-${index}`, manifest, all))
 }
 
-/** An object of one kind or another, which the caller has checked. */
+/** Makes an object whose kind depends on values. The caller has to annotate the manifest's type. */
 export function place(
   scope: Construct,
   id: string,

@@ -38,7 +38,7 @@ export class Certificates extends Construct {
       commonName: authority,
       secretName: authority,
       duration: '87600h',
-      // Those who trust the certificate before a renewal trust the leaves after it.
+      // With the same key, whoever trusts the authority's certificate from before a renewal also trusts leaves from after it.
       privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Never' },
       issuerRef: { name: root, kind: 'Issuer', group: 'cert-manager.io' },
     })
@@ -63,7 +63,7 @@ export function certificateBy({ webhook: { existingSecret }, certManager }: Live
   return { existing, certManager: and(not(existing), certManager.enabled), selfManaged: and(not(existing), not(certManager.enabled)) }
 }
 
-/** Names by which Services are reached, from inside and outside of the namespace. */
+/** The names by which pods of any namespace reach Services. */
 export function dnsNames(services: readonly Value<string>[], namespace: Value<string>): Value<string>[] {
   return services.flatMap((service) => [text`${service}.${namespace}.svc`, text`${service}.${namespace}.svc.cluster.local`])
 }

@@ -1,5 +1,6 @@
 /**
- * What an installation consists of, but its definitions and its namespace: one construct for each concern, and the order of what they make.
+ * Everything that an installation consists of, except its definitions and its namespace: one construct for each concern, and the order in
+ * which their objects are written.
  */
 import type { ApiObject } from 'cdk8s'
 import type { Construct } from 'constructs'
@@ -41,8 +42,8 @@ export function concernsIn(scope: Construct, installation: Installation): Concer
 }
 
 /**
- * The objects in the order in which they are written, rights before what uses them, by the template of the packaged chart that has them.
- * What is not there is left out.
+ * The objects by the template of the packaged chart that holds them, in the order in which all are written: rights before what uses them.
+ * Objects that the values switch off are left out.
  */
 export function templatesOf(concerns: Concerns): Record<string, readonly ApiObject[]> {
   const { controller, agentRights, policies, certificates, delivery, admission, receiver, network, monitoring } = concerns

@@ -1,5 +1,5 @@
 /**
- * The controller's account and what it may do. Each rule says which call needs it.
+ * The controller's account and its rights. The comment above each rule names the call that needs it.
  */
 import type { ApiObject } from 'cdk8s'
 import { k8s } from 'cdk8s-plus-28'
@@ -22,17 +22,17 @@ type Rule = Written<k8s.PolicyRule>
 
 export class ControllerRights extends Construct {
   readonly serviceAccount: ApiObject | undefined
-  /** What belongs to no namespace. */
+  /** Rights on objects that belong to no namespace. */
   readonly clusterRole: ApiObject
   readonly clusterRoleBinding: ApiObject
-  /** In the namespaces that it works in; elsewhere its account may read and write nothing. */
+  /** Rights in the namespaces that it works in. In all others its account may read and write nothing. */
   readonly watchedRole: ApiObject
   /** One for the whole cluster, or one in each namespace that the values name. */
   readonly watchedBindings: readonly ApiObject[]
-  /** In its own namespace. */
+  /** Rights in its own namespace. */
   readonly ownRole: ApiObject
   readonly ownRoleBinding: ApiObject
-  /** Single Secrets that a GatewaySync names, never a list of them; not every installation needs that everywhere. */
+  /** The right to read Secrets that GatewaySyncs name, never a list of them. A role of its own may be bound in fewer namespaces. */
   readonly secretsRole: ApiObject | undefined
   readonly secretsBindings: readonly ApiObject[]
 
@@ -99,13 +99,13 @@ function binding({ serviceAccount, namespace }: Names, kind: 'ClusterRole' | 'Ro
   }
 }
 
-/** What belongs to no namespace. */
+/** Rights on objects that belong to no namespace. */
 function controllerRules({ fullname }: Names, values: Live<Values>): Rule[] {
   return [
-    // Whose token asks for content or figures.
+    // Checks the tokens of agents that ask for content, and of whoever collects metrics.
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
     { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
-    // The API server must trust a certificate that cert-manager knows nothing of.
+    // Without cert-manager the controller writes the CA bundle that the API server trusts.
     ...when<Rule>(and(values.webhook.enabled, not(certificateBy(values).certManager)), [
       {
         apiGroups: ['admissionregistration.k8s.io'],
@@ -123,13 +123,13 @@ function watchedRules({ agentRole }: Names, { rbac: { autoBindAgent } }: Live<Va
     { apiGroups: [group], resources: ['gatewaysyncs'], verbs: ['list', 'watch', 'patch'] },
     { apiGroups: [group], resources: ['gatewaysyncs/status'], verbs: ['patch'] },
     { apiGroups: [group], resources: ['syncreports'], verbs: ['list', 'watch'] },
-    // The watch, and a pod that asks for content before the watch has told of it.
+    // The watch; and single pods, for an agent that asks for content before the watch has shown its pod.
     { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     ...when<Rule>(autoBindAgent.enabled, [
-      // The one binding of a namespace that is ours; applying it asks for "create" by name too.
+      // One binding in each namespace is ours. A server-side apply needs "create" for this name too.
       { apiGroups: [roleGroup], resources: ['rolebindings'], resourceNames: [agentRole], verbs: ['create', 'patch', 'delete'] },
-      // Asked in the namespace of the binding.
+      // The API server asks for this right in the namespace of the binding.
       { apiGroups: [roleGroup], resources: ['clusterroles'], resourceNames: [agentRole], verbs: ['bind'] },
     ]),
   ]
@@ -141,7 +141,7 @@ function ownNamespaceRules({ fullname, certificateSecret }: Names, values: Live<
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [fullname], verbs: ['get', 'list', 'watch', 'patch'] },
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
     ]),
-    // An event of the controller's own pod says so, in a namespace that need not be a watched one.
+    // The controller warns by an event of its own pod, whose namespace need not be a watched one.
     ...when<Rule>(isReceiverOpen(values), [
       { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
@@ -153,7 +153,7 @@ function ownNamespaceRules({ fullname, certificateSecret }: Names, values: Live<
   ]
 }
 
-/** Whether anyone may push. */
+/** Whether the receiver is on and anyone may push, because no key is configured. */
 function isReceiverOpen({ webhookReceiver: { enabled, hmac, token } }: Live<Values>): Value<boolean> {
   return and(enabled, ...[hmac, token].map(({ secret, secretRef }) => not(or(isSet(secret), isSet(secretRef.name)))))
 }

@@ -31,13 +31,13 @@ export class Controller extends Construct {
     const isBudgeted = and(budget.enabled, greater(replicaCount, 1))
     this.disruptionBudget = apiObjectWhen(isBudgeted, this, 'disruption-budget', k8s.KubePodDisruptionBudget, {
       metadata: namespaced(names, names.fullname),
-      // A replica that is not ready keeps nothing running, so that it may go.
+      // An eviction may remove a replica that is not ready, because it serves nobody.
       spec: { minAvailable: budget.minAvailable, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector: { matchLabels: names.selector } },
     })
   }
 }
 
-/** Both kinds have the same version, and share most of what they say. */
+/** A Deployment or a StatefulSet, which are of one API version and share most fields. */
 type Workload = ReturnType<typeof kindOf> & {
   metadata: Metadata
   spec: Written<k8s.DeploymentSpec> & Written<Partial<k8s.StatefulSetSpec>>
@@ -61,7 +61,7 @@ function workload({ names, values, version }: Installation): Workload {
       selector: { matchLabels: selector },
       strategy: given(not(stateful), strategy(values)),
       serviceName: given(stateful, names.deliveryService),
-      // Replicas need not wait for each other: one leads, and all serve.
+      // Replicas need not wait for one another to start.
       podManagementPolicy: given(stateful, 'Parallel'),
       updateStrategy: given(stateful, { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }),
       persistentVolumeClaimRetentionPolicy: given(stateful, { whenDeleted: persistence.whenDeleted, whenScaled: 'Delete' }),
@@ -78,7 +78,7 @@ function workload({ names, values, version }: Installation): Workload {
   }
 }
 
-/** Nothing of the claim may change later, so it has no labels but those that never do. */
+/** Kubernetes lets nobody change a claim template later, so it has only those labels that never change. */
 function claimTemplate({ selector }: Names, { source: { persistence } }: Live<Values>): Written<k8s.KubePersistentVolumeClaimProps> {
   const claim: Written<k8s.KubePersistentVolumeClaimProps> = {
     metadata: { name: 'source', labels: selector, annotations: unlessEmpty(persistence.annotations) },
@@ -89,18 +89,18 @@ function claimTemplate({ selector }: Names, { source: { persistence } }: Live<Va
       volumeMode: 'Filesystem',
     },
   }
-  // The API server writes the kind out, so that a second apply would find it missing.
+  // The API server adds apiVersion and kind, so a second server-side apply would see a difference without them.
   const { apiVersion, kind } = k8s.KubePersistentVolumeClaim.GVK
   return { apiVersion, kind, ...claim } as typeof claim
 }
 
 type Strategy = Written<k8s.DeploymentStrategy>
 
-/** Two replicas at a time would both write: to one claim, or to the cluster. */
+/** Where two replicas would write to one claim, or would both lead, the old one ends before the new one starts. */
 function strategy({ source: { storage }, leaderElection, hostNetwork }: Live<Values>): Strategy {
-  // The API server's own defaults: written out, they go when the type changes, which a server-side apply refuses otherwise.
+  // The API server's own defaults are written out, so that a server-side apply removes them when the type changes. Otherwise it is refused.
   const rolling: Strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } }
-  // A machine has each port once, so that the new pod of one may have to wait for the old one.
+  // Two pods on one node cannot both have a port of the host, so the old one has to end first.
   const replacing: Strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }
   const one = or(isSet(storage.existingClaim), not(leaderElection.enabled))
   return choose<Strategy>(one, { type: 'Recreate' }, choose<Strategy>(hostNetwork, replacing, rolling))

@@ -1,11 +1,11 @@
 /**
- * What the constructs of one installation share.
+ * The names and values that the constructs of one installation share.
  */
 import type { Live, Value } from '../helm/expression.ts'
 import { type LiveRelease, type Names, namesOf } from '../names.ts'
 import type { Values } from '../values.ts'
 
-/** With every value known, or as Helm will know them. */
+/** Each value is known, or an expression that Helm will evaluate. */
 export type Installation = { names: Names; values: Live<Values>; version: Value<string> }
 
 export function installationOf(release: LiveRelease, values: Live<Values>, version: Value<string>): Installation {

@@ -9,10 +9,10 @@ import type { Metadata } from './written.ts'
 
 type Texts = Value<Readonly<Record<string, Value<string>>>>
 
-/** What an object has besides; it wins over what all have. */
+/** Labels and annotations of one object, which win over those that all have. */
 type Own = { labels?: Texts; annotations?: Texts }
 
-/** Of an object in the namespace of the release, unless another is given. */
+/** The metadata of an object in the namespace of the release, unless another one is given. */
 export function namespaced(
   names: Names,
   name: Value<string>,
@@ -21,7 +21,7 @@ export function namespaced(
   return { name, namespace, ...common(names, own) }
 }
 
-/** Of an object that is in no namespace. */
+/** The metadata of an object that is in no namespace. */
 export function clusterWide(names: Names, name: Value<string>, own: Own = {}): Metadata {
   return { name, ...common(names, own) }
 }

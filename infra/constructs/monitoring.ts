@@ -22,7 +22,7 @@ import { asGiven } from './written.ts'
 
 export class Monitoring extends Construct {
   readonly metricsService: ApiObject | undefined
-  /** For the account of whoever collects metrics. */
+  /** The role that an account needs to read the metrics. */
   readonly metricsReaderRole: ApiObject
   readonly serviceMonitor: ApiObject | undefined
   readonly podMonitor: ApiObject | undefined
@@ -56,7 +56,7 @@ function scraping({ interval, scrapeTimeout, relabelings, metricRelabelings }: L
   }
 }
 
-/** Prometheus proves itself by its own token, or by one that it is given; whose it is needs the metrics reader's role. */
+/** Prometheus shows the token of its own pod, or one from a Secret; the token's account needs the metrics reader's role. */
 function serviceMonitor(names: Names, { serviceMonitor: values }: Live<Values>): ManifestOf<typeof ServiceMonitor> {
   const { fullname, namespace, selector, metricsService, certificateSecret } = names
   const { name, key } = values.tokenSecret
@@ -69,7 +69,7 @@ function serviceMonitor(names: Names, { serviceMonitor: values }: Live<Values>):
           port: 'https',
           path: '/metrics',
           scheme: 'https',
-          // A GatewaySync's figures carry its own namespace, which the scraped pod's would otherwise displace.
+          // Metrics of a GatewaySync have its namespace as a label, which the namespace of the scraped pod would otherwise replace.
           honorLabels: true,
           authorization: given(isSet(name), { type: 'Bearer', credentials: { name, key } }),
           bearerTokenFile: given(not(isSet(name)), '/var/run/secrets/kubernetes.io/serviceaccount/token'),

@@ -1,5 +1,5 @@
 /**
- * Who may reach the controller, when that is restricted: each enabled port those who need it.
+ * Who may reach the controller where that is restricted: each enabled port is open to those who need it.
  */
 import type { ApiObject } from 'cdk8s'
 import { k8s } from 'cdk8s-plus-28'
@@ -36,14 +36,14 @@ function policySpec({ selector }: Names, values: Live<Values>): Written<k8s.Netw
   return {
     podSelector: { matchLabels: selector },
     policyTypes: ['Ingress', ...when<string>(restrictsEgress, ['Egress'])],
-    // No rule for probes: the node of a pod always reaches it.
+    // Probes need no rule, because a pod's own node always reaches it.
     ingress: [
       ...when<Rule>(metrics.enabled, [rule(metrics.service.port, networkPolicy.metrics.from, metricsReaders)]),
-      // API servers have no label, and often no address that is known beforehand.
+      // API servers have no labels, and often no address that is known beforehand, so this port is open to everybody.
       ...when<Rule>(webhook.enabled, [{ ports: [tcp(webhook.port)] }]),
       ...when<Rule>(receiver.enabled, [rule(receiver.port, networkPolicy.receiver.from)]),
       rule(delivery.port, networkPolicy.delivery.from, agents),
-      // Whoever else the values name: a replica asks the one that leads for what it does not have.
+      // Replicas always reach each other: one that lacks content asks the leader for it.
       { from: replicas, ports: [tcp(delivery.port)] },
     ],
     egress: given(restrictsEgress, [...egress(networkPolicy.egress), { to: replicas, ports: [tcp(delivery.port)] }]),
@@ -58,13 +58,13 @@ function labelledAnywhere({ key, value }: { key: string; value: string }): Peer 
   return { namespaceSelector: {}, podSelector: { matchLabels: { [key]: value } } }
 }
 
-/** Opens a port to those that the values name, else to the usual ones; to everybody where nobody is usual. */
+/** Opens a port to the peers that the values name, else to the usual ones, or to everybody where there are no usual ones. */
 function rule(port: Value<number>, named: Value<readonly unknown[]>, usual?: readonly Peer[]): Rule {
   const ports = [tcp(port)]
   return choose<Rule>(isSet(named), { from: asGiven(named), ports }, usual === undefined ? { ports } : { from: usual, ports })
 }
 
-/** Where the API server and git hosts are cannot be said by a selector, only their ports can. */
+/** No selector matches the API server and git hosts, so only their ports are restricted. */
 function egress({ ports, dnsPort }: Live<Values>['networkPolicy']['egress']): Written<k8s.NetworkPolicyEgressRule>[] {
   return [{ ports: [{ port: dnsPort, protocol: 'UDP' }, tcp(dnsPort)] }, { ports: each('port', ports, tcp) }]
 }

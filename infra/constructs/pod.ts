@@ -19,7 +19,7 @@ export function podSpec(names: Names, values: Live<Values>, version: Value<strin
     serviceAccountName: names.serviceAccount,
     terminationGracePeriodSeconds: values.terminationGracePeriodSeconds,
     hostNetwork: given(hostNetwork, true),
-    // A pod in the host's network that is told nothing resolves names as the host does, and finds no Service.
+    // Without a policy, a pod in the host's network resolves names as the host does and finds no Service.
     dnsPolicy: given(or(hostNetwork, isSet(dnsPolicy)), either<string>(isSet(dnsPolicy), dnsPolicy, 'ClusterFirstWithHostNet')),
     securityContext: podSecurity(values),
     containers: [container(names, values, version)],
@@ -33,14 +33,14 @@ export function podSpec(names: Names, values: Live<Values>, version: Value<strin
   }
 }
 
-/** What a namespace of the restricted standard admits; what the values give takes its place as a whole. */
+/** A security context that namespaces with the restricted standard admit. One that the values give replaces it as a whole. */
 function podSecurity(values: Live<Values>): Written<k8s.PodSecurityContext> {
   const usual: Written<k8s.PodSecurityContext> = {
     runAsNonRoot: true,
     runAsUser: 65532,
     runAsGroup: 65532,
     fsGroup: 65532,
-    // Else the mirrors of a claim would be made writable for the group again at each start, file by file.
+    // Otherwise the kubelet would change the group of every file of the mirrors at each start.
     fsGroupChangePolicy: 'OnRootMismatch',
     seccompProfile: { type: 'RuntimeDefault' },
     sysctls: given(hasPrivilegedPort(values), [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }]),
@@ -54,7 +54,7 @@ const containerSecurity: Written<k8s.SecurityContext> = {
   capabilities: { drop: ['ALL'] },
 }
 
-/** Whether a port is one that, where the container runtime does not allow it anyway, only root may listen at. */
+/** Whether a port is below 1024. Some container runtimes let only root listen there. */
 function hasPrivilegedPort({ webhook, webhookReceiver: receiver, metrics, delivery }: Live<Values>): Value<boolean> {
   return or(...[webhook.port, receiver.port, metrics.service.port, delivery.port].map((port) => greater(1024, port)))
 }
@@ -70,7 +70,7 @@ function container(names: Names, values: Live<Values>, version: Value<string>): 
     imagePullPolicy: image.pullPolicy,
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
-      // Where the other replicas find this one while it leads.
+      // The other replicas reach the leader at this address.
       { name: 'POD_IP', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.podIP' } } },
       { name: 'NODE_OPTIONS', value: nodeOptions },
       { name: controllerSettingsVariable, value: json('settings', settingsOf(names, values, version)) },

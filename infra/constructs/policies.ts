@@ -15,7 +15,7 @@ import type { Installation } from './installation.ts'
 import { clusterWide } from './metadata.ts'
 import { namespacesNamed, type Selector, selectorOf } from './selectors.ts'
 
-/** The namespaces that an installation works in; empty: all. Two installations of one cluster bind each other's namespaces to nothing. */
+/** The namespaces that an installation works in; empty: all. Two installations of a cluster do not restrict each other's namespaces. */
 type Scope = Value<readonly string[]>
 type Spec = NonNullable<ManifestOf<typeof ValidatingAdmissionPolicy>['spec']>
 type BindingSpec = NonNullable<ManifestOf<typeof ValidatingAdmissionPolicyBinding>['spec']>
@@ -50,7 +50,7 @@ export class Policies extends Construct {
 const claim = (name: string): string => `authentication.kubernetes.io/${name}`
 const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
 
-/** Binds a SyncReport to the pod whose token writes it (kubernetes.md section 1); people, the controller and the collector are let through. */
+/** Only a pod's own token may write its SyncReport. People, the controller and the garbage collector are not restricted. */
 function reportPolicy({ namespace, serviceAccount }: Names): Spec {
   const user = 'request.userInfo.username'
   return {

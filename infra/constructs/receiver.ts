@@ -16,9 +16,9 @@ import { serviceOf } from './service.ts'
 import type { Written } from './written.ts'
 
 export class Receiver extends Construct {
-  /** Keys that the values hold themselves. */
+  /** Holds the keys that stand in the values themselves. */
   readonly secret: ApiObject | undefined
-  /** In plain HTTP: TLS is the Ingress's, or that of the load balancer. */
+  /** Serves plain HTTP; the Ingress or the load balancer in front of it does TLS. */
   readonly service: ApiObject | undefined
   readonly ingress: ApiObject | undefined
 
@@ -48,7 +48,7 @@ function inlineSecret(names: Names, { webhookReceiver: { hmac, token } }: Live<V
   return {
     metadata: namespaced(names, inlineSecretName(names)),
     type: 'Opaque',
-    // Not `stringData`: what is gone from that stays in the cluster.
+    // Not `stringData`, because a key that is removed from it stays in the cluster.
     data: { hmac: given(isInline(hmac), base64(hmac.secret)), token: given(isInline(token), base64(token.secret)) },
   }
 }

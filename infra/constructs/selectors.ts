@@ -9,7 +9,7 @@ import type { Written } from './written.ts'
 
 export type Selector = Written<k8s.LabelSelector>
 
-/** A selector of labels without the parts that say nothing. */
+/** A label selector without empty parts. */
 export function selectorOf({ matchLabels, matchExpressions }: Live<Values>['controller']['watchLabelSelector']): Selector {
   return { matchLabels: unlessEmpty(matchLabels), matchExpressions: unlessEmpty(matchExpressions) }
 }

@@ -1,5 +1,5 @@
 /**
- * What the controller's process is told of its installation: the settings in its environment. Pure.
+ * The settings of the controller's process, which it reads from its environment. Pure.
  */
 import type { ControllerSettingsInput } from '../../runtime/settings.ts'
 import { ports } from '../../runtime/gatewaysync/names.ts'
@@ -66,14 +66,14 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
 
 type Resources = Made<Record<string, Record<string, string>>>
 
-/** As the values say; what they leave out altogether has no empty member in the pod either. */
+/** The resources that the values give, without empty members, or the usual ones where the values give none at all. */
 function agentResources({ agent: { resources } }: Live<Values>): Resources {
   const { requests, limits } = resources
   const told = { requests: unlessEmpty(requests), limits: unlessEmpty(limits) } as Resources
   return choose<Resources>(or(isSet(requests), isSet(limits)), told, usualAgentResources)
 }
 
-/** No CPU limit: a first sync would take seven times as long under 200m (git.md section 5). */
+/** There is no CPU limit: measured under a limit of 200m, a first sync takes seven times as long. */
 const usualAgentResources = {
   requests: { cpu: '10m', memory: '64Mi' },
   limits: { memory: '256Mi' },

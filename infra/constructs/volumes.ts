@@ -19,7 +19,7 @@ export const certificateFolder = '/etc/cluster-sync/certificate'
 export const receiverFolder = '/etc/cluster-sync/receiver'
 const temporaryFolder = '/tmp'
 
-/** Names and folders that no further volume of the values may take. */
+/** Names and folders that `extraVolumes` and `extraVolumeMounts` may not use. */
 export const ownVolumes: readonly string[] = ['source', 'certificate', 'receiver-hmac', 'receiver-token', 'tmp']
 export const ownFolders: readonly string[] = [sourceFolder, certificateFolder, receiverFolder, temporaryFolder]
 
@@ -43,7 +43,7 @@ export function volumes(names: Names, values: Live<Values>): Volume[] {
   const { storage, persistence } = values.source
   const { sizeLimit, existingClaim } = storage
   return [
-    // A claim for each replica is made from the template of the StatefulSet.
+    // With persistence, the StatefulSet makes a claim of this name for each replica.
     ...when<Volume>(not(persistence.enabled), [
       {
         name: 'source',
@@ -67,7 +67,7 @@ export function volumeMounts(names: Names, values: Live<Values>): Mount[] {
     ...keyFiles(names, values).flatMap(({ name, mounted }) =>
       when<Mount>(mounted, [{ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true }]),
     ),
-    // What one call of git needs: host keys, a socket. In memory, because the root file system cannot be written.
+    // Holds what one call of git needs, such as host keys and a socket. In memory, because the root file system is read-only.
     { name: 'tmp', mountPath: temporaryFolder },
     ...each('extraMount', values.extraVolumeMounts, (mount): Mount => asGiven(mount)),
   ]

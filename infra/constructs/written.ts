@@ -7,8 +7,8 @@ import type { k8s } from 'cdk8s-plus-28'
 import type { Value } from '../helm/expression.ts'
 
 /**
- * Members that are spelled otherwise in the API than in the types; without a spelling: those that two kinds spell in two ways, which
- * nobody may write here.
+ * Members that the API spells otherwise than the types. Those without a spelling have two in the API, one for each of two kinds, and cannot
+ * be written here.
  */
 export const spellings = {
   accessKeyId: 'accessKeyID',
@@ -67,7 +67,7 @@ export const spellings = {
 
 type Spelled<Key> = Key extends keyof typeof spellings ? NonNullable<(typeof spellings)[Key]> : Key
 
-/** A T of the types as a manifest has it. */
+/** The type of what stands in a manifest where cdk8s-plus-28 has a T. */
 export type Written<T> = 0 extends 1 & T
   ? unknown
   : T extends string
@@ -80,14 +80,14 @@ export type Written<T> = 0 extends 1 & T
           ? Value<string>
           : T extends readonly (infer Element)[]
             ? Value<readonly Written<Element>[]>
-            : // A quantity, a port by number or name: classes of one value.
+            : // Classes with a single value, such as a quantity, or a port by its number or name.
               [keyof T] extends ['value']
               ? Value<string | number>
               : string extends keyof T
                 ? Value<Readonly<Record<string, Written<T[keyof T]> | undefined>>>
                 : { readonly [Key in keyof T as Spelled<Key>]: Written<NonNullable<T[Key]>> | Absent<T, Key> }
 
-/** What a member that may be missing may be set to, which leaves it out. */
+/** An optional member may be set to undefined, which leaves it out. */
 type Absent<T, Key extends keyof T> = object extends Pick<T, Key> ? undefined : never
 
 /** What every object of an installation says of itself. */

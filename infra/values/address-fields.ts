@@ -1,5 +1,5 @@
 /**
- * The kinds of leaves that say where something is: images, networks, git hosts. Pure.
+ * Schemas of single values that are addresses: images, networks, git hosts, proxies. Pure.
  */
 import * as v from 'valibot'
 

@@ -26,12 +26,12 @@ export function checkRelease(release: Release): void {
   throwIfAny(impossibleRelease(release))
 }
 
-/** Of known values all messages are known. */
+/** Where all values are known, no message is an expression. */
 function throwIfAny(errors: readonly Value<string>[]): void {
   if (errors.length > 0) throw new Error((errors as readonly string[]).join('\n'))
 }
 
-/** What a schema holds, as far as it is walked here; every member may be absent. */
+/** The parts of a valibot schema that are read here; every member may be absent. */
 type Walked = { type?: string; wrapped?: Walked; entries?: Record<string, Walked>; item?: Walked }
 
 /** A list has no keys, so that the schema's own check of objects would let an empty one pass as an object with every default. */
@@ -66,10 +66,10 @@ function help(parent: readonly string[], key: string): string {
   return meant.length === 0 || meant.length > mostSuggestions ? `there are: ${known.join(', ')}` : `did you mean ${meant.join(' or ')}?`
 }
 
-/** More places than this tell a reader less than the keys of the section do. */
+/** If the key exists in more places than this, listing the keys of the section helps the reader more. */
 const mostSuggestions = 3
 
-/** Where else a key of this name is. */
+/** The paths at which the schema has a key of this name. */
 function pathsTo(key: string, schema: unknown, path: readonly string[]): string[] {
   return Object.entries(unwrapped(schema).entries ?? {}).flatMap(([name, inner]) => {
     const here = [...path, name]

@@ -1,5 +1,5 @@
 /**
- * What single values cannot say: which do not go together. Pure.
+ * Which values do not go together, although each of them is valid by itself. Pure.
  */
 import { ports } from '../../runtime/gatewaysync/names.ts'
 import { controllerSettingsVariable } from '../../runtime/settings.ts'
@@ -53,7 +53,7 @@ export function impossible(values: Live<Values>): Messages {
   ]
 }
 
-/** What of a release cannot be a part of names and labels. */
+/** Why a release's name or namespace cannot be a part of names and labels. */
 export function impossibleRelease({ name, namespace }: LiveRelease): Messages {
   return [
     ...say(not(isServiceLabel(name)), [
@@ -113,7 +113,7 @@ function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget:
   ])
 }
 
-/** Lists that the API server or the controller keeps by names. */
+/** Lists whose elements the API server or the controller tells apart by name, so that each name may occur once. */
 function sameNames({ watchNamespaces, imagePullSecrets, extraEnv, rbac }: Live<Values>): Messages {
   const twice = (names: Value<readonly string[]>, where: (index: Value<string>) => Value<string>): Messages =>
     each('name', names, (name, index) =>
@@ -127,7 +127,7 @@ function sameNames({ watchNamespaces, imagePullSecrets, extraEnv, rbac }: Live<V
   ]
 }
 
-/** What the container has in its environment anyway. */
+/** Variables that the manifests set in the container themselves. */
 const ownVariables: readonly string[] = ['POD_NAME', 'POD_IP', 'NODE_OPTIONS', controllerSettingsVariable]
 
 function impossibleEnvironment({ extraEnv }: Live<Values>): Messages {

@@ -1,5 +1,5 @@
 /**
- * The kinds of leaves that installation values have, each with the grammar that the API server holds it to. Pure.
+ * Schemas of single values, each with the grammar that the API server enforces. Pure.
  */
 import * as v from 'valibot'
 import { quantityPattern } from '../../runtime/gatewaysync/quantity.ts'
@@ -138,7 +138,7 @@ const anyQuantity = (description: string) =>
     v.regex(quantityPattern, 'must be a quantity such as 100m or 128Mi'),
   )
 export const quantity = (description: string, initial: string) => v.optional(anyQuantity(description), initial)
-/** What a container may ask for; a name of anything else would have every pod with an agent refused. */
+/** Names of resources that a container may request. The API server would refuse every pod with an agent that requests any other. */
 const resourceName = v.pipe(
   v.string(),
   v.regex(
@@ -163,7 +163,7 @@ export const requiredDuration = (description: string, initial: string) =>
     initial,
   )
 
-/** Of a pod; what else it holds is the API server's business. */
+/** Volumes of a pod. Only their names are checked here; the API server checks everything else. */
 export const podVolumes = (description: string) =>
   v.optional(v.pipe(v.array(v.looseObject({ name: namespace })), v.description(description)), [])
 export const podVolumeMounts = (description: string) =>
@@ -182,7 +182,7 @@ export const podVolumeMounts = (description: string) =>
     [],
   )
 
-/** Names that a shell could hold too; the API server takes more, which nobody needs. */
+/** Names that are also valid in a shell. The API server accepts more, which nobody needs. */
 const variableName = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable: letters, digits and "_", not beginning with a digit'),

@@ -1,5 +1,5 @@
 /**
- * What an installation can be told of its figures and of who collects them: a part of the values. Pure.
+ * The values of metrics, and of the monitors, alerts and dashboards that use them. Pure.
  */
 import * as v from 'valibot'
 import {

@@ -1,5 +1,5 @@
 /**
- * Which key someone may have meant. Pure.
+ * Which known key a user may have meant by an unknown one. Pure.
  */
 
 /** The known key that takes the fewest edits to reach, if they are few; else the one that begins alike for at least half of the key. */

@@ -1,5 +1,5 @@
 /**
- * What of the controller's pod does not go together. Pure.
+ * Which values of the controller's pod do not go together. Pure.
  */
 import { and, asText, earlier, equals, greater, includes, isSet, not, or, plucked, text } from '../helm/combinators.ts'
 import type { Live, Value } from '../helm/expression.ts'
@@ -23,7 +23,7 @@ function missingAccount({ serviceAccount: { create, name } }: Live<Values>): Mes
   ])
 }
 
-/** Kubernetes gives no pod of the host's network the sysctl by which others listen at these ports. */
+/** Kubernetes does not allow the sysctl that opens these ports to a pod in the host's network. */
 function portsOfHost({ hostNetwork, webhook, webhookReceiver: receiver, metrics, delivery }: Live<Values>): Messages {
   const used: [key: string, isOpen: Value<boolean>, port: Value<number>][] = [
     ['webhook.port', webhook.enabled, webhook.port],

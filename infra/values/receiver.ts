@@ -1,5 +1,5 @@
 /**
- * What an installation can be told of its push receiver: a part of the values. Pure.
+ * The values of the push receiver. Pure.
  */
 import * as v from 'valibot'
 import { networks } from './address-fields.ts'

@@ -1,5 +1,5 @@
 /**
- * What is set and does nothing, or less than one might think. Pure.
+ * Which values are set and have no effect, or less effect than their reader may expect. Pure.
  */
 import * as v from 'valibot'
 import { and, equals, greater, hasKey, includes, isSet, not, or, plucked, same, text, asText, sameNumber } from '../helm/combinators.ts'
@@ -8,7 +8,7 @@ import { each, field, type Messages, say } from '../helm/nodes.ts'
 import { ownLabelKeys, selectorKeys } from '../names.ts'
 import { type Values, valuesSchema } from '../values.ts'
 
-/** Each begins with the key that it is about. With Helm's values the list is what the notes of a release say. */
+/** The warnings, each beginning with the key that it is about. Rendered by Helm, they stand in the notes of a release. */
 export function withoutEffect(values: Live<Values>): Messages {
   return [
     ...changedBelow(values, defaults, [], []),
@@ -26,10 +26,10 @@ type Switch = { key: string; isOn: Value<boolean> }
 
 const defaults: Values = v.parse(valuesSchema, {})
 
-/** What works although its section is switched off: delivery serves with the same Secret. */
+/** Keys that have an effect although their section is switched off: delivery serves with the certificate of this Secret too. */
 const independent: readonly string[] = ['webhook.existingSecret']
 
-/** Values inside of a section that is off, outer sections before inner ones, each value once. */
+/** Warns of changed values in sections that are switched off. A value in several such sections is told once, for the outermost. */
 function changedBelow(section: Section, usual: Section, path: readonly string[], outer: readonly Switch[]): Messages {
   const own = 'enabled' in usual ? [{ key: [...path, 'enabled'].join('.'), isOn: section['enabled'] as Value<boolean> }] : []
   return Object.entries(usual).flatMap(([name, before]) => {
@@ -46,12 +46,12 @@ function changedBelow(section: Section, usual: Section, path: readonly string[],
   })
 }
 
-/** An object with keys of its own; one without is a value. */
+/** Whether an object has fixed keys, so that it is a section. One without keys, such as the default of labels, is a value. */
 function isSection(value: unknown): value is Section {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExpression(value) && Object.keys(value).length > 0
 }
 
-/** Agents come with injection only. */
+/** Without injection no pod gets an agent. */
 function idleAgents({ webhook, ...values }: Live<Values>): Messages {
   const injection: Switch = { key: 'webhook.enabled', isOn: webhook.enabled }
   return (['agentImage', 'agent'] as const).flatMap((name) => changedBelow(values[name], defaults[name], [name], [injection]))

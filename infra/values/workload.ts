@@ -1,5 +1,5 @@
 /**
- * What an installation can be told of how its pods run: where, as whom, with what beside them. A part of the values. Pure.
+ * The values that say how the controller's pods run: on which nodes, as which user, with which volumes and probes. Pure.
  */
 import * as v from 'valibot'
 import { defaultShutdownDelaySeconds, stopWithinSeconds } from '../../runtime/settings.ts'
@@ -29,7 +29,7 @@ const ofPodsAlone = [
 ] as const
 const ofContainersAlone = ['allowPrivilegeEscalation', 'readOnlyRootFilesystem', 'capabilities', 'privileged', 'procMount'] as const
 
-/** Of a container: one that the values give takes the place of ours as a whole. */
+/** The security context of a container. One that is given replaces ours as a whole. */
 export const containerSecurity = (description: string) => objectWith([...ofContainers, ...ofContainersAlone], description)
 
 /** Seconds that a controller may take from SIGTERM to its end. */
@@ -38,7 +38,7 @@ export const leastGraceSeconds = defaultShutdownDelaySeconds + stopWithinSeconds
 const picked = <const Choices extends readonly string[]>(choices: Choices, description: string) =>
   v.pipe(v.picklist(choices), v.description(description))
 
-/** Of every Service: which kind it is, and what load balancers and monitoring systems are told by annotations. */
+/** The values of each Service: its type, and annotations, which load balancers and monitoring systems read. */
 export const serviceValues = (what: string) => ({
   type: v.optional(picked(['ClusterIP', 'NodePort', 'LoadBalancer'], `Type of the ${what} Service.`), 'ClusterIP'),
   annotations: annotations(`Annotations of the ${what} Service.`),
