@@ -3,9 +3,11 @@
  */
 import { foldName } from '../../gatewaysync/values.ts'
 import { type Found, inRoot, type TreeFacts, typeOf } from './input.ts'
+import { lacksName } from './about-places.ts'
+import { likelyPlace, unaryTypes } from '../model/known-types.ts'
 import { isUserMode } from '../model/inheritance.ts'
 import { createKeyTable } from './key-table.ts'
-import { nameOf, type Stray } from '../model/tree.ts'
+import { manifestName, nameOf, type Stray, unaryManifestName } from '../model/tree.ts'
 import {
   firstBootSingletons,
   hiddenInExternal,
@@ -21,6 +23,8 @@ export function* singletonOnlyInMode(facts: TreeFacts): Generator<Found> {
     if (!isUserMode(name)) continue
     for (const resource of resources) {
       if (resource.kind !== 'singleton' || localSingletons.has(typeOf(resource)) || based.has(foldName(resource.key))) continue
+      // The folder of its module or of its name was forgotten, which another rule says.
+      if (lacksName(resource) || likelyPlace(resource.module, resource.type) !== undefined) continue
       yield {
         path: inRoot(facts, resource.folder),
         collection: name,
@@ -145,7 +149,8 @@ export function* caseCollision(facts: TreeFacts): Generator<Found> {
 export function* missingResourceJson(facts: TreeFacts): Generator<Found> {
   for (const [name, { folder, files }] of straysOf(facts, 'data')) {
     const example = nameOf(files[0]?.path ?? '')
-    yield { path: inRoot(facts, folder), collection: name, message: `has ${example} and no resource.json: no resource to the gateway` }
+    const wanted = unaryTypes.has(folder.split('/').slice(1, 3).join('/')) ? unaryManifestName : manifestName
+    yield { path: inRoot(facts, folder), collection: name, message: `has ${example} and no ${wanted}: no resource to the gateway` }
   }
 }
 

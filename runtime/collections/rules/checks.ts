@@ -41,6 +41,7 @@ import {
   singletonWithName,
 } from './about-placement.ts'
 import { damagedFile, damagedMode, damageRules } from './about-json.ts'
+import { misplacedType, missingNameFolder, nameTooDeep } from './about-places.ts'
 import type { ResourceCheck, TreeCheck } from './input.ts'
 import type { RuleId } from './rules.ts'
 
@@ -60,6 +61,9 @@ export const treeChecks: readonly (readonly [RuleId, TreeCheck])[] = [
   ['reserved-collection', reservedCollection],
   ['singleton-only-in-mode', singletonOnlyInMode],
   ['singleton-with-name', singletonWithName],
+  ['misplaced-type', misplacedType],
+  ['missing-name-folder', missingNameFolder],
+  ['name-too-deep', nameTooDeep],
   ['shared-resource-in-mode', sharedTypeInMode],
   ['first-boot-conflict', firstBootConflict],
   ['hidden-in-external', hiddenByCore],

@@ -96,6 +96,24 @@ export const rules = {
     why: 'The gateway looks for the manifest directly in the folder of the type.',
     fix: 'Move the files one folder up.',
   },
+  'misplaced-type': {
+    severity: 'warning',
+    title: 'The folder of a module or a type is likely misspelt, forgotten, or the wrong one.',
+    why: 'Resources stand in `<collection>/<module>/<type>/<name>`. A gateway does not look for them anywhere else.',
+    fix: 'Move the resources to the place that is named. Where a module of your own has that type, set the rule to off for its folder.',
+  },
+  'missing-name-folder': {
+    severity: 'warning',
+    title: 'A `resource.json` stands directly in the folder of a type whose resources have names.',
+    why: 'The gateway reads it as the only resource of that type, which this type does not have.',
+    fix: 'Move the files into a folder with the name of the resource: `ignition/database-connection/historian/resource.json`.',
+  },
+  'name-too-deep': {
+    severity: 'warning',
+    title: 'A resource stands in a folder below the one with its name.',
+    why: 'Names nest only in `images`, `tag-definition`, `tag-type-definition` and `tag-group`.',
+    fix: 'Move the files into the folder directly below the type.',
+  },
   'environment-resource-in-core': {
     severity: 'warning',
     title: 'A resource that differs between environments stands in `core`.',
@@ -196,7 +214,7 @@ export const rules = {
     severity: 'warning',
     title: 'A folder in the place of a resource has files but no `resource.json`.',
     why: 'The gateway does not see the resource.',
-    fix: 'Add a resource.json (copy that of another resource of the same type and run cluster-sync sign) or remove the folder.',
+    fix: 'Add a resource.json, or a unary-resource.json where the message names it (copy that of another resource of the same type and run cluster-sync sign) or remove the folder.',
   },
   'stale-signature': {
     severity: 'warning',

@@ -73,6 +73,33 @@ void t.test('each finding says what to do', async (t) => {
   }
 })
 
+void t.test('the missing manifest is called by its name', async (t) => {
+  const messageOf = async (folder: string): Promise<string | undefined> => {
+    const files = { ...validTree(), [`${root}/${folder}/udts.json`]: '{}' }
+    const { findings } = await checkCollections(listingOf(files), { root }, signal)
+    return findings[0]?.message
+  }
+  t.equal(await messageOf('core/ignition/tag-type-definition/line'), 'has udts.json and no unary-resource.json: no resource to the gateway')
+  t.equal(await messageOf('core/ignition/schedule/day'), 'has udts.json and no resource.json: no resource to the gateway')
+})
+
+void t.test('a misplaced resource is told where it was likely meant to stand', async (t) => {
+  const rows = [
+    ['dev/database-connection/erp', 'no gateway knows database-connection/erp: did you mean ignition/database-connection/erp?'],
+    ['dev/opcua/device/press', 'no gateway knows opcua/device: did you mean com.inductiveautomation.opcua/device?'],
+    ['dev/ignition/tag-providers/line2', 'no gateway knows ignition/tag-providers: did you mean ignition/tag-provider?'],
+    [
+      'dev/com.inductiveautomation.opcua/tag-provider/a',
+      'no gateway knows com.inductiveautomation.opcua/tag-provider: did you mean ignition/tag-provider?',
+    ],
+  ] as const
+  for (const [folder, message] of rows) {
+    const { findings } = await checkCollections(listingOf(withResource(resource(folder, config({ a: 1 })))), { root }, signal)
+    t.match(findings, [{ rule: 'misplaced-type', message }], folder)
+    t.equal(findings.length, 1, folder)
+  }
+})
+
 void t.test('a credential never stands in a finding', async (t) => {
   const secret = 'hunter2-hunter2'
   const files = withResource(

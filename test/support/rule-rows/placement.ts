@@ -43,6 +43,67 @@ export const placement = {
       findings: ['warning singleton-with-name core/ignition/cobranding/mine'],
     },
   ],
+  'misplaced-type': [
+    {
+      fault: 'a misspelt type',
+      files: withResource(resource('core/ignition/databse-connection/erp', config({ a: 1 }))),
+      findings: ['warning misplaced-type core/ignition/databse-connection'],
+    },
+    {
+      fault: 'a misspelt module in a mode',
+      files: withResource(resource('dev/com.inductiveautomation.opcau/device/press', config({ a: 1 }))),
+      findings: ['warning misplaced-type dev/com.inductiveautomation.opcau/device'],
+    },
+    {
+      fault: 'a type in another module',
+      files: withResource(resource('core/ignition/device/press', config({ a: 1 }))),
+      findings: ['warning misplaced-type core/ignition/device'],
+    },
+    {
+      fault: 'the folder of the module was forgotten',
+      files: withResource(resource('dev/database-connection/erp', config({ a: 1 }))),
+      findings: ['warning misplaced-type dev/database-connection/erp'],
+    },
+    {
+      fault: 'modules and types of other vendors, and types that are new',
+      files: withResource(
+        resource('core/com.example.database/connection/a', config({ a: 1 })),
+        resource('core/com.inductiveautomation.sms/settings/a', config({ a: 1 })),
+        resource('core/com.example.mes/device/a', config({ a: 1 })),
+        resource('core/com.cirruslink.mqtt.injector.gateway/server/a', config({ a: 1 })),
+        resource('core/ignition/event-stream/a', config({ a: 1 })),
+        resource('core/Ignition/Schedule/night', config({ a: 1 })),
+      ),
+      findings: [],
+    },
+  ],
+  'missing-name-folder': [
+    {
+      fault: 'a database connection without a name in a mode',
+      files: withResource(resource('dev/ignition/database-translator', config({ a: 1 }))),
+      findings: ['warning missing-name-folder dev/ignition/database-translator'],
+    },
+    {
+      fault: 'a schedule without a name in core',
+      files: withResource(resource('core/ignition/schedule', config({ a: 1 }))),
+      findings: ['warning missing-name-folder core/ignition/schedule'],
+    },
+  ],
+  'name-too-deep': [
+    {
+      fault: 'a schedule in a folder of schedules',
+      files: withResource(resource('core/ignition/schedule/shifts/night', config({ a: 1 }))),
+      findings: ['warning name-too-deep core/ignition/schedule/shifts/night'],
+    },
+    {
+      fault: 'tag groups and unknown types nest',
+      files: withResource(
+        resource('core/ignition/tag-group/line/fast', config({ a: 1 })),
+        resource('core/com.example.module/recipe/a/b', config({ a: 1 })),
+      ),
+      findings: [],
+    },
+  ],
   'environment-resource-in-core': [
     {
       fault: 'an alarm journal in core that one of two modes overrides',

@@ -1,0 +1,151 @@
+/**
+ * Which types of resources are known beside the singletons, and what a name that is none of them was likely meant to be. The list is open:
+ * modules of other vendors bring types of their own, so only what is close to a known name, or stands in an unlikely place, is told. Pure.
+ */
+import { foldName } from '../../gatewaysync/values.ts'
+import { singletonTypes } from './resource-types.ts'
+
+const vendor = 'com.inductiveautomation'
+const cirrus = 'com.cirruslink.mqtt'
+
+/** Types whose resources each have a folder with a name, by module. Seen in trees of gateways. */
+const namedByModule: Readonly<Record<string, readonly string[]>> = {
+  ignition: [
+    'alarm-journal',
+    'api-token',
+    'audit-profile',
+    'database-connection',
+    'database-driver',
+    'database-translator',
+    'email-profile',
+    'gateway-network-outgoing',
+    'identity-provider',
+    'images',
+    'keyboard_layout',
+    'opc-connection',
+    'roster-config',
+    'schedule',
+    'secret-provider',
+    'security-zone',
+    'service-connector',
+    'store-and-forward-engine',
+    'tag-definition',
+    'tag-group',
+    'tag-provider',
+    'tag-type-definition',
+    'user-source',
+  ],
+  [`${vendor}.alarm-notification`]: ['alarm-notification-profile'],
+  [`${vendor}.eam`]: ['agent-group', 'module-certificates', 'module-eulas'],
+  [`${vendor}.historian`]: ['historian-provider'],
+  [`${vendor}.opcua`]: ['device'],
+  [`${vendor}.perspective`]: ['icons', 'themes'],
+  [`${vendor}.sip-notification`]: ['script-settings'],
+  [`${cirrus}.distributor.gateway`]: ['user'],
+  [`${cirrus}.engine.gateway`]: [
+    'custom-namespace',
+    'custom-namespace-convert',
+    'default-namespace',
+    'default-namespace-convert',
+    'namespace-server-set',
+    'server',
+    'server-set',
+  ],
+  [`${cirrus}.recorder.gateway`]: ['table'],
+  [`${cirrus}.transmission.gateway`]: ['history-store', 'server', 'server-set', 'transmitter', 'uns-transmitter'],
+}
+
+/** Types that exist, but of which no tree was seen: how their resources lie on disk is not known. */
+const otherTypes: readonly string[] = [
+  'ignition/gateway-network-incoming',
+  'ignition/holiday',
+  'ignition/metrics-dashboard',
+  'ignition/oauth2-client',
+  `${vendor}.eam/agent-management`,
+  `${vendor}.eam/eam-tasks`,
+  `${vendor}.eam/license-management`,
+  `${vendor}.eam/remote-upgrade`,
+  `${vendor}.mcp/server-config`,
+  `${vendor}.opcua.drivers.bacnet/BacnetIpLocalDeviceConfig`,
+  `${vendor}.perspective/fonts`,
+]
+
+/** `<module>/<type>` of every known type whose resources have names. */
+export const namedTypes: ReadonlySet<string> = new Set(
+  Object.entries(namedByModule).flatMap(([module, types]) => types.map((type) => `${module}/${type}`)),
+)
+
+/** Types with names below names. */
+export const nestedTypes: ReadonlySet<string> = new Set(
+  ['images', 'tag-definition', 'tag-group', 'tag-type-definition'].map((type) => `ignition/${type}`),
+)
+
+/** The unary types: their folders hold a `unary-resource.json`. */
+export const unaryTypes: ReadonlySet<string> = new Set(['ignition/tag-definition', 'ignition/tag-type-definition'])
+
+const known = new Map([...singletonTypes, ...namedTypes, ...otherTypes].map((type) => [foldName(type), type]))
+const modules = new Map([...known.values()].map((type) => [foldName(moduleIn(type)), moduleIn(type)]))
+/** Types of the platform, by their own name. */
+const platformTypes = new Map([...known.values()].filter((type) => moduleIn(type) === 'ignition').map((type) => [typeIn(type), type]))
+
+/** What `<module>/<type>` was likely meant to be, as a place below a collection; undefined for what is known, and for what may well exist. */
+export function likelyPlace(module: string, type: string): string | undefined {
+  const [foldedModule, foldedType] = [foldName(module), foldName(type)]
+  if (known.has(`${foldedModule}/${foldedType}`)) return undefined
+  const ownModule = modules.get(foldedModule)
+  if (ownModule === undefined) {
+    // A type of the platform in the place of a module: the folder of the module was forgotten.
+    const forgotten = platformTypes.get(foldedModule)
+    if (forgotten !== undefined) return `${forgotten}/${type}`
+    const meant = [...modules].find(([name]) => isNearModule(foldedModule, name))?.[1]
+    return meant === undefined ? undefined : `${meant}/${type}`
+  }
+  const own = [...known].filter(([name]) => name.startsWith(`${foldedModule}/`))
+  const near = own.find(([name]) => isNear(foldedType, typeIn(name), maxTypoShare))
+  if (near !== undefined) return near[1]
+  const elsewhere = [...known.values()].filter((name) => foldName(typeIn(name)) === foldedType)
+  const isPlatform = ownModule === 'ignition' || elsewhere.some((name) => moduleIn(name) === 'ignition')
+  return elsewhere.length === 1 && isPlatform ? elsewhere[0] : undefined
+}
+
+/** One wrong letter in so many may be a slip; two at most. */
+const maxTypoShare = 5
+const maxModuleTypoShare = 4
+const maxTypos = 2
+
+function isNearModule(name: string, other: string): boolean {
+  if (other.endsWith(`.${name}`)) return true
+  const [segments, others] = [name.split('.'), other.split('.')]
+  return segments.length === others.length && segments.every((each, index) => isNear(each, others[index] ?? '', maxModuleTypoShare))
+}
+
+function isNear(name: string, other: string, share: number): boolean {
+  const most = Math.min(maxTypos, Math.floor(other.length / share))
+  return name === other || (Math.abs(name.length - other.length) <= most && distance(name, other) <= most)
+}
+
+/** The letters to add, remove, replace or swap with their neighbour (optimal string alignment). */
+function distance(name: string, other: string): number {
+  let before: number[] = []
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (let at = 0; at < name.length; at += 1) {
+    const next = [at + 1]
+    for (let index = 1; index <= other.length; index += 1) {
+      const replaced = (row[index - 1] ?? 0) + (name[at] === other[index - 1] ? 0 : 1)
+      const isSwapped = at > 0 && index > 1 && name[at] === other[index - 2] && name[at - 1] === other[index - 1]
+      const swapped = isSwapped ? (before[index - 2] ?? 0) + 1 : replaced
+      next.push(Math.min(replaced, swapped, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1))
+    }
+    before = row
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
+
+function moduleIn(type: string): string {
+  return type.slice(0, type.indexOf('/'))
+}
+
+function typeIn(type: string): string {
+  return type.slice(type.indexOf('/') + 1)
+}
