@@ -39,6 +39,7 @@ const sideways = new Map([
   ['sync -> gateway', 'the engine talks to the gateway around its renames'],
   ['sync -> collections/check', 'the engine judges what templates make of resources'],
   ['collections/gate -> collections/check', 'the gate checks what is delivered'],
+  ['delivery -> kube', 'a standby keeps in touch with the holder of the Lease'],
   ['certificates -> kube', 'a self-managed certificate is kept in a Secret'],
   ['gatewaysync -> collections', 'one vocabulary'],
   ['collections -> gatewaysync', 'one vocabulary'],

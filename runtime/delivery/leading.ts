@@ -5,6 +5,7 @@
 import { Hono } from 'hono'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { Clock } from '../clock.ts'
+import type { Contact } from '../kube/lease/options.ts'
 import { readText } from '../http/client.ts'
 import { readAddress } from './forward.ts'
 
@@ -12,10 +13,11 @@ import { readAddress } from './forward.ts'
 const leaderPath = '/v1/leader'
 
 const askEveryMs = 500
-/** A healthy replica answers within milliseconds. */
-const answerMs = 1_000
+/** A healthy replica answers within milliseconds; one on a node that is too busy may take its time. */
+const answerMs = 1_500
 /** A connection may break by itself, and who has just taken the Lease needs a moment to lead. */
 const triesMs = [0, 100, 250]
+const mostSilent = 2
 const maxNameBytes = 1_024
 
 /** `leads`: the name of this replica while it leads. */
@@ -36,15 +38,22 @@ export type ContactOptions = {
   clock: Clock
 }
 
-/** Asks the leader at an address, `host:port`, again and again; settles with the signal, or when it does not say any more that it leads. */
-export function createContact({ serverName, caBundle, clock }: ContactOptions) {
-  return async (leader: { identity: string; address: string }, signal: AbortSignal): Promise<void> => {
+/**
+ * Asks the leader at an address, `host:port`, again and again. Settles when it does not say any more that it leads: `gone` where its port is
+ * closed or somebody else answers, `silent` where nothing comes back; and with the signal.
+ */
+export function createContact({ serverName, caBundle, clock }: ContactOptions): Contact {
+  return async (leader, signal) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, minVersion: 'TLSv1.2' })
     try {
-      while (!signal.aborted) {
+      for (;;) {
         const broken = new AbortController()
-        const says = () => ask(agent, { ...leader, serverName, ca: caBundle(), broken: () => broken.abort() }, signal)
-        if (!(await isSaid(says, clock, signal))) return
+        const said = await ask(
+          clock,
+          () => askOnce(agent, { ...leader, serverName, ca: caBundle(), broken: () => broken.abort() }, signal),
+          signal,
+        )
+        if (signal.aborted || said !== 'leads') return said === 'silent' ? 'silent' : 'gone'
         await clock.wait(askEveryMs, AbortSignal.any([signal, broken.signal])).catch(() => undefined)
       }
     } finally {
@@ -53,30 +62,35 @@ export function createContact({ serverName, caBundle, clock }: ContactOptions) {
   }
 }
 
-async function isSaid(says: () => Promise<boolean>, clock: Clock, signal: AbortSignal): Promise<boolean> {
+type Said = 'leads' | 'gone' | 'silent'
+
+async function ask(clock: Clock, once: () => Promise<Said>, signal: AbortSignal): Promise<Said> {
+  let silent = 0
+  let said: Said = 'leads'
   for (const afterMs of triesMs) {
     await clock.wait(afterMs, signal).catch(() => undefined)
-    if (signal.aborted || (await says())) return true
+    said = await once()
+    if (said === 'silent') silent += 1
+    if (signal.aborted || said === 'leads' || silent === mostSilent) return said
   }
-  return false
+  return said
 }
 
 type Question = { identity: string; address: string; serverName: string; ca: string; broken(): void }
 
-/** Whether the process at the address says that it leads under that name. `broken` is called when the connection ends. Never throws. */
-function ask(agent: Agent, { identity, address, serverName, ca, broken }: Question, signal: AbortSignal): Promise<boolean> {
+/** What the process at the address says to being the leader of that name. `broken` is called when the connection ends. Never throws. */
+function askOnce(agent: Agent, { identity, address, serverName, ca, broken }: Question, signal: AbortSignal): Promise<Said> {
   return new Promise((resolve) => {
-    if (readAddress(address) === undefined) return resolve(false)
-    const until = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
+    if (readAddress(address) === undefined) return resolve('gone')
+    const late = AbortSignal.timeout(answerMs)
+    const failed = (): void => resolve(late.aborted ? 'silent' : 'gone')
     const url = `https://${address}${leaderPath}`
-    const request = httpsRequest(url, { agent, signal: until, servername: serverName, ca }, (response) => {
-      readText(response, maxNameBytes).then(
-        (text) => resolve(response.statusCode === 200 && text === identity),
-        () => resolve(false),
-      )
+    const options = { agent, signal: AbortSignal.any([signal, late]), servername: serverName, ca }
+    const request = httpsRequest(url, options, (response) => {
+      readText(response, maxNameBytes).then((text) => resolve(response.statusCode === 200 && text === identity ? 'leads' : 'gone'), failed)
     })
     request.once('socket', (socket) => socket.once('close', broken))
-    request.once('error', () => resolve(false))
+    request.once('error', failed)
     request.end()
   })
 }

@@ -99,7 +99,10 @@ async function start(t: Scope, minutes: number): Promise<Soak> {
     for (const { id, outcome } of requests) soak.outcomes.set(id, outcome)
   })
   await openPlants(t, cluster, seen, soak.plants)
-  await allReady(soak)
+  await allReady(soak).catch((error: unknown) => {
+    process.stdout.write(troublesOf(cluster))
+    throw error
+  })
   return soak
 }
 
@@ -233,14 +236,16 @@ async function judge(soak: Soak, counts: Counts): Promise<string[]> {
     ),
     ...summary('gateways are not exact', wrong),
   ]
-  if (result.length > 0)
-    process.stdout.write(
-      cluster.logs
-        .filter((line) => /"level":"(warn|error)"/.test(line))
-        .slice(-100)
-        .join(''),
-    )
+  if (result.length > 0) process.stdout.write(troublesOf(cluster))
   return result
+}
+
+/** The last words of controllers and agents about who leads and what went wrong. */
+function troublesOf({ logs }: Installation): string {
+  return logs
+    .filter((line) => /"level":"(warn|error)"|leading|the leader/.test(line))
+    .slice(-150)
+    .join('')
 }
 
 function summary(what: string, list: readonly string[]): string[] {

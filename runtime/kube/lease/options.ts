@@ -23,9 +23,14 @@ export type LeaseOptions = {
   address?: string | undefined
   /** Where the holder is found, each time that the Lease is seen; undefined: it is this process, or is not known. */
   onHolder?(address: string | undefined): void
-  /** Keeps in touch with the holder; settles when the process at its address does not say any more that it leads. */
-  contact?(holder: { identity: string; address: string }, signal: AbortSignal): Promise<void>
+  contact?: Contact
 }
+
+/**
+ * Keeps in touch with the holder; settles when the process at its address does not say any more that it leads, and with the signal. `gone`:
+ * there is no such process; `silent`: nothing comes back, which may as well be a slow node.
+ */
+export type Contact = (holder: { identity: string; address: string }, signal: AbortSignal) => Promise<'gone' | 'silent'>
 
 export type LeaseTimes = Required<Pick<LeaseOptions, 'durationMs' | 'renewWithinMs' | 'renewEveryMs' | 'answerWithinMs'>>
 

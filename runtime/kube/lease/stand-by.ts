@@ -16,6 +16,8 @@ const unseenMs = 6_000
 const lookAgainMs = 1_000
 /** How long a holder is left alone that has answered while it could not be reached: that costs calls. */
 const leaveAloneMs = { first: 1_000, most: 15_000 }
+/** A holder that may only be slow gets so many times what it has promised. */
+const patience = { gone: 1, silent: 3 }
 /** A holder that was in touch for so long is asked at once when it is lost. */
 const goodContactMs = 30_000
 const mostAttempts = 3
@@ -33,29 +35,37 @@ export async function standBy(deps: LeaseDeps, options: LeaseOptions, sight: Sig
     if (sight.isFree()) return { lease }
     const holder = holderOf(lease)
     const startedMs = clock.monotonicMs()
-    if (holder === undefined || !(await isLost(deps, options, sight, holder, signal))) continue
+    const lost = holder === undefined ? undefined : await loseTouch(deps, options, sight, holder, signal)
+    if (holder === undefined || lost === undefined) continue
     log.info({ name: holder.identity }, 'the leader does not answer, and is asked by the Lease whether it is there')
     const asked = await ask(deps, options, holder, signal)
     if (asked === undefined) continue
-    if (!(await isAnswered(deps, options, sight, { asked, withinMs: holder.answersWithinMs ?? 0 }, signal))) return { lease: asked }
+    if (!(await isAnswered(deps, options, sight, { asked, withinMs: (holder.answersWithinMs ?? 0) * patience[lost] }, signal)))
+      return { lease: asked }
     answered = clock.monotonicMs() - startedMs > goodContactMs ? 1 : answered + 1
     log.warn({ name: holder.identity, reason: 'DeliveryUnreachable' }, 'the leader is there, but cannot be reached from here')
     await untilOccasion(deps, sight, holder, signal, backoffMs(answered, leaveAloneMs.first, leaveAloneMs.most, clock.random()))
   }
 }
 
-/** Keeps in touch until something must be looked at; true when the holder is out of touch and has promised to answer questions. */
-async function isLost(deps: LeaseDeps, { contact }: LeaseOptions, sight: Sight, holder: Holder, signal: AbortSignal): Promise<boolean> {
+/** Keeps in touch until something must be looked at; tells how the holder is out of touch, where it has promised to answer questions. */
+async function loseTouch(
+  deps: LeaseDeps,
+  { contact }: LeaseOptions,
+  sight: Sight,
+  holder: Holder,
+  signal: AbortSignal,
+): Promise<'gone' | 'silent' | undefined> {
   const { identity, address, answersWithinMs } = holder
   const own = new AbortController()
   const ending = AbortSignal.any([signal, own.signal])
-  const occasion = untilOccasion(deps, sight, holder, ending).then(() => false)
+  const occasion = untilOccasion(deps, sight, holder, ending).then(() => undefined)
   const canBeAsked = contact !== undefined && address !== undefined && answersWithinMs !== undefined
-  const lost = canBeAsked ? contact({ identity, address }, ending).then(() => !ending.aborted) : occasion
+  const lost = canBeAsked ? contact({ identity, address }, ending) : occasion
   try {
-    const result = await Promise.race([occasion, lost])
+    const how = await Promise.race([occasion, lost])
     signal.throwIfAborted()
-    return result
+    return how
   } finally {
     own.abort(new Error('another question'))
     await Promise.all([occasion, lost])

@@ -124,7 +124,7 @@ void t.test('a leader that cannot be reached, but is there, answers by the Lease
   const namespace = await world.namespace('lease')
   const leader = contend(t, world, namespace, { identity: 'a' })
   await until(() => (leader.leads() ? true : undefined), 'a leads')
-  const cutOff = async (): Promise<void> => undefined
+  const cutOff = async () => 'gone' as const
   const standbys = ['b', 'c'].map((identity) => contend(t, world, namespace, { identity, contact: cutOff }))
   for (const standby of standbys) {
     await until(() => (standby.said('is there, but cannot be reached') >= 2 ? true : undefined), 'the leader has answered twice')
@@ -154,7 +154,11 @@ void t.test(
     await until(async () => ((await version()) === first ? undefined : true), 'a leads and writes')
 
     const frozen = Promise.withResolvers<void>()
-    const contact = (_holder: object, ended: AbortSignal) => unlessAborted(frozen.promise, ended).catch(() => undefined)
+    const contact = (_holder: object, ended: AbortSignal) =>
+      unlessAborted(frozen.promise, ended).then(
+        () => 'gone' as const,
+        () => 'gone' as const,
+      )
     const standbys = ['b', 'c'].map((identity) => contend(t, world, namespace, { identity, contact }))
     // A moment after one of its writes, and long before the next.
     child.kill('SIGSTOP')
@@ -178,7 +182,7 @@ void t.test('a holder that makes no promise to answer is waited for as long as i
   const spec = { holderIdentity: 'a', leaseDurationSeconds: 3 }
   const metadata = { namespace, name: 'leader', annotations: { 'clustersync.io/delivery-address': '10.0.0.1:9445' } }
   await world.kube.create(leaseType, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }, world.signal)
-  const standby = contend(t, world, namespace, { identity: 'b', contact: async () => undefined })
+  const standby = contend(t, world, namespace, { identity: 'b', contact: async () => 'gone' })
   await until(() => (standby.leads() ? true : undefined), 'b leads')
   t.equal(standby.said('is asked by the Lease'), 0)
 })

@@ -75,12 +75,12 @@ async function startLeader(t: Test): Promise<Leader> {
 }
 
 /** In touch with a leader that goes by the name `a`. */
-function touch(t: Test, leader: Leader, caBundle = leader.caBundle): { lost(): boolean; settled: Promise<void>; leave(): void } {
+function touch(t: Test, leader: Leader, caBundle = leader.caBundle): { lost(): string | undefined; settled: Promise<void>; leave(): void } {
   const stop = new AbortController()
   t.teardown(() => stop.abort())
   const contact = createContact({ serverName: 'localhost', caBundle: () => caBundle, clock: systemClock })
-  let lost = false
-  const settled = contact({ identity: 'a', address: leader.address }, stop.signal).then(() => void (lost = true))
+  let lost: string | undefined
+  const settled = contact({ identity: 'a', address: leader.address }, stop.signal).then((how) => void (lost = how))
   return { lost: () => lost, settled, leave: () => stop.abort() }
 }
 
@@ -94,13 +94,13 @@ void t.test('who leads is asked over one connection, until the replica leaves', 
   await settled
 })
 
-const losses: [string, (leader: Leader) => void][] = [
-  ['it leads no more', (leader) => void (leader.name = undefined)],
-  ['another process has its address', (leader) => void (leader.name = 'b')],
-  ['its process has ended', (leader) => leader.end()],
-  ['it is frozen', (leader) => leader.freeze()],
+const losses: [string, 'gone' | 'silent', (leader: Leader) => void][] = [
+  ['it leads no more', 'gone', (leader) => void (leader.name = undefined)],
+  ['another process has its address', 'gone', (leader) => void (leader.name = 'b')],
+  ['its process has ended', 'gone', (leader) => leader.end()],
+  ['it is frozen', 'silent', (leader) => leader.freeze()],
 ]
-for (const [name, lose] of losses) {
+for (const [name, how, lose] of losses) {
   void t.test(`a leader is lost when ${name}`, async (t) => {
     const leader = await startLeader(t)
     const { lost, settled } = touch(t, leader)
@@ -108,7 +108,7 @@ for (const [name, lose] of losses) {
     t.notOk(lost())
     lose(leader)
     await settled
-    t.ok(lost())
+    t.equal(lost(), how)
   })
 }
 
