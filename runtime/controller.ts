@@ -18,6 +18,7 @@ import { pruneMirrors } from './controller/prune-mirrors.ts'
 import { warnOpen } from './controller/receiver.ts'
 import { readClusterSecret } from './controller/secrets.ts'
 import { sourceSecretUsers } from './controller/secret-users.ts'
+import { createUnfollowed } from './controller/unfollowed.ts'
 import { addressOf, createForwarding, readAddress } from './delivery/forward.ts'
 import { createContact } from './delivery/leading.ts'
 import { asFault, Fault, isAbort } from './fault.ts'
@@ -134,6 +135,7 @@ async function run(
   const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
   const events = eventRecorder({ kube, clock, log }, { component: `${group}/${fieldManager}`, instance: identity })
   const keys = createPushKeys({ kube, clock }, settings.receiver)
+  const unfollowed = createUnfollowed({ kube, store, events, clock, log })
   let leaderAddress: string | undefined
   let leads = false
   const peers = { serverName: new URL(settings.delivery.url).hostname, caBundle: () => certificates.current().caBundle }
@@ -151,6 +153,7 @@ async function run(
       certificates,
       leader: () => (leaderAddress === undefined ? undefined : forwardTo(leaderAddress)),
       leads: () => (leads ? identity : undefined),
+      unfollowed,
       clock,
       log,
       notReady: () => (listed ? [] : ['the objects of the cluster have not been listed yet']),
@@ -240,7 +243,7 @@ async function run(
     ? runWithLease({ kube: leadingKube, clock, log }, lease, leadNow, leaving)
     : leadNow(leaving, async () => undefined)
   const pruning = pruneMirrors({ store, mirrors, clock, log }, signal)
-  await Promise.all([leading, watching, renewing, pruning, ...[probes, ...endpoints].map(({ closed }) => closed)])
+  await Promise.all([leading, watching, renewing, pruning, unfollowed.run(signal), ...[probes, ...endpoints].map(({ closed }) => closed)])
   await events.settled()
   await gate.close()
   await gitMirrors.close()

@@ -25,6 +25,7 @@ import { readGatewayAccess } from './gateway-access.ts'
 import type { PushKeys } from './webhook-keys.ts'
 import { controllerReceiver } from './receiver.ts'
 import { specOf } from './spec-of.ts'
+import type { Unfollowed } from './unfollowed.ts'
 
 export type EndpointDeps = {
   kube: Kube
@@ -40,6 +41,7 @@ export type EndpointDeps = {
   leader: DeliveryDeps['leader']
   /** The name of this replica while it leads. */
   leads(): string | undefined
+  unfollowed: Pick<Unfollowed, 'note'>
   clock: Clock
   log: Log
   /** Why this replica cannot do its work yet; empty when it can. */
@@ -110,11 +112,15 @@ function delivery(
   return app.route('/', leadingApp(leads))
 }
 
-function admission({ store, notReady, metrics, clock, log }: EndpointDeps, { agent, delivery: { url } }: ControllerSettings) {
+function admission({ store, notReady, metrics, unfollowed, clock, log }: EndpointDeps, { agent, delivery: { url } }: ControllerSettings) {
   return admissionApp({
     settings: { agent, delivery: { url } },
     notReady,
-    lookup: (namespace, name): FoundSync => findSync(store, namespace, name),
+    lookup(namespace, name): FoundSync {
+      const found = findSync(store, namespace, name)
+      if (found.kind === 'missing' || found.kind === 'ambiguous') unfollowed.note(namespace)
+      return found
+    },
     clock,
     log,
     observe: metrics.admitted,

@@ -30,12 +30,23 @@ export function findPodTroubles(store: Store): PodTrouble[] {
     const name = store.syncOfPod(pod)
     if (name !== undefined && store.isOther(pod.namespace, name)) return []
     if (!pod.injected) return [{ pod, reason: 'MissingAgent' }]
-    if (name === undefined || store.sync(pod.namespace, name) === undefined) return [{ pod, reason: 'NotFollowed' }]
+    if (isUnfollowed(store, pod)) return [{ pod, reason: 'NotFollowed' }]
     const report = store.reportsIn(pod.namespace).get(pod.name)
     const isLate = report?.podUid === pod.uid && report.status?.startedWithoutCommit === true
     return isLate ? [{ pod, reason: 'StartedWithoutCommit' }] : []
   })
   return [...byPod, ...outdatedPods(store)]
+}
+
+/** Whether there is no GatewaySync, of this installation or another, that the pod follows. */
+export function isUnfollowed(store: Store, pod: PodRecord): boolean {
+  const name = store.syncOfPod(pod)
+  return name === undefined || (store.sync(pod.namespace, name) === undefined && !store.isOther(pod.namespace, name))
+}
+
+export function tellTrouble(events: Pick<EventRecorder, 'record'>, { pod, reason }: PodTrouble): void {
+  const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid }
+  events.record({ regarding, type: 'Warning', reason, action: 'Sync', note: podEvents[reason] })
 }
 
 function outdatedPods(store: Store): PodTrouble[] {
@@ -63,13 +74,11 @@ export async function tellPodTroubles({ store, events, clock }: Deps, signal: Ab
     await clock.wait(everyMs, signal).catch(() => undefined)
     if (signal.aborted) return
     const next = new Map<string, boolean>()
-    for (const { pod, reason } of findPodTroubles(store)) {
-      const id = `${pod.uid} ${reason}`
+    for (const trouble of findPodTroubles(store)) {
+      const id = `${trouble.pod.uid} ${trouble.reason}`
       const told = known.get(id)
       next.set(id, told !== undefined)
-      if (told !== false) continue
-      const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid }
-      events.record({ regarding, type: 'Warning', reason, action: 'Sync', note: podEvents[reason] })
+      if (told === false) tellTrouble(events, trouble)
     }
     known = next
   }

@@ -21,6 +21,9 @@ import { presentRelease, type Release } from './releases.ts'
 import { temporaryFolder } from './repository.ts'
 import { openWorld, until, type World, type WorldOptions } from './world.ts'
 
+/** A machine that has much else to do takes long to start a controller, and one that may not list all waits by itself. */
+const readyWithinMs = 150_000
+
 export type Ports = { receiver: number; admission: number; metrics: number; probes: number; delivery: number }
 
 export type Installation = {
@@ -168,11 +171,15 @@ export async function install(
     const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     t.teardown(async () => stopChild(child))
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log(chunk.toString('utf8')))
-    await until(async () => {
-      if (child.exitCode !== null) throw new Error(`the controller ended with ${child.exitCode}:\n${logs.join('')}`)
-      const answer = await fetch(`http://127.0.0.1:${own.probes}/readyz`).catch(() => undefined)
-      return answer?.status === 200 ? true : undefined
-    }, 'the controller is ready')
+    await until(
+      async () => {
+        if (child.exitCode !== null) throw new Error(`the controller ended with ${child.exitCode}:\n${logs.join('')}`)
+        const answer = await fetch(`http://127.0.0.1:${own.probes}/readyz`).catch(() => undefined)
+        return answer?.status === 200 ? true : undefined
+      },
+      'the controller is ready',
+      readyWithinMs,
+    )
     return child
   }
   const startController = async (): Promise<void> => {

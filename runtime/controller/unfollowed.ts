@@ -1,0 +1,61 @@
+/**
+ * Pods of a namespace that holds no GatewaySync are not watched, so that nobody would say there why nothing is synced. The replica that has
+ * put an agent into one looks at the namespace once more, when others had time to create what the pod is to follow.
+ */
+import type { Clock } from '../clock.ts'
+import { asFault } from '../fault.ts'
+import { agentPodLabel } from '../gatewaysync/names.ts'
+import type { Kube } from '../kube/client.ts'
+import type { EventRecorder } from '../kube/events.ts'
+import { podType } from '../kube/types.ts'
+import type { Log } from '../log.ts'
+import { projectPod, type Store } from '../reconcile/store.ts'
+import { isUnfollowed, tellTrouble } from './pod-events.ts'
+
+type Deps = { kube: Pick<Kube, 'listPages'>; store: Store; events: Pick<EventRecorder, 'record'>; clock: Clock; log: Log }
+
+export type Unfollowed = {
+  /** An agent was put into a pod of a namespace where there is nothing that it could follow. */
+  note(namespace: string): void
+  /** Runs until the signal. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+const lookEveryMs = 30_000
+/** As long as other troubles of a pod must last at most until they are told. */
+const tellAfterMs = 60_000
+const maxNamespaces = 1_000
+
+export function createUnfollowed({ kube, store, events, clock, log }: Deps): Unfollowed {
+  const notedMs = new Map<string, number>()
+
+  const look = async (namespace: string, signal: AbortSignal): Promise<void> => {
+    // What is watched by now, the leader tells of.
+    if (store.podsIn(namespace).length > 0) return
+    for await (const { items } of kube.listPages(podType, { namespace, labelSelector: `${agentPodLabel}=true` }, signal)) {
+      for (const item of items) {
+        const pod = projectPod(item)
+        if (pod !== undefined && !pod.terminating && isUnfollowed(store, pod)) tellTrouble(events, { pod, reason: 'NotFollowed' })
+      }
+    }
+  }
+  return {
+    note(namespace) {
+      if (notedMs.size < maxNamespaces || notedMs.has(namespace)) notedMs.set(namespace, clock.monotonicMs())
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.wait(lookEveryMs, signal).catch(() => undefined)
+        const due = [...notedMs].filter(([, atMs]) => clock.monotonicMs() - atMs >= tellAfterMs)
+        for (const [namespace] of due) {
+          if (signal.aborted) return
+          notedMs.delete(namespace)
+          await look(namespace, signal).catch((error: unknown) => {
+            const { reason, message } = asFault(error)
+            if (!signal.aborted) log.info({ namespace, reason, message }, 'pods that follow nothing could not be told')
+          })
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * What a controller waits for before it answers, and what it does not wait for: a late API server, lists that are not complete, a namespace
+ * that it may not look into.
+ */
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import t from 'tap'
+import { roleBindingType } from '../../runtime/kube/types.ts'
+import { install } from '../support/installation.ts'
+import { temporaryFolder } from '../support/repository.ts'
+import { requires } from '../support/requires.ts'
+import { openRoad } from '../support/road.ts'
+import { until } from '../support/world.ts'
+
+const spec = (repo: string) => ({
+  git: { repo, ref: 'main' },
+  polling: { enabled: false },
+  sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+})
+
+async function answersAt(url: string): Promise<number | undefined> {
+  return (await fetch(url).catch(() => undefined))?.status
+}
+
+/** What admission answers to a review that nobody could understand; undefined while nothing listens. */
+function admissionAt(port: number): Promise<{ status: number; text: string } | undefined> {
+  return new Promise((resolve) => {
+    const call = request({ port, host: '127.0.0.1', path: '/mutate', method: 'POST', rejectUnauthorized: false }, (response) => {
+      let text = ''
+      response.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    call.on('error', () => resolve(undefined))
+    call.end('{}')
+  })
+}
+
+void t.test('an API server that is late is waited for', { timeout: 280_000 }, async (t) => {
+  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  const apiServer: number[] = []
+  const road = await openRoad(t, () => apiServer)
+  const folder = temporaryFolder(t, 'late')
+  const cluster = await install(
+    t,
+    ['plant'],
+    {},
+    {
+      through(kubeconfig) {
+        const { clusters } = JSON.parse(readFileSync(kubeconfig, 'utf8')) as { clusters: { cluster: { server: string } }[] }
+        apiServer[0] = Number(new URL(clusters[0]?.cluster.server ?? '').port)
+        return road.through(kubeconfig, folder)
+      },
+    },
+  )
+  t.equal(await cluster.stopController(), 0)
+  await road.close()
+  cluster.logs.length = 0
+  const starting = cluster.startController()
+  const said = (text: string) => (cluster.logs.join('').includes(text) ? true : undefined)
+  await until(() => said('the API server is not there yet'), 'it waits', 120_000)
+  const { probes, admission } = cluster.ports
+  t.equal(await answersAt(`http://127.0.0.1:${probes}/healthz`), 200, 'alive, so that nobody starts it anew')
+  t.equal(await answersAt(`http://127.0.0.1:${probes}/readyz`), 503)
+  t.equal(await admissionAt(admission), undefined, 'nobody is asked to decide about pods')
+  await road.open()
+  await starting
+  t.match(await admissionAt(admission), { status: 400 })
+})
+
+void t.test(
+  'admission answers when everything is listed, for which a namespace that may not be read is waited for half a minute',
+  { timeout: 280_000 },
+  async (t) => {
+    if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+    const cluster = await install(t, ['plant', 'forbidden'])
+    const { world, host, ports } = cluster
+    const { kube, signal } = world
+    const [plant, forbidden] = [cluster.namespace('plant'), cluster.namespace('forbidden')]
+    await cluster.stopController()
+    for await (const { items } of kube.listPages(roleBindingType, { namespace: forbidden }, signal))
+      for (const { metadata } of items) await kube.delete(roleBindingType, { namespace: forbidden, name: metadata.name }, signal)
+    const starting = cluster.startController()
+    const early = await until(() => admissionAt(ports.admission), 'admission listens', 120_000)
+    t.match(early, { status: 503, text: /have not been listed yet/ })
+    await starting
+    t.match(await admissionAt(ports.admission), { status: 400 }, 'a review that cannot be understood')
+    t.match(cluster.logs.join(''), /a watched namespace cannot be listed; the others are served/)
+    const commit = host.repository('plant.git').commit({ 'projects/a.txt': 'one' })
+    await cluster.gatewaySync(plant, 'plant', spec(host.url('plant.git/.git')))
+    const published = await until(async () => (await cluster.status(plant, 'plant')).published, 'the other namespace is served')
+    t.equal(published.commit, commit)
+  },
+)
