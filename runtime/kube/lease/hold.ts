@@ -6,7 +6,7 @@ import { deadline, unlessAborted } from '../../clock.ts'
 import { asFault, Fault } from '../../fault.ts'
 import { leaseAnnotations } from '../../gatewaysync/names.ts'
 import { type KubeObject, leaseType } from '../types.ts'
-import { type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
+import { callMs, type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
 import { holderOf, isAsked } from './record.ts'
 import type { Sight } from './sight.ts'
 
@@ -17,8 +17,6 @@ export type Lead = (signal: AbortSignal, confirm: Confirm) => Promise<void>
 /** The version of the Lease that was taken, and when the request was begun; from then on others count. */
 export type Taken = { version: string; atMs: number }
 
-/** No attempt waits longer: a connection that leads nowhere must leave time for another. */
-const attemptMs = 3_000
 const beatMs = 200
 /** Who did not turn for so long may have been asked and not have answered: half of what is promised. */
 const pausedAfter = 0.5
@@ -84,7 +82,7 @@ function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: Sight) {
       const leftMs = renewedMs + renewWithinMs - startedMs
       if (leftMs <= 0) return lose('the Lease could not be renewed in time')
       try {
-        const next = await renewOnce(deps, options, version, deadline(Math.min(leftMs, attemptMs), signal))
+        const next = await renewOnce(deps, options, version, deadline(Math.min(leftMs, callMs), signal))
         if (next === undefined) return lose('the Lease has another holder')
         ;[version, renewedMs] = [next, startedMs]
         if (doubtedMs !== undefined && doubtedMs <= startedMs) doubtedMs = undefined

@@ -32,6 +32,9 @@ export type LeaseOptions = {
  */
 export type Contact = (holder: { identity: string; address: string }, signal: AbortSignal) => Promise<'gone' | 'silent'>
 
+/** No call about the Lease waits longer: a connection that leads nowhere must leave time for another. */
+export const callMs = 3_000
+
 export type LeaseTimes = Required<Pick<LeaseOptions, 'durationMs' | 'renewWithinMs' | 'renewEveryMs' | 'answerWithinMs'>>
 
 /** As client-go has them, but for the last: the holder sees a question at once, and writes within some milliseconds. */

@@ -2,10 +2,11 @@
  * Leader election over a Lease: one holder at a time, by the API server's own compare-and-swap. Durations are measured from when a
  * change of the Lease was seen here, so that clocks need not agree.
  */
+import { deadline } from '../../clock.ts'
 import { asFault, Fault } from '../../fault.ts'
 import { type KubeObject, leaseType } from '../types.ts'
 import { type Lead, leadWhileHeld, type Taken } from './hold.ts'
-import { type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
+import { callMs, type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
 import { specOf, takenBy } from './record.ts'
 import { createSight, watchLease } from './sight.ts'
 import { standBy } from './stand-by.ts'
@@ -24,7 +25,7 @@ export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead:
   while (!signal.aborted) {
     try {
       const { lease } = await standBy(deps, options, sight, signal)
-      const taken = await take(deps, options, lease, signal)
+      const taken = await take(deps, options, lease, deadline(callMs, signal))
       if (taken === undefined) continue
       sight.leads(true)
       log.info({ name: options.identity }, 'leading')

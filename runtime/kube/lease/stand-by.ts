@@ -3,11 +3,11 @@
  * that cannot be reached is asked by the Lease itself whether it is there, so that no broken network between two replicas makes a second
  * leader: whoever reaches the API server answers.
  */
-import { backoffMs } from '../../clock.ts'
+import { backoffMs, deadline } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
 import { leaseAnnotations } from '../../gatewaysync/names.ts'
 import { type KubeObject, leaseType } from '../types.ts'
-import type { LeaseDeps, LeaseOptions } from './options.ts'
+import { callMs, type LeaseDeps, type LeaseOptions } from './options.ts'
 import { type Holder, holderOf, isAsked, isSameHolder } from './record.ts'
 import type { Sight } from './sight.ts'
 
@@ -30,7 +30,7 @@ export async function standBy(deps: LeaseDeps, options: LeaseOptions, sight: Sig
   const { kube, clock, log } = deps
   let answered = 0
   for (;;) {
-    const lease = await kube.get(leaseType, options, signal)
+    const lease = await kube.get(leaseType, options, deadline(callMs, signal))
     sight.see(lease)
     if (sight.isFree()) return { lease }
     const holder = holderOf(lease)
@@ -93,13 +93,13 @@ async function untilOccasion(
 async function ask({ kube }: LeaseDeps, options: LeaseOptions, holder: Holder, signal: AbortSignal): Promise<KubeObject | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const lease = await kube.get(leaseType, options, signal)
+      const lease = await kube.get(leaseType, options, deadline(callMs, signal))
       if (lease === undefined || !isSameHolder(holderOf(lease), holder)) return undefined
       // A question of another replica is ours too.
       if (isAsked(lease)) return lease
       const { resourceVersion } = lease.metadata
       const question = { metadata: { resourceVersion, annotations: { [leaseAnnotations.askedBy]: options.identity } } }
-      return await kube.mergePatch(leaseType, options, question, {}, signal)
+      return await kube.mergePatch(leaseType, options, question, {}, deadline(callMs, signal))
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === mostAttempts) throw error
     }
@@ -122,7 +122,7 @@ async function isAnswered(
       signal.throwIfAborted()
     }
     // The watch may tell of what was before.
-    const lease = await kube.get(leaseType, options, signal)
+    const lease = await kube.get(leaseType, options, deadline(callMs, signal))
     sight.see(lease)
     if (lease?.metadata.resourceVersion !== asked.metadata.resourceVersion) return true
     if (clock.monotonicMs() >= endMs) return false
