@@ -42,9 +42,9 @@ export function findAliases(puts: Iterable<string>, removed: Iterable<string>, o
  * Changes `observed`.
  */
 export function respellGoing(observed: Map<string, Observed>, removed: Iterable<string>, { look }: { look(path: string): Observed }): void {
-  const inTheWay = [...observed].filter(([, { kind }]) => kind === 'under-file' || kind === 'folder')
-  if (inTheWay.length === 0) return
   const goingByFold = new Map([...removed].map((path) => [foldName(path), path]))
+  if (goingByFold.size === 0) return
+  const inTheWay = [...observed].filter(([, { kind }]) => kind === 'under-file' || kind === 'folder')
   const spelling = (file: string): string => {
     const going = goingByFold.get(foldName(file))
     const [one, other] = [going === undefined ? undefined : observed.get(going), look(file)]

@@ -12,17 +12,24 @@ export function findConflicts(paths: Iterable<string>, limit = 20): Conflict[] {
   const folders = new Map<string, string>()
   const conflicts: Conflict[] = []
   const addFolder = (folder: string): void => {
-    if (folder === '' || folders.get(foldName(folder)) === folder) return
-    const other = folders.get(foldName(folder))
-    if (other === undefined) folders.set(foldName(folder), folder)
+    if (folder === '') return
+    const folded = foldName(folder)
+    const other = folders.get(folded)
+    if (other === folder) return
+    if (other === undefined) folders.set(folded, folder)
     else if (conflicts.length < limit) conflicts.push({ kind: 'case', path: folder, other })
     addFolder(parentOf(folder))
   }
+  // Files of one folder mostly follow each other.
+  let latest = ''
   for (const path of paths) {
-    const other = files.get(foldName(path))
-    if (other === undefined) files.set(foldName(path), path)
+    const folded = foldName(path)
+    const other = files.get(folded)
+    if (other === undefined) files.set(folded, path)
     else conflicts.push({ kind: 'case', path, other })
-    addFolder(parentOf(path))
+    const folder = parentOf(path)
+    if (folder !== latest) addFolder(folder)
+    latest = folder
   }
   for (const [folded, path] of files) {
     const folder = folders.get(folded)
