@@ -5,10 +5,10 @@
 import type { Source } from '../delivery/protocol.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
-import { discard, manifestChanges, publishRun, stageAll } from './publish/publish.ts'
+import { discard, manifestChanges, publishRun, stageAll, type Run } from './publish/publish.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './disk/clean-marker.ts'
 import type { Wanted } from './model/wanted.ts'
-import { type Ownership, ownershipOf } from './disk/disk.ts'
+import { ownershipOf } from './disk/disk.ts'
 import { Refused } from './model/findings.ts'
 import { isInterrupted } from './publish/journal.ts'
 import type { Manifest, State } from './model/manifest.ts'
@@ -97,7 +97,7 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
     const message = `${prepared.plan.deletes.length} files are to go, which waits until the gateway has started`
     return { ...standing(manifest.state, wanted), phase: 'Pending', reason: 'GatewayNotReady', message }
   }
-  await bringInPlace(deps, wanted, manifest, prepared, ownership, status, writing)
+  await bringInPlace(deps, { wanted, manifest, prepared, ownership, status }, writing)
   const summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift, mappings: prepared.intent.mappings }
   return await letGatewayRead(deps, wanted, summary, status, signal)
 }
@@ -126,37 +126,30 @@ function repairOf({ state, doubt }: Manifest, { dataDir }: Wanted, status: Gatew
 }
 
 /** Everything that writes below the data directory. */
-async function bringInPlace(
-  deps: CycleDeps,
-  wanted: Wanted,
-  manifest: Manifest,
-  prepared: Prepared,
-  ownership: Ownership,
-  status: GatewayStatus | undefined,
-  signal: AbortSignal,
-): Promise<void> {
+async function bringInPlace(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<void> {
   const { clock, log, gateway, boundary = ignore } = deps
+  const { wanted, manifest, prepared, status } = run
   const { plan } = prepared
   const nowMs = clock.now().epochMilliseconds
   if (plan.puts.length + plan.deletes.length === 0) {
-    remember(wanted, manifest, prepared, nextState(wanted, manifest, prepared, undefined, status, nowMs))
+    remember(run, nextState(run, undefined, nowMs))
     return
   }
-  const run = await stageAll(deps, wanted, prepared, ownership, boundary, signal)
+  const staged = await stageAll(deps, run, boundary, signal)
   let locked = false
   try {
-    const { findings, folders } = await judgeRun(wanted, manifest, prepared, run, signal)
-    run.findings.push(...findings)
-    run.judged = folders
+    const { findings, folders } = await judgeRun(wanted, manifest, prepared, staged, signal)
+    staged.findings.push(...findings)
+    staged.judged = folders
     locked = await passGate(gateway, plan.scan, status, wanted, signal)
     signal.throwIfAborted()
   } catch (error) {
-    discard(run)
+    discard(staged)
     if (locked) await giveLockBack(gateway, plan.scan)
     throw error
   }
   try {
-    publishRun({ log }, wanted, manifest, run, prepared, nextState(wanted, manifest, prepared, run, status, nowMs), boundary)
+    publishRun({ log }, run, staged, nextState(run, staged, nowMs), boundary)
   } catch (error) {
     // A mixture is for no gateway to read.
     if (locked && !isInterrupted(wanted.dataDir)) await giveLockBack(gateway, plan.scan)
@@ -191,7 +184,7 @@ async function passGate(
 }
 
 /** The manifest learns what needed no file: a commit without a change for us, adopted files, stats looked at. */
-function remember(wanted: Wanted, manifest: Manifest, prepared: Prepared, state: State): void {
+function remember({ wanted, manifest, prepared }: Run, state: State): void {
   const changes = manifestChanges(manifest, undefined, prepared)
   const sameState = JSON.stringify(manifest.state) === JSON.stringify(state)
   if (isEmptyPlan(prepared.plan) && changes.length === 0 && sameState) return

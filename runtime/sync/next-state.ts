@@ -2,26 +2,22 @@
  * The state that a cycle ends with: which commit the files add up to, and what the gateway has yet to read. Pure but for the boot id.
  */
 import type { GatewayStatus } from '../gateway/gateway.ts'
-import type { StagedRun } from './publish/publish.ts'
+import type { Run, StagedRun } from './publish/publish.ts'
 import { currentBootId } from './disk/clean-marker.ts'
 import { activeMode, type Wanted } from './model/wanted.ts'
 import { standingFindings } from './model/findings.ts'
-import type { Manifest, State } from './model/manifest.ts'
+import type { State } from './model/manifest.ts'
 import { parentOf, type ScanKind } from './model/paths.ts'
-import type { Prepared } from './plan/make-plan.ts'
 
-/** What the manifest says of the folder once everything that a cycle prepared is in place; `run` undefined where no file was to change. */
+/** What the manifest says of the folder once everything that a cycle prepared is in place; `staged` undefined where no file was to change. */
 export function nextState(
-  wanted: Wanted,
-  { state }: Manifest,
-  { intent, plan, findings }: Prepared,
-  run: StagedRun | undefined,
-  status: GatewayStatus | undefined,
+  { wanted, manifest: { state }, prepared: { intent, plan, findings }, status }: Run,
+  staged: StagedRun | undefined,
   nowMs: number,
 ): State {
   const first = state === undefined
   // What was said of a resource's manifest is out of date when the resource is judged anew.
-  const before = (state?.findings ?? []).filter(({ path }) => run?.judged.has(parentOf(path)) !== true)
+  const before = (state?.findings ?? []).filter(({ path }) => staged?.judged.has(parentOf(path)) !== true)
   return {
     commit: wanted.commit,
     ref: wanted.ref,
@@ -31,13 +27,13 @@ export function nextState(
     chain: intent.chain,
     ...rememberedMode(wanted, state),
     absent: intent.absent,
-    publish: run?.id ?? state?.publish ?? '',
+    publish: staged?.id ?? state?.publish ?? '',
     bootId: currentBootId(),
     scanPending: pendingScans(state, plan.scan, status),
     scanned: state?.scanned ?? {},
     commissioning: status === 'commissioning' || (state?.commissioning ?? false),
-    publishedAt: run === undefined && !first ? state.publishedAt : nowMs,
-    findings: standingFindings(before, intent, [...findings, ...(run?.findings ?? [])]),
+    publishedAt: staged === undefined && !first ? state.publishedAt : nowMs,
+    findings: standingFindings(before, intent, [...findings, ...(staged?.findings ?? [])]),
     problems: state?.problems ?? [],
   }
 }

@@ -43,7 +43,7 @@ export async function findIntent(
   const { state } = manifest
   // Of a folder that nobody can tell, only a whole listing says what it should hold.
   if (state !== undefined && manifest.doubt === undefined) {
-    const known = await fromKnownBase(deps, wanted, context, manifest, state, signal)
+    const known = await fromKnownBase(deps, wanted, context, { ...manifest, state }, signal)
     if (known !== undefined) return known
   }
   return fromListing(deps, wanted, context, manifest, signal)
@@ -53,10 +53,10 @@ async function fromKnownBase(
   { source, renderPath }: { source: Source; renderPath: RenderPath },
   wanted: Wanted,
   context: TemplateContext,
-  manifest: Manifest,
-  state: State,
+  manifest: { files: Manifest['files']; state: State },
   signal: AbortSignal,
 ): Promise<Intent | undefined> {
+  const { state } = manifest
   const mappings = resolveMappings(wanted.profile, state.chain, renderPath)
   const key = treeKey(wanted.profile, activeMode(wanted, state)?.name, mappings)
   if (state.commit === null || state.treeKey !== key) return undefined
@@ -144,7 +144,7 @@ async function fromListing(
   // Which collections are delivered follows from the whole listing; without them no more than the wanted files is held.
   const held = root === undefined ? undefined : await Array.fromAsync(listing)
   const { chain, findings } =
-    root === undefined || held === undefined ? noChain : await findChain(source, wanted, root, held, manifest.state, signal)
+    root === undefined || held === undefined ? noChain : await findChain(source, wanted, { root, listing: held }, manifest.state, signal)
   const mappings = resolveMappings(wanted.profile, chain, renderPath)
   const building = desiredTree(mappings)
   for await (const batch of held ?? listing) for (const file of batch) building.add(file)
@@ -172,8 +172,7 @@ const noChain: { chain: string[]; findings: Finding[] } = { chain: [], findings:
 async function findChain(
   source: Source,
   wanted: Wanted,
-  root: RelativePath,
-  listing: readonly (readonly Put[])[],
+  { root, listing }: { root: RelativePath; listing: readonly (readonly Put[])[] },
   state: State | undefined,
   signal: AbortSignal,
 ) {

@@ -52,7 +52,7 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     intent.from === 'delta' && repair === 'as-configured' && wanted.thorough !== true
       ? undefined
       : await lookForDrift(wanted.dataDir, undecided(manifest, intent), options, signal)
-  const judged = looks === undefined ? undefined : await judge(source, wanted, manifest, intent, looks, renderer, signal)
+  const judged = looks === undefined ? undefined : await judge({ source, renderer }, { wanted, manifest, intent }, looks, signal)
   const repaired = judged === undefined ? [] : repairs(judged, wanted, repair)
   const puts =
     repaired.length === 0
@@ -139,14 +139,14 @@ function undecided(manifest: Manifest, intent: Intent): Map<string, Owned> {
 type Drifted = DriftLook & { owned: Owned; known: boolean }
 type Judged = { drifted: Drifted[]; harmless: Drifted[]; learned: ManifestChange[] }
 
+/** How what we wrote is made again, to be compared with what lies there. */
+type Originals = { source: Source; renderer: Renderer | undefined }
+
 /** Tells drift from what the gateway itself is known to rewrite, and remembers the judgement. */
 async function judge(
-  source: Source,
-  wanted: Wanted,
-  manifest: Manifest,
-  intent: Intent,
+  originals: Originals,
+  { wanted, manifest, intent }: { wanted: Wanted; manifest: Manifest; intent: Intent },
   looks: { drifted: DriftLook[]; touched: DriftLook[] },
-  renderer: Renderer | undefined,
   signal: AbortSignal,
 ): Promise<Judged> {
   const result: Judged = { drifted: [], harmless: [], learned: [] }
@@ -164,7 +164,7 @@ async function judge(
     else unknown.push({ ...look, owned, known: false })
   }
   const mode = activeMode(wanted, manifest.state)?.name
-  const saved = await savedByGateway(source, wanted, intent, unknown, renderer, signal)
+  const saved = await savedByGateway(originals, wanted, intent, unknown, signal)
   for (const look of unknown) {
     const harmless = look.seen.kind === 'file' && (isFirstBootRewrite(look.path, mode) || saved.has(look.path))
     result[harmless ? 'harmless' : 'drifted'].push(look)
@@ -180,11 +180,10 @@ function judgement(seen: Observed, verdict: Judgement['verdict']): Judgement | u
 
 /** Manifests of resources that differ from what we wrote in who saved them and when, and in nothing else. */
 async function savedByGateway(
-  source: Source,
+  { source, renderer }: Originals,
   wanted: Wanted,
   intent: Intent,
   looks: readonly Drifted[],
-  renderer: Renderer | undefined,
   signal: AbortSignal,
 ): Promise<Set<string>> {
   const candidates = looks.filter(({ path, seen }) => seen.kind === 'file' && mayHoldModification(path)).slice(0, comparedFiles)

@@ -95,18 +95,16 @@ export async function observe(
       await breathe()
       signal.throwIfAborted()
     }
-    result.set(file, observeOne(folders, file, observer, owned.get(file), options, buffer))
+    result.set(file, observeOne({ folders, observer, buffer }, file, owned.get(file), options))
   }
   return result
 }
 
 function observeOne(
-  folders: Folders,
+  { folders, observer, buffer }: { folders: Folders; observer: Observer; buffer: Uint8Array },
   file: string,
-  observer: Observer,
   owned: Owned | undefined,
   options: { like: BlobId; verifyContent: boolean },
-  buffer: Uint8Array,
 ): Observed {
   const seen = observer.look(file)
   if (seen.kind === 'folder') return { kind: 'folder', files: listFiles(folders, file) }
@@ -150,7 +148,7 @@ export async function lookForDrift(
     }
     const seen = observer.look(file)
     if (!options.verifyContent && seen.kind === 'file' && knownVerdict(entry, seen.stat) === 'clean') continue
-    const full = observeOne(folders, file, observer, entry, options, buffer)
+    const full = observeOne({ folders, observer, buffer }, file, entry, options)
     const same = full.kind === 'file' && full.id === (entry.rendered?.id ?? entry.id) && !wasChmod(entry, full)
     if (!same) drifted.push({ path: file, seen: full })
     else if (knownVerdict(entry, full.stat) !== 'clean') touched.push({ path: file, seen: full })

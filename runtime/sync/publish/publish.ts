@@ -22,6 +22,7 @@ import { recipeOf } from '../desired/mappings.ts'
 import type { PlannedPut } from '../plan/plan.ts'
 import type { Prepared } from '../plan/make-plan.ts'
 import { type Boundary, carryOut, type Places, removeEmptied, removeRun, undo } from './carry-out.ts'
+import type { GatewayStatus } from '../../gateway/gateway.ts'
 import { createRunFolder, createStage, type Stage, type Staged } from './stage.ts'
 
 export type StagedRun = {
@@ -33,12 +34,19 @@ export type StagedRun = {
   judged: ReadonlySet<string>
 }
 
+/** What one publish is about: what is wanted, what is ours, what is to be done about it, as whom, and how the gateway was when it was asked. */
+export type Run = {
+  wanted: Wanted
+  manifest: Manifest
+  prepared: Prepared
+  ownership: Ownership
+  status: GatewayStatus | undefined
+}
+
 /** Writes all new content aside. A failure or an abort leaves nothing behind. */
 export async function stageAll(
   deps: { source: Source; clock: Clock },
-  wanted: Wanted,
-  prepared: Prepared,
-  ownership: Ownership,
+  { wanted, prepared, ownership }: Run,
   boundary: Boundary,
   signal: AbortSignal,
 ): Promise<StagedRun> {
@@ -119,22 +127,20 @@ export function discard(run: StagedRun): void {
  */
 export function publishRun(
   deps: { log: Log },
-  wanted: Wanted,
-  manifest: Manifest,
-  run: StagedRun,
-  prepared: Prepared,
+  { wanted, manifest, prepared }: Run,
+  staged: StagedRun,
   state: State,
   boundary: Boundary,
 ): void {
   const { dataDir } = wanted
-  const { places } = run
-  const changes = manifestChanges(manifest, run, prepared)
+  const { places } = staged
+  const changes = manifestChanges(manifest, staged, prepared)
   const journal: Journal = {
-    run: `run-${run.id}`,
+    run: `run-${staged.id}`,
     bootId: state.bootId,
     base: manifest.state?.publish ?? null,
-    steps: run.layout.steps,
-    emptied: run.layout.emptied,
+    steps: staged.layout.steps,
+    emptied: staged.layout.emptied,
     changes,
     state,
   }
