@@ -16,6 +16,7 @@ import { createPushKeys } from './controller/webhook-keys.ts'
 import { runLeader } from './controller/leader.ts'
 import { pruneMirrors } from './controller/prune-mirrors.ts'
 import { warnOpen } from './controller/receiver.ts'
+import { reclaimMemory } from './controller/reclaim-memory.ts'
 import { readClusterSecret } from './controller/secrets.ts'
 import { sourceSecretUsers } from './controller/secret-users.ts'
 import { createUnfollowed } from './controller/unfollowed.ts'
@@ -243,7 +244,9 @@ async function run(
     ? runWithLease({ kube: leadingKube, clock, log }, lease, leadNow, leaving)
     : leadNow(leaving, async () => undefined)
   const pruning = pruneMirrors({ store, mirrors, clock, log }, signal)
-  await Promise.all([leading, watching, renewing, pruning, unfollowed.run(signal), ...[probes, ...endpoints].map(({ closed }) => closed)])
+  const reclaiming = reclaimMemory({ clock }, signal)
+  const beside = [pruning, reclaiming, unfollowed.run(signal)]
+  await Promise.all([leading, watching, renewing, ...beside, ...[probes, ...endpoints].map(({ closed }) => closed)])
   await events.settled()
   await gate.close()
   await gitMirrors.close()

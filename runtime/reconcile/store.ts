@@ -9,6 +9,7 @@ import { type GatewayPod, type GatewayReport, gatewaySyncOfPod, parseReport } fr
 import type { Annotations } from '../gatewaysync/decide/request.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import type { KubeObject } from '../kube/types.ts'
+import { createSharing } from './share-strings.ts'
 
 /** A GatewaySync as the API server holds it; the spec is validated where it is used. */
 export type GatewaySyncRecord = {
@@ -127,6 +128,7 @@ export type ChangeKind = 'pod' | 'report' | 'other'
 /** `changed` is called with each GatewaySync that an observation may concern. */
 export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
   const namespaces = new Map<string, Namespace>()
+  const share = createSharing()
 
   const inNamespace = (namespace: string): Namespace => {
     const known = namespaces.get(namespace)
@@ -156,6 +158,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
     const before = syncs.get(record.name)
     // What a write returned and what the watch brings may arrive in either order.
     if (before?.uid === record.uid && isNewer(before.resourceVersion, record.resourceVersion)) return
+    share(record)
     syncs.set(record.name, record)
     // Our own status writes come back through the watch; they are no reason for another pass.
     const sameWish =
@@ -198,6 +201,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       // Most of what changes in a pod is nothing to us.
       if (isDeepStrictEqual(before, pod)) return
       podChanged(before)
+      share(pod)
       pods.set(pod.name, pod)
       podChanged(pod)
     },
@@ -209,6 +213,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
     upsertReport(report: ReportRecord): void {
       const { reports } = inNamespace(report.namespace)
       if (isDeepStrictEqual(reports.get(report.pod), report)) return
+      share(report)
       reports.set(report.pod, report)
       if (report.gatewaySync !== '' && !isOther(report.namespace, report.gatewaySync))
         changed(syncKey(report.namespace, report.gatewaySync), 'report')

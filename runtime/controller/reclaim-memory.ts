@@ -1,0 +1,59 @@
+/**
+ * Gives back what a quiet controller does not need. V8 collects when much is allocated; so what a start or a push has left behind stays for as
+ * long as nothing happens, in pages of which half is empty.
+ */
+import { cpuUsage } from 'node:process'
+import { getHeapStatistics } from 'node:v8'
+import type { Clock } from '../clock.ts'
+
+const lookEachMs = 15_000
+/** Of one processor, all threads together; at rest it is a hundredth. */
+const quietShare = 0.05
+/** A collection takes some 100 ms at a thousand GatewaySyncs, in which nobody is answered. */
+const leastMs = 300_000
+const leastLeftBytes = 2 * 1024 * 1024
+
+export type Collector = {
+  usedBytes(): number
+  /** Processor time since the last call, or the start; not that of git. */
+  busyMs(): number
+  collect(): void
+}
+
+/** Runs until the signal. `collector` is undefined where the process was started without `--expose-gc`, as the image is. */
+export async function reclaimMemory(
+  { clock }: { clock: Pick<Clock, 'wait' | 'monotonicMs'> },
+  signal: AbortSignal,
+  collector: Collector | undefined = openCollector(globalThis.gc),
+): Promise<void> {
+  if (collector === undefined) return
+  let collected: { atMs: number; leftBytes: number } | undefined
+  while (!signal.aborted) {
+    await clock.wait(lookEachMs, signal).catch(() => undefined)
+    if (signal.aborted || collector.busyMs() > lookEachMs * quietShare) continue
+    const isSoon = collected !== undefined && clock.monotonicMs() - collected.atMs < leastMs
+    if (isSoon || (collected !== undefined && collector.usedBytes() - collected.leftBytes < leastLeftBytes)) continue
+    collector.collect()
+    collected = { atMs: clock.monotonicMs(), leftBytes: collector.usedBytes() }
+  }
+}
+
+function openCollector(gc: typeof globalThis.gc): Collector | undefined {
+  if (gc === undefined) return undefined
+  let beforeMs = 0
+  return {
+    usedBytes() {
+      const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics()
+      return heap + buffers
+    },
+    busyMs() {
+      const { user, system } = cpuUsage()
+      const nowMs = (user + system) / 1000
+      const ms = nowMs - beforeMs
+      beforeMs = nowMs
+      return ms
+    },
+    // Also drops code that has not run for a while, and moves what is left together.
+    collect: () => gc({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Keeps one copy of a text that stands in thousands of objects: each answer of the API server brings its own.
+ */
+
+/** Of texts that repeat, far fewer are in use at a time; those that do not would fill any table. */
+const mostKnown = 4_000
+
+/** Returns a function that puts, into an object and everything below it, the texts that it has seen before in place of equal ones. */
+export function createSharing(most = mostKnown): (record: object) => void {
+  const known = new Map<string, string>()
+  const shared = (text: string): string => {
+    const earlier = known.get(text)
+    if (earlier !== undefined) return earlier
+    if (known.size >= most) known.clear()
+    known.set(text, text)
+    return text
+  }
+  const share = (record: object): void => {
+    for (const [key, member] of Object.entries(record) as [string, unknown][]) {
+      if (typeof member === 'string') (record as Record<string, unknown>)[key] = shared(member)
+      else if (typeof member === 'object' && member !== null) share(member)
+    }
+  }
+  return share
+}

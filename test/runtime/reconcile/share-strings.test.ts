@@ -1,0 +1,38 @@
+/**
+ * One copy of a text in many objects. Whether two texts are one cannot be seen from within the language, so memory tells.
+ */
+import fc from 'fast-check'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { createSharing } from '../../../runtime/reconcile/share-strings.ts'
+
+void t.test('objects stay equal to what they were', async () => {
+  const share = createSharing(3)
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }), (record) => {
+      const before = JSON.stringify(record)
+      share(record)
+      return JSON.stringify(record) === before
+    }),
+  )
+})
+
+void t.test('a thousand objects with one long text hold it once', async (t) => {
+  const text = 'x'.repeat(40_000)
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const usedMiB = (): number => {
+    collect()
+    return process.memoryUsage().heapUsed / 1024 / 1024
+  }
+  const share = createSharing()
+  const before = usedMiB()
+  const records = Array.from({ length: 1_000 }, () => {
+    const record = { status: { delivery: [Buffer.from(text).toString('latin1')] } }
+    share(record)
+    return record
+  })
+  const more = usedMiB() - before
+  t.ok(more < 10, `${more.toFixed(1)} MiB for ${records.length} objects, of 38`)
+})
