@@ -47,8 +47,8 @@ const maxAttempts = 2
 /** A full check of 20,000 files takes a second; on a machine with much else to do, ten. */
 const usualBusyMs = 120_000
 const lookEachMs = 1_000
-/** The semi-spaces of 2 MiB that the image sets, and what V8 adds. */
-const youngMiB = 6
+/** Three semi-spaces of 1 MiB, as the image sets for the process itself. */
+const youngMiB = 3
 const mib = 1024 * 1024
 const keptFailures = 200
 

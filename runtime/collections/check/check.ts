@@ -44,7 +44,7 @@ export type CheckOptions = CollectorOptions & {
 const contentRules: ReadonlySet<RuleId> = new Set(['invalid-config-mode', ...damageRules])
 
 /** A resource is some 700 bytes while it is read, and a reader costs as much as some 30 of them. */
-const stepsAtOnce = 2_000
+const stepsAtOnce = 500
 
 /** Checks one root of a listing. Throws what reading throws; no content makes it throw. */
 export async function checkCollections(listing: Listing, options: CheckOptions, signal: AbortSignal): Promise<CheckReport> {

@@ -8,7 +8,7 @@ import { getHeapStatistics } from 'node:v8'
  * A collection takes some 7 ms. A first check of 10,000 resources leaves this behind three times, a later one that builds the tree of names
  * a third of it.
  */
-const maxLeftBytes = 4 * 1024 * 1024
+const maxLeftBytes = 2 * 1024 * 1024
 
 /**
  * Returns what has to be called now and then, when little is in use. `collect` is undefined where the process was started without

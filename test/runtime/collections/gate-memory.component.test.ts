@@ -14,7 +14,7 @@ import { bundlePrograms, memoryOf, peakWhile, startProcess } from '../../support
 import type { GateAnswer, GateMessage } from '../../support/programs/gate.ts'
 import { type Changes, importCommits, makeRepository, temporaryFolder } from '../../support/repository.ts'
 
-/** 32 MiB were the most that was measured, 11 of them for the thread; the rest is for collections that come late on a busy machine. */
+/** 32 MiB are the most of quiet runs, 11 of them for the thread; the rest is for collections that come late on a busy machine. */
 const limitMiB = 40
 const rounds = 40
 
