@@ -88,7 +88,9 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
       else open.hashes.set(name, file.hash())
       if (!isPointer && name.endsWith('.json')) {
         const { value, damage, parsed } =
-          held === undefined ? { value: undefined, damage: file.damage(), parsed: open.parsed } : read(held, open.parsed)
+          held === undefined
+            ? { value: undefined, damage: file.damage(), parsed: open.parsed }
+            : read(held, open.parsed, isManifest && open.manifest.kind === 'ok' ? open.manifest.value : undefined)
         open.parsed = parsed
         if (damage !== undefined) open.damaged.set(entry.path, damage)
         if (value !== undefined && !isManifest) open.json.set(name, value)
@@ -149,11 +151,14 @@ function withMore(parsed: Complexity, bytes: Uint8Array): Complexity | undefined
   return isWithinComplexity(sum, maxComplexity) ? sum : undefined
 }
 
-/** The value of a JSON file and what is wrong with it. One that would take too much memory is looked through without being parsed. */
-function read(bytes: Uint8Array, before: Complexity): { value: unknown; damage: Damage | undefined; parsed: Complexity } {
+/**
+ * The value of a JSON file and what is wrong with it. One that would take too much memory is looked through without being parsed; `known` is
+ * the value where it was parsed before.
+ */
+function read(bytes: Uint8Array, before: Complexity, known?: unknown): { value: unknown; damage: Damage | undefined; parsed: Complexity } {
   const sum = withMore(before, bytes)
   if (sum === undefined) return { value: undefined, damage: damageOf(bytes), parsed: before }
-  const value = jsonOrUndefined(decoder.decode(bytes))
+  const value = known ?? jsonOrUndefined(decoder.decode(bytes))
   if (value === undefined || !isUtf8(bytes)) return { value, damage: damageOf(bytes) ?? unexplained, parsed: sum }
   // A key that occurs twice is written more often than it is held.
   const keys = sum.keys - before.keys !== countKeys(value)
@@ -166,9 +171,10 @@ const firstOfMark = 0xef
 
 function countKeys(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countKeys(item), 0)
   let count = 0
-  for (const member of Object.values(value)) count += 1 + countKeys(member)
+  // Without a list of the members for each object, which would be most of what a check leaves behind.
+  const members = value as Record<string, unknown>
+  for (const name in members) if (Object.hasOwn(members, name)) count += (Array.isArray(value) ? 0 : 1) + countKeys(members[name])
   return count
 }
 

@@ -49,7 +49,7 @@ export type ResourceManifest = {
 }
 
 export type ParsedResource =
-  | { kind: 'ok'; manifest: ResourceManifest; text: string }
+  | { kind: 'ok'; manifest: ResourceManifest; text: string; value: Record<string, unknown> }
   /** Completes a sentence: "resource.json …". */
   | { kind: 'invalid'; problem: string }
 
@@ -65,6 +65,7 @@ export function parseResource(bytes: Uint8Array | undefined): ParsedResource {
   return {
     kind: 'ok',
     text,
+    value,
     manifest: {
       scope: value['scope'],
       version: value['version'],
