@@ -3,7 +3,7 @@ import { createReclaimer } from '../../../runtime/collections/gate/collect-garba
 
 const mib = 1024 * 1024
 
-void t.test('is collected once four megabytes more are in use than at the least', async (t) => {
+void t.test('is collected once two megabytes more are in use than at the least', async (t) => {
   let used = 20 * mib
   let collections = 0
   const reclaim = createReclaimer(
@@ -16,10 +16,10 @@ void t.test('is collected once four megabytes more are in use than at the least'
   for (const [now, wanted] of [
     [20, 0],
     [16, 0],
-    [19.9, 0],
-    [20, 1],
-    [22.9, 1],
-    [23, 2],
+    [17.9, 0],
+    [18, 1],
+    [20.9, 1],
+    [21, 2],
   ] as const) {
     used = now * mib
     reclaim()
