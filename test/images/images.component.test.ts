@@ -22,12 +22,12 @@ async function setUp(t: Test) {
   const env = buildahEnvironment(folder)
   const buildah = (...words: string[]) =>
     execFileSync('buildah', words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
-  makeLocalBase(folder, base, process.execPath, env)
-  const why = whyNoImages(base, env)
+  const why = whyNoImages(folder, env)
   if (why !== undefined) {
     t.plan(0, why)
     return undefined
   }
+  makeLocalBase(folder, base, process.execPath, env)
   const build = async (tag: string): Promise<void> => {
     const words = [path.join(root, 'scripts/images/main.ts'), '--base', base, '--builder', 'buildah', '--tag', tag]
     await promisify(execFile)(process.execPath, words, { env })

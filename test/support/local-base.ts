@@ -16,11 +16,15 @@ export function buildahEnvironment(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, CONTAINERS_STORAGE_CONF: storage, BUILDAH_ISOLATION: 'chroot' }
 }
 
-/** Why images cannot be built on this machine, such as for want of rights; undefined where the base can be made and run. */
-export function whyNoImages(name: string, env: NodeJS.ProcessEnv): string | undefined {
+/** Why images cannot be built on this machine, such as for want of rights; undefined where one of nothing but a program can be made and run. */
+export function whyNoImages(folder: string, env: NodeJS.ProcessEnv): string | undefined {
   const buildah = (...words: string[]) => spawnSync('buildah', words, { env, encoding: 'utf8' })
-  const made = buildah('from', name)
-  const ran = made.status === 0 ? buildah('run', made.stdout.trim(), '--', 'env') : made
+  const tree = path.join(folder, 'probe')
+  copyProgram(tree, execFileSync('sh', ['-c', 'command -v env'], { encoding: 'utf8' }).trim(), '/usr/bin/env')
+  for (const link of ['bin', 'lib', 'lib64']) symlinkSync(`usr/${link}`, path.join(tree, link))
+  const made = buildah('from', 'scratch')
+  if (made.status === 0) buildah('copy', '--quiet', made.stdout.trim(), tree, '/')
+  const ran = made.status === 0 ? buildah('run', made.stdout.trim(), '--', '/usr/bin/env') : made
   return ran.status === 0 ? undefined : `buildah does not work here: ${ran.error?.message ?? ran.stderr.trim()}`
 }
 
