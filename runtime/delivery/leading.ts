@@ -3,10 +3,11 @@
  * of its process is noticed at once and that of its node within a second or two. Nobody asks the API server for that.
  */
 import { Hono } from 'hono'
-import { Agent, request as httpsRequest } from 'node:https'
+import { Agent } from 'node:https'
+import type { Socket } from 'node:net'
 import type { Clock } from '../clock.ts'
 import type { Contact } from '../kube/lease/options.ts'
-import { readText } from '../http/client.ts'
+import { readText, startCall } from '../http/client.ts'
 import { readAddress } from './forward.ts'
 
 /** Tells the name of the replica, if it leads. Anybody may know. */
@@ -45,14 +46,18 @@ export type ContactOptions = {
 export function createContact({ serverName, caBundle, clock }: ContactOptions): Contact {
   return async (leader, signal) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, minVersion: 'TLSv1.2' })
+    let broken = new AbortController()
+    let connection: Socket | undefined
+    // A connection is used for days: each question that listened to its end would stay.
+    const connected = (socket: Socket): void => {
+      if (socket === connection) return
+      const ended = new AbortController()
+      socket.once('close', () => ended.abort())
+      ;[connection, broken] = [socket, ended]
+    }
     try {
       for (;;) {
-        const broken = new AbortController()
-        const said = await ask(
-          clock,
-          () => askOnce(agent, { ...leader, serverName, ca: caBundle(), broken: () => broken.abort() }, signal),
-          signal,
-        )
+        const said = await ask(clock, () => askOnce(agent, { ...leader, serverName, ca: caBundle(), connected }, signal), signal)
         if (signal.aborted || said !== 'leads') return said === 'silent' ? 'silent' : 'gone'
         await clock.wait(askEveryMs, AbortSignal.any([signal, broken.signal])).catch(() => undefined)
       }
@@ -76,21 +81,20 @@ async function ask(clock: Clock, once: () => Promise<Said>, signal: AbortSignal)
   return said
 }
 
-type Question = { identity: string; address: string; serverName: string; ca: string; broken(): void }
+type Question = { identity: string; address: string; serverName: string; ca: string; connected(socket: Socket): void }
 
-/** What the process at the address says to being the leader of that name. `broken` is called when the connection ends. Never throws. */
-function askOnce(agent: Agent, { identity, address, serverName, ca, broken }: Question, signal: AbortSignal): Promise<Said> {
-  return new Promise((resolve) => {
-    if (readAddress(address) === undefined) return resolve('gone')
-    const late = AbortSignal.timeout(answerMs)
-    const failed = (): void => resolve(late.aborted ? 'silent' : 'gone')
-    const url = `https://${address}${leaderPath}`
+/** What the process at the address says to being the leader of that name. `connected` is told the connection. Never throws. */
+async function askOnce(agent: Agent, { identity, address, serverName, ca, connected }: Question, signal: AbortSignal): Promise<Said> {
+  if (readAddress(address) === undefined) return 'gone'
+  const late = AbortSignal.timeout(answerMs)
+  try {
     const options = { agent, signal: AbortSignal.any([signal, late]), servername: serverName, ca }
-    const request = httpsRequest(url, options, (response) => {
-      readText(response, maxNameBytes).then((text) => resolve(response.statusCode === 200 && text === identity ? 'leads' : 'gone'), failed)
-    })
-    request.once('socket', (socket) => socket.once('close', broken))
-    request.once('error', failed)
-    request.end()
-  })
+    const { request, answered } = startCall(`https://${address}${leaderPath}`, options)
+    request.once('socket', connected)
+    const response = await answered
+    const text = await readText(response, maxNameBytes)
+    return response.statusCode === 200 && text === identity ? 'leads' : 'gone'
+  } catch {
+    return late.aborted ? 'silent' : 'gone'
+  }
 }

@@ -4,7 +4,7 @@
 import { createServer, Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
-import { systemClock } from '../../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { createContact, leadingApp } from '../../../runtime/delivery/leading.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { serve } from '../../../runtime/serve.ts'
@@ -75,10 +75,14 @@ async function startLeader(t: Test): Promise<Leader> {
 }
 
 /** In touch with a leader that goes by the name `a`. */
-function touch(t: Test, leader: Leader, caBundle = leader.caBundle): { lost(): string | undefined; settled: Promise<void>; leave(): void } {
+function touch(
+  t: Test,
+  leader: Leader,
+  { caBundle = leader.caBundle, clock = systemClock }: { caBundle?: string; clock?: Clock } = {},
+): { lost(): string | undefined; settled: Promise<void>; leave(): void } {
   const stop = new AbortController()
   t.teardown(() => stop.abort())
-  const contact = createContact({ serverName: 'localhost', caBundle: () => caBundle, clock: systemClock })
+  const contact = createContact({ serverName: 'localhost', caBundle: () => caBundle, clock })
   let lost: string | undefined
   const settled = contact({ identity: 'a', address: leader.address }, stop.signal).then((how) => void (lost = how))
   return { lost: () => lost, settled, leave: () => stop.abort() }
@@ -92,6 +96,22 @@ void t.test('who leads is asked over one connection, until the replica leaves', 
   t.equal(leader.connections, 1)
   leave()
   await settled
+})
+
+void t.test('a connection that is asked for days gathers nothing', async (t) => {
+  const warnings: Error[] = []
+  const warn = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', warn)
+  t.teardown(() => process.off('warning', warn))
+  const leader = await startLeader(t)
+  const clock: Clock = { ...systemClock, wait: (ms, signal) => systemClock.wait(ms / 50, signal) }
+  const { settled, leave } = touch(t, leader, { clock })
+  // Node warns from eleven listeners of one event on.
+  await until(() => (leader.asked >= 40 ? true : undefined), 'it was asked forty times')
+  t.equal(leader.connections, 1)
+  leave()
+  await settled
+  t.same(warnings, [])
 })
 
 const losses: [string, 'gone' | 'silent', (leader: Leader) => void][] = [
@@ -115,7 +135,7 @@ for (const [name, how, lose] of losses) {
 void t.test('nobody is taken for the leader without its certificate, nor at what is no address of a pod', async (t) => {
   const leader = await startLeader(t)
   const other = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
-  await touch(t, leader, other.caBundle).settled
+  await touch(t, leader, { caBundle: other.caBundle }).settled
   t.equal(leader.asked, 0)
   const named: Leader = { ...leader, address: leader.address.replace('127.0.0.1', 'localhost') }
   await touch(t, named).settled
