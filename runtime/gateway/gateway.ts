@@ -1,6 +1,6 @@
 /**
  * What a running gateway says and is asked to do: its state, its Designers, the lock around an edit, the scan that ends it. Routes and
- * their behaviour: gateway.md section 4.
+ * their behaviour, as test/contract/gateway.ts states it.
  */
 import * as v from 'valibot'
 import type { Clock } from '../clock.ts'

@@ -4,7 +4,7 @@
 import { gatewayContainerName, podAnnotations } from '../gatewaysync/names.ts'
 import type { Container, Pod, VolumeMount } from './pod.ts'
 
-/** The data directory of the gateway's image (gateway.md 5). */
+/** The data directory of the gateway's image. */
 const usualDataDir = '/usr/local/bin/ignition/data'
 
 /** Names that charts give the data volume. */

@@ -19,7 +19,7 @@ import { agentVolumes } from './volumes.ts'
 export type InjectionSettings = {
   agent: ControllerSettings['agent']
   delivery: ControllerSettings['delivery']
-  /** The agent's place among the init containers. Default last: after one that seeds the data volume (gateway.md 5). */
+  /** The agent's place among the init containers. Default last: after one that seeds the data volume. */
   place?: 'first' | 'last'
 }
 

@@ -1,6 +1,6 @@
 /**
  * Whose token is this? Asks the API server (TokenReview). Tokens of agents count only where they are bound to a pod and made for our
- * audience (kubernetes.md section 2).
+ * audience.
  */
 import * as v from 'valibot'
 import { Fault } from '../fault.ts'

@@ -45,7 +45,7 @@ const graceMs = 2_000
 /** Where programs of the system are, whatever the environment of this process says. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Settings against hostile repositories and for little memory; measured in git.md section 1, tried in bar.md section 4. */
+/** Settings against hostile repositories and for little memory; docs/performance.md has the figures. */
 const settings = [
   'protocol.version=2',
   'protocol.allow=never',

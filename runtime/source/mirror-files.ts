@@ -85,7 +85,7 @@ const glimpseBytes = 64 * 1024
 const hasBegunToSend: ReadonlySet<Reason> = new Set(['RepositoryTooLarge', 'RepositoryRefused', 'GitOutOfMemory', 'GitObjectMissing'])
 /** Commits whose presence is remembered. */
 const mostPresent = 1_000
-/** So many packs are made one beside other work (git.md section 3). */
+/** So many packs are made one beside other work. */
 const packsToTidy = 30
 /** So many are made one before the next fetch: a process that ends after each one never has the time beside it. */
 const mostPacks = 45

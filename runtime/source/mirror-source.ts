@@ -22,7 +22,7 @@ export type MirrorSourceDeps = {
 }
 
 const timeoutMs = 120_000
-/** diff-tree queues everything first, so its memory is the bound (git.md section 2). */
+/** diff-tree queues everything first, so its memory is the bound. */
 const batchSize = 10_000
 
 export function mirrorSource(deps: MirrorSourceDeps): FramedSource {

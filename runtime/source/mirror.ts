@@ -1,6 +1,6 @@
 /**
  * One bare mirror of one repository: resolves refs, fetches single commits and reads them. Readers need no lock while a ref of ours
- * holds their commit (git.md section 3).
+ * holds their commit.
  */
 import type { Clock } from '../clock.ts'
 import type { VersionedListing } from '../collections/model/listing.ts'

@@ -42,7 +42,7 @@ type Options = {
   network?: Network
 }
 
-/** Two similar texts of 20 MB need 42 MiB; a delta has no other bound (git.md section 1). */
+/** Two similar texts of 20 MB need 42 MiB; a delta has no other bound. */
 const maxMemoryBytes = 96 * 1024 * 1024
 const usualMaxPackBytes = 1024 * 1024 * 1024
 

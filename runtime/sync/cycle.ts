@@ -110,7 +110,7 @@ function refuse({ problems }: Plan): void {
   throw new Refused(problem.reason, problem.message, named)
 }
 
-/** A gateway that starts may fault over a file that disappears (gateway.md section 3); one that starts for ever needs the commit. */
+/** A gateway that starts may fault over a file that disappears; one that starts for ever needs the commit. */
 function waitsForStart({ clock, memory }: CycleDeps, { plan }: Prepared, status: GatewayStatus | undefined): boolean {
   if (status !== 'starting') memory.startingSinceMs = undefined
   else memory.startingSinceMs ??= clock.monotonicMs()

@@ -1,5 +1,5 @@
 /**
- * What the product relies on in a gateway's HTTP API (gateway.md section 4); run against the simulator, and one day against a real one.
+ * What the product relies on in a gateway's HTTP API; run against the simulator, and one day against a real one.
  */
 import type { Test } from 'tap'
 import type { Simulator } from '../../examples/simulator/simulator.ts'

@@ -24,7 +24,7 @@ function readJson(file: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-/** The formula of gateway.md section 2, written a second time: the product's own is not asked whether it is right. */
+/** The formula of the signature, written a second time: the product's own is not asked whether it is right. */
 function signatureOf(file: string, manifest: Manifest): string {
   const hash = createHash('sha256')
   const int32 = (value: number): Buffer => {

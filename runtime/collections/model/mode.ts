@@ -1,6 +1,6 @@
 /**
  * Which deployment mode a gateway starts with. The gateway takes it from a Java property, set as an argument of its container or in
- * ignition.conf; the environment variable is a convention of those who expand it into the argument. gateway.md section 1. Pure.
+ * ignition.conf; the environment variable is a convention of those who expand it into the argument. Pure.
  */
 
 /** Where the deployment mode was found. */

@@ -1,6 +1,6 @@
 /**
  * What is known of resource types: which exist once in a gateway, which nest, which belong to one environment. The list is open: what is
- * not in it is judged by where its manifest stands. Sources: gateway.md 1 and 2, placement rules of the specification. Pure.
+ * not in it is judged by where its manifest stands. Pure.
  */
 
 const opcua = 'com.inductiveautomation.opcua'

@@ -1,5 +1,5 @@
 /**
- * A list of files as a gateway reads it: collections, and in each the resources of its modules and types. The walk follows gateway.md 1.
+ * A list of files as a gateway reads it: collections, and in each the resources of its modules and types. The walk is the gateway's own.
  * Pure.
  */
 import type { Entry } from './listing.ts'

@@ -1,5 +1,5 @@
 /**
- * Finds addresses and credentials in a resource's JSON, except those that every default gateway has (gateway.md 7). Never returns a
+ * Finds addresses and credentials in a resource's JSON, except those that every default gateway has. Never returns a
  * value, only where it stands. Pure.
  */
 import { jsonOrUndefined } from '../../json.ts'

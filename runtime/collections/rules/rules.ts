@@ -1,5 +1,5 @@
 /**
- * The rules for resource collections, in one table: docs/rules.md is made of it. Defaults follow gateway.md 3: error for what keeps a
+ * The rules for resource collections, in one table: docs/rules.md is made of it. Defaults follow what a gateway does: error for what keeps a
  * gateway from starting or loses a resource, warning for what only smells. Pure.
  */
 

@@ -1,5 +1,5 @@
 /**
- * The signature that a gateway writes into each resource's manifest, and the parts of a manifest that it is made of (gateway.md 2).
+ * The signature that a gateway writes into each resource's manifest, and the parts of a manifest that it is made of.
  * Attributes are hashed as they are written, so they are taken from the text and not from parsed values. Pure.
  */
 import { hash } from 'node:crypto'

@@ -23,7 +23,7 @@ function folderOf(path: string): Folder {
   return { path, prefix: `${path}/` }
 }
 
-/** Folders that belong to the gateway itself: its identity, its keys and our own state (design.md section 6). */
+/** Folders that belong to the gateway itself: its identity, its keys and our own state. */
 const forbiddenFolders = ['config/local', 'config/resources/local', 'config/ignition/keys', engineFolder].map(folderOf)
 /** Whether a path is never written and never deleted, whatever a mapping or a prune setting says. */
 export function isForbidden(path: string): boolean {
@@ -44,7 +44,7 @@ export function mayHoldOurs(folder: unknown): folder is RelativePath {
   return typeof folder === 'string' && isRelativePath(folder) && !isForbidden(`${folder}/x`)
 }
 
-/** One gateway's identity and our own way in: kept by `prune: all`, written with a warning (gateway.md section 3). */
+/** One gateway's identity and our own way in: kept by `prune: all`, written with a warning. */
 const identityFolders = [
   'user-source/default',
   'user-source/opcua-module',

@@ -14,7 +14,7 @@ export function knownVerdict(owned: Owned, stat: FileStat): 'clean' | 'drift' | 
   return owned.judged !== undefined && sameStat(owned.judged, stat) ? owned.judged.verdict : undefined
 }
 
-/** The active mode's security-properties, which a gateway rewrites on its first boot (gateway.md section 3). */
+/** The active mode's security-properties, which a gateway rewrites on its first boot. */
 export function isFirstBootRewrite(path: string, mode: string | undefined): boolean {
   if (mode === undefined || mode === '') return false
   return path.toLowerCase().startsWith(`config/resources/${mode.toLowerCase()}/ignition/security-properties/`)

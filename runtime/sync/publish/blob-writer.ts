@@ -9,7 +9,7 @@ import { writeAll } from '../disk/disk.ts'
 import type { PlannedPut } from '../plan/plan.ts'
 import { algorithmOf, blobHash, blobHeader } from '../model/blob-hash.ts'
 
-/** Up to this size a blob is held in one reused buffer and hashed at once; beyond, it streams to its file. Measured: git.md section 5. */
+/** Up to this size a blob is held in one reused buffer and hashed at once; beyond, it streams to its file. */
 const bufferedBytes = 128 * 1024
 /** With git's header before it. */
 export const bufferBytes = bufferedBytes + 64
