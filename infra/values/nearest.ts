@@ -1,12 +1,13 @@
 /**
  * Which known key a user may have meant by an unknown one. Pure.
  */
+import { editDistance } from '../../runtime/edit-distance.ts'
 
 /** The known key that takes the fewest edits to reach, if they are few; else the one that begins alike for at least half of the key. */
 export function nearestTo(key: string, known: readonly string[]): string | undefined {
   const wanted = key.toLowerCase()
   const ranked = known
-    .map((name) => ({ name, edits: distance(wanted, name.toLowerCase()), begins: commonBeginning(wanted, name.toLowerCase()) }))
+    .map((name) => ({ name, edits: editDistance(wanted, name.toLowerCase()), begins: commonBeginning(wanted, name.toLowerCase()) }))
     .toSorted((a, b) => a.edits - b.edits)
   const [closest] = ranked
   if (closest !== undefined && closest.edits <= Math.max(2, Math.floor(key.length / 3))) return closest.name
@@ -18,15 +19,4 @@ function commonBeginning(a: string, b: string): number {
   let length = 0
   while (length < a.length && a[length] === b[length]) length += 1
   return length
-}
-
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, letter] of Array.from(a).entries()) {
-    const next = [i + 1]
-    for (const [j, other] of Array.from(b).entries())
-      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, (row[j] ?? 0) + (letter === other ? 0 : 1)))
-    row = next
-  }
-  return row.at(-1) ?? 0
 }

@@ -6,6 +6,8 @@ import t from 'tap'
 import { parseDownwardFile } from '../../runtime/agent/desired.ts'
 import { differences } from '../../runtime/cli/json-diff.ts'
 import { findHosts } from '../../runtime/collections/rules/hosts.ts'
+import { damageOf } from '../../runtime/collections/model/json-damage.ts'
+import { likelyPlace } from '../../runtime/collections/model/known-types.ts'
 import { parseMode, parseResource } from '../../runtime/collections/model/manifests.ts'
 import { modeInArgument, modeInIgnitionConf } from '../../runtime/collections/model/mode.ts'
 import { rootOf } from '../../runtime/collections/model/roots.ts'
@@ -149,6 +151,9 @@ const functions: Record<string, (text: string) => unknown> = {
   'a manifest that lists a text': (text) => parseMode(utf8(JSON.stringify({ title: text, [text]: 1 }))),
   'a signed manifest': (text) => members(compactJson(JSON.stringify({ attributes: { [text]: text } }))),
   'what differs between modes': (text) => differences({ a: text }, { a: `${text}.` }),
+  'what is wrong with a JSON file': (text) => damageOf(Buffer.from(`{"a":"${text}`), { keys: true }),
+  'what is wrong with the keys of a JSON file': (text) => damageOf(Buffer.from(text.replaceAll(/[^"]/g, '{"a":0,"a":')), { keys: true }),
+  'the type of a resource that none knows': (text) => likelyPlace(text, text),
   'a path of a repository': (text) => rootOf(text),
   'arguments of a gateway (pod)': (text) => modeInArgument(text),
   'ignition.conf': (text) => modeInIgnitionConf(text),

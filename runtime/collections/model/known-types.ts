@@ -2,6 +2,7 @@
  * Which types of resources are known beside the singletons, and what a name that is none of them was likely meant to be. The list is open:
  * modules of other vendors bring types of their own, so only what is close to a known name, or stands in an unlikely place, is told. Pure.
  */
+import { editDistance } from '../../edit-distance.ts'
 import { foldName } from '../../gatewaysync/values.ts'
 import { singletonTypes } from './resource-types.ts'
 
@@ -121,25 +122,7 @@ function isNearModule(name: string, other: string): boolean {
 
 function isNear(name: string, other: string, share: number): boolean {
   const most = Math.min(maxTypos, Math.floor(other.length / share))
-  return name === other || (Math.abs(name.length - other.length) <= most && distance(name, other) <= most)
-}
-
-/** The letters to add, remove, replace or swap with their neighbour (optimal string alignment). */
-function distance(name: string, other: string): number {
-  let before: number[] = []
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let at = 0; at < name.length; at += 1) {
-    const next = [at + 1]
-    for (let index = 1; index <= other.length; index += 1) {
-      const replaced = (row[index - 1] ?? 0) + (name[at] === other[index - 1] ? 0 : 1)
-      const isSwapped = at > 0 && index > 1 && name[at] === other[index - 2] && name[at - 1] === other[index - 1]
-      const swapped = isSwapped ? (before[index - 2] ?? 0) + 1 : replaced
-      next.push(Math.min(replaced, swapped, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1))
-    }
-    before = row
-    row = next
-  }
-  return row.at(-1) ?? 0
+  return name === other || (Math.abs(name.length - other.length) <= most && editDistance(name, other) <= most)
 }
 
 function moduleIn(type: string): string {
