@@ -84,7 +84,6 @@ export const reasons = {
   GatewayForbidden: { retry: 'backoff', help: 'the API key lacks a security level that the call needs (403): scan needs Write' },
   ScanFailed: { retry: 'backoff', help: 'the gateway did not finish the scan' },
   DesignerOpen: { retry: 'backoff', help: 'a Designer session is open and designerSessionPolicy forbids writing now' },
-  ApiKeyOverHttp: { retry: 'on-change', help: 'the gateway refuses API keys over plain http unless that is switched on' },
   // receiver
   NotAuthenticated: { retry: 'on-change', help: 'no configured method validates this call' },
   AuthNotReady: { retry: 'backoff', help: 'the Secret that holds the key is missing, empty or unreadable' },

@@ -15,7 +15,6 @@ export type LogFields = {
   reason?: string
   message?: string
   durationMs?: number
-  reconcile?: string
   requestId?: string
   status?: number
   count?: number

@@ -42,12 +42,17 @@ export function alerts(names: Names, values: Live<Values>): ManifestOf<typeof Pr
             expr,
             for: duration,
             labels: { severity },
-            annotations: { summary, description },
+            annotations: { summary, description, runbook_url: text`${values.prometheusRule.runbookUrl}#${runbookSection(alert)}` },
           })),
         },
       ],
     },
   }
+}
+
+/** The section of docs/runbook.md about an alert or a reason, as Markdown pages name sections. */
+export function runbookSection(name: string): string {
+  return name.toLowerCase()
 }
 
 /** The rules, from which both the object and the table in docs/operations.md are made. */

@@ -49,6 +49,10 @@ export const optionalObjectName = (description: string) => matching(description,
 export const dataKey = (description: string, initial: string) =>
   matching(description, /^[-._a-zA-Z0-9]{1,253}$/, 'must be a key of a Secret: letters, digits, "-", "_" and "."', initial)
 
+/** Where a page is read; a section of it is named behind it. */
+export const pageAddress = (description: string, initial: string) =>
+  matching(description, /^[^\s#]+$/, 'must be the address of a page, without white space and "#"', initial)
+
 /** A host of an Ingress; empty stands for every host, `*.` for one label. */
 export const ingressHost = v.pipe(
   v.string(),

@@ -11,6 +11,7 @@ import {
   labels,
   optionalNamespace,
   optionalObjectName,
+  pageAddress,
   port,
   requiredDuration,
 } from './fields.ts'
@@ -60,6 +61,10 @@ export const monitoringValues = {
       enabled: flag('Creates a PrometheusRule with alerts on the figures of the controller.', false),
       labels: labels('Extra labels.'),
       notReadyFor: requiredDuration('How long a GatewaySync may be not ready before that is an alert.', '15m'),
+      runbookUrl: pageAddress(
+        "Where your people read docs/runbook.md, such as its address in your copy of the repository; an alert's runbook_url names its section there.",
+        'docs/runbook.md',
+      ),
     }),
     {},
   ),

@@ -51,10 +51,9 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const { store, clock, log, mirrors } = deps
   const failed = (key: SyncKey, error: unknown): void => {
     const fault = asFault(error)
-    log.warn(
-      { reconcile: key, reason: fault.reason, message: fault.message, ...(fault.reason === 'Unexpected' ? { err: error } : {}) },
-      'pass failed',
-    )
+    const [namespace = '', name = ''] = key.split('/')
+    const stack = fault.reason === 'Unexpected' ? { err: error } : {}
+    log.warn({ namespace, name, reason: fault.reason, message: fault.message, ...stack }, 'pass failed')
   }
   const pass = (key: SyncKey, own: AbortSignal) =>
     measured(clock, deps.reconciled, own, () => decidedAnew(deps, key, own, () => reconcile(passDeps, key, own)))

@@ -7,11 +7,12 @@ import { chart } from './chart.ts'
 import { manifests } from './manifests.ts'
 import { operations } from './operations.ts'
 import { rulePages } from './rules.ts'
+import { runbook } from './runbook.ts'
 import type { GeneratedFile } from './table.ts'
 import { values } from './values.ts'
 import { webhooks } from './webhooks.ts'
 
-const generators: (() => Promise<GeneratedFile[]>)[] = [operations, values, manifests, chart, rulePages, webhooks]
+const generators: (() => Promise<GeneratedFile[]>)[] = [operations, runbook, values, manifests, chart, rulePages, webhooks]
 
 const check = process.argv.includes('--check')
 const stale: string[] = []

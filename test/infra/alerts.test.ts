@@ -1,11 +1,14 @@
 /**
  * Alerts ask for figures that exist, with labels that these figures have, and say what to look at.
  */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import t from 'tap'
 import { abnormalConditions, normalConditions } from '../../runtime/gatewaysync/decide/conditions.ts'
 import { type Metric, objectMetrics, processMetrics } from '../../runtime/metrics/table.ts'
 import { everything, fullname, objectsOf, one } from './installed.ts'
 
+const root = path.resolve(import.meta.dirname, '../..')
 const { rules } = one(objectsOf(everything), 'PrometheusRule').spec.groups[0]
 const table: Readonly<Record<string, Metric>> = { ...objectMetrics, ...processMetrics }
 
@@ -78,4 +81,14 @@ void t.test('every alert has a name of its own, a duration and closed brackets',
 void t.test('how long a GatewaySync may be not ready is a value, as are the labels by which the rules are found', async (t) => {
   t.equal(rules.find(({ alert }) => alert === 'ClusterSyncNotReady')?.for, '30m')
   t.match(one(objectsOf(everything), 'PrometheusRule').metadata['labels'], { release: 'prometheus' })
+})
+
+void t.test('every alert leads to its section of the runbook, wherever that is read', async (t) => {
+  const sections = new Set(
+    [...readFileSync(path.join(root, 'docs/runbook.md'), 'utf8').matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name),
+  )
+  for (const { alert, annotations } of rules) {
+    t.ok(sections.has(alert), alert)
+    t.equal(annotations['runbook_url'], `https://docs.example.com/runbook#${alert.toLowerCase()}`)
+  }
 })

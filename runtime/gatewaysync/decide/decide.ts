@@ -5,6 +5,7 @@
 import { timestamp } from '../../clock.ts'
 import { Fault, type Reason } from '../../fault.ts'
 import { meaningOf, needsSomebody } from './conditions.ts'
+import { type EventToRecord, syncEvent } from './events.ts'
 import { describeErrors } from './findings.ts'
 import { summarise } from './summary.ts'
 import { countGateways, type GatewayPod, type GatewayReport, isOutdated, isUnreported, observeGateways } from './gateways.ts'
@@ -69,8 +70,6 @@ export type Observation = {
   delivery: GatewaySyncStatus['delivery']
   now: Temporal.Instant
 }
-
-export type EventToRecord = { type: 'Normal' | 'Warning'; reason: string; note: string }
 
 export type Decision = {
   status: GatewaySyncStatus
@@ -194,7 +193,7 @@ function publishedNow({ spec, status, wanted }: Observation, commit: CommitHash,
 
 /** Errors are told once per commit, also where the policy Warn publishes it. */
 function publishedEvents(commit: CommitHash, verdict: Verdict, ref: string): EventToRecord[] {
-  const published: EventToRecord = { type: 'Normal', reason: 'Published', note: `published commit ${commit} of ${ref}` }
+  const published = syncEvent('Published', `published commit ${commit} of ${ref}`)
   if (verdict.kind === 'notChecked' || verdict.errors === 0) return [published]
   const reason = verdict.unfinished === undefined ? 'CollectionsInvalid' : 'CheckFailed'
   return [published, refusalEvent(reason, commit, 'is published all the same', describeErrors(verdict))]
@@ -232,7 +231,7 @@ function refuse(observed: Observation, change: SourceChange, request: SyncReques
   return {
     ...change,
     requests: recordAnswer(change.requests, request, refusalAnswer(fault), at),
-    events: [{ type: 'Warning', reason: 'RequestRefused', note: `request for ${observed.wanted.ref} refused: ${fault.message}` }],
+    events: [syncEvent('RequestRefused', `request for ${observed.wanted.ref} refused: ${fault.message}`)],
   }
 }
 

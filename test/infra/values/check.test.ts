@@ -183,6 +183,10 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     'extraEnv.0.name: must be the name of an environment variable: letters, digits and "_", not beginning with a digit',
   ],
   'an alert after no time': [{ prometheusRule: { notReadyFor: '' } }, `prometheusRule.notReadyFor: ${requiredDuration}`],
+  'a runbook with a section': [
+    { prometheusRule: { runbookUrl: 'https://docs.example.com/runbook#alerts' } },
+    'prometheusRule.runbookUrl: must be the address of a page, without white space and "#"',
+  ],
   'an alert after a number': [{ prometheusRule: { notReadyFor: '15' } }, `prometheusRule.notReadyFor: ${requiredDuration}`],
   'egress to no port': [{ networkPolicy: { egress: { ports: [] } } }, 'networkPolicy.egress.ports: must name at least one port'],
   'egress to a port above the highest': [

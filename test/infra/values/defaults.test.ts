@@ -74,6 +74,7 @@ const added: Readonly<Record<string, unknown>> = {
   'prometheusRule.enabled': false,
   'prometheusRule.labels': {},
   'prometheusRule.notReadyFor': '15m',
+  'prometheusRule.runbookUrl': 'docs/runbook.md',
   'networkPolicy.metrics.from': [],
   'networkPolicy.delivery.from': [],
   'networkPolicy.receiver.from': [],
