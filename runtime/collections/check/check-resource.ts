@@ -4,7 +4,8 @@
 import { hash } from 'node:crypto'
 import { resourceChecks } from '../rules/checks.ts'
 import type { ResourceContent } from './read-resources.ts'
-import { type Digest, inRoot, type ResourceContext, type ResourceFacts } from '../rules/input.ts'
+import { type Digest, inRoot, type ResourceContext, type ResourceFacts, typeOf } from '../rules/input.ts'
+import { notesOf } from '../model/notes.ts'
 import { type Checked, type CheckStep, nothingFound } from './remembered.ts'
 import { signatureAttribute } from '../rules/signature.ts'
 
@@ -22,8 +23,10 @@ export function checkResource(
   const path = inRoot(context, resource.folder)
   const facts: ResourceFacts = { collection, resource, path, parsed, hash: hashed, json, pointers, damaged, base, own, overridden }
   const found = resourceChecks.flatMap(([rule, check]) => [...check(facts, context)].map((each) => [rule, each] as const))
-  if (found.length === 0 && own === undefined) return nothingFound
-  return { found, digest: own, base: replaced?.resource.folder, overridden }
+  const attributes = parsed.kind === 'ok' ? parsed.manifest.attributes : undefined
+  const notes = notesOf({ type: typeOf(resource), key: resource.key }, json, attributes, content.isPartial)
+  if (found.length === 0 && own === undefined && notes === undefined) return nothingFound
+  return { found, digest: own, base: replaced?.resource.folder, overridden, notes }
 }
 
 /** Equal for resources that a gateway would treat alike: who changed them last, and when, does not count. */

@@ -4,10 +4,11 @@
  */
 import { type Damage, damageOf } from '../model/json-damage.ts'
 import { damageRules } from '../rules/about-json.ts'
-import { treeChecks } from '../rules/checks.ts'
+import { crossChecks, treeChecks } from '../rules/checks.ts'
 import { type CheckReport, type Collector, type CollectorOptions, createCollector } from '../rules/findings.ts'
 import type { Found, TreeFacts } from '../rules/input.ts'
 import { familyOf, userModes } from '../model/inheritance.ts'
+import { type Names, namesOf, overviewOf } from '../rules/overview.ts'
 import { checkSteps } from './check-steps.ts'
 import { type Listing, readTexts } from '../model/listing.ts'
 import { maxModeBytes, type ParsedMode, parseMode } from '../model/manifests.ts'
@@ -16,6 +17,7 @@ import {
   createLearner,
   type Checked,
   learned,
+  nothingFound,
   type Previous,
   planSteps,
   rememberedFindings,
@@ -59,11 +61,26 @@ export async function checkCollections(listing: Listing, options: CheckOptions, 
       if (memory !== undefined && inTree.length <= rememberedFindings) inTree.push([rule, found])
     }
   }
-  const inResources =
-    options.templated === true ? new Map<string, Checked>() : await checkContents(listing, facts, collector, options, signal)
+  const names = namesOf(facts)
+  const { known, noted } = options.templated === true ? nothingRead() : await checkContents(listing, facts, collector, options, signal)
+  addCrossFindings(collector, names, noted)
   const size = sizeOf(facts.tree)
-  if (memory !== undefined) memory.learned = learned(facts, inTree, inResources, size)
+  if (memory !== undefined) memory.learned = learned(facts, { found: inTree, names }, known, size)
   return collector.report(size)
+}
+
+function nothingRead(): Read {
+  return { known: new Map(), noted: [] }
+}
+
+/** What follows from the notes of all resources together. */
+export function addCrossFindings(collector: Collector, names: Names, noted: Iterable<readonly [string, Checked]>): void {
+  const overview = overviewOf(names, repeatedOrNoted(noted))
+  for (const [rule, check] of crossChecks) for (const found of check(overview)) collector.add(rule, found)
+}
+
+function* repeatedOrNoted(noted: Iterable<readonly [string, Checked]>) {
+  for (const [folder, { notes, digest }] of noted) yield [folder, { notes, isRepeated: digest !== undefined }] as const
 }
 
 function sizeOf({ collections }: Tree): Size {
@@ -106,14 +123,18 @@ async function readModes(
   return { modes, damagedModes }
 }
 
-/** Reads what is not remembered; findings come in one order, whatever was read. Returns what to remember: nothing, where that is too much. */
+/** `known` is what to remember: nothing, where that is too much. `noted` are resources by their folder, with what others have a part in. */
+type Read = { known: Map<string, Checked> | undefined; noted: (readonly [string, Checked])[] }
+
+/** Reads what is not remembered; findings come in one order, whatever was read. */
 async function checkContents(
   listing: Listing,
   facts: TreeFacts,
   collector: Collector,
   { memory, reclaim }: CheckOptions,
   signal: AbortSignal,
-): Promise<Map<string, Checked> | undefined> {
+): Promise<Read> {
+  const noted: Read['noted'] = []
   const learner = createLearner(memory !== undefined)
   const judgeAll = async (steps: readonly CheckStep[]): Promise<void> => {
     const unread = steps.filter(({ judged }) => judged === undefined)
@@ -121,6 +142,7 @@ async function checkContents(
     for (const step of steps) {
       for (const [rule, found] of step.judged?.found ?? []) collector.add(rule, found)
       learner.learn(step)
+      if (step.judged?.notes !== undefined || step.isRepeated) noted.push([step.resource.folder, step.judged ?? nothingFound])
     }
   }
   let steps: CheckStep[] = []
@@ -132,5 +154,5 @@ async function checkContents(
     reclaim?.()
   }
   await judgeAll(steps)
-  return learner.known()
+  return { known: learner.known(), noted }
 }

@@ -16,13 +16,17 @@ import { jsonOrUndefined } from '../../json.ts'
 
 export type LocatedResource = { collection: Collection; resource: Resource }
 
-/** `json` holds the parsed JSON files other than the manifest; `pointers` the paths of files that are pointers of Git LFS, `damaged` those of damaged JSON. */
+/**
+ * `json` holds the parsed JSON files other than the manifest; `pointers` the paths of files that are pointers of Git LFS, `damaged` those of
+ * damaged JSON. `isPartial`: some JSON has no value here, because it is damaged or too large.
+ */
 export type ResourceContent = LocatedResource & {
   manifest: ParsedResource
   hashes: ReadonlyMap<string, string>
   json: ReadonlyMap<string, unknown>
   pointers: readonly string[]
   damaged: ReadonlyMap<string, Damage>
+  isPartial: boolean
 }
 
 /** Larger files are hashed as they stream by, and not searched. */
@@ -47,6 +51,7 @@ type Open = {
   json: Map<string, unknown>
   pointers: string[]
   damaged: Map<string, Damage>
+  isPartial: boolean
   parsed: Complexity
   left: number
 }
@@ -69,6 +74,7 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
         json: new Map(),
         pointers: [],
         damaged: new Map(),
+        isPartial: false,
         parsed: none,
         left: 1 + current().resource.files.length,
       }
@@ -92,15 +98,16 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
             ? { value: undefined, damage: file.damage(), parsed: open.parsed }
             : read(held, open.parsed, isManifest && open.manifest.kind === 'ok' ? open.manifest.value : undefined)
         open.parsed = parsed
+        if (value === undefined) open.isPartial = true
         if (damage !== undefined) open.damaged.set(entry.path, damage)
         if (value !== undefined && !isManifest) open.json.set(name, value)
       }
       open.left -= 1
       if (open.left > 0) return
-      const { manifest, hashes, json, pointers, damaged } = open
+      const { manifest, hashes, json, pointers, damaged, isPartial } = open
       open = undefined
       index += 1
-      take({ collection, resource, manifest, hashes, json, pointers, damaged })
+      take({ collection, resource, manifest, hashes, json, pointers, damaged, isPartial })
     },
   }
 }

@@ -9,6 +9,8 @@ import type { Digest, Found, Overridden, ResourceContext, TreeFacts } from '../r
 import { type CollectionsByName, isUserMode, ancestryIn, userModes } from '../model/inheritance.ts'
 import { createKeyTable } from '../rules/key-table.ts'
 import type { RuleId } from '../rules/rules.ts'
+import type { Notes } from '../model/notes.ts'
+import type { Names } from '../rules/overview.ts'
 import { noResources } from '../model/resources.ts'
 import type { Collection } from '../model/tree.ts'
 
@@ -20,17 +22,19 @@ export type Checked = {
   /** Folder of the resource that it overrides. */
   base: string | undefined
   overridden: Overridden
+  /** What other resources have a part in. */
+  notes: Notes | undefined
 }
 
 export type Size = { resources: number; collections: number }
 
 /** Nothing was found, and nothing depends on it. */
-export const nothingFound: Checked = { found: [], digest: undefined, base: undefined, overridden: 'nowhere' }
+export const nothingFound: Checked = { found: [], digest: undefined, base: undefined, overridden: 'nowhere', notes: undefined }
 
 /** What one check learned of a root. */
 export type Remembered = {
   /**
-   * Resources by their folder, relative to the root, in the order of the checks. Only those with a finding, a digest or a base are held. A
+   * Resources by their folder, relative to the root, in the order of the checks. Only those with a finding, a digest, a base or notes are held. A
    * missing one means "checked, nothing found", unless a manifest above it changed since (`foldersWithChangedManifest`).
    */
   known: Map<string, Checked>
@@ -46,6 +50,7 @@ export type TreeFindings = {
   family: CollectionsByName
   modesInUse: readonly string[] | undefined
   size: Size
+  names: Names
 }
 
 /** A root from one commit to the next. */
@@ -145,12 +150,12 @@ export function createLearner(isWanted: boolean): { known(): Map<string, Checked
 
 export function learned(
   { root, family, modesInUse, hasModes, isFragment }: TreeFacts,
-  inTree: TreeFindings['found'],
+  { found: inTree, names }: Pick<TreeFindings, 'found' | 'names'>,
   inResources: Map<string, Checked> | undefined,
   size: Size,
 ): Remembered | undefined {
   if (inResources === undefined) return undefined
-  const treeFindings = { found: inTree, family: withoutResources(family), modesInUse, size }
+  const treeFindings = { found: inTree, family: withoutResources(family), modesInUse, size, names }
   return {
     known: inResources,
     context: { root, hasModes, isFragment },

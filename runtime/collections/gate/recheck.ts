@@ -5,6 +5,7 @@
 import { type CheckReport, type CollectorOptions, createCollector } from '../rules/findings.ts'
 import type { LocatedResource } from '../check/read-resources.ts'
 import type { Listing } from '../model/listing.ts'
+import { addCrossFindings } from '../check/check.ts'
 import { checkSteps } from '../check/check-steps.ts'
 import { type Checked, type Previous, type CheckStep, nothingFound } from '../check/remembered.ts'
 import { noResources, type Resource } from '../model/resources.ts'
@@ -33,6 +34,7 @@ export async function recheckCollections(listing: Listing, options: Options, sig
   const collector = createCollector(options, treeFindings.family)
   for (const [rule, found] of treeFindings.found) collector.add(rule, found)
   for (const { found } of known.values()) for (const [rule, each] of found) collector.add(rule, each)
+  addCrossFindings(collector, treeFindings.names, known)
   return collector.report(treeFindings.size)
 }
 

@@ -125,6 +125,14 @@ function isNear(name: string, other: string, share: number): boolean {
   return name === other || (Math.abs(name.length - other.length) <= most && editDistance(name, other) <= most)
 }
 
+/** The one of `names` that `name` was likely meant to be. */
+export function nearest(name: string, names: readonly string[]): string | undefined {
+  return name.length > maxComparedLength ? undefined : names.slice(0, maxCompared).find((other) => isNear(name, other, maxTypoShare))
+}
+
+const maxCompared = 1_000
+const maxComparedLength = 64
+
 function moduleIn(type: string): string {
   return type.slice(0, type.indexOf('/'))
 }

@@ -40,9 +40,12 @@ import {
   singletonOnlyInMode,
   singletonWithName,
 } from './about-placement.ts'
+import { missingInMode } from './about-modes.ts'
+import { duplicateUuid, missingReference, sameTarget, unknownTagType } from './about-references.ts'
 import { damagedFile, damagedMode, damageRules } from './about-json.ts'
 import { misplacedType, missingNameFolder, nameTooDeep } from './about-places.ts'
-import type { ResourceCheck, TreeCheck } from './input.ts'
+import type { Found, ResourceCheck, TreeCheck } from './input.ts'
+import type { Overview } from './overview.ts'
 import type { RuleId } from './rules.ts'
 
 /** Checks that need no more than names and the manifests of collections. */
@@ -65,6 +68,7 @@ export const treeChecks: readonly (readonly [RuleId, TreeCheck])[] = [
   ['missing-name-folder', missingNameFolder],
   ['name-too-deep', nameTooDeep],
   ['shared-resource-in-mode', sharedTypeInMode],
+  ['missing-in-mode', missingInMode],
   ['first-boot-conflict', firstBootConflict],
   ['hidden-in-external', hiddenByCore],
   ['cache-committed', cacheCommitted],
@@ -89,4 +93,12 @@ export const resourceChecks: readonly (readonly [RuleId, ResourceCheck])[] = [
   ['host-or-credential-in-core', hostOrCredentialInCore],
   ['environment-resource-in-core', environmentResourceInCore],
   ['shared-resource-in-mode', simulatorInMode],
+]
+
+/** Checks between resources, of what was noted of each. */
+export const crossChecks: readonly (readonly [RuleId, (overview: Overview) => Iterable<Found>])[] = [
+  ['missing-reference', missingReference],
+  ['unknown-tag-type', unknownTagType],
+  ['duplicate-uuid', duplicateUuid],
+  ['same-target-in-modes', sameTarget],
 ]

@@ -132,6 +132,36 @@ export const rules = {
     why: 'Tag definitions, tag types, translations and simulated devices drift apart when each mode has its own. A simulator in one mode that stands for a real device in another does not count.',
     fix: 'Move it to core.',
   },
+  'missing-in-mode': {
+    severity: 'warning',
+    title: 'A resource exists in some deployment modes, but neither in `core` nor in the others.',
+    why: 'Gateways of the other modes have no such resource, and whatever names it fails there. Told of what others name or a plant counts on: databases, historians, journals, providers, profiles and schedules. Devices and images may well belong to one plant.',
+    fix: 'Add it to the deployment modes that lack it, or a common one to core.',
+  },
+  'missing-reference': {
+    severity: 'warning',
+    title: 'A resource names another one that its gateways do not have.',
+    why: 'An alarm journal, historian, audit profile or tag provider whose database connection is missing stores nothing; a secret whose provider is missing cannot be read; nobody is logged in by a missing user source or identity provider; tags whose tag provider is missing do not exist. Judged for each deployment mode. What every gateway brings itself does not count.',
+    fix: 'Correct the name, or add what it names to core or to the deployment modes that lack it.',
+  },
+  'unknown-tag-type': {
+    severity: 'warning',
+    title: 'A tag is made of a type that its tag provider does not have.',
+    why: 'The instance has no members: its tags are in error. No finding where a tag provider has no types at all, for then they come from elsewhere.',
+    fix: 'Correct the typeId, or add the type to the tag-type-definition of the provider.',
+  },
+  'duplicate-uuid': {
+    severity: 'warning',
+    title: 'Two resources of one collection have the same uuid.',
+    why: 'The folder of one was copied to make the other. A gateway tells such resources apart by their uuid, and may take one for the other.',
+    fix: 'Give the copy a new uuid in its resource.json, and run cluster-sync sign on it.',
+  },
+  'same-target-in-modes': {
+    severity: 'warning',
+    title: 'A database connection, historian or device talks to the same machine in two deployment modes.',
+    why: 'Modes exist to keep environments apart: a test that writes to the database or PLC of production is no test. Addresses of the gateway itself do not count, nor do names without a dot, which each network may resolve otherwise.',
+    fix: 'Correct the address in one of the modes, or move a connection that is meant to be shared to core.',
+  },
   'invalid-resource-json': {
     severity: 'error',
     title: 'A `resource.json` is not a JSON object with a list of files.',

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { findHosts, hostsIn } from '../../../runtime/collections/rules/hosts.ts'
+import { hostsIn } from '../../../runtime/collections/model/addresses.ts'
+import { findHosts } from '../../../runtime/collections/rules/hosts.ts'
 
 void t.test('hosts of URLs, JDBC URLs, addresses and host keys are found', async (t) => {
   const rows: [string, string, string[]][] = [

@@ -8,6 +8,7 @@ import { collections } from '../../support/rule-rows/collections.ts'
 import { contents } from '../../support/rule-rows/contents.ts'
 import { damage } from '../../support/rule-rows/damage.ts'
 import { placement } from '../../support/rule-rows/placement.ts'
+import { references } from '../../support/rule-rows/references.ts'
 import { type Row, withResource } from '../../support/rule-rows/row.ts'
 
 const signal = new AbortController().signal
@@ -17,7 +18,7 @@ async function found(files: Files, options: Partial<CheckOptions> = {}): Promise
   return findings.map(({ rule, severity, path }) => `${severity} ${rule} ${path.replace(`${root}/`, '')}`)
 }
 
-const rows: Record<RuleId, Row[]> = { ...collections, ...placement, ...contents, ...damage }
+const rows: Record<RuleId, Row[]> = { ...collections, ...placement, ...contents, ...damage, ...references }
 
 void t.test('nothing is found in a valid tree', async (t) => {
   t.same(await found(validTree()), [])

@@ -270,7 +270,7 @@ export const placement = {
     },
     {
       fault: 'a hyphen first',
-      files: withResource({ [`${root}/-dev/config-mode.json`]: modeJson('Dev', 'core') }),
+      files: withResource({ [`${root}/-dev/config-mode.json`]: modeJson('Dev', 'prod') }),
       findings: ['warning forbidden-name -dev'],
     },
   ],

@@ -1,0 +1,95 @@
+/**
+ * A root as the checks between resources see it: what was noted of single resources, and which names each deployment mode has. Small enough
+ * to be kept from one commit to the next: of ten thousand resources it holds the few that others refer to. Pure.
+ */
+import { foldName } from '../../gatewaysync/values.ts'
+import { ancestryIn, isUserMode, userModes } from '../model/inheritance.ts'
+import { type Notes, referredTypes, tagDefinitionType, tagTypeType } from '../model/notes.ts'
+import { tagProviderType } from '../model/resource-types.ts'
+import { decodeName } from '../model/resources.ts'
+import { type TreeFacts, typeOf } from './input.ts'
+
+/** A deployment mode, `''` for none, with the folded names of the collections that its gateways read, the winning one first. */
+export type View = { mode: string; chain: readonly string[] }
+
+/** What follows from names and the manifests of collections. */
+export type Names = {
+  root: string
+  views: readonly View[]
+  /** The folded names of resources that others refer to, by type and folded collection. */
+  names: ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>
+  /** The folded names of all that a collection inherits from. */
+  ancestors: ReadonlyMap<string, ReadonlySet<string>>
+  /** The first folder of each provider's tags in each collection. */
+  tagFolders: readonly { collection: string; provider: string; folder: string }[]
+  /** Whether nothing that gateways read from elsewhere is missing here. */
+  isWhole: boolean
+}
+
+/** A resource of which something was noted, or that exists in several collections. `key` is folded. */
+export type Noted = { collection: string; folder: string; key: string; notes: Notes | undefined }
+
+/** `holders`: the collections of keys that exist more than once. */
+export type Overview = Names & { noted: readonly Noted[]; holders: ReadonlyMap<string, ReadonlySet<string>> }
+
+const namedFor: ReadonlySet<string> = new Set([...referredTypes, tagProviderType])
+
+export function namesOf(facts: TreeFacts): Names {
+  const { root, tree, family, coreDelivered, isFragment } = facts
+  const names = new Map<string, Map<string, Set<string>>>()
+  const tagFolders = new Map<string, Names['tagFolders'][number]>()
+  for (const { name: collection, resources } of tree.collections) {
+    for (const resource of resources) {
+      const type = typeOf(resource)
+      if (namedFor.has(type)) {
+        const byCollection = names.get(type) ?? new Map<string, Set<string>>()
+        const own = byCollection.get(foldName(collection)) ?? new Set<string>()
+        names.set(type, byCollection.set(foldName(collection), own.add(foldName(resource.key.slice(type.length + 1)))))
+      } else if (type === tagDefinitionType || type === tagTypeType) {
+        const [, module = '', kind = '', provider = ''] = resource.folder.split('/')
+        const id = `${collection}/${provider}`
+        const folder = `${collection}/${module}/${kind}/${provider}`
+        if (provider !== '' && !tagFolders.has(id)) tagFolders.set(id, { collection, provider: decodeName(provider), folder })
+      }
+    }
+  }
+  const ancestors = new Map([...family.byName.keys()].map((name) => [name, new Set(ancestryIn(family, name).names.slice(1))]))
+  return { root, views: viewsOf(facts), names, ancestors, tagFolders: [...tagFolders.values()], isWhole: coreDelivered && !isFragment }
+}
+
+/** More environments than any plant has. */
+const maxViews = 100
+
+/** The modes that gateways run with, where they are known; else those from which no other inherits. */
+export function viewsOf({ family, modesInUse }: Pick<TreeFacts, 'family' | 'modesInUse'>): View[] {
+  // A folder without its manifest is no mode.
+  const modes = userModes(family).filter((mode) => family.byName.get(foldName(mode))?.collection.manifest !== undefined)
+  const used = (modesInUse ?? []).filter((mode) => mode === '' || (isUserMode(mode) && family.byName.has(foldName(mode))))
+  const parents = new Set(modes.flatMap((mode) => ancestryIn(family, mode).names.slice(1)))
+  const leaves = modes.filter((mode) => !parents.has(foldName(mode)))
+  const chosen = used.length > 0 ? used : leaves.length > 0 ? leaves : modes
+  const all = chosen.length > 0 ? [...new Set(chosen)] : ['']
+  return all.slice(0, maxViews).map((mode) => ({ mode, chain: ancestryIn(family, mode === '' ? 'core' : mode).names }))
+}
+
+/** `known` are resources by their folder; `isRepeated`: it exists in several collections. */
+export function overviewOf(names: Names, known: Iterable<readonly [string, { notes: Notes | undefined; isRepeated: boolean }]>): Overview {
+  const noted: Noted[] = []
+  const holders = new Map<string, Set<string>>()
+  for (const [folder, { notes, isRepeated }] of known) {
+    if (notes === undefined && !isRepeated) continue
+    const [collection = '', module = '', type = '', ...below] = folder.split('/')
+    const key = foldName([module, type, ...below.map(decodeName)].join('/'))
+    if (isRepeated) holders.set(key, (holders.get(key) ?? new Set()).add(foldName(collection)))
+    // No gateway reads the `local` of a repository.
+    if (notes !== undefined && foldName(collection) !== 'local') noted.push({ collection, folder, key, notes })
+  }
+  return { ...names, noted, holders }
+}
+
+/** Whether gateways of a mode read this resource, and none that overrides it. */
+export function isEffective({ holders }: Overview, { chain }: View, { collection, key }: Noted): boolean {
+  const at = chain.indexOf(foldName(collection))
+  const others = holders.get(key)
+  return at >= 0 && !chain.slice(0, at).some((name) => others?.has(name) === true)
+}
