@@ -8,7 +8,8 @@ import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import { gatewaySyncType, roleBindingType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
-import { createLookups } from '../reconcile/lookups.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { createLookups, type Lookups } from '../reconcile/lookups.ts'
 import { createQueue, type Queue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
 import type { SecretChanges } from '../reconcile/secret-changes.ts'
@@ -18,7 +19,7 @@ import { createAgentBindings } from './agent-bindings.ts'
 import { tellPodTroubles } from './pod-events.ts'
 import { readAnew } from './read-anew.ts'
 
-export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | 'observed' | 'allowLocal'> & {
+export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | 'allowLocal'> & {
   kube: Kube
   /** For the status alone: it must not wait for a connection behind anything else. */
   statusKube: Pick<Kube, 'mergePatch' | 'listPages'>
@@ -29,9 +30,8 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | '
   events: EventRecorder
   clock: Clock
   log: Log
-  /** Tells of each pass, and of each question to a git host. */
-  reconciled(ended: 'ok' | Reason, durationMs: number): void
-  fetched(ended: 'ok' | Reason, durationMs: number): void
+  /** Each pass and what it found, and each question to a git host. */
+  metrics: Pick<Metrics, 'observed' | 'reconciled' | 'fetched'>
   /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: someone else does that. */
   bindAgentsTo: string | undefined
   /** Calls back with each GatewaySync that an observation may concern; returns how to stop that. */
@@ -48,60 +48,13 @@ const questionsAtOnce = 8
 
 /** Works until the signal, which also means that the Lease is lost. */
 export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<void> {
-  const { store, clock, log, mirrors } = deps
-  const failed = (key: SyncKey, error: unknown): void => {
-    const fault = asFault(error)
-    const [namespace = '', name = ''] = key.split('/')
-    const stack = fault.reason === 'Unexpected' ? { err: error } : {}
-    log.warn({ namespace, name, reason: fault.reason, message: fault.message, ...stack }, 'pass failed')
-  }
+  const { store, clock, log, metrics } = deps
   const pass = (key: SyncKey, own: AbortSignal) =>
-    measured(clock, deps.reconciled, own, () => decidedAnew(deps, key, own, () => reconcile(passDeps, key, own)))
-  const queue: Queue = createQueue({ clock, workers, pass, failed })
+    measured(clock, metrics.reconciled, own, () => decidedAnew(deps, key, own, () => reconcile(passDeps, key, own)))
+  const queue: Queue = createQueue({ clock, workers, pass, failed: (key, error) => logFailedPass(log, key, error) })
   const lookups = createLookups({ clock, concurrency: questionsAtOnce, ready: (key) => queue.add(key), signal })
-  const passDeps: ReconcileDeps = {
-    ...deps,
-    lookups,
-    secretChanges: deps.secrets.count,
-    async resolve(record, spec, wanted, fresh, own) {
-      const { namespace, name } = record
-      const { mirror, resolved } = await measured(clock, deps.fetched, own, async () => {
-        const mirror = await mirrors.of({ namespace, name, spec }, own)
-        return { mirror, resolved: await mirror.resolve(wanted.ref, { fresh }, own) }
-      })
-      mirrors.answered(`${namespace}/${name}`, mirror)
-      return resolved
-    },
-    adopt: ({ namespace, name }, spec, commit, own) => mirrors.adopt({ namespace, name, spec }, commit, own),
-    async writeStatus(record, _status, patch, own) {
-      const key = { namespace: record.namespace, name: record.name }
-      // With the uid a status never lands on another object of the same name, with the version never on what it was not decided from: a
-      // request that was held up, or a process that was paused, must not bring an old commit back after its Lease is lost.
-      const body = { metadata: { uid: record.uid, resourceVersion: record.resourceVersion }, status: patch }
-      const written = projectGatewaySync(await deps.statusKube.mergePatch(gatewaySyncType, key, body, { subresource: 'status' }, own))
-      return written
-    },
-    recordEvents(record, events) {
-      const { namespace, name, uid } = record
-      const regarding = { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }
-      for (const { type, reason, note } of events) deps.events.record({ regarding, type, reason, action: 'Sync', note })
-    },
-    gone: ({ namespace, name }) => mirrors.forget(`${namespace}/${name}`),
-  }
-  const bindings = createAgentBindings({
-    role: deps.bindAgentsTo,
-    pods: (namespace) => store.podsIn(namespace).filter((pod) => followsOurs(store, pod)),
-    async apply(binding, own) {
-      await deps.kube.apply(roleBindingType, binding, { fieldManager, force: true }, own)
-    },
-    async remove(namespace, name, own) {
-      await deps.kube.delete(roleBindingType, { namespace, name }, own).catch((error: unknown) => {
-        if (asFault(error).reason !== 'NotFound') throw error
-      })
-    },
-    clock,
-    log,
-  })
+  const passDeps = passDepsOf(deps, lookups)
+  const bindings = openAgentBindings(deps)
   const changed = (key: SyncKey, kind: ChangeKind): void => {
     if (kind === 'other') queue.add(key)
     else queue.addSoon(key, gatewaysShareMs)
@@ -115,6 +68,62 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   } finally {
     stop()
   }
+}
+
+/** What a pass reads from and writes to in a cluster. */
+function passDepsOf(deps: LeaderDeps, lookups: Lookups): ReconcileDeps {
+  const { mirrors, metrics, clock } = deps
+  return {
+    ...deps,
+    lookups,
+    observed: metrics.observed,
+    secretChanges: deps.secrets.count,
+    async resolve({ namespace, name }, spec, wanted, fresh, signal) {
+      const { mirror, resolved } = await measured(clock, metrics.fetched, signal, async () => {
+        const mirror = await mirrors.of({ namespace, name, spec }, signal)
+        return { mirror, resolved: await mirror.resolve(wanted.ref, { fresh }, signal) }
+      })
+      mirrors.answered(`${namespace}/${name}`, mirror)
+      return resolved
+    },
+    adopt: ({ namespace, name }, spec, commit, signal) => mirrors.adopt({ namespace, name, spec }, commit, signal),
+    async writeStatus({ namespace, name, uid, resourceVersion }, _status, patch, signal) {
+      // With the uid a status never lands on another object of the same name, with the version never on what it was not decided from: a
+      // request that was held up, or a process that was paused, must not bring an old commit back after its Lease is lost.
+      const body = { metadata: { uid, resourceVersion }, status: patch }
+      const subresource = { subresource: 'status' }
+      return projectGatewaySync(await deps.statusKube.mergePatch(gatewaySyncType, { namespace, name }, body, subresource, signal))
+    },
+    recordEvents({ namespace, name, uid }, events) {
+      const regarding = { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }
+      for (const { type, reason, note } of events) deps.events.record({ regarding, type, reason, action: 'Sync', note })
+    },
+    gone: ({ namespace, name }) => mirrors.forget(`${namespace}/${name}`),
+  }
+}
+
+/** The role bindings of the agents of those pods that follow a GatewaySync of ours. */
+function openAgentBindings({ kube, store, bindAgentsTo: role, clock, log }: LeaderDeps): ReturnType<typeof createAgentBindings> {
+  return createAgentBindings({
+    role,
+    pods: (namespace) => store.podsIn(namespace).filter((pod) => followsOurs(store, pod)),
+    async apply(binding, signal) {
+      await kube.apply(roleBindingType, binding, { fieldManager, force: true }, signal)
+    },
+    async remove(namespace, name, signal) {
+      await kube.delete(roleBindingType, { namespace, name }, signal).catch((error: unknown) => {
+        if (asFault(error).reason !== 'NotFound') throw error
+      })
+    },
+    clock,
+    log,
+  })
+}
+
+function logFailedPass(log: Log, key: SyncKey, error: unknown): void {
+  const { reason, message } = asFault(error)
+  const [namespace = '', name = ''] = key.split('/')
+  log.warn({ namespace, name, reason, message, ...(reason === 'Unexpected' ? { err: error } : {}) }, 'pass failed')
 }
 
 /** Whether a pod follows a GatewaySync of this installation, or names one that nobody knows yet. */
@@ -141,7 +150,7 @@ async function decidedAnew<Result>(
   }
 }
 
-/** Does something and tells how long it took and how it ended; an end that was asked for is no figure. */
+/** Runs `work` and tells its duration and how it ended: `ok` or the reason. Work that the signal ended is not told. */
 async function measured<Result>(
   clock: Clock,
   tell: (ended: 'ok' | Reason, durationMs: number) => void,

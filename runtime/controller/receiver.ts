@@ -14,6 +14,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { receiverApp, type ReceiverDeps, type ReceiverNotice } from '../receiver/app.ts'
 import { type GatewaySyncRecord, projectGatewaySync, type Store } from '../reconcile/store.ts'
+import type { ControllerSettings } from '../settings.ts'
 import type { PushKeys } from './webhook-keys.ts'
 import { readAnew } from './read-anew.ts'
 import { specOf } from './spec-of.ts'
@@ -125,6 +126,11 @@ async function writeRequest(
       await clock.wait(conflictWaitMs * attempt * clock.random())
     }
   }
+}
+
+/** Whether an installation proves pushes by no key of its own, so that GatewaySyncs without one take them from anybody. */
+export function isOpen({ enabled, hmacFile, tokenFile }: ControllerSettings['receiver']): boolean {
+  return enabled && hmacFile === undefined && tokenFile === undefined
 }
 
 /** Says at the start, where it cannot be missed, that anyone may push. Never throws. */

@@ -110,9 +110,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           verify: async () => ({ kind: 'notAsked' }),
           secrets: { count: () => 0, run: async () => undefined },
           delivery: () => undefined,
-          observed() {},
-          reconciled() {},
-          fetched: (ended) => void (syncs += ended === 'ok' ? 1 : 0),
+          metrics: { observed() {}, reconciled() {}, fetched: (ended) => void (syncs += ended === 'ok' ? 1 : 0) },
           bindAgentsTo: undefined,
           subscribe(changed) {
             subscribers.add(changed)

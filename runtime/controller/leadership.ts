@@ -1,0 +1,113 @@
+/**
+ * Who leads: this replica while it holds the Lease, else another one that it keeps in touch with and asks for what it lacks itself.
+ */
+import type { CertificateKeeper } from '../certificates/serving.ts'
+import type { Clock } from '../clock.ts'
+import type { ControllerConfig } from '../config.ts'
+import { addressOf, type AskLeader, createForwarding, readAddress } from '../delivery/forward.ts'
+import { createContact } from '../delivery/leading.ts'
+import type { Kube } from '../kube/client.ts'
+import type { Lead } from '../kube/lease/hold.ts'
+import { runWithLease } from '../kube/lease/run.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { createCommitCheck } from '../reconcile/commit-check.ts'
+import { createSignatureCheck } from '../reconcile/signature-check.ts'
+import { fenced } from './fenced.ts'
+import { type LeaderDeps, runLeader } from './leader.ts'
+import type { Parts } from './parts.ts'
+
+export type Leadership = {
+  /** The name of this replica while it leads. */
+  leads(): string | undefined
+  /** Asks the replica that leads; undefined where that is this one, or not known. */
+  leader(): AskLeader | undefined
+  /** Stands by and leads, in turn, until the signal; then gives the Lease back. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+type Deps = {
+  kube: Kube
+  /** For the Lease and the status alone: they must not wait for a connection behind anything else. */
+  leading: Kube
+  parts: Parts
+  metrics: Metrics
+  certificates: CertificateKeeper
+  clock: Clock
+  log: Log
+}
+
+export function createLeadership(deps: Deps, config: ControllerConfig): Leadership {
+  const { leading, metrics, certificates, clock, log } = deps
+  const { settings, identity, podIP } = config
+  const peers = { serverName: new URL(settings.delivery.url).hostname, caBundle: () => certificates.current().caBundle }
+  const askAt = createForwarding({ ...peers, log })
+  let leaderAddress: string | undefined
+  let isLeading = false
+
+  const lead: Lead = async (signal, confirm) => {
+    isLeading = true
+    metrics.leading(true)
+    try {
+      await runLeader(leaderDeps({ ...deps, kube: fenced(deps.kube, confirm), leading: fenced(leading, confirm) }, config), signal)
+    } finally {
+      isLeading = false
+      metrics.leading(false)
+    }
+  }
+  const lease = {
+    namespace: settings.namespace,
+    name: settings.fullname,
+    identity,
+    address: addressOf(podIP, settings.ports.delivery),
+    onHolder: (address: string | undefined) => (leaderAddress = readAddress(address)),
+    contact: createContact({ ...peers, clock }),
+  }
+  return {
+    leads: () => (isLeading ? identity : undefined),
+    leader: () => (leaderAddress === undefined ? undefined : askAt(leaderAddress)),
+    async run(signal) {
+      if (settings.leaderElection) await runWithLease({ kube: leading, clock, log }, lease, lead, signal)
+      else await lead(signal, async () => undefined)
+    },
+  }
+}
+
+/** What one term of this replica as the leader works with. */
+function leaderDeps({ kube, leading, parts, metrics, certificates, clock, log }: Deps, { settings }: ControllerConfig): LeaderDeps {
+  const { store, mirrors, secrets, events, gate, changes } = parts
+  const { folder, allowLocal } = settings.source
+  return {
+    kube,
+    statusKube: leading,
+    store,
+    mirrors,
+    secrets,
+    events,
+    metrics,
+    clock,
+    log,
+    allowLocal,
+    check: createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
+    verify: createSignatureCheck({
+      readSecret: secrets.readSecret,
+      rawObject: (key, ...what) => mirrors.held(key).rawObject(...what),
+      folder,
+      clock,
+      checked: metrics.signaturesChecked,
+    }),
+    delivery: () => ({ url: settings.delivery.url, caBundle: certificates.current().caBundle }),
+    bindAgentsTo: settings.agent.autoBind ? settings.agent.clusterRole : undefined,
+    subscribe(changed) {
+      // Agents trust what the status names, so another authority is another status.
+      const forgetCertificates = certificates.onChange(() =>
+        store.syncs().forEach(({ namespace, name }) => changed(`${namespace}/${name}`, 'other')),
+      )
+      const unsubscribe = changes.subscribe(changed)
+      return () => {
+        forgetCertificates()
+        unsubscribe()
+      }
+    },
+  }
+}

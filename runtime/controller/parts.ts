@@ -1,0 +1,89 @@
+/**
+ * What every replica works with, built once at its start: the store of the cluster's objects, mirrors, checks, Events, keys of pushes.
+ */
+import path from 'node:path'
+import type { Clock } from '../clock.ts'
+import type { ControllerConfig } from '../config.ts'
+import { type IsolatedGate, openIsolatedGate } from '../gate/isolate.ts'
+import { createMarks } from '../gate/marks.ts'
+import { fieldManager, group } from '../gatewaysync/names.ts'
+import type { Kube } from '../kube/client.ts'
+import { type EventRecorder, eventRecorder } from '../kube/events.ts'
+import type { Log } from '../log.ts'
+import { createSyncMirrors, type SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
+import { neededCommits } from '../reconcile/needed-commits.ts'
+import { createSecretChanges, type SecretChanges } from '../reconcile/secret-changes.ts'
+import { createStore, type Store } from '../reconcile/store.ts'
+import { createMirrors } from '../source/mirrors.ts'
+import { createRemotes } from '../source/remotes.ts'
+import { type Changes, createChanges } from './changes.ts'
+import { networkOf } from './network.ts'
+import { sourceSecretUsers } from './secret-users.ts'
+import { readClusterSecret } from './secrets.ts'
+import { createUnfollowed, type Unfollowed } from './unfollowed.ts'
+import { createPushKeys, type PushKeys } from './webhook-keys.ts'
+
+/** Of a volume of mirrors; what is left is for the file system and for what git writes for a moment. */
+const shareOfVolume = 0.9
+
+export type Parts = {
+  /** Tells of each GatewaySync that an observation may concern. */
+  changes: Changes
+  store: Store
+  /** Of the Secrets that sources need. */
+  secrets: SecretChanges
+  mirrors: SyncMirrors
+  gate: IsolatedGate
+  events: EventRecorder
+  keys: PushKeys
+  unfollowed: Unfollowed
+  /** Writes what is still to be told, and ends the thread of the checks and the processes of git. */
+  close(): Promise<void>
+}
+
+/** `isListed`: whether all objects of the cluster are known, so that a commit which none of them names is not needed. */
+export function openParts(
+  deps: { kube: Kube; clock: Clock; log: Log },
+  { settings, identity, apiServerHost }: ControllerConfig,
+  isListed: () => boolean,
+  signal: AbortSignal,
+): Parts {
+  const { kube, clock, log } = deps
+  const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
+  const changes = createChanges()
+  const store = createStore(changes.publish)
+  const secrets = createSecretChanges({
+    readSecret: readClusterSecret(deps),
+    users: () => sourceSecretUsers(store),
+    changed: (key) => changes.publish(key, 'other'),
+    clock,
+  })
+  const network = networkOf(settings.source, apiServerHost)
+  const gitMirrors = createMirrors({
+    folder,
+    clock,
+    log,
+    needed: () => (isListed() ? neededCommits(store) : undefined),
+    maxPackBytes: Math.floor(sizeLimit / 2),
+    maxBytes: Math.floor(sizeLimit * shareOfVolume),
+    network,
+  })
+  const remotes = createRemotes({ allowLocal, allowedHosts, readSecret: secrets.readSecret, network, clock, signal })
+  const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
+  const events = eventRecorder(deps, { component: `${group}/${fieldManager}`, instance: identity })
+  return {
+    changes,
+    store,
+    secrets,
+    mirrors: createSyncMirrors(gitMirrors, remotes),
+    gate,
+    events,
+    keys: createPushKeys({ kube, clock }, settings.receiver),
+    unfollowed: createUnfollowed({ kube, store, events, clock, log }),
+    async close() {
+      await events.settled()
+      await gate.close()
+      await gitMirrors.close()
+    },
+  }
+}
