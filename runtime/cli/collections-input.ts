@@ -107,7 +107,7 @@ async function openCommit(folder: string, ref: string, signal: AbortSignal): Pro
   if (place === undefined)
     throw new Fault('InvalidConfiguration', `${folder} lies in no git repository, so it has no "${ref}"; leave --ref out to take its files`)
   const below = parseRelativePath(place.below)
-  const [{ runGit }, { mirrorListing }] = await Promise.all([import('../source/git.ts'), import('../source/mirror-listing.ts')])
+  const [{ runGit }, { mirrorListing }] = await Promise.all([import('../source/git/git.ts'), import('../source/content/mirror-listing.ts')])
   const git = async (...args: string[]): Promise<string> =>
     (await runGit({ folder: place.folder, args, timeoutMs: gitTimeoutMs }, { limits, signal })).toString('utf8').trim()
   if (ref.startsWith('-')) throw new Fault('InvalidConfiguration', `"${ref}" is no ref`)
@@ -123,7 +123,7 @@ async function openCommit(folder: string, ref: string, signal: AbortSignal): Pro
 async function openRemote(repo: string, ref: string | undefined, signal: AbortSignal): Promise<Input> {
   if (ref === undefined) throw new Fault('InvalidConfiguration', 'name the branch, tag or commit of the repository with --ref')
   const { createMirrors } = await import('../source/mirrors.ts')
-  const { anonymousRemote } = await import('../source/remote.ts')
+  const { anonymousRemote } = await import('../source/remote/remote.ts')
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-lint-'))
   const mirrors = createMirrors({
     folder,

@@ -4,7 +4,7 @@
 import type { GatewayAccess } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
 import type { GatewaySpec } from '../gatewaysync/schema/spec.ts'
-import type { ReadSecret } from '../source/secrets.ts'
+import type { ReadSecret } from '../source/remote/secrets.ts'
 
 /** Throws SecretNotFound naming Secret and key, ApiUnavailable, Forbidden. */
 export async function readGatewayAccess(

@@ -2,8 +2,8 @@
  * How the controller reaches git hosts, as the settings of the installation say. Pure.
  */
 import type { ControllerSettings } from '../settings.ts'
-import { createResolveHost } from '../source/addresses.ts'
-import type { Network } from '../source/connect.ts'
+import { createResolveHost } from '../source/remote/addresses.ts'
+import type { Network } from '../source/remote/network.ts'
 
 /** `apiServerHost`: the address of the API server, which no repository URL may lead to. */
 export function networkOf(

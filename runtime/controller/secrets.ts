@@ -4,7 +4,7 @@
 import type { Clock } from '../clock.ts'
 import type { Kube } from '../kube/client.ts'
 import { type KubeObject, secretType } from '../kube/types.ts'
-import type { ReadSecret, Secret } from '../source/secrets.ts'
+import type { ReadSecret, Secret } from '../source/remote/secrets.ts'
 
 /** Several GatewaySyncs name one Secret, and a push must not wait for what was read a moment ago. */
 const keptMs = 2_000

@@ -4,7 +4,7 @@
 import type { GateRequest } from '../collections/gate/gate.ts'
 import type { Reason } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/decide.ts'
-import type { Repository } from '../source/mirror-listing.ts'
+import type { Repository } from '../source/content/mirror-listing.ts'
 
 export type ToIsolate = { kind: 'check'; repository: Repository; request: GateRequest } | { kind: 'cancel' }
 

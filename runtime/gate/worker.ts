@@ -8,7 +8,7 @@ import { createGate } from '../collections/gate/gate.ts'
 import type { VersionedListing } from '../collections/model/listing.ts'
 import { Fault } from '../fault.ts'
 import { parseRelativePath } from '../gatewaysync/values.ts'
-import { mirrorListing } from '../source/mirror-listing.ts'
+import { mirrorListing } from '../source/content/mirror-listing.ts'
 import { type FromIsolate, type IsolateData, judgedBytes, type ToIsolate } from './messages.ts'
 
 const judged = Buffer.from((workerData as IsolateData).judged)

@@ -6,7 +6,7 @@ import type { Verdict } from '../gatewaysync/decide/decide.ts'
 import { resolveProfile } from '../gatewaysync/decide/profile.ts'
 import { wantedRef } from '../gatewaysync/decide/request.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
-import type { Repository } from '../source/mirror-listing.ts'
+import type { Repository } from '../source/content/mirror-listing.ts'
 import type { ReconcileDeps } from './reconcile.ts'
 import { type GatewaySyncRecord, type Store, syncKey, type SyncKey } from './store.ts'
 

@@ -7,7 +7,7 @@ import { resolveProfile, sourceRoots } from '../gatewaysync/decide/profile.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Mirror, Mirrors, NamedRemote } from '../source/mirrors.ts'
-import { readRepository } from '../source/remote.ts'
+import { readRepository } from '../source/remote/remote.ts'
 import type { RemoteOf } from '../source/remotes.ts'
 import { syncKey } from './store.ts'
 

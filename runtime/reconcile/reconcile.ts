@@ -29,7 +29,7 @@ import type { Lookup, LookupResult, Lookups } from './lookups.ts'
 import type { PassResult } from './queue.ts'
 import type { ResolvedCommit } from './resolved-commit.ts'
 import { type GatewaySyncRecord, type Store, syncKey, type SyncKey } from './store.ts'
-import { readRepository } from '../source/remote.ts'
+import { readRepository } from '../source/remote/remote.ts'
 
 /** Whether a commit is signed as its spec asks; `why` names commit or tag. */
 export type SignatureVerdict = { kind: 'notAsked' } | ({ kind: 'verified' } & Signers) | { kind: 'refused'; why: string }

@@ -3,7 +3,7 @@
  * time and never watched: that would take the right to list every Secret.
  */
 import type { Clock } from '../clock.ts'
-import type { ReadSecret } from '../source/secrets.ts'
+import type { ReadSecret } from '../source/remote/secrets.ts'
 import type { SyncKey } from './store.ts'
 
 export type SecretChanges = {

@@ -3,7 +3,7 @@
  */
 import type { Clock } from '../clock.ts'
 import { type CommitHash, printable } from '../gatewaysync/values.ts'
-import type { ReadSecret } from '../source/secrets.ts'
+import type { ReadSecret } from '../source/remote/secrets.ts'
 import { readKeyring } from '../source/signatures/keyring.ts'
 import { verify, type Verified } from '../source/signatures/verify.ts'
 import type { ReconcileDeps } from './reconcile.ts'

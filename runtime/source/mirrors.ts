@@ -5,17 +5,17 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import type { GitLimits } from './git.ts'
-import { createGitMemory } from './git-memory.ts'
-import { type Network, openNetwork } from './connect.ts'
-import { type Mirror, openMirror } from './mirror.ts'
-import { requireOwnFolder, sizeOfFolder } from './mirror-folder.ts'
-import { rememberOffers } from './offers.ts'
-import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote.ts'
-import { createVolume } from './volume.ts'
+import type { GitLimits } from './git/git.ts'
+import { createGitMemory } from './git/memory.ts'
+import { type Network, openNetwork } from './remote/network.ts'
+import { type Mirror, openMirror } from './mirror/mirror.ts'
+import { requireOwnFolder, sizeOfFolder } from './disk/mirror-folder.ts'
+import { rememberListedBlobs } from './content/listed-blobs.ts'
+import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote/remote.ts'
+import { createVolume } from './mirror/volume.ts'
 
-export type { Mirror } from './mirror.ts'
-export type { NamedRemote, Remote } from './remote.ts'
+export type { Mirror } from './mirror/mirror.ts'
+export type { NamedRemote, Remote } from './remote/remote.ts'
 
 export type Mirrors = {
   /** The mirror of a repository, for a namespace that uses it. Throws InvalidConfiguration where others may write to the folder. */
@@ -59,7 +59,7 @@ export function createMirrors({
 }: Options): Mirrors {
   const mirrors = new Map<string, Mirror>()
   const stopping = new AbortController()
-  const offers = rememberOffers()
+  const listedBlobs = rememberListedBlobs()
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   const memory = createGitMemory()
   const volume = createVolume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs() })
@@ -86,7 +86,7 @@ export function createMirrors({
       limits,
       memory,
       reserve: (size) => volume.reserve(key, size),
-      offers,
+      listedBlobs,
       needed,
       clock,
       log,

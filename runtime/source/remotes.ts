@@ -6,11 +6,11 @@ import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import type { RepositoryUrl } from '../gatewaysync/schema/repository-url.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
-import type { Network } from './connect.ts'
+import type { Network } from './remote/network.ts'
 import { createAppTokens } from './credentials/github-app.ts'
 import { type Apps, readAccess } from './credentials/read.ts'
-import { type Remote, requireRepository } from './remote.ts'
-import type { ReadSecret } from './secrets.ts'
+import { type Remote, requireRepository } from './remote/remote.ts'
+import type { ReadSecret } from './remote/secrets.ts'
 
 /** Throws RepositoryNotAllowed, SecretNotFound, and what reading a Secret throws. */
 export type RemoteOf = (namespace: string, git: GatewaySyncSpec['git'], signal: AbortSignal) => Promise<Remote>

@@ -6,7 +6,7 @@ import { open, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { Fault } from '../fault.ts'
 import { printable } from '../gatewaysync/values.ts'
-import type { ReadSecret } from '../source/secrets.ts'
+import type { ReadSecret } from '../source/remote/secrets.ts'
 
 /** No key or token is larger. */
 const maxSecretBytes = 64 * 1024

@@ -25,7 +25,7 @@ import { createLog } from '../../runtime/log.ts'
 import { authenticate } from '../../runtime/receiver/prove/authenticate.ts'
 import { readPayload } from '../../runtime/receiver/payload/payload.ts'
 import { redactUrls } from '../../runtime/redact.ts'
-import { faultOf } from '../../runtime/source/git-faults.ts'
+import { faultOf } from '../../runtime/source/git/faults.ts'
 import { applySettings } from '../../runtime/sync/render/patch.ts'
 import { createTemplateEngine } from '../../runtime/sync/render/template.ts'
 

@@ -9,7 +9,7 @@ import { Fault } from '../../runtime/fault.ts'
 import { parseCommitHash, parseRelativePath } from '../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { createMirrors, type Mirror } from '../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../runtime/source/remote.ts'
+import { anonymousRemote } from '../../runtime/source/remote/remote.ts'
 import { makeRepository, type Repository, temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 

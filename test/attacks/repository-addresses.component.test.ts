@@ -3,7 +3,7 @@
  */
 import t from 'tap'
 import { Fault } from '../../runtime/fault.ts'
-import { createPermits, createResolveHost } from '../../runtime/source/addresses.ts'
+import { createPermits, createResolveHost } from '../../runtime/source/remote/addresses.ts'
 import { openPlant } from '../support/access-remotes.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { temporaryFolder } from '../support/repository.ts'

@@ -9,7 +9,7 @@ import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFil
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { systemClock } from '../../runtime/clock.ts'
-import { sizeOfFolder } from '../../runtime/source/mirror-folder.ts'
+import { sizeOfFolder } from '../../runtime/source/disk/mirror-folder.ts'
 import { makeAuthority } from '../support/authority.ts'
 import { type GitHost, type GitHostOptions, startGitHost } from '../support/git-host.ts'
 import { imageEnvironment, imageFlags } from '../support/image-flags.ts'

@@ -8,10 +8,10 @@ import { systemClock } from '../../runtime/clock.ts'
 import { Fault } from '../../runtime/fault.ts'
 import { gitSpec } from '../../runtime/gatewaysync/schema/git-spec.ts'
 import { silentLog } from '../../runtime/log.ts'
-import { type Network, openNetwork } from '../../runtime/source/connect.ts'
+import { type Network, openNetwork } from '../../runtime/source/remote/network.ts'
 import { createMirrors, type Mirror } from '../../runtime/source/mirrors.ts'
 import { createRemotes } from '../../runtime/source/remotes.ts'
-import type { ReadSecret } from '../../runtime/source/secrets.ts'
+import type { ReadSecret } from '../../runtime/source/remote/secrets.ts'
 import { temporaryFolder } from './repository.ts'
 
 /** Keys by the name of their Secret; a test may change them. */

@@ -12,7 +12,7 @@ import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { type Served, serve } from '../../runtime/serve.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../runtime/source/remote.ts'
+import { anonymousRemote } from '../../runtime/source/remote/remote.ts'
 import { contractRoots, type SourceUnderTest } from '../contract/source.ts'
 import { makeRepository, temporaryFolder } from './repository.ts'
 

@@ -10,9 +10,9 @@ import { createQueue } from '../../runtime/reconcile/queue.ts'
 import { neededCommits } from '../../runtime/reconcile/needed-commits.ts'
 import { reconcile, type ReconcileDeps } from '../../runtime/reconcile/reconcile.ts'
 import { createStore, type GatewaySyncRecord } from '../../runtime/reconcile/store.ts'
-import { type Network, openNetwork } from '../../runtime/source/connect.ts'
+import { type Network, openNetwork } from '../../runtime/source/remote/network.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../runtime/source/remote.ts'
+import { anonymousRemote } from '../../runtime/source/remote/remote.ts'
 import type { RemoteOf } from '../../runtime/source/remotes.ts'
 
 export type Followers = {

@@ -21,7 +21,7 @@ import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
 import { type ChangeKind, createStore, type SyncKey } from '../../runtime/reconcile/store.ts'
 import { createSyncMirrors } from '../../runtime/reconcile/mirrors-of-syncs.ts'
 import { serve } from '../../runtime/serve.ts'
-import { openNetwork } from '../../runtime/source/connect.ts'
+import { openNetwork } from '../../runtime/source/remote/network.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
 import { createRemotes } from '../../runtime/source/remotes.ts'
 

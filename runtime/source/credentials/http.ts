@@ -8,10 +8,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { isIP } from 'node:net'
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
-import type { Access } from '../access.ts'
-import type { GitRun } from '../git.ts'
-import type { Proxy } from '../proxy.ts'
-import { requireCertificate, requireKeyPair } from './pem.ts'
+import type { Access } from '../remote/access.ts'
+import type { GitRun } from '../git/git.ts'
+import type { Proxy } from '../remote/proxy.ts'
+import { requireCertificate, requireKeyPair } from '../remote/pem.ts'
 
 export type Prepared = { forGit: Pick<GitRun, 'settings' | 'environment' | 'files'>; release(): Promise<void> }
 

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Fault } from '../../fault.ts'
-import { systemPath } from '../git.ts'
+import { systemPath } from '../git/git.ts'
 
 export type Agent = { socket: string; stop(): Promise<void> }
 

@@ -7,7 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { Fault } from '../../fault.ts'
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
-import type { Credentials } from '../access.ts'
+import type { Credentials } from '../remote/access.ts'
 import type { Prepared } from './http.ts'
 import { addKey, startAgent } from './ssh-agent.ts'
 

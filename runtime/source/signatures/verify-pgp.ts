@@ -2,7 +2,7 @@
  * Whether an OpenPGP key of the Secret made a signature: gpgv says so, over a keyring that holds nothing else. Its exit code is 0 for
  * expired and revoked keys too, so only its status lines count.
  */
-import { runTool, type ToolOptions } from '../tool.ts'
+import { runTool, type ToolOptions } from '../git/tool.ts'
 import { decodePgp } from './armour.ts'
 import type { Judged } from './judged.ts'
 import type { Keyring } from './keyring.ts'

@@ -2,7 +2,7 @@
  * Whether an SSH key of the Secret made a signature for git: `ssh-keygen -Y verify` says so, over a file of allowed signers with the one
  * key that the signature names.
  */
-import { runTool, type ToolOptions } from '../tool.ts'
+import { runTool, type ToolOptions } from '../git/tool.ts'
 import { decodeSsh, encodeSsh } from './armour.ts'
 import type { Judged } from './judged.ts'
 import type { Keyring } from './keyring.ts'

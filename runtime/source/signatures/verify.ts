@@ -3,7 +3,7 @@
  * surely so is refused, with what is wrong.
  */
 import { type CommitHash, printable } from '../../gatewaysync/values.ts'
-import type { ToolOptions } from '../tool.ts'
+import type { ToolOptions } from '../git/tool.ts'
 import type { Judged } from './judged.ts'
 import type { Keyring } from './keyring.ts'
 import { formatOf, objectId, parseTag, type Split, splitCommit } from './signed-object.ts'

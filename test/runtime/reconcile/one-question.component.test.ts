@@ -4,7 +4,7 @@
 import path from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
-import { openNetwork } from '../../../runtime/source/connect.ts'
+import { openNetwork } from '../../../runtime/source/remote/network.ts'
 import { createRemotes } from '../../../runtime/source/remotes.ts'
 import { readSecrets } from '../../support/access-remotes.ts'
 import { makeAuthority } from '../../support/authority.ts'

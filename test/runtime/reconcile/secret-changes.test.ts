@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createSecretChanges } from '../../../runtime/reconcile/secret-changes.ts'
-import type { Secret } from '../../../runtime/source/secrets.ts'
+import type { Secret } from '../../../runtime/source/remote/secrets.ts'
 import { sourceSecretNames } from '../../../runtime/gatewaysync/schema/secret-names.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'

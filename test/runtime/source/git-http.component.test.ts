@@ -8,7 +8,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../../runtime/source/remote.ts'
+import { anonymousRemote } from '../../../runtime/source/remote/remote.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 

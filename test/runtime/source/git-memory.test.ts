@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { type CallSize, createGitMemory } from '../../../runtime/source/git-memory.ts'
+import { type CallSize, createGitMemory } from '../../../runtime/source/git/memory.ts'
 
 const mebibyte = 1024 * 1024
 const never = new AbortController().signal

@@ -3,7 +3,7 @@
  */
 import path from 'node:path'
 import t from 'tap'
-import { runGit } from '../../../runtime/source/git.ts'
+import { runGit } from '../../../runtime/source/git/git.ts'
 import { makeRepository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 

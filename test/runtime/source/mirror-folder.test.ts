@@ -2,7 +2,7 @@
  * When a clean-up of a mirror is a thorough one: by what it takes, and what it took after the last such.
  */
 import t from 'tap'
-import { isThoroughDue } from '../../../runtime/source/mirror-folder.ts'
+import { isThoroughDue } from '../../../runtime/source/disk/mirror-folder.ts'
 
 const mebibyte = 1024 * 1024
 

@@ -9,7 +9,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../../runtime/source/remote.ts'
+import { anonymousRemote } from '../../../runtime/source/remote/remote.ts'
 import { importCommits, makeRepository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream'
 import t from 'tap'
-import { inPieces } from '../../../runtime/source/pieces.ts'
+import { inPieces } from '../../../runtime/source/content/pieces.ts'
 
 const sizes = async (stream: Readable, size: number): Promise<number[]> =>
   (await Array.fromAsync(inPieces(stream, size))).map(({ length }) => length)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
-import { anonymousAccess } from '../../../runtime/source/access.ts'
-import { anonymousRemote, mirrorKey, readRepository } from '../../../runtime/source/remote.ts'
+import { anonymousAccess } from '../../../runtime/source/remote/access.ts'
+import { anonymousRemote, mirrorKey, readRepository } from '../../../runtime/source/remote/remote.ts'
 
 const options = { allowLocal: false }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { planRoom, type StoredMirror } from '../../../runtime/source/volume-plan.ts'
+import { planRoom, type StoredMirror } from '../../../runtime/source/mirror/volume-plan.ts'
 
 const mirror = (key: string, bytes: number, namespaces: string[], usedAtMs: number, isBusy = false): StoredMirror => ({
   key,

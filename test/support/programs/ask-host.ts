@@ -9,7 +9,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { asFault } from '../../../runtime/fault.ts'
 import { gitSpec } from '../../../runtime/gatewaysync/schema/git-spec.ts'
 import { silentLog } from '../../../runtime/log.ts'
-import { openNetwork } from '../../../runtime/source/connect.ts'
+import { openNetwork } from '../../../runtime/source/remote/network.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
 import { createRemotes } from '../../../runtime/source/remotes.ts'
 

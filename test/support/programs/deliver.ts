@@ -10,7 +10,7 @@ import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync
 import { silentLog } from '../../../runtime/log.ts'
 import { serve } from '../../../runtime/serve.ts'
 import { createMirrors, type Mirrors } from '../../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../../runtime/source/remote.ts'
+import { anonymousRemote } from '../../../runtime/source/remote/remote.ts'
 import { answerMessages, cpuMs } from '../measured-process.ts'
 
 export type DeliverMessage = { fetch?: string; repo?: string; mirrors?: string }

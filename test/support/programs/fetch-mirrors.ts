@@ -5,9 +5,9 @@
 import { randomFillSync } from 'node:crypto'
 import { systemClock } from '../../../runtime/clock.ts'
 import { silentLog } from '../../../runtime/log.ts'
-import { anonymousAccess } from '../../../runtime/source/access.ts'
+import { anonymousAccess } from '../../../runtime/source/remote/access.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../../runtime/source/remote.ts'
+import { anonymousRemote } from '../../../runtime/source/remote/remote.ts'
 import { answerMessages, memoryOf } from '../measured-process.ts'
 
 export type FetchMessage = { repos: readonly string[]; caBundle?: string }

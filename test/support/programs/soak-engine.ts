@@ -10,7 +10,7 @@ import { asFault } from '../../../runtime/fault.ts'
 import { type CommitHash, parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../../runtime/source/remote.ts'
+import { anonymousRemote } from '../../../runtime/source/remote/remote.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
 import { profileOf, wantedOf } from '../memory-source.ts'
 

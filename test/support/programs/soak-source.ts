@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { systemClock } from '../../../runtime/clock.ts'
-import { requireRepository } from '../../../runtime/source/remote.ts'
+import { requireRepository } from '../../../runtime/source/remote/remote.ts'
 import { startFollowers } from '../followers.ts'
 
 export type SoakedSource = { folder: string; refs: { repo: string; ref: string }[]; token: string; caBundle: string }

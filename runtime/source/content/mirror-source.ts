@@ -1,19 +1,19 @@
 /**
  * A mirror as a `Source`: differences and contents of commits, below the folders that a profile reads and nowhere else.
  */
-import type { BlobsRequest, BlobSink, Change, ChangesRequest, FileMode, FramedSource } from '../delivery/protocol.ts'
-import { Fault } from '../fault.ts'
-import { type CommitHash, isWithin, type RelativePath } from '../gatewaysync/values.ts'
-import { frameBlobs, readBlobs } from './blobs.ts'
-import { type GitLimits, runGit } from './git.ts'
-import { type ChangedFile, compareCommits, listCommit, requireSize } from './listing.ts'
-import type { Offers } from './offers.ts'
+import type { BlobsRequest, BlobSink, Change, ChangesRequest, FileMode, FramedSource } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import { type CommitHash, isWithin, type RelativePath } from '../../gatewaysync/values.ts'
+import { frameBlobs, readBlobs } from './read-blobs.ts'
+import { type GitLimits, runGit } from '../git/git.ts'
+import { type ChangedFile, compareCommits, listCommit, requireSize } from './list-files.ts'
+import type { ListedBlobs } from './listed-blobs.ts'
 import type { Reading } from './reading.ts'
 
 export type MirrorSourceDeps = {
   folder: string
   limits: GitLimits
-  offers: Offers
+  listedBlobs: ListedBlobs
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
   ensure(commit: CommitHash, signal: AbortSignal): Promise<void>
   reading: Reading
@@ -36,7 +36,8 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
     const roots = rootsOf(profile)
     await deps.ensure(commit, signal)
     const wanted = [...new Set(ids)]
-    if (wanted.length > 0 && !deps.offers.cover(commit, roots, wanted)) await requireReachable(deps, commit, roots, wanted, signal)
+    if (wanted.length > 0 && !deps.listedBlobs.includesAll(commit, roots, wanted))
+      await requireReachable(deps, commit, roots, wanted, signal)
     return wanted
   }
   const batchesOf = async function* ({ commit, from }: ChangesRequest, roots: readonly RelativePath[], signal: AbortSignal) {
@@ -58,7 +59,7 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
         return
       }
       for await (const batch of deps.reading.batches(commit, () => batchesOf(request, roots, signal), signal)) {
-        deps.offers.add(commit, roots, batch)
+        deps.listedBlobs.add(commit, roots, batch)
         yield batch
       }
     },

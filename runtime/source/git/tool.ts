@@ -7,8 +7,8 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { deadline } from '../clock.ts'
-import { Fault } from '../fault.ts'
+import { deadline } from '../../clock.ts'
+import { Fault } from '../../fault.ts'
 
 export type ToolRun = {
   command: string

@@ -2,7 +2,7 @@
  * The proxy on the way to a git host. Pure.
  */
 import { BlockList, isIP } from 'node:net'
-import { Fault } from '../fault.ts'
+import { Fault } from '../../fault.ts'
 
 export type Proxy = {
   /** As git takes it, with user and password where it has them. */

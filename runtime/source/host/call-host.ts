@@ -2,13 +2,14 @@
  * Calls of git that speak with the host of a mirror: with its credentials, by the way that leads to it, in a share of git's memory.
  */
 import { existsSync } from 'node:fs'
-import { Fault } from '../fault.ts'
-import { connect, type Network } from './connect.ts'
-import { type GitLimits, runGit } from './git.ts'
-import type { CallSize, GitMemory } from './git-memory.ts'
+import { Fault } from '../../fault.ts'
+import { connect } from './connect.ts'
+import { type Network } from '../remote/network.ts'
+import { type GitLimits, runGit } from '../git/git.ts'
+import type { CallSize, GitMemory } from '../git/memory.ts'
 import { localUploadPack } from './local-repository.ts'
-import { sweep } from './mirror-folder.ts'
-import type { Remote } from './remote.ts'
+import { sweep } from '../disk/mirror-folder.ts'
+import type { Remote } from '../remote/remote.ts'
 
 /** `args` begins with a command that takes `--upload-pack`; `maxPackBytes`: of what it may write. */
 export type HostCall = { at: string; args: readonly string[]; timeoutMs: number; maxPackBytes?: number }

@@ -1,11 +1,11 @@
 /**
  * The files of a commit, streamed: a tree can be larger than what may be held.
  */
-import { Fault } from '../fault.ts'
-import { maxPathCharacters } from '../delivery/frames.ts'
-import type { FileMode } from '../delivery/protocol.ts'
-import { type CommitHash, printable, type RelativePath } from '../gatewaysync/values.ts'
-import { ending, type GitLimits, type GitRun, startGit } from './git.ts'
+import { Fault } from '../../fault.ts'
+import { maxPathCharacters } from '../../delivery/frames.ts'
+import type { FileMode } from '../../delivery/protocol.ts'
+import { type CommitHash, printable, type RelativePath } from '../../gatewaysync/values.ts'
+import { ending, type GitLimits, type GitRun, startGit } from '../git/git.ts'
 
 type ListedFile = { path: RelativePath; mode: FileMode; id: CommitHash; size: number }
 

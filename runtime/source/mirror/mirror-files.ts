@@ -3,13 +3,13 @@
  * is fetched aside and takes their place, in the same call; where that fails in the same way, the host is to blame and the old one stays.
  */
 import { rmSync } from 'node:fs'
-import { asFault, Fault, type Reason } from '../fault.ts'
-import { type CommitHash, isCommitHash, parseCommitHash } from '../gatewaysync/values.ts'
-import type { Log } from '../log.ts'
-import type { RepositoryUrl } from '../gatewaysync/schema/repository-url.ts'
-import type { Network } from './connect.ts'
-import { type GitLimits, runGit } from './git.ts'
-import type { GitMemory } from './git-memory.ts'
+import { asFault, Fault, type Reason } from '../../fault.ts'
+import { type CommitHash, isCommitHash, parseCommitHash } from '../../gatewaysync/values.ts'
+import type { Log } from '../../log.ts'
+import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
+import type { Network } from '../remote/network.ts'
+import { type GitLimits, runGit } from '../git/git.ts'
+import type { GitMemory } from '../git/memory.ts'
 import {
   countPacks,
   createFolder,
@@ -24,10 +24,10 @@ import {
   sizeOfFolder,
   sweep,
   writeConfig,
-} from './mirror-folder.ts'
-import { openHost } from './mirror-host.ts'
-import { readRawObject } from './raw-object.ts'
-import type { Remote } from './remote.ts'
+} from '../disk/mirror-folder.ts'
+import { openHost } from '../host/call-host.ts'
+import { readRawObject } from '../disk/raw-object.ts'
+import type { Remote } from '../remote/remote.ts'
 import type { Reservation } from './volume.ts'
 
 /** A commit that the mirror has. */

@@ -2,13 +2,13 @@
  * What git, curl and ssh write on their standard error, by what it means for whoever keeps the GatewaySync. The words are our own: what a
  * git host wrote is never told on, for a URL may lead to any server. Pure; git-faults.component.test.ts holds it against the real programs.
  */
-import { Fault, type Reason } from '../fault.ts'
-import type { RepositoryUrl } from '../gatewaysync/schema/repository-url.ts'
-import { printable } from '../gatewaysync/values.ts'
-import { redactUrls } from '../redact.ts'
-import type { Access } from './access.ts'
-import { namesOfBundle } from './credentials/pem.ts'
-import type { Proxy } from './proxy.ts'
+import { Fault, type Reason } from '../../fault.ts'
+import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
+import { printable } from '../../gatewaysync/values.ts'
+import { redactUrls } from '../../redact.ts'
+import type { Access } from '../remote/access.ts'
+import { namesOfBundle } from '../remote/pem.ts'
+import type { Proxy } from '../remote/proxy.ts'
 
 /** What a call of git was about, for the words of its fault. */
 export type GitTarget = { url: RepositoryUrl; access: Access; proxy: Proxy | undefined }

@@ -5,9 +5,9 @@
  */
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
-import { deadline, unlessAborted } from '../clock.ts'
-import { Fault } from '../fault.ts'
-import { printable } from '../gatewaysync/values.ts'
+import { deadline, unlessAborted } from '../../clock.ts'
+import { Fault } from '../../fault.ts'
+import { printable } from '../../gatewaysync/values.ts'
 
 /** How names become addresses; throws RepositoryNotAllowed, GitHostUnknown. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonly string[]>

@@ -1,8 +1,8 @@
 /**
  * A commit or a tag byte by byte as git stores it.
  */
-import { Fault } from '../fault.ts'
-import type { CommitHash } from '../gatewaysync/values.ts'
+import { Fault } from '../../fault.ts'
+import type { CommitHash } from '../../gatewaysync/values.ts'
 
 /** A message of more than this is no message. */
 const maxObjectBytes = 1024 * 1024

@@ -1,8 +1,8 @@
 /**
  * How Secrets are read: by name and anew at each use, from a cluster or from a folder. Pure: types.
  */
-import { Fault } from '../fault.ts'
-import { printable } from '../gatewaysync/values.ts'
+import { Fault } from '../../fault.ts'
+import { printable } from '../../gatewaysync/values.ts'
 
 /** A Secret as it is now. */
 export type Secret = {

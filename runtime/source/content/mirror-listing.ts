@@ -1,13 +1,13 @@
 /**
  * A commit of a mirror as the collection checks read it: a list of its ordinary files, and their contents on demand.
  */
-import type { ContentSink, Difference, Entry, VersionedListing } from '../collections/model/listing.ts'
-import type { BlobSink } from '../delivery/protocol.ts'
-import { Fault } from '../fault.ts'
-import { type CommitHash, isCommitHash, parseCommitHash, type RelativePath } from '../gatewaysync/values.ts'
-import { readBlobs } from './blobs.ts'
-import type { GitLimits } from './git.ts'
-import { compareCommits, listCommit } from './listing.ts'
+import type { ContentSink, Difference, Entry, VersionedListing } from '../../collections/model/listing.ts'
+import type { BlobSink } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import { type CommitHash, isCommitHash, parseCommitHash, type RelativePath } from '../../gatewaysync/values.ts'
+import { readBlobs } from './read-blobs.ts'
+import type { GitLimits } from '../git/git.ts'
+import { compareCommits, listCommit } from './list-files.ts'
 import { readAsItIs, type Reading } from './reading.ts'
 
 /** A mirror on this machine. */

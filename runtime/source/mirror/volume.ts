@@ -3,7 +3,7 @@
  * mirrors are tidied up, then dropped: first those that nobody uses, then those of namespaces that hold more than their share, the least
  * recently used first. A namespace within its share keeps what it has.
  */
-import { Fault } from '../fault.ts'
+import { Fault } from '../../fault.ts'
 import { planRoom, type StoredMirror } from './volume-plan.ts'
 
 /** What the volume may do with a mirror that nothing is done with at the moment; each says whether it was done. */

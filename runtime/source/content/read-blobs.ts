@@ -1,11 +1,11 @@
 /**
  * Streams blobs out of a mirror by `git cat-file --batch`, in the order of the ids.
  */
-import { framesReader } from '../delivery/frames.ts'
-import type { BlobSink } from '../delivery/protocol.ts'
-import { Fault } from '../fault.ts'
-import type { CommitHash } from '../gatewaysync/values.ts'
-import { ending, type GitLimits, startGit } from './git.ts'
+import { framesReader } from '../../delivery/frames.ts'
+import type { BlobSink } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import type { CommitHash } from '../../gatewaysync/values.ts'
+import { ending, type GitLimits, startGit } from '../git/git.ts'
 import { inPieces } from './pieces.ts'
 
 type Repository = { folder: string; limits: GitLimits }

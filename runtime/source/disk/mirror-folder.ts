@@ -4,9 +4,9 @@
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { Fault } from '../fault.ts'
-import type { CommitHash } from '../gatewaysync/values.ts'
-import { type GitLimits, runGit } from './git.ts'
+import { Fault } from '../../fault.ts'
+import type { CommitHash } from '../../gatewaysync/values.ts'
+import { type GitLimits, runGit } from '../git/git.ts'
 
 const timeoutMs = 60_000
 /** Where the refs that hold commits stand: out of the way of whatever a host may name. */

@@ -2,8 +2,8 @@
  * Reads of a mirror that may turn out to be damaged: a failure that its files can explain makes a new mirror, and the read goes on where
  * it was, for what a commit holds is the same in each mirror.
  */
-import type { BlobSink } from '../delivery/protocol.ts'
-import type { CommitHash } from '../gatewaysync/values.ts'
+import type { BlobSink } from '../../delivery/protocol.ts'
+import type { CommitHash } from '../../gatewaysync/values.ts'
 
 export type Reading = {
   /** Batches, which must be the same in each reading. */

@@ -1,8 +1,8 @@
 /**
  * Which refs of a git host a user's name may mean. Pure.
  */
-import { Fault } from '../fault.ts'
-import { printable } from '../gatewaysync/values.ts'
+import { Fault } from '../../fault.ts'
+import { printable } from '../../gatewaysync/values.ts'
 
 /** The full names that a name may stand for, the likeliest first: a branch wins over a tag of the same name. */
 export function candidateRefs(ref: string): string[] {

@@ -2,24 +2,24 @@
  * One bare mirror of one repository: resolves refs, fetches single commits and reads them. Readers need no lock while a ref of ours
  * holds their commit.
  */
-import type { Clock } from '../clock.ts'
-import type { VersionedListing } from '../collections/model/listing.ts'
-import type { FramedSource } from '../delivery/protocol.ts'
-import { Fault } from '../fault.ts'
-import { type CommitHash, isCommitHash, printable, type RelativePath } from '../gatewaysync/values.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../../clock.ts'
+import type { VersionedListing } from '../../collections/model/listing.ts'
+import type { FramedSource } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import { type CommitHash, isCommitHash, printable, type RelativePath } from '../../gatewaysync/values.ts'
+import type { Log } from '../../log.ts'
 import { createCoalesce } from './coalesce.ts'
-import type { GitLimits } from './git.ts'
-import type { GitMemory } from './git-memory.ts'
+import type { GitLimits } from '../git/git.ts'
+import type { GitMemory } from '../git/memory.ts'
 import { type Fetched, type Held, openMirrorFiles } from './mirror-files.ts'
-import { countPacks, sizeOfFolder } from './mirror-folder.ts'
-import { mirrorListing, type Repository } from './mirror-listing.ts'
-import { mirrorSource } from './mirror-source.ts'
-import type { Network } from './connect.ts'
-import type { Offers } from './offers.ts'
-import { createReading } from './reading.ts'
+import { countPacks, sizeOfFolder } from '../disk/mirror-folder.ts'
+import { mirrorListing, type Repository } from '../content/mirror-listing.ts'
+import { mirrorSource } from '../content/mirror-source.ts'
+import type { Network } from '../remote/network.ts'
+import type { ListedBlobs } from '../content/listed-blobs.ts'
+import { createReading } from '../content/reading.ts'
 import { candidateRefs, refNotFound } from './refs.ts'
-import type { Remote } from './remote.ts'
+import type { Remote } from '../remote/remote.ts'
 import type { Reservation, Tenant } from './volume.ts'
 
 /** A commit under the name that led to it. */
@@ -70,7 +70,7 @@ export type MirrorOptions = {
   limits: GitLimits
   memory: GitMemory
   reserve(size: 'usual' | 'most'): Promise<Reservation>
-  offers: Offers
+  listedBlobs: ListedBlobs
   /** The commits that anybody needs; undefined while that is not known. */
   needed(): ReadonlySet<string> | undefined
   clock: Clock
@@ -231,7 +231,7 @@ export function openMirror(options: MirrorOptions): Mirror {
       fresh ? resolveFresh(ref, signal) : resolving(`poll ${ref}`, (own) => resolveNow(ref, false, own), signal),
     ensure,
     rawObject,
-    source: (roots) => mirrorSource({ ...repository, offers: options.offers, has, ensure, roots, reading }),
+    source: (roots) => mirrorSource({ ...repository, listedBlobs: options.listedBlobs, has, ensure, roots, reading }),
     listing: (commit, roots) => mirrorListing({ ...repository, reading }, commit, roots),
     readBy: (commit, read, signal) => reading.whole(commit, () => read(repository), signal),
     async drop() {

@@ -6,8 +6,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { Fault } from '../fault.ts'
-import { type GitTarget, faultOf } from './git-faults.ts'
+import { Fault } from '../../fault.ts'
+import { type GitTarget, faultOf } from './faults.ts'
 
 export type GitLimits = {
   /** RLIMIT_DATA of git: the memory of a delta has no other bound. */

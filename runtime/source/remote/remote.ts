@@ -3,10 +3,10 @@
  */
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { Fault } from '../fault.ts'
-import { parseRepositoryUrl, type RepositoryUrl } from '../gatewaysync/schema/repository-url.ts'
-import { printable } from '../gatewaysync/values.ts'
-import { redactUrls } from '../redact.ts'
+import { Fault } from '../../fault.ts'
+import { parseRepositoryUrl, type RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
+import { printable } from '../../gatewaysync/values.ts'
+import { redactUrls } from '../../redact.ts'
 import { type Access, anonymousAccess } from './access.ts'
 
 export type Remote = { url: RepositoryUrl; access: Access }

@@ -1,0 +1,25 @@
+/**
+ * What one call of git needs to reach its host: settings, an environment and files for this process alone, given back when it has ended.
+ */
+import { addressesOf, type Network } from '../remote/network.ts'
+import { prepareHttp } from '../credentials/http.ts'
+import { prepareSsh } from '../credentials/ssh.ts'
+import type { GitRun } from '../git/git.ts'
+import { proxyFor } from '../remote/proxy.ts'
+import type { Remote } from '../remote/remote.ts'
+
+export type Connection = AsyncDisposable & { forGit: Pick<GitRun, 'settings' | 'environment' | 'files' | 'about'> }
+
+/** Prepares one call. Throws RepositoryNotAllowed, GitHostUnknown, CredentialsInvalid and the faults of a GitHub App. */
+export async function connect({ url, access }: Remote, network: Network, signal: AbortSignal): Promise<Connection> {
+  signal.throwIfAborted()
+  if (url.protocol === 'file') return { forGit: { about: { url, access, proxy: undefined } }, [Symbol.asyncDispose]: async () => undefined }
+  const proxy = url.protocol === 'ssh' ? undefined : proxyFor(url, access.proxy, network.proxy)
+  const about = { url, access, proxy }
+  const addresses = await addressesOf(url.host, proxy, network, signal)
+  const prepared =
+    url.protocol === 'ssh'
+      ? await prepareSsh(url, access.credentials, addresses?.[0], signal)
+      : await prepareHttp({ url, access, proxy, addresses }, signal)
+  return { forGit: { ...prepared.forGit, about }, [Symbol.asyncDispose]: prepared.release }
+}
