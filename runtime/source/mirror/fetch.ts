@@ -1,0 +1,151 @@
+/**
+ * What one mirror asks of its git host: single refs and commits, without their history, into whichever folder it says.
+ */
+import { Fault, type Reason } from '../../fault.ts'
+import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
+import { type CommitHash, isCommitHash, parseCommitHash } from '../../gatewaysync/values.ts'
+import { incomingRef, keepRef, type ObjectFormat, sweep, writeConfig } from '../disk/mirror-folder.ts'
+import { type GitLimits, runGit } from '../git/git.ts'
+import type { CallHost } from '../host/call-host.ts'
+import type { Reservation } from './volume.ts'
+
+/** A commit that the mirror has. */
+export type LocalCommit = { commit: CommitHash; committedAt: string | undefined }
+
+/** `tag` is the annotated tag that the fetched ref holds; undefined where it holds the commit itself. */
+export type Fetched = LocalCommit & { tag: CommitHash | undefined }
+
+/** A git that speaks with nobody, in the folder `at`; gives what it prints. Throws the faults of git. */
+export type RunLocal = (at: string, args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>
+
+/** A folder of a mirror, and how its objects are named. */
+type Into = { at: string; format: ObjectFormat }
+
+export type Fetches = {
+  /** Fetches one exact ref or full hash and keeps the commit behind it under a ref of ours. Throws RefNotFound and the faults of git. */
+  fetch(into: Into, what: string, signal: AbortSignal): Promise<Fetched>
+  /** Whether the host has a ref; nothing of what it holds is kept. Throws the faults of git. */
+  isThere(into: Into, ref: string, signal: AbortSignal): Promise<boolean>
+  /** How the host names objects, `usual` where it does not tell; a mirror of the other format cannot fetch from it. Throws the faults of git. */
+  formatOfHost(at: string, what: string, usual: ObjectFormat, signal: AbortSignal): Promise<ObjectFormat>
+}
+
+type Deps = {
+  url: RepositoryUrl
+  callHost: CallHost
+  limits: GitLimits
+  /** Room for the pack of a fetch. Throws SourceVolumeFull. */
+  reserve(size: 'usual' | 'most'): Promise<Reservation>
+}
+
+const askTimeoutMs = 30_000
+const fetchTimeoutMs = 600_000
+const localTimeoutMs = 60_000
+/** Of a fetch that is only to tell whether there is something: enough for a tag of a commit that is here. */
+const glimpseBytes = 64 * 1024
+/** What a host can only be told of that has begun to send. */
+const hasBegunToSend: ReadonlySet<Reason> = new Set(['RepositoryTooLarge', 'RepositoryRefused', 'GitOutOfMemory', 'GitObjectMissing'])
+
+export function createRunLocal(limits: GitLimits): RunLocal {
+  return (at, args, signal, input = '') => runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
+}
+
+export function createFetches(deps: Deps): Fetches {
+  const { url, callHost, limits } = deps
+  const local = createRunLocal(limits)
+  return {
+    async fetch({ at, format }, what, signal) {
+      writeConfig(at, format)
+      await fetchPack(deps, at, fetchArguments(url, `+${what}:${incomingRef}`), signal)
+      const found = await readCommit(local, at, `${incomingRef}^{commit}`, signal)
+      await local(at, ['update-ref', keepRef(found.commit), found.commit], signal)
+      return { ...found, tag: what.startsWith('refs/tags/') ? await tagBefore(local, at, found.commit, signal) : undefined }
+    },
+    async isThere({ at, format }, ref, signal) {
+      writeConfig(at, format)
+      try {
+        const args = ['fetch', '--dry-run', ...fetchArguments(url, ref)]
+        await callHost({ at, args, timeoutMs: askTimeoutMs, maxPackBytes: glimpseBytes }, signal)
+        return true
+      } catch (error) {
+        sweep(at)
+        if (!signal.aborted && error instanceof Fault && error.reason === 'RefNotFound') return false
+        if (!signal.aborted && error instanceof Fault && hasBegunToSend.has(error.reason)) return true
+        throw error
+      }
+    },
+    async formatOfHost(at, what, usual, signal) {
+      if (isCommitHash(what)) return what.length === 64 ? 'sha256' : 'sha1'
+      const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', what]
+      const output = await callHost({ at, args, timeoutMs: askTimeoutMs }, signal)
+      const [id = ''] = output.toString('latin1').split('\t')
+      return id === '' ? usual : id.length === 64 ? 'sha256' : 'sha1'
+    },
+  }
+}
+
+/** Few fetches need more than a small share of the volume; one that does begins anew with all that a pack may have. */
+async function fetchPack({ callHost, reserve, limits }: Deps, at: string, args: readonly string[], signal: AbortSignal): Promise<void> {
+  const fetchWith = async ({ maxPackBytes }: Reservation): Promise<void> => {
+    await callHost({ at, args: ['fetch', ...args], timeoutMs: fetchTimeoutMs, maxPackBytes }, signal)
+  }
+  {
+    using room = await reserve('usual')
+    try {
+      return await fetchWith(room)
+    } catch (error) {
+      if (!(error instanceof Fault) || error.reason !== 'RepositoryTooLarge') throw error
+      sweep(at)
+      if (room.maxPackBytes >= limits.maxPackBytes) throw tooLarge(limits.maxPackBytes, error)
+    }
+  }
+  using room = await reserve('most')
+  try {
+    await fetchWith(room)
+  } catch (error) {
+    if (!(error instanceof Fault) || error.reason !== 'RepositoryTooLarge') throw error
+    throw tooLarge(limits.maxPackBytes, error)
+  }
+}
+
+/** Of a fetch of one ref or commit with nothing of its history, behind `fetch`. */
+function fetchArguments({ text }: RepositoryUrl, refspec: string): string[] {
+  return [
+    '-q',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--no-recurse-submodules',
+    '--depth=1',
+    // One commit for the host to compare with; with every kept one it takes twice as long in a large repository.
+    `--negotiation-tip=${incomingRef}*`,
+    '--force',
+    '--end-of-options',
+    text,
+    refspec,
+  ]
+}
+
+/** The tag that the last fetch brought; undefined where it brought the commit itself. */
+async function tagBefore(local: RunLocal, at: string, commit: CommitHash, signal: AbortSignal): Promise<CommitHash | undefined> {
+  const id = parseCommitHash((await local(at, ['rev-parse', incomingRef], signal)).toString('latin1').trim())
+  return id === commit ? undefined : id
+}
+
+/** The commit that a name stands for in the folder `at`, and when it was made. Throws the faults of git. */
+export async function readCommit(local: RunLocal, at: string, name: string, signal: AbortSignal): Promise<LocalCommit> {
+  return parseCommit((await local(at, ['log', '-1', '--format=%H %ct', name, '--'], signal)).toString('latin1'))
+}
+
+/** `<commit> <seconds since 1970>`; a commit may claim any time. */
+function parseCommit(line: string): LocalCommit {
+  const [commit = '', time = ''] = line.trim().split(' ')
+  const seconds = Number(time)
+  const isTime = Number.isSafeInteger(seconds) && seconds > 0 && seconds < 8_640_000_000_000
+  const instant = isTime ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000) : undefined
+  return { commit: parseCommitHash(commit), committedAt: instant?.toString({ smallestUnit: 'second' }) }
+}
+
+function tooLarge(maxPackBytes: number, cause: Fault): Fault {
+  const limit = Math.round(maxPackBytes / (1024 * 1024))
+  return new Fault('RepositoryTooLarge', `the pack of the commit is larger than ${limit} MiB, which is the most for one fetch`, { cause })
+}

@@ -1,0 +1,166 @@
+/**
+ * What is known of the folder of a mirror, and what may be done with it then. A mirror is a cache: where git cannot work with its own files,
+ * a new one is fetched aside and takes their place, in the same call; where that fails in the same way, the host is to blame and the old one
+ * stays.
+ *
+ *     unseen --prepare--> sound --doubt, prepare--> doubted --fetch--> sound
+ */
+import { rmSync } from 'node:fs'
+import { asFault } from '../../fault.ts'
+import type { CommitHash } from '../../gatewaysync/values.ts'
+import type { Log } from '../../log.ts'
+import {
+  createFolder,
+  isOwnFailure,
+  isThoroughDue,
+  keepRef,
+  type ObjectFormat,
+  openFolder,
+  repack,
+  replaceFolder,
+  sizeOfFolder,
+  sweep,
+} from '../disk/mirror-folder.ts'
+import type { GitLimits } from '../git/git.ts'
+import type { GitMemory } from '../git/memory.ts'
+import { openHost } from '../host/call-host.ts'
+import type { Network } from '../remote/network.ts'
+import type { Remote } from '../remote/remote.ts'
+import { createFetches, createRunLocal, type Fetched } from './fetch.ts'
+import { createPresentCommits } from './present-commits.ts'
+import type { Reservation } from './volume.ts'
+
+/** Only the one writer may call `prepare`, `fetch`, `isThere`, `tidy` and `drop`. */
+export type FolderState = {
+  /** Makes the folder ready where nobody has looked at it yet: an absent one is made, a damaged one doubted. */
+  prepare(signal: AbortSignal): Promise<void>
+  /** Fetches into the folder, or into a new one in its place. Throws RefNotFound and the faults of git. */
+  fetch(what: string, signal: AbortSignal): Promise<Fetched>
+  /** Whether the host has a ref; undefined where the folder is doubted. Throws the faults of git. */
+  isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
+  /** Makes few packs of many; a failure is logged. `thorough`: without what is not needed; default: where that is due. */
+  tidy(signal: AbortSignal, thorough?: boolean): Promise<void>
+  drop(): void
+  /** A failure to read or fetch: whether it may lie in the folder, which is doubted from then on. */
+  doubt(error: unknown): boolean
+  is(state: State): boolean
+  /** Whether a commit was fetched and kept; anyone may ask once the folder is prepared. */
+  has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
+}
+
+type State = 'unseen' | 'sound' | 'doubted'
+
+export type FolderOptions = {
+  folder: string
+  remote: Remote
+  network: Network
+  limits: GitLimits
+  memory: GitMemory
+  /** Room for the pack of a fetch. Throws SourceVolumeFull. */
+  reserve(size: 'usual' | 'most'): Promise<Reservation>
+  log: Log
+  /** The commits that a clean-up leaves; undefined: all. */
+  keptCommits(): ReadonlySet<string> | undefined
+}
+
+export function openFolderState(options: FolderOptions): FolderState {
+  const { folder, remote, limits, log } = options
+  const aside = `${folder}.new`
+  const local = createRunLocal(limits)
+  const fetches = createFetches({ url: remote.url, callHost: openHost(options), limits, reserve: options.reserve })
+  const present = createPresentCommits(async (commit, signal) => {
+    const found = await local(folder, ['cat-file', '--batch-check=%(objecttype)'], signal, `${keepRef(commit)}\n`)
+    return found.toString('latin1').startsWith('commit')
+  })
+  let state: State = 'unseen'
+  let format: ObjectFormat = 'sha1'
+  /** What the mirror took after its last thorough clean-up; 0 where this process has made none. */
+  let thoroughBytes = 0
+
+  const doubt = (error: unknown): boolean => {
+    if (!isOwnFailure(error)) return false
+    if (state !== 'doubted') warn(log, error, 'a mirror may be damaged')
+    state = 'doubted'
+    present.forget()
+    return true
+  }
+
+  /** Into a new mirror, which takes the place of the old one only when it holds what was asked for. */
+  const fetchAnew = async (what: string, signal: AbortSignal): Promise<Fetched> => {
+    const before = format
+    try {
+      await createFolder(aside, format, limits, signal)
+      format = await fetches.formatOfHost(aside, what, format, signal)
+      if (format !== before) await createFolder(aside, format, limits, signal)
+      const fetched = await fetches.fetch({ at: aside, format }, what, signal)
+      replaceFolder(folder, aside)
+      present.forget()
+      state = 'sound'
+      log.info({ message: remote.url.protocol, commit: fetched.commit }, 'a mirror was made anew')
+      return fetched
+    } catch (error) {
+      rmSync(aside, { recursive: true, force: true })
+      // A new mirror meets the same: the old one was not to blame.
+      if (isOwnFailure(error)) state = 'unseen'
+      format = before
+      throw error
+    }
+  }
+
+  return {
+    async prepare(signal) {
+      if (state !== 'unseen') return
+      const found = await openFolder(folder, limits, signal)
+      if (found.kind === 'damaged') {
+        log.warn({ reason: 'GitFailed', message: found.why }, 'a mirror may be damaged')
+        state = 'doubted'
+        return
+      }
+      if (found.kind === 'absent') {
+        await createFolder(aside, format, limits, signal)
+        replaceFolder(folder, aside)
+      } else format = found.format
+      state = 'sound'
+    },
+    async fetch(what, signal) {
+      if (state !== 'sound') return await fetchAnew(what, signal)
+      try {
+        const fetched = await fetches.fetch({ at: folder, format }, what, signal)
+        present.add(fetched.commit)
+        return fetched
+      } catch (error) {
+        if (!signal.aborted && doubt(error)) return await fetchAnew(what, signal)
+        // A killed fetch leaves lock files that would fail every later one.
+        sweep(folder)
+        throw error
+      }
+    },
+    isThere: async (ref, signal) => (state === 'sound' ? await fetches.isThere({ at: folder, format }, ref, signal) : undefined),
+    async tidy(signal, thorough = isThoroughDue(sizeOfFolder(folder), thoroughBytes)) {
+      present.forget()
+      try {
+        await repack((args, own, input) => local(folder, args, own, input), { kept: options.keptCommits(), thorough }, signal)
+        if (thorough) thoroughBytes = sizeOfFolder(folder)
+      } catch (error) {
+        if (signal.aborted) throw error
+        sweep(folder)
+        if (!doubt(error)) warn(log, error, 'a mirror was not tidied up')
+      } finally {
+        present.forget()
+      }
+    },
+    drop() {
+      rmSync(folder, { recursive: true, force: true })
+      present.forget()
+      state = 'unseen'
+    },
+    doubt,
+    is: (asked) => state === asked,
+    has: present.has,
+  }
+}
+
+function warn(log: Log, error: unknown, what: string): void {
+  const { reason, message } = asFault(error)
+  log.warn({ reason, message }, what)
+}

@@ -1,0 +1,38 @@
+/**
+ * Remembers which commits were seen in a mirror: each answer of delivery asks for one, and looking is a process of git.
+ */
+import type { CommitHash } from '../../gatewaysync/values.ts'
+
+export type PresentCommits = {
+  /** Looks only where nothing is remembered. Throws what the look throws. */
+  has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
+  add(commit: CommitHash): void
+  /** To be called before and after anything is taken away: what was seen meanwhile may be gone. */
+  forget(): void
+}
+
+const most = 1_000
+
+/** `look`: whether the mirror has a commit now. */
+export function createPresentCommits(look: (commit: CommitHash, signal: AbortSignal) => Promise<boolean>): PresentCommits {
+  const present = new Set<CommitHash>()
+  let timesForgotten = 0
+  const add = (commit: CommitHash): void => {
+    if (present.size >= most) present.clear()
+    present.add(commit)
+  }
+  return {
+    async has(commit, signal) {
+      if (present.has(commit)) return true
+      const before = timesForgotten
+      const isThere = await look(commit, signal)
+      if (isThere && timesForgotten === before) add(commit)
+      return isThere
+    },
+    add,
+    forget() {
+      present.clear()
+      timesForgotten += 1
+    },
+  }
+}
