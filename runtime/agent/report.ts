@@ -36,6 +36,9 @@ const lastWriteMs = 3_000
 /** A status that was written before our report arrived may say for a moment that there is none. */
 const believedMs = 10_000
 
+/** Most syncs end sooner, and say so themselves: that one has begun is written only where it takes longer. */
+const syncingAfterMs = 1_000
+
 /** Whether two reports differ in when they were made alone. */
 function saysTheSame(one: SyncReportStatus, other: SyncReportStatus): boolean {
   const [a, b] = [one, other].map(({ startedAt: _startedAt, finishedAt: _finishedAt, ...told }) => canonicalJson(told))
@@ -49,6 +52,7 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
   /** What the API server holds as far as we know; undefined: look first. `ours`: its spec names this pod. */
   let stored: { status: Record<string, unknown>; spec: ReportSpec; ours: boolean } | undefined
   let unwritten = false
+  let wantedSinceMs = 0
   let isMissed = false
   let writtenMs = 0
   const wake = createWake(clock)
@@ -104,11 +108,15 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
     unwritten = true
   }
 
+  /** For how long what is newest is kept back, in ms. */
+  const keptBackMs = (): number => (wanted?.phase === 'Syncing' ? wantedSinceMs + syncingAfterMs - clock.monotonicMs() : 0)
+
   return {
     report(status) {
       // A look that found everything as it was is no news: an idle gateway writes nothing.
       if (wanted !== undefined && saysTheSame(wanted, status)) return
       wanted = status
+      wantedSinceMs = clock.monotonicMs()
       unwritten = true
       wake.call()
     },
@@ -123,6 +131,10 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
           const believedForMs = writtenMs + believedMs - clock.monotonicMs()
           if (isLost() && believedForMs <= 0) writeAnew()
           else await wake.wait(isLost() ? believedForMs : undefined, signal)
+          continue
+        }
+        if (keptBackMs() > 0) {
+          await wake.wait(keptBackMs(), signal)
           continue
         }
         try {

@@ -70,10 +70,10 @@ function start({ kube }: { kube: Kube }) {
 void t.test('what a predecessor of the same name reported is never taken for what this pod runs', async (t) => {
   const world = cluster({ metadata: {}, spec: { gatewaySync: 'one', podUid: 'old' }, status: { phase: 'Synced', commit, syncHash: 'h' } })
   const agent = start(world)
-  agent.report({ phase: 'Syncing' })
+  agent.report({ phase: 'Pending' })
   while (world.report()?.spec.podUid !== 'new') await turn()
   await agent.stop()
-  t.strictSame(world.report()?.status, { phase: 'Syncing' })
+  t.strictSame(world.report()?.status, { phase: 'Pending' })
   t.match(world.report()?.metadata, { ownerReferences: [{ kind: 'Pod', name: 'gw-0', uid: 'new' }] })
   t.strictSame(
     world.seen.filter(({ spec, status }) => spec.podUid === 'new' && status?.commit === commit),
@@ -84,8 +84,8 @@ void t.test('what a predecessor of the same name reported is never taken for wha
 void t.test('a report is made where there is none, and again where somebody has removed it', async (t) => {
   const world = cluster()
   const agent = start(world)
-  agent.report({ phase: 'Syncing' })
-  while (world.report()?.status?.phase !== 'Syncing') await turn()
+  agent.report({ phase: 'Pending' })
+  while (world.report()?.status?.phase !== 'Pending') await turn()
   t.strictSame(world.report()?.spec, { gatewaySync: 'one', podUid: 'new' })
   world.remove()
   agent.report({ phase: 'Synced', commit })
@@ -125,11 +125,31 @@ void t.test('a report is tried until the API server takes it, and only the newes
   const world = cluster()
   const agent = start(world)
   world.refuse(3)
-  agent.report({ phase: 'Syncing' })
+  agent.report({ phase: 'Pending' })
   agent.report({ phase: 'Synced', commit })
   while (world.report()?.status?.phase !== 'Synced') await turn()
-  t.notOk(world.seen.some(({ status }) => status?.phase === 'Syncing'))
+  t.notOk(world.seen.some(({ status }) => status?.phase === 'Pending'))
   await agent.stop()
+})
+
+void t.test('that a sync has begun is written only where it takes long', async (t) => {
+  const world = cluster()
+  const time = steppedClock()
+  const stop = new AbortController()
+  const reporter = createReporter({ kube: world.kube, clock: time.clock, log: silentLog }, identity)
+  const running = reporter.run(stop.signal)
+  reporter.report({ phase: 'Syncing' })
+  await time.step(100)
+  reporter.report({ phase: 'Synced', commit })
+  while (world.report()?.status?.phase !== 'Synced') await turn()
+  t.notOk(world.seen.some(({ status }) => status?.phase === 'Syncing'))
+  reporter.report({ phase: 'Syncing' })
+  for (let turns = 0; turns < 20; turns++) await turn()
+  t.match(world.report()?.status, { phase: 'Synced' })
+  void time.step(1_000)
+  while (world.report()?.status?.phase !== 'Syncing') await turn()
+  stop.abort(new Error('stop'))
+  await running
 })
 
 void t.test('what was reported last is written before the end', async (t) => {
@@ -148,8 +168,8 @@ void t.test('nothing is reported while nothing is followed, and a report moves w
   for (let turns = 0; turns < 20; turns++) await turn()
   t.equal(world.report(), undefined)
   followed.name = 'one'
-  agent.report({ phase: 'Syncing' })
-  while (world.report()?.status?.phase !== 'Syncing') await turn()
+  agent.report({ phase: 'Blocked' })
+  while (world.report()?.status?.phase !== 'Blocked') await turn()
   t.strictSame(world.report()?.spec, { gatewaySync: 'one', podUid: 'new' })
   followed.name = 'two'
   agent.report({ phase: 'Synced', commit })
