@@ -176,7 +176,7 @@ const effects: Effect[] = [
   {
     name: 'child processes',
     found: usesModule(/^node:child_process$/),
-    allowed: ['source/git/git.ts', 'source/git/tool.ts', 'source/credentials/ssh-agent.ts'],
+    allowed: ['source/git/git.ts', 'source/git/tool.ts', 'source/git/batched-pipe.ts', 'source/credentials/ssh-agent.ts'],
   },
   {
     name: 'network',

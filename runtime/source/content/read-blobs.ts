@@ -1,11 +1,13 @@
 /**
  * Streams blobs out of a mirror by `git cat-file --batch`, in the order of the ids.
  */
+import * as fs from 'node:fs'
 import { framesReader } from '../../delivery/frames.ts'
 import type { BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
-import { ending, type GitLimits, startGit } from '../git/git.ts'
+import { type BatchedPipe, openBatchedPipe } from '../git/batched-pipe.ts'
+import { ending, type GitLimits, type GitRun, startGit } from '../git/git.ts'
 import { inPieces } from './pieces.ts'
 
 type Repository = { folder: string; limits: GitLimits }
@@ -13,6 +15,8 @@ type Repository = { folder: string; limits: GitLimits }
 const timeoutMs = 600_000
 /** Of what is passed on at a time: four records of TLS. */
 const pieceBytes = 64 * 1024
+/** From here on a pipe of our own, which costs a program to be made, is worth it. */
+const manyBlobs = 500
 
 /** Throws CommitGone for a blob that is not there, DeliveryFailed when git ends early, and what the sink throws. */
 export async function readBlobs(repository: Repository, ids: readonly CommitHash[], sink: BlobSink, signal: AbortSignal): Promise<void> {
@@ -40,7 +44,8 @@ function requireAll(count: number, ids: readonly CommitHash[]): void {
 
 async function* batch({ folder, limits }: Repository, ids: readonly CommitHash[], signal: AbortSignal): AsyncGenerator<Buffer> {
   const run = { folder, args: ['cat-file', '--batch', '--buffer'], timeoutMs }
-  const child = startGit(run, limits)
+  const pipe = ids.length < manyBlobs ? undefined : await openBatchedPipe(folder)
+  const child = startWith(run, limits, pipe)
   const own = new AbortController()
   const ended = ending(child, run, AbortSignal.any([signal, own.signal]))
   ended.catch(() => undefined)
@@ -48,10 +53,19 @@ async function* batch({ folder, limits }: Repository, ids: readonly CommitHash[]
   child.stdin.end(`${ids.join('\n')}\n`)
   let complete = false
   try {
-    yield* inPieces(child.stdout, pieceBytes)
+    yield* pipe === undefined ? inPieces(child.stdout, pieceBytes) : pipe.chunks()
     await ended
     complete = true
   } finally {
     if (!complete) own.abort(new Error('the reader has left'))
+  }
+}
+
+/** The output goes to the pipe where there is one, and git alone can write to it then. */
+function startWith(run: GitRun, limits: GitLimits, pipe: BatchedPipe | undefined): ReturnType<typeof startGit> {
+  try {
+    return startGit(pipe === undefined ? run : { ...run, output: pipe.input }, limits)
+  } finally {
+    if (pipe !== undefined) fs.closeSync(pipe.input)
   }
 }

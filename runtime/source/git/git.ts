@@ -28,6 +28,8 @@ export type GitRun = {
   environment?: Readonly<Record<string, string>>
   /** Open files that git and its helpers inherit, as /proc/self/fd/3 and so on. */
   files?: readonly number[]
+  /** An open file that takes git's output instead of a pipe to this process. */
+  output?: number
   /** What is asked, for the words of a fault. */
   about?: GitTarget
   input?: string
@@ -85,7 +87,7 @@ export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Wr
     ...run.args,
   ]
   return spawn('env', command, {
-    stdio: ['pipe', 'pipe', 'pipe', ...(run.files ?? [])] as ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', run.output ?? 'pipe', 'pipe', ...(run.files ?? [])] as ['pipe', 'pipe', 'pipe'],
     detached: true,
     cwd: run.folder,
     env: {

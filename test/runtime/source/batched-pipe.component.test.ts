@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { openBatchedPipe } from '../../../runtime/source/git/batched-pipe.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+import { until } from '../../support/world.ts'
+
+/** Starts a program whose output goes to a pipe in the folder. */
+async function start(folder: string, program: string) {
+  const pipe = await openBatchedPipe(folder)
+  if (pipe === undefined) throw new Error('there is no pipe')
+  const child = spawn('sh', ['-c', program], { stdio: ['ignore', pipe.input, 'ignore'] })
+  closeSync(pipe.input)
+  return { pipe, child }
+}
+
+void t.test('everything comes in its order and to the last byte', async (t) => {
+  const folder = temporaryFolder(t, 'pipe')
+  const { pipe } = await start(folder, 'i=0; while [ $i -lt 20000 ]; do echo "line $i"; i=$((i+1)); done')
+  t.same(readdirSync(folder), [], 'the pipe has no name any more')
+  const chunks = await Array.fromAsync(pipe.chunks())
+  const wanted = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`).join('')
+  t.equal(Buffer.concat(chunks).toString('latin1'), wanted)
+})
+
+void t.test('what is written by many calls between two looks is one chunk', async (t) => {
+  const folder = temporaryFolder(t, 'pipe')
+  const [go, done] = [path.join(folder, 'go'), path.join(folder, 'done')]
+  const many = 'i=0; while [ $i -lt 1000 ]; do echo x; i=$((i+1)); done'
+  const { pipe } = await start(folder, `echo first; while [ ! -e ${go} ]; do sleep 0.01; done; ${many}; : > ${done}`)
+  const chunks = pipe.chunks()
+  t.equal(String((await chunks.next()).value), 'first\n')
+  writeFileSync(go, '')
+  await until(() => (existsSync(done) ? true : undefined), 'all is written')
+  t.same(
+    (await Array.fromAsync(chunks)).map((chunk) => chunk.length),
+    [2_000],
+  )
+})
+
+void t.test('a program that writes nothing gives nothing', async (t) => {
+  const { pipe } = await start(temporaryFolder(t, 'pipe'), 'true')
+  t.same(await Array.fromAsync(pipe.chunks()), [])
+})
+
+void t.test('who leaves early ends the program with its next write', async (t) => {
+  const { pipe, child } = await start(temporaryFolder(t, 'pipe'), 'while echo more; do :; done')
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  for await (const chunk of pipe.chunks()) {
+    t.ok(chunk.length > 0)
+    break
+  }
+  await ended
+})
+
+void t.test('where no pipe can be made there is none', async (t) => {
+  const file = path.join(temporaryFolder(t, 'pipe'), 'file')
+  writeFileSync(file, '')
+  t.equal(await openBatchedPipe(file), undefined)
+  t.ok(existsSync(file))
+})
