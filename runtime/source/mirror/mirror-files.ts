@@ -1,6 +1,7 @@
 /**
  * The files of one mirror: readers read whenever they like, and one writer at a time fetches, tidies up and drops.
  */
+import type { Clock } from '../../clock.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
 import { countPacks, keepRef } from '../disk/mirror-folder.ts'
 import { readRawObject } from '../disk/raw-object.ts'
@@ -22,7 +23,7 @@ export type MirrorFiles = {
   /** A failure to read: whether it may lie in these files. The next fetch makes a new mirror then. */
   doubt(error: unknown): boolean
   isDoubted(): boolean
-  /** Makes few packs of many where it is time, beside other work. */
+  /** Makes few packs of many where it is time, as soon as nothing was fetched for a while. */
   tidyUp(): void
   /** Removes everything from the disk; used again, the mirror is made anew. */
   drop(): Promise<void>
@@ -34,18 +35,22 @@ export type MirrorFiles = {
 }
 
 /** `signal` ends the clean-up, which nobody waits for. */
-type Options = FolderOptions & { signal: AbortSignal }
+type Options = FolderOptions & { clock: Clock; signal: AbortSignal }
 
-/** So many packs are made one beside other work. */
+/** So many packs are made few once nothing was fetched for a while. */
 const packsToTidy = 30
-/** So many are made one before the next fetch: a process that ends after each one never has the time beside it. */
-const mostPacks = 45
+/** A push that comes meanwhile waits for the clean-up, and one push is often followed by another. */
+const quietMs = 2_000
+/** So many are made few before the next fetch: a process that ends after each one, or is never left in peace, has no other time for it. */
+const mostPacks = 55
 
 export function openMirrorFiles(options: Options): MirrorFiles {
-  const { folder, limits, signal: stop } = options
+  const { folder, limits, clock, signal: stop } = options
   const local = createRunLocal(limits)
   const writer = createOneWriter()
   const state = openFolderState(options)
+  let fetches = 0
+  let tidying: Promise<void> | undefined
 
   const ready = async (signal: AbortSignal): Promise<void> => {
     if (state.is('unseen')) await writer.run(() => state.prepare(signal))
@@ -54,11 +59,22 @@ export function openMirrorFiles(options: Options): MirrorFiles {
     await ready(signal)
     return await state.has(commit, signal)
   }
+  const isTidyDue = (least: number): boolean => state.is('sound') && countPacks(folder) >= least
+  const tidyWhenQuiet = async (): Promise<void> => {
+    for (let before = -1; before !== fetches;) {
+      before = fetches
+      await clock.wait(quietMs, stop)
+    }
+    await writer.run(async () => {
+      if (isTidyDue(packsToTidy)) await state.tidy(stop)
+    })
+  }
   return {
     fetch: (what, signal) =>
       writer.run(async () => {
+        fetches += 1
         await state.prepare(signal)
-        if (state.is('sound') && countPacks(folder) >= mostPacks) await state.tidy(signal)
+        if (isTidyDue(mostPacks)) await state.tidy(signal)
         return await state.fetch(what, signal)
       }),
     isThere: (ref, signal) =>
@@ -75,13 +91,10 @@ export function openMirrorFiles(options: Options): MirrorFiles {
     doubt: state.doubt,
     isDoubted: () => state.is('doubted'),
     tidyUp() {
-      const isDue = (): boolean => state.is('sound') && countPacks(folder) >= packsToTidy
-      if (!isDue()) return
-      writer
-        .run(async () => {
-          if (isDue()) await state.tidy(stop)
-        })
+      if (tidying !== undefined || !isTidyDue(packsToTidy)) return
+      tidying = tidyWhenQuiet()
         .catch(() => undefined)
+        .finally(() => (tidying = undefined))
     },
     drop: () => writer.run(async () => state.drop()),
     async dropIfIdle() {
@@ -97,6 +110,9 @@ export function openMirrorFiles(options: Options): MirrorFiles {
       })
       return true
     },
-    settled: writer.settled,
+    async settled() {
+      await tidying
+      await writer.settled()
+    },
   }
 }
