@@ -8,7 +8,7 @@ import { podInfoFiles } from './agent-settings.ts'
 import { type FollowedSync, parseDownwardFile, type PodFacts } from './agent/desired.ts'
 import { createAccessKeeper } from './agent/gateway-access.ts'
 import { createFollower, type Follower } from './agent/follow.ts'
-import { type AgentCounters, countReport, exposition, noCycles } from './agent/metrics.ts'
+import { type AgentMetrics, createAgentMetrics } from './agent/metrics.ts'
 import { serveProbes } from './agent/probes.ts'
 import { createReporter, type Reporter } from './agent/report.ts'
 import { type SyncWatch, watchSync } from './agent/watch-sync.ts'
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
 async function idle({ log }: { log: Log }, { port }: AgentSettings, signal: AbortSignal): Promise<void> {
   log.warn({}, 'nothing to do: the pod has no data volume that could be told from others')
   const health = () => ({ started: true, live: true, why: undefined })
-  const { closed } = await serveProbes({ health, metrics: () => exposition(undefined, noCycles) }, { port, host: '::' }, signal)
+  const { closed } = await serveProbes({ health, metrics: () => createAgentMetrics({ version }).text() }, { port, host: '::' }, signal)
   await closed
 }
 
@@ -66,25 +66,19 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
   const kube = createKube(loadKube({ kubeconfig: settings.kubeconfig }), { clock, userAgent: `cluster-sync-agent/${version}` })
   const { podNamespace: namespace, podName, podUid, gatewaySync: named } = settings
   const reporter = createReporter({ kube, clock, log }, { namespace, podName, podUid, gatewaySync: () => watch.name() })
-  let last: SyncReportStatus | undefined
-  let counters: AgentCounters = noCycles
+  const metrics = createAgentMetrics({ version })
   const report = (status: SyncReportStatus): void => {
-    last = status
-    counters = countReport(counters, status)
+    metrics.reported(status)
     reporter.report(status)
   }
-  const follower = createAgentFollower(deps, settings, () => watch.name(), report)
+  const follower = createAgentFollower({ ...deps, metrics }, settings, () => watch.name(), report)
   const annotations = (): PodFacts['annotations'] => podFactsOf(settings).annotations
   const observe = (followed: FollowedSync | undefined): void => {
     follower.observe(followed)
     reporter.missed(followed?.status.unreported?.includes(podName) ?? false)
   }
   const watch = watchSync({ kube, clock, log, observe }, { namespace, named, annotations })
-  const probes = await serveProbes(
-    { health: () => follower.health(), metrics: () => exposition(last, counters) },
-    { port: settings.port, host: '::' },
-    signal,
-  )
+  const probes = await serveProbes({ health: () => follower.health(), metrics: metrics.text }, { port: settings.port, host: '::' }, signal)
   await run({ watch, follower, reporter }, signal)
   releaseLock(settings.dataDir)
   await probes.closed
@@ -108,7 +102,7 @@ async function run(
 }
 
 function createAgentFollower(
-  { clock, log }: Deps,
+  { clock, log, metrics }: Deps & { metrics: AgentMetrics },
   settings: Following,
   followedName: () => string | undefined,
   report: (status: SyncReportStatus) => void,
@@ -126,14 +120,15 @@ function createAgentFollower(
         client = clientFor({ clock }, settings, delivery, followedName)
         return throughLatest(client)
       },
-      gateway: (spec) => gatewayOf({ clock, log }, spec, (signal) => client().gateway(signal)),
+      gateway: (spec) => metrics.watched(gatewayOf({ clock, log }, spec, (signal) => client().gateway(signal))),
       mode: createModeFinder({ clock, ignitionConf }, { argument: modeArgument, environment: modeEnvironment }),
       podFacts: async () => podFactsOf(settings),
       present: () => present(dataDir),
       async recover(signal) {
         if (isInterrupted(dataDir)) await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
       },
-      cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory, only: settings.podUid }, wanted, signal),
+      cycle: (source, gateway, wanted, signal) =>
+        runCycle({ source, gateway, clock, log, memory, only: settings.podUid, stepped: metrics.stepped }, wanted, signal),
       report,
     },
     { gatewaySync, dataDir, agentVersion: version, waitedMs: waitedMs({ log }, settings) },

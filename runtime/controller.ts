@@ -56,18 +56,20 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   const { kube, clock, log } = deps
   const { settings, identity } = config
   const { leaving, closing: signal } = ending
+  const metrics = createMetrics({ clock, version, agentVersions: () => parts.store.agentVersions() })
   const readiness = createReadiness(leaving)
-  const probes = await openProbes({ log, notReady: readiness.notReady, notLive: watchEventLoop(clock, signal) }, settings, signal)
+  const notLive = watchEventLoop(clock, metrics.delayed, signal)
+  const probes = await openProbes({ log, notReady: readiness.notReady, notLive }, settings, signal)
   // Nobody waits for what has never been ready.
   leaving.addEventListener('abort', () => readiness.isListed() || ending.now('nothing to answer yet'))
   await waitForApiServer(deps, signal)
   const certificates = await openCertificates(deps, settings, signal)
   readiness.trustedWhen(certificates.isTrusted)
-  const metrics = createMetrics({ clock, version })
   metrics.certificate(certificates.current())
   certificates.onChange(metrics.certificate)
 
-  const parts = openParts(deps, config, readiness.isListed, signal)
+  const figures = { fetchedBytes: metrics.fetchedBytes, volume: metrics.volume }
+  const parts = openParts({ ...deps, figures }, config, readiness.isListed, signal)
   const { store, mirrors, events, unfollowed } = parts
   const leadership = createLeadership({ ...deps, parts, metrics, certificates }, config)
   const endpoints = await openEndpoints(
@@ -83,7 +85,12 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
 
   const { watchNamespaces: namespaces, watchLabelSelector: selector } = settings
   const { listed: ready } = readiness
-  const watching = watchCluster(deps, { store, namespaces, selector, ready, forbidden: metrics.forbiddenNamespaces }, signal)
+  const observe = { restarted: metrics.watchRestarted, relisted: metrics.relisted }
+  const watching = watchCluster(
+    { ...deps, observe },
+    { store, namespaces, selector, ready, forbidden: metrics.forbiddenNamespaces },
+    signal,
+  )
   await readiness.whenListed(signal)
   const leading = leadership.run(leaving)
   const tending = [pruneMirrors({ store, mirrors, clock, log }, signal), reclaimMemory({ clock }, signal), unfollowed.run(signal)]

@@ -1,51 +1,117 @@
 /**
- * The agent's own figures as Prometheus reads them. Few and by hand: a metrics library would be a tenth of the agent's memory. Pure.
+ * The agent's own figures as Prometheus reads them. Few and by hand: a metrics library would be a tenth of the agent's memory. Everything
+ * with a closed set of labels starts at zero.
  */
+import { isAbort } from '../fault.ts'
+import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
 import { phases } from '../gatewaysync/schema/report.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
+import { exposeProcess } from '../metrics/node.ts'
+import { agentMetrics } from '../metrics/table.ts'
+import { family, type Sample } from '../metrics/text.ts'
+import { type CycleStep, cycleSteps } from '../sync/step.ts'
 
-/** Counted since the start of the process. */
-export type AgentCounters = { cycles: Readonly<Record<'ok' | 'failed', number>>; filesWritten: number; bytesWritten: number }
+export type AgentMetrics = {
+  /** What was reported last. A status with `finishedAt` has ended a cycle. */
+  reported(status: SyncReportStatus): void
+  /** A step of a cycle took so long, however it ended. */
+  stepped(step: CycleStep, durationMs: number): void
+  /** The same gateway; what it says is noted on its way. */
+  watched(gateway: Gateway): Gateway
+  /** Text exposition format 0.0.4. */
+  text(): string
+}
 
-export const noCycles: AgentCounters = { cycles: { ok: 0, failed: 0 }, filesWritten: 0, bytesWritten: 0 }
+const gatewayStates = [
+  'running',
+  'commissioning',
+  'starting',
+  'stopping',
+  'faulted',
+  'unreachable',
+] as const satisfies readonly GatewayStatus[]
+const outcomes = ['ok', 'failed'] as const
+const operations = ['added', 'changed', 'removed'] as const
+/** Phases in which the published commit is in place. */
+const successes: ReadonlySet<SyncReportStatus['phase']> = new Set(['Synced', 'Drifted'])
 
-/** The counters after one more report that ended a cycle. */
-export function countReport(counters: AgentCounters, status: SyncReportStatus): AgentCounters {
-  if (status.finishedAt === undefined) return counters
-  const outcome = status.phase === 'Failed' ? 'failed' : 'ok'
-  const { added = 0, changed = 0, bytes = 0 } = status.files ?? {}
-  return {
-    cycles: { ...counters.cycles, [outcome]: counters.cycles[outcome] + 1 },
-    filesWritten: counters.filesWritten + added + changed,
-    bytesWritten: counters.bytesWritten + bytes,
+export function createAgentMetrics({ version }: { version: string }): AgentMetrics {
+  const cycles = { ok: 0, failed: 0 }
+  const scans = { ok: 0, failed: 0 }
+  const files = { added: 0, changed: 0, removed: 0 }
+  const steps = new Map(cycleSteps.map((step) => [step, { count: 0, sumMs: 0 }]))
+  let last: SyncReportStatus | undefined
+  let writtenBytes = 0
+  let failuresInARow = 0
+  let succeededAtMs: number | undefined
+  let gatewayState: GatewayStatus | undefined
+  let designers = 0
+
+  const samplesOf: Record<keyof typeof agentMetrics, () => Sample[]> = {
+    clustersync_agent_build_info: () => [{ labels: { version }, value: 1 }],
+    clustersync_agent_phase: () => phases.map((phase) => ({ labels: { phase }, value: last?.phase === phase ? 1 : 0 })),
+    clustersync_agent_cycles_total: () => outcomes.map((outcome) => ({ labels: { outcome }, value: cycles[outcome] })),
+    clustersync_agent_failures_in_a_row: () => [{ value: failuresInARow }],
+    clustersync_agent_last_success_timestamp_seconds: () => (succeededAtMs === undefined ? [] : [{ value: succeededAtMs / 1000 }]),
+    clustersync_agent_step_seconds: () =>
+      [...steps].flatMap(([step, { count, sumMs }]) => [
+        { labels: { step }, suffix: '_sum', value: sumMs / 1000 },
+        { labels: { step }, suffix: '_count', value: count },
+      ]),
+    clustersync_agent_files_total: () => operations.map((operation) => ({ labels: { operation }, value: files[operation] })),
+    clustersync_agent_written_bytes_total: () => [{ value: writtenBytes }],
+    clustersync_agent_drifted_files: () => [{ value: last?.drift?.count ?? 0 }],
+    clustersync_agent_scans_total: () => outcomes.map((outcome) => ({ labels: { outcome }, value: scans[outcome] })),
+    clustersync_agent_gateway_state: () => gatewayStates.map((state) => ({ labels: { state }, value: gatewayState === state ? 1 : 0 })),
+    clustersync_agent_open_designers: () => [{ value: designers }],
   }
-}
 
-/** Text exposition format 0.0.4. */
-export function exposition(status: SyncReportStatus | undefined, counters: AgentCounters): string {
-  const lines = [
-    ...family('clustersync_agent_phase', 'gauge', '1 for the phase that the gateway is in', (line) => {
-      for (const phase of phases) line(`{phase="${phase}"}`, status?.phase === phase ? 1 : 0)
+  return {
+    reported(status) {
+      last = status
+      if (status.finishedAt === undefined) return
+      const isFailed = status.phase === 'Failed'
+      cycles[isFailed ? 'failed' : 'ok'] += 1
+      failuresInARow = isFailed ? failuresInARow + 1 : 0
+      if (successes.has(status.phase)) succeededAtMs = Date.parse(status.finishedAt)
+      for (const operation of operations) files[operation] += status.files?.[operation] ?? 0
+      writtenBytes += status.files?.bytes ?? 0
+    },
+    stepped(step, durationMs) {
+      const known = steps.get(step)
+      if (known === undefined) return
+      known.count += 1
+      known.sumMs += durationMs
+    },
+    watched: (gateway) => ({
+      ...gateway,
+      async status(signal) {
+        gatewayState = await gateway.status(signal)
+        // Only a gateway that runs has Designers.
+        if (gatewayState !== 'running') designers = 0
+        return gatewayState
+      },
+      async designers(signal) {
+        const found = await gateway.designers(signal)
+        designers = found.length
+        return found
+      },
+      async scan(kinds, signal) {
+        try {
+          const scanned = await gateway.scan(kinds, signal)
+          scans.ok += 1
+          return scanned
+        } catch (error) {
+          if (!isAbort(error, signal)) scans.failed += 1
+          throw error
+        }
+      },
     }),
-    ...family('clustersync_agent_cycles_total', 'counter', 'sync cycles by outcome', (line) => {
-      for (const [outcome, count] of Object.entries(counters.cycles)) line(`{outcome="${outcome}"}`, count)
-    }),
-    ...family('clustersync_agent_files_written_total', 'counter', 'files put in place', (line) => line('', counters.filesWritten)),
-    ...family('clustersync_agent_written_bytes_total', 'counter', 'content put in place', (line) => line('', counters.bytesWritten)),
-    ...family('clustersync_agent_drifted_files', 'gauge', 'owned files that were changed locally', (line) =>
-      line('', status?.drift?.count ?? 0),
-    ),
-  ]
-  return `${lines.join('\n')}\n`
-}
-
-function family(
-  name: string,
-  type: 'gauge' | 'counter',
-  help: string,
-  write: (line: (labels: string, value: number) => void) => void,
-): string[] {
-  const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
-  write((labels, value) => lines.push(`${name}${labels} ${value}`))
-  return lines
+    text() {
+      const lines = Object.entries(agentMetrics).flatMap(([name, metric]) =>
+        family(name, metric, samplesOf[name as keyof typeof agentMetrics]()),
+      )
+      return `${lines.join('\n')}\n${exposeProcess()}`
+    },
+  }
 }

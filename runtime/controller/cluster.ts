@@ -4,13 +4,13 @@
 import type { Clock } from '../clock.ts'
 import { type LabelSelector, selects } from '../gatewaysync/label-selector.ts'
 import type { Kube } from '../kube/client.ts'
-import { runListWatch, type WatchHandlers } from '../kube/list-watch.ts'
+import { runListWatch, type WatchFigures, type WatchHandlers } from '../kube/list-watch.ts'
 import { gatewaySyncType, type KubeObject, type ObjectKey, podType, syncReportType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
 import { type GatewaySyncRecord, projectGatewaySync, projectPod, projectReport, type Store } from '../reconcile/store.ts'
 import { createPodScopes, type PodsListed } from './pod-scopes.ts'
 
-type Deps = { kube: Kube; clock: Clock; log: Log }
+type Deps = { kube: Kube; clock: Clock; log: Log; observe?: WatchFigures }
 
 /** Ended pods take no part, and the API server need not send them. */
 const livePods = 'status.phase!=Succeeded,status.phase!=Failed'

@@ -106,6 +106,7 @@ function delivery(
     },
     ...(leader === undefined ? {} : { leader }),
     observe: metrics.delivered,
+    streaming: metrics.streaming,
     clock,
     log,
   })
@@ -145,5 +146,5 @@ function findSync(store: Store, namespace: string, name: string | undefined): Fo
 
 function metricsEndpoint({ reviews, metrics, clock }: EndpointDeps) {
   const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, AbortSignal.timeout(requestTimeoutMs))
-  return metricsApp({ text: () => metrics.text(), authorise: createMetricsAuthoriser({ post, clock }) })
+  return metricsApp({ text: (format) => metrics.text(format), authorise: createMetricsAuthoriser({ post, clock }) })
 }

@@ -7,13 +7,21 @@ import type { Clock } from '../clock.ts'
 const stuckAfterMs = 60_000
 const beatMs = 1_000
 
-/** Looks each second until the signal; the answer says why the process had better be started anew, and is empty where it need not. */
-export function watchEventLoop(clock: Pick<Clock, 'monotonicMs' | 'wait'>, signal: AbortSignal): () => string[] {
+/**
+ * Looks each second until the signal, and tells how late each look was. The answer says why the process had better be started anew, and is
+ * empty where it need not.
+ */
+export function watchEventLoop(
+  clock: Pick<Clock, 'monotonicMs' | 'wait'>,
+  delayed: (ms: number) => void,
+  signal: AbortSignal,
+): () => string[] {
   let lastMs = clock.monotonicMs()
   const beat = async (): Promise<void> => {
     while (!signal.aborted) {
       lastMs = clock.monotonicMs()
       await clock.wait(beatMs, signal).catch(() => undefined)
+      if (!signal.aborted) delayed(clock.monotonicMs() - lastMs - beatMs)
     }
   }
   void beat()

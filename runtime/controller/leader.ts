@@ -30,8 +30,8 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | '
   events: EventRecorder
   clock: Clock
   log: Log
-  /** Each pass and what it found, and each question to a git host. */
-  metrics: Pick<Metrics, 'observed' | 'reconciled' | 'fetched'>
+  /** The queue, each pass and what it found, and each question to a git host. */
+  metrics: Pick<Metrics, 'queued' | 'waited' | 'observed' | 'reconciled' | 'fetched'>
   /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: someone else does that. */
   bindAgentsTo: string | undefined
   /** Calls back with each GatewaySync that an observation may concern; returns how to stop that. */
@@ -51,7 +51,8 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const { store, clock, log, metrics } = deps
   const pass = (key: SyncKey, own: AbortSignal) =>
     measured(clock, metrics.reconciled, own, () => decidedAnew(deps, key, own, () => reconcile(passDeps, key, own)))
-  const queue: Queue = createQueue({ clock, workers, pass, failed: (key, error) => logFailedPass(log, key, error) })
+  const failed = (key: SyncKey, error: unknown): void => logFailedPass(log, key, error)
+  const queue: Queue = createQueue({ clock, workers, pass, failed, depth: metrics.queued, waited: metrics.waited })
   const lookups = createLookups({ clock, concurrency: questionsAtOnce, ready: (key) => queue.add(key), signal })
   const passDeps = passDepsOf(deps, lookups)
   const bindings = openAgentBindings(deps)

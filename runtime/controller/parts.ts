@@ -14,6 +14,7 @@ import { createSyncMirrors, type SyncMirrors } from '../reconcile/mirrors-of-syn
 import { neededCommits } from '../reconcile/needed-commits.ts'
 import { createSecretChanges, type SecretChanges } from '../reconcile/secret-changes.ts'
 import { createStore, type Store } from '../reconcile/store.ts'
+import type { VolumeFigures } from '../source/mirror/volume.ts'
 import { createMirrors } from '../source/mirrors.ts'
 import { createRemotes } from '../source/remotes.ts'
 import { type Changes, createChanges } from './changes.ts'
@@ -43,12 +44,12 @@ export type Parts = {
 
 /** `isListed`: whether all objects of the cluster are known, so that a commit which none of them names is not needed. */
 export function openParts(
-  deps: { kube: Kube; clock: Clock; log: Log },
+  deps: { kube: Kube; clock: Clock; log: Log; figures: VolumeFigures },
   { settings, identity, apiServerHost }: ControllerConfig,
   isListed: () => boolean,
   signal: AbortSignal,
 ): Parts {
-  const { kube, clock, log } = deps
+  const { kube, clock, log, figures } = deps
   const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
   const changes = createChanges()
   const store = createStore(changes.publish)
@@ -67,6 +68,7 @@ export function openParts(
     maxPackBytes: Math.floor(sizeLimit / 2),
     maxBytes: Math.floor(sizeLimit * shareOfVolume),
     network,
+    figures,
   })
   const remotes = createRemotes({ allowLocal, allowedHosts, readSecret: secrets.readSecret, network, clock, signal })
   const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })

@@ -22,7 +22,12 @@ const servedPerSecond = 50
 const longestWaitSeconds = 15
 const windowMs = 1_000
 
-export function createPlaces({ all, perNamespace, perPod }: PlaceLimits, clock: Pick<Clock, 'monotonicMs'>): Places {
+/** `changed` is told how many answers are under way, each time that one begins or ends. */
+export function createPlaces(
+  { all, perNamespace, perPod }: PlaceLimits,
+  clock: Pick<Clock, 'monotonicMs'>,
+  changed: (taken: number) => void = () => undefined,
+): Places {
   const namespaces = new Map<string, number>()
   const pods = new Map<string, number>()
   let taken = 0
@@ -49,6 +54,7 @@ export function createPlaces({ all, perNamespace, perPod }: PlaceLimits, clock: 
         taken += by
         change(namespaces, namespace, by)
         change(pods, pod, by)
+        changed(taken)
       }
       move(1)
       let returned = false

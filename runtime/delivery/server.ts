@@ -57,6 +57,8 @@ export type DeliveryDeps = {
   places?: PlaceLimits
   /** How long a reader may take nothing. */
   slowAfterMs?: number
+  /** Told how many answers are under way, each time that one begins or ends. */
+  streaming?: (count: number) => void
   /** How long a commit is waited for that is not known to be published. */
   lateMs?: number
 }
@@ -80,7 +82,7 @@ type Secret = { secret: GatewayAccess }
 export function deliveryApp(deps: DeliveryDeps): Hono {
   const app = new Hono()
   const bodies = createBodyBudget()
-  const places = createPlaces(deps.places ?? usualPlaces, deps.clock)
+  const places = createPlaces(deps.places ?? usualPlaces, deps.clock, deps.streaming)
   const answers = createSharedAnswers(deps.clock)
   const fellows = createFellows(deps.clock)
   /** Tells of a stream when it has ended, whichever way. */

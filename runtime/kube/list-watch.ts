@@ -48,6 +48,16 @@ export type ListWatchDeps = {
   silenceMs?: number
   /** The longest wait after failures in a row. Default: half a minute. */
   longestRetryMs?: number
+  /** Told of what is never seen from outside: that a watch has failed, and what it had missed. */
+  observe?: WatchFigures
+}
+
+/** `kind` is the plural of what is watched. */
+export type WatchFigures = {
+  /** A watch failed; it goes on from its place, or everything is listed anew. */
+  restarted(kind: string, from: 'place' | 'list'): void
+  /** A list after a watch has found so many objects that were changed, made or gone without a word. */
+  relisted(kind: string, differences: number): void
 }
 
 /** Runs until the signal. Any fault is logged and tried again. */
@@ -57,7 +67,7 @@ export async function runListWatch<Item>(
   handlers: WatchHandlers<Item>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { kube, clock, log, longestRetryMs = usualLongestRetryMs } = deps
+  const { clock, log, observe, longestRetryMs = usualLongestRetryMs } = deps
   const known: Known = new Map()
   const teller = createTeller(set, handlers, known)
   const place: Place = { version: undefined }
@@ -65,7 +75,7 @@ export async function runListWatch<Item>(
   while (!signal.aborted) {
     const startedMs = clock.monotonicMs()
     try {
-      place.version ??= await listAll(kube, set, teller, signal)
+      place.version ??= await listAll(deps, set, teller, signal)
       await watchOnce(deps, set, teller, place, signal)
       // A server or proxy that ends each watch at once must not be asked in a loop.
       if (clock.monotonicMs() - startedMs > goodWatchMs) failures = 0
@@ -77,6 +87,7 @@ export async function runListWatch<Item>(
       // A connection that was cut loses no place: only where the server has forgotten it, or an event was not taken, all is listed anew.
       const isKept = (fault.reason === 'ApiUnavailable' || fault.reason === 'Forbidden') && failures <= mostFromOnePlace
       if (!isKept) place.version = undefined
+      observe?.restarted(set.type.plural, isKept ? 'place' : 'list')
       if (fault.reason !== 'Conflict')
         log.warn({ component: set.type.plural, reason: fault.reason, message: fault.message }, 'watch interrupted')
       handlers.failed?.(fault)
@@ -88,28 +99,42 @@ export async function runListWatch<Item>(
 /** The version of each object that was told, by its id: a few bytes each, for there may be thousands. */
 type Known = Map<string, string>
 
-type Teller = { upsert(object: KubeObject): void; remove(object: KubeObject): void; listed(present: ReadonlySet<string>): void }
+type Teller = {
+  /** Whether the object was told: what is known already is not told again. */
+  upsert(object: KubeObject): boolean
+  remove(object: KubeObject): void
+  /** Everything that is there was listed. Returns how many are gone, or undefined when this was the first list. */
+  listed(present: ReadonlySet<string>): number | undefined
+}
 
 function createTeller<Item>(set: WatchedSet<Item>, handlers: WatchHandlers<Item>, known: Known): Teller {
-  const forget = (id: string): void => {
-    if (known.delete(id)) handlers.remove(keyOf(id))
+  let isFirst = true
+  const forget = (id: string): boolean => {
+    const wasKnown = known.delete(id)
+    if (wasKnown) handlers.remove(keyOf(id))
+    return wasKnown
   }
   return {
     upsert(object) {
       const id = idOf(object)
       const version = object.metadata.resourceVersion
       // A list tells again what a watch has told.
-      if (known.get(id) === version) return
+      if (known.get(id) === version) return false
       const item = set.project(object)
       if (item === undefined) return forget(id)
       handlers.upsert(keyOf(id), item)
       // Only what was taken is known: a handler that failed is told again.
       known.set(id, version)
+      return true
     },
-    remove: (object) => forget(idOf(object)),
+    remove: (object) => void forget(idOf(object)),
     listed(present) {
-      for (const id of known.keys()) if (!present.has(id)) forget(id)
+      const gone = [...known.keys()].filter((id) => !present.has(id))
+      for (const id of gone) forget(id)
       handlers.synced()
+      const wasFirst = isFirst
+      isFirst = false
+      return wasFirst ? undefined : gone.length
     },
   }
 }
@@ -126,18 +151,25 @@ function keyOf(id: string): ObjectKey {
 }
 
 /** Returns the version to watch from. */
-async function listAll<Item>(kube: Kube, set: WatchedSet<Item>, teller: Teller, signal: AbortSignal): Promise<string> {
+async function listAll<Item>(
+  { kube, observe }: ListWatchDeps,
+  set: WatchedSet<Item>,
+  teller: Teller,
+  signal: AbortSignal,
+): Promise<string> {
   const present = new Set<string>()
   let version: string | undefined
+  let told = 0
   for await (const page of kube.listPages(set.type, set, signal)) {
     // Every page is of the first one's version.
     version ??= page.resourceVersion
     for (const object of page.items) {
       present.add(idOf(object))
-      teller.upsert(object)
+      if (teller.upsert(object)) told += 1
     }
   }
-  teller.listed(present)
+  const gone = teller.listed(present)
+  if (gone !== undefined) observe?.relisted(set.type.plural, told + gone)
   return version ?? ''
 }
 

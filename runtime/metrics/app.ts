@@ -7,12 +7,13 @@ import { guard } from '../http/guard.ts'
 import type { LimitSettings } from '../http/limits.ts'
 import { problem } from '../http/problem.ts'
 import { asFault } from '../fault.ts'
+import { contentTypes, type Format, formatFor } from './openmetrics.ts'
 
 /** What the bearer of a token may do; `unauthenticated`: it is nobody's. */
 export type MetricsAccess = 'allowed' | 'unauthenticated' | 'forbidden'
 
 export type MetricsDeps = {
-  text(): Promise<string>
+  text(format: Format): Promise<string>
   /** Whether the bearer of a token may read the metrics. */
   authorise(token: string): Promise<MetricsAccess>
 }
@@ -33,7 +34,8 @@ export function metricsApp({ text, authorise }: MetricsDeps): Hono {
       return problem(context, 401, 'a bearer token of this cluster is needed')
     }
     if (access === 'forbidden') return problem(context, 403, 'the token does not permit to get the non-resource URL /metrics')
-    return context.body(await text(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+    const format = formatFor(context.req.header('accept'))
+    return context.body(await text(format), 200, { 'content-type': contentTypes[format] })
   })
   app.notFound((context) => problem(context, 404, 'there is /metrics'))
   app.onError((error, context) => {

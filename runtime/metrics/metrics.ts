@@ -7,13 +7,20 @@ import type { Clock } from '../clock.ts'
 import { type Reason, reasons } from '../fault.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { isReady, measureApplied } from './push-to-applied.ts'
+import { exposeProcess } from './node.ts'
+import { type Exemplar, type Format, toOpenMetrics } from './openmetrics.ts'
 import { exposeObjects } from './per-object.ts'
 import { type Metric, type ProcessMetric, processMetrics } from './table.ts'
+import { countSkews, skews } from './version-skew.ts'
 
 const admissionOutcomes = ['injected', 'unchanged', 'malformed'] as const
 const signatureResults = ['verified', 'refused'] as const
 const receiverOutcomes = ['accepted', 'duplicate', 'ignored', 'refused', 'limited', 'malformed', 'failed'] as const
 const receiverSources = ['push', 'tag-push', 'release', 'notification', 'promotion', 'generic'] as const
+
+/** What the controller watches, and from where a watch that failed went on. */
+export const watchedKinds = ['gatewaysyncs', 'pods', 'syncreports'] as const
+const restarts = ['place', 'list'] as const
 
 /** `ok`, or the reason of the fault that ended the work. */
 export type Ended = 'ok' | Reason
@@ -22,7 +29,21 @@ export type Metrics = {
   /** A pass over one GatewaySync; without a status the object is gone. `key` is `<namespace>/<name>`. */
   observed(key: string, status: GatewaySyncStatus | undefined): void
   reconciled(ended: Ended, durationMs: number): void
+  /** So many GatewaySyncs wait for a pass. */
+  queued(count: number): void
+  /** A pass begins that was due so long ago. */
+  waited(durationMs: number): void
+  /** A watch over a kind has failed; it goes on from its place, or from a list. */
+  watchRestarted(kind: string, from: (typeof restarts)[number]): void
+  /** A list found so many objects other than the watch before it had told. */
+  relisted(kind: string, differences: number): void
+  /** The event loop was so late. */
+  delayed(durationMs: number): void
   fetched(ended: Ended, durationMs: number): void
+  /** A fetch made a mirror larger. */
+  fetchedBytes(bytes: number): void
+  /** What mirrors take of what they may. */
+  volume(room: { usedBytes: number; limitBytes: number }): void
   signaturesChecked(result: (typeof signatureResults)[number]): void
   /** `source`: what kind of event asked, where that was understood. */
   received(outcome: (typeof receiverOutcomes)[number], source?: (typeof receiverSources)[number]): void
@@ -31,23 +52,43 @@ export type Metrics = {
   forbiddenNamespaces(count: number): void
   admitted(outcome: (typeof admissionOutcomes)[number], durationMs: number): void
   delivered(route: 'changes' | 'blobs' | 'gateway', status: number, bytes: number): void
+  /** So many answers to agents are under way. */
+  streaming(count: number): void
   certificate(validity: { from: Temporal.Instant; until: Temporal.Instant }): void
   leading(leads: boolean): void
-  text(): Promise<string>
+  text(format?: Format): Promise<string>
 }
 
 type Followed = { status: GatewaySyncStatus; applied: string | undefined }
 
-export function createMetrics({ clock, version }: { clock: Pick<Clock, 'now'>; version: string }): Metrics {
+type Options = {
+  clock: Pick<Clock, 'now'>
+  version: string
+  /** The versions that agents have reported; asked for at a scrape, and while this replica leads. */
+  agentVersions?: () => Iterable<string | undefined>
+}
+
+export function createMetrics({ clock, version, agentVersions = () => [] }: Options): Metrics {
   const registry = new Registry()
   const series = createSeries(registry)
   const objects = new Map<string, Followed>()
+  const exemplars = new Map<string, Exemplar>()
+  let leads = false
   startAtZero(series)
   series.gauge('clustersync_build_info').set({ version }, 1)
 
   const ended = (counter: ProcessMetric, histogram: ProcessMetric, how: Ended, durationMs: number): void => {
     series.counter(counter).inc(how === 'ok' ? { result: 'ok', reason: '' } : { result: 'failed', reason: how })
     series.histogram(histogram).observe(durationMs / 1000)
+  }
+
+  /** The newest example of a bucket stands for it. */
+  const note = (name: ProcessMetric, value: number, requestId: string): void => {
+    const { buckets = [] } = processMetrics[name] as Metric
+    const bound = buckets.find((upper) => value <= upper) ?? '+Inf'
+    // Longer labels, and those that would have to be escaped, Prometheus does not take.
+    if (!/^[-\w.:/=+]{1,100}$/.test(requestId)) return
+    exemplars.set(`${name} ${bound}`, { requestId, value, atSeconds: clock.now().epochMilliseconds / 1000 })
   }
 
   return {
@@ -59,10 +100,24 @@ export function createMetrics({ clock, version }: { clock: Pick<Clock, 'now'>; v
       const before = objects.get(key)
       const applied = measureApplied(before?.status, status, before?.applied, clock.now())
       if (applied?.sincePublish !== undefined) series.histogram('clustersync_publish_to_applied_seconds').observe(applied.sincePublish)
-      if (applied?.sincePush !== undefined) series.histogram('clustersync_push_to_applied_seconds').observe(applied.sincePush)
+      if (applied?.sincePush !== undefined) {
+        series.histogram('clustersync_push_to_applied_seconds').observe(applied.sincePush)
+        const requestId = status.source?.requested?.id
+        if (requestId !== undefined) note('clustersync_push_to_applied_seconds', applied.sincePush, requestId)
+      }
       objects.set(key, { status, applied: isReady(status) ? status.published?.commit : before?.applied })
     },
     reconciled: (how, ms) => ended('clustersync_reconcile_total', 'clustersync_reconcile_duration_seconds', how, ms),
+    queued: (count) => series.gauge('clustersync_queue_depth').set(count),
+    waited: (ms) => series.histogram('clustersync_queue_wait_seconds').observe(ms / 1000),
+    watchRestarted: (kind, from) => series.counter('clustersync_watch_restarts_total').inc({ kind, from }),
+    relisted: (kind, differences) => series.counter('clustersync_relist_differences_total').inc({ kind }, differences),
+    delayed: (ms) => series.histogram('clustersync_event_loop_delay_seconds').observe(Math.max(0, ms) / 1000),
+    fetchedBytes: (bytes) => series.counter('clustersync_source_fetched_bytes_total').inc(bytes),
+    volume({ usedBytes, limitBytes }) {
+      series.gauge('clustersync_source_volume_used_bytes').set(usedBytes)
+      series.gauge('clustersync_source_volume_limit_bytes').set(limitBytes)
+    },
     fetched: (how, ms) => ended('clustersync_source_fetch_total', 'clustersync_source_fetch_duration_seconds', how, ms),
     signaturesChecked: (result) => series.counter('clustersync_signature_checks_total').inc({ result }),
     received: (outcome, source) => series.counter('clustersync_receiver_requests_total').inc({ outcome, source: source ?? '' }),
@@ -76,18 +131,24 @@ export function createMetrics({ clock, version }: { clock: Pick<Clock, 'now'>; v
       series.counter('clustersync_delivery_requests_total').inc({ route, status: String(status) })
       series.counter('clustersync_delivery_sent_bytes_total').inc(bytes)
     },
+    streaming: (count) => series.gauge('clustersync_delivery_open_streams').set(count),
     certificate({ from, until }) {
       series.gauge('clustersync_certificate_issued_timestamp_seconds').set(from.epochMilliseconds / 1000)
       series.gauge('clustersync_certificate_expiry_timestamp_seconds').set(until.epochMilliseconds / 1000)
     },
-    leading(leads) {
+    leading(isLeader) {
+      leads = isLeader
       series.gauge('clustersync_leader').set(leads ? 1 : 0)
       // Another replica follows them now; figures that nobody keeps would contradict its own.
       if (!leads) objects.clear()
     },
-    async text() {
+    async text(format = 'text') {
       const statuses = new Map([...objects].map(([key, { status }]) => [key, status]))
-      return exposeObjects(statuses) + (await registry.metrics())
+      // Each replica hears of all agents; the one that leads tells of them.
+      const counted = countSkews(version, leads ? agentVersions() : [])
+      for (const skew of skews) series.gauge('clustersync_agents').set({ version: skew }, counted[skew])
+      const text = exposeObjects(statuses) + exposeProcess() + (await registry.metrics())
+      return format === 'openMetrics' ? toOpenMetrics(text, exemplars) : text
     },
   }
 }
@@ -126,7 +187,12 @@ function startAtZero(series: Series): void {
     const sources = isUnderstood ? receiverSources : outcome === 'ignored' ? ['', ...receiverSources] : ['']
     for (const source of sources) series.counter('clustersync_receiver_requests_total').inc({ outcome, source }, 0)
   }
+  for (const kind of watchedKinds) {
+    for (const from of restarts) series.counter('clustersync_watch_restarts_total').inc({ kind, from }, 0)
+    series.counter('clustersync_relist_differences_total').inc({ kind }, 0)
+  }
   for (const result of signatureResults) series.counter('clustersync_signature_checks_total').inc({ result }, 0)
   for (const outcome of admissionOutcomes) series.counter('clustersync_admission_total').inc({ outcome }, 0)
-  for (const route of ['changes', 'blobs']) series.counter('clustersync_delivery_requests_total').inc({ route, status: '200' }, 0)
+  for (const route of ['changes', 'blobs', 'gateway'])
+    series.counter('clustersync_delivery_requests_total').inc({ route, status: '200' }, 0)
 }

@@ -5,26 +5,23 @@
 import { abnormalConditions, normalConditions } from '../gatewaysync/decide/conditions.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { type ObjectMetric, objectMetrics } from './table.ts'
+import { family, type Labels, type Sample } from './text.ts'
 
-type Sample = { metric: ObjectMetric; labels: Record<string, string>; value: number }
+type ObjectSample = { metric: ObjectMetric; labels: Labels; value: number }
 
 /** Text exposition format 0.0.4. Keys are `<namespace>/<name>`. */
 export function exposeObjects(statuses: ReadonlyMap<string, GatewaySyncStatus>): string {
-  const lines = new Map<ObjectMetric, string[]>()
-  for (const metric of Object.keys(objectMetrics) as ObjectMetric[]) {
-    const { type, help } = objectMetrics[metric]
-    lines.set(metric, [`# HELP ${metric} ${help}`, `# TYPE ${metric} ${type}`])
-  }
+  const samples = new Map<string, Sample[]>(Object.keys(objectMetrics).map((metric) => [metric, []]))
   for (const [key, status] of statuses) {
     const [namespace = '', name = ''] = key.split('/')
-    for (const { metric, labels, value } of samplesOf(status)) {
-      lines.get(metric)?.push(`${metric}${labelText({ namespace, name, ...labels })} ${value}`)
-    }
+    for (const { metric, labels, value } of samplesOf(status)) samples.get(metric)?.push({ labels: { namespace, name, ...labels }, value })
   }
-  return `${[...lines.values()].flat().join('\n')}\n`
+  return `${Object.entries(objectMetrics)
+    .flatMap(([name, metric]) => family(name, metric, samples.get(name) ?? []))
+    .join('\n')}\n`
 }
 
-function samplesOf(status: GatewaySyncStatus): Sample[] {
+function samplesOf(status: GatewaySyncStatus): ObjectSample[] {
   const { conditions = [], gateways, findings, published, source } = status
   const isTrue = (type: string): number => (conditions.some((condition) => condition.type === type && condition.status === 'True') ? 1 : 0)
   const { total: _total, ...states } = gateways ?? { total: 0 }
@@ -40,7 +37,7 @@ function samplesOf(status: GatewaySyncStatus): Sample[] {
   ]
 }
 
-function publishedSamples({ source }: GatewaySyncStatus, published: NonNullable<GatewaySyncStatus['published']>): Sample[] {
+function publishedSamples({ source }: GatewaySyncStatus, published: NonNullable<GatewaySyncStatus['published']>): ObjectSample[] {
   const verified = source?.commit === published.commit && source.verified !== undefined
   return [
     sample('clustersync_published_info', 1, { verified: String(verified) }),
@@ -48,17 +45,11 @@ function publishedSamples({ source }: GatewaySyncStatus, published: NonNullable<
   ]
 }
 
-function sample(metric: ObjectMetric, value: number, labels: Record<string, string> = {}): Sample {
+function sample(metric: ObjectMetric, value: number, labels: Labels = {}): ObjectSample {
   return { metric, labels, value }
 }
 
-function timeSample(metric: ObjectMetric, time: string | undefined): Sample[] {
+function timeSample(metric: ObjectMetric, time: string | undefined): ObjectSample[] {
   const ms = time === undefined ? Number.NaN : Date.parse(time)
   return Number.isNaN(ms) ? [] : [sample(metric, ms / 1000)]
-}
-
-function labelText(labels: Record<string, string>): string {
-  return `{${Object.entries(labels)
-    .map(([name, value]) => `${name}="${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`)
-    .join(',')}}`
 }

@@ -2,7 +2,7 @@
  * Which numbers exist: one table that the registry, the documentation, the alerts and the dashboards share. Names end in the unit; labels
  * come from closed sets or are a resource's own name, never a ref, a commit or a URL. Pure.
  */
-export type MetricType = 'gauge' | 'counter' | 'histogram'
+export type MetricType = 'gauge' | 'counter' | 'histogram' | 'summary'
 
 export type Metric = {
   type: MetricType
@@ -35,14 +35,52 @@ export const objectMetrics = {
   clustersync_source_checked_timestamp_seconds: { type: 'gauge', help: 'when the git host was last asked', labels: object },
 } as const satisfies Record<string, Metric>
 
-/** Counted and timed by one process. */
+/** Of each process, controller and agent, read when somebody asks. */
+export const nodeMetrics = {
+  process_start_time_seconds: { type: 'gauge', help: 'when the process started' },
+  process_cpu_seconds_total: { type: 'counter', help: 'processor time of the process, without its children' },
+  process_resident_memory_bytes: { type: 'gauge', help: 'memory of the process that is in use, without its children' },
+  nodejs_heap_size_total_bytes: { type: 'gauge', help: 'heap that the process has taken' },
+  nodejs_heap_size_used_bytes: { type: 'gauge', help: 'heap that holds something' },
+  nodejs_external_memory_bytes: { type: 'gauge', help: 'memory of buffers outside of the heap' },
+} as const satisfies Record<string, Metric>
+
+/** Counted and timed by the controller. */
 export const processMetrics = {
   clustersync_build_info: { type: 'gauge', help: '1, with the version of the controller', labels: ['version'] },
   clustersync_leader: { type: 'gauge', help: '1 while this replica holds the Lease' },
   clustersync_reconcile_total: { type: 'counter', help: 'passes over GatewaySyncs', labels: ['result', 'reason'] },
   clustersync_reconcile_duration_seconds: { type: 'histogram', help: 'duration of a pass', buckets: quick },
+  clustersync_queue_depth: { type: 'gauge', help: 'GatewaySyncs that wait for a pass' },
+  clustersync_queue_wait_seconds: { type: 'histogram', help: 'how long a GatewaySync waited for its pass once it was due', buckets: quick },
+  clustersync_watch_restarts_total: {
+    type: 'counter',
+    help: 'watches that failed, and either went on from where they were or listed everything anew',
+    labels: ['kind', 'from'],
+  },
+  clustersync_relist_differences_total: {
+    type: 'counter',
+    help: 'objects that a list found changed or gone although no watch had told of it',
+    labels: ['kind'],
+  },
+  clustersync_event_loop_delay_seconds: {
+    type: 'histogram',
+    help: 'how much later than asked for a timer of one second ran out',
+    buckets: quick,
+  },
+  clustersync_agents: {
+    type: 'gauge',
+    help: 'agents by how their version stands to that of the controller that leads',
+    labels: ['version'],
+  },
   clustersync_source_fetch_total: { type: 'counter', help: 'questions to git hosts, fetches included', labels: ['result', 'reason'] },
   clustersync_source_fetch_duration_seconds: { type: 'histogram', help: 'duration of a question to a git host', buckets: slow },
+  clustersync_source_fetched_bytes_total: { type: 'counter', help: 'by how much fetches made the mirrors larger' },
+  clustersync_source_volume_used_bytes: {
+    type: 'gauge',
+    help: 'what mirrors take of their volume, and what is reserved for fetches under way',
+  },
+  clustersync_source_volume_limit_bytes: { type: 'gauge', help: 'what all mirrors together may take' },
   clustersync_signature_checks_total: {
     type: 'counter',
     help: 'commits and tags whose signatures were checked, by what was found',
@@ -72,17 +110,32 @@ export const processMetrics = {
   clustersync_admission_duration_seconds: { type: 'histogram', help: 'duration of an admission review', buckets: quick },
   clustersync_delivery_requests_total: { type: 'counter', help: 'calls of agents for content', labels: ['route', 'status'] },
   clustersync_delivery_sent_bytes_total: { type: 'counter', help: 'content sent to agents' },
+  clustersync_delivery_open_streams: { type: 'gauge', help: 'answers to agents that are under way' },
   clustersync_certificate_issued_timestamp_seconds: { type: 'gauge', help: 'when the served certificate became valid' },
   clustersync_certificate_expiry_timestamp_seconds: { type: 'gauge', help: 'when the served certificate ends' },
 } as const satisfies Record<string, Metric>
 
 /** Written by each agent itself, without a library: runtime/agent/metrics.ts. */
 export const agentMetrics = {
+  clustersync_agent_build_info: { type: 'gauge', help: '1, with the version of the agent', labels: ['version'] },
   clustersync_agent_phase: { type: 'gauge', help: '1 for the phase that the gateway is in', labels: ['phase'] },
   clustersync_agent_cycles_total: { type: 'counter', help: 'sync cycles by outcome', labels: ['outcome'] },
-  clustersync_agent_files_written_total: { type: 'counter', help: 'files put in place' },
+  clustersync_agent_failures_in_a_row: { type: 'gauge', help: 'cycles that have failed since the last one that did not' },
+  clustersync_agent_last_success_timestamp_seconds: {
+    type: 'gauge',
+    help: 'when a cycle last ended with the published commit in place; absent before the first',
+  },
+  clustersync_agent_step_seconds: { type: 'summary', help: 'how long the steps of cycles took, however they ended', labels: ['step'] },
+  clustersync_agent_files_total: { type: 'counter', help: 'files put in place or removed', labels: ['operation'] },
   clustersync_agent_written_bytes_total: { type: 'counter', help: 'content put in place' },
   clustersync_agent_drifted_files: { type: 'gauge', help: 'owned files that were changed locally' },
+  clustersync_agent_scans_total: { type: 'counter', help: 'scans that the gateway was asked for, by outcome', labels: ['outcome'] },
+  clustersync_agent_gateway_state: {
+    type: 'gauge',
+    help: '1 for the state that the gateway was in when it was last asked',
+    labels: ['state'],
+  },
+  clustersync_agent_open_designers: { type: 'gauge', help: 'Designer sessions that the gateway told of when it was last asked' },
 } as const satisfies Record<string, Metric>
 
 export type ObjectMetric = keyof typeof objectMetrics

@@ -24,6 +24,9 @@ type Options = {
   /** One pass. What it throws is reported to `failed`, and the key is tried again with backoff. */
   pass(key: string, signal: AbortSignal): Promise<PassResult>
   failed(key: string, error: unknown): void
+  /** Tells how many keys wait whenever that changes, and how long one that is taken has waited. */
+  depth?(count: number): void
+  waited?(ms: number): void
 }
 
 /** Waits after a failed pass: from the first to the longest. */
@@ -31,10 +34,10 @@ const firstRetryMs = 1_000
 const longestRetryMs = 300_000
 
 /** Of a key that waits, runs, has a timer or has failed; every other is forgotten, as its object may be gone. */
-type Entry = { waiting: boolean; running: boolean; failures: number; timer: Timer | undefined }
+type Entry = { waiting: boolean; sinceMs: number; running: boolean; failures: number; timer: Timer | undefined }
 type Timer = { end: AbortController; dueMs: number }
 
-export function createQueue({ clock, workers, pass, failed }: Options): Queue {
+export function createQueue({ clock, workers, pass, failed, depth, waited }: Options): Queue {
   const entries = new Map<string, Entry>()
   const waiting: string[] = []
   let wakeWorker: (() => void) | undefined
@@ -42,7 +45,7 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
   const entryOf = (key: string): Entry => {
     const known = entries.get(key)
     if (known !== undefined) return known
-    const fresh: Entry = { waiting: false, running: false, failures: 0, timer: undefined }
+    const fresh: Entry = { waiting: false, sinceMs: 0, running: false, failures: 0, timer: undefined }
     entries.set(key, fresh)
     return fresh
   }
@@ -53,7 +56,9 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
     entry.timer = undefined
     if (entry.waiting) return
     entry.waiting = true
+    entry.sinceMs = clock.monotonicMs()
     waiting.push(key)
+    depth?.(waiting.length)
     wakeWorker?.()
   }
 
@@ -75,6 +80,7 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
     const entry = entryOf(key)
     entry.running = true
     entry.waiting = false
+    waited?.(clock.monotonicMs() - entry.sinceMs)
     try {
       const { wakeAfterMs } = await pass(key, signal)
       entry.failures = 0
@@ -103,6 +109,7 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
         const index = running.size < workers ? waiting.findIndex((key) => entries.get(key)?.running !== true) : -1
         if (index >= 0) {
           const [key = ''] = waiting.splice(index, 1)
+          depth?.(waiting.length)
           if (entries.get(key)?.waiting !== true) continue
           const work: Promise<void> = runPass(key, signal).finally(() => {
             running.delete(work)
@@ -116,6 +123,8 @@ export function createQueue({ clock, workers, pass, failed }: Options): Queue {
       // A pass that ends now still asks for its next one, so timers go last.
       await Promise.all(running)
       for (const { timer } of entries.values()) timer?.end.abort()
+      // Nobody works on what is left.
+      depth?.(0)
     },
   }
 }

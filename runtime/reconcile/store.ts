@@ -248,6 +248,10 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
           report !== undefined && report.gatewaySync === name && report.podUid === pod.uid && !pod.terminating ? [report] : [],
         )
     },
+    /** The version that each agent has reported; undefined where it told none. */
+    *agentVersions(): Generator<string | undefined> {
+      for (const { reports } of namespaces.values()) for (const { status } of reports.values()) yield status?.agentVersion
+    },
     /** The namespaces in which pods ask for an agent. */
     podNamespaces(): string[] {
       return [...namespaces].filter(([, { pods }]) => pods.size > 0).map(([namespace]) => namespace)

@@ -12,7 +12,7 @@ import { type Mirror, openMirror } from './mirror/mirror.ts'
 import { requireOwnFolder, sizeOfFolder } from './disk/mirror-folder.ts'
 import { rememberListedBlobs } from './content/listed-blobs.ts'
 import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote/remote.ts'
-import { createVolume } from './mirror/volume.ts'
+import { createVolume, type VolumeFigures } from './mirror/volume.ts'
 
 export type { Mirror } from './mirror/mirror.ts'
 export type { NamedRemote, Remote } from './remote/remote.ts'
@@ -40,6 +40,8 @@ type Options = {
   maxPackBytes?: number
   maxBytes?: number
   network?: Network
+  /** Told of the room that mirrors take. */
+  figures?: VolumeFigures
 }
 
 /** Two similar texts of 20 MB need 42 MiB; a delta has no other bound. */
@@ -56,13 +58,14 @@ export function createMirrors({
   maxPackBytes = usualMaxPackBytes,
   maxBytes = Number.MAX_SAFE_INTEGER,
   network = openNetwork,
+  figures,
 }: Options): Mirrors {
   const mirrors = new Map<string, Mirror>()
   const stopping = new AbortController()
   const listedBlobs = rememberListedBlobs()
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   const memory = createGitMemory()
-  const volume = createVolume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs() })
+  const volume = createVolume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
   /** What an earlier process has left takes room too, until it is used again or removed. */
   const accountForLeftovers = (): void => {
     for (const name of readdirSync(folder)) {

@@ -22,16 +22,18 @@ import { diffPlan } from './plan/preview.ts'
 import { prepare, type Prepared, type Repair } from './plan/make-plan.ts'
 import { judgeRun } from './check/policy.ts'
 import { designersInTheWay, scanPending } from './gateway-session.ts'
+import { type CycleStep, doStep, type StepDeps } from './step.ts'
 
 export type { Wanted } from './model/wanted.ts'
 export { type EngineMemory, present, recoverFolder } from './publish/open-folder.ts'
 export type { CycleResult } from './outcome.ts'
 
-export type CycleDeps = OpenDeps & {
-  source: Source
-  /** Undefined: there is no gateway to talk to, and files in place are all that is asked for. */
-  gateway: Gateway | undefined
-}
+export type CycleDeps = OpenDeps &
+  Pick<StepDeps, 'stepped'> & {
+    source: Source
+    /** Undefined: there is no gateway to talk to, and files in place are all that is asked for. */
+    gateway: Gateway | undefined
+  }
 
 /** What a dry run compares: a report holds 16 KiB of it. */
 const shownInReport = { files: 50, fileBytes: 64 * 1024, totalBytes: 1024 * 1024 }
@@ -71,7 +73,7 @@ async function dryRun(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Pro
   const { source } = deps
   ownershipOf(wanted.dataDir)
   const manifest = await knownManifest(deps, wanted, signal)
-  const prepared = await prepare(source, wanted, manifest, 'as-configured', signal)
+  const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(source, wanted, manifest, 'as-configured', signal))
   const changes = await diffPlan(source, wanted, prepared, shownInReport, signal)
   return dryRunResult(wanted, manifest, prepared, changes)
 }
@@ -88,7 +90,8 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   const manifest = await openFolder(deps, wanted.dataDir, signal)
   const writing = wanted.halt === undefined ? signal : AbortSignal.any([signal, wanted.halt])
   const status = await gateway?.status(writing)
-  const prepared = await prepare(source, wanted, manifest, repairOf(manifest, wanted, status), writing)
+  const repair = repairOf(manifest, wanted, status)
+  const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(source, wanted, manifest, repair, writing))
   refuse(prepared.plan)
   const writes = prepared.plan.puts.length + prepared.plan.deletes.length > 0
   const designers = writes ? await designersInTheWay(gateway, status, wanted, writing) : []
@@ -135,13 +138,14 @@ async function bringInPlace(deps: CycleDeps, run: Run, signal: AbortSignal): Pro
     remember(run, nextState(run, undefined, nowMs))
     return
   }
-  const staged = await stageAll(deps, run, boundary, signal)
+  const step = <Result>(name: CycleStep, work: () => Result | Promise<Result>): Promise<Result> => doStep(deps, name, wanted.commit, work)
+  const staged = await step('stage', () => stageAll(deps, run, boundary, signal))
   let locked = false
   try {
-    const { findings, folders } = await judgeRun(wanted, manifest, prepared, staged, signal)
+    const { findings, folders } = await step('check', () => judgeRun(wanted, manifest, prepared, staged, signal))
     staged.findings.push(...findings)
     staged.judged = folders
-    locked = await passGate(gateway, plan.scan, status, wanted, signal)
+    locked = await step('lock', () => passGate(gateway, plan.scan, status, wanted, signal))
     signal.throwIfAborted()
   } catch (error) {
     discard(staged)
@@ -149,7 +153,7 @@ async function bringInPlace(deps: CycleDeps, run: Run, signal: AbortSignal): Pro
     throw error
   }
   try {
-    publishRun({ log }, run, staged, nextState(run, staged, nowMs), boundary)
+    await step('publish', () => publishRun({ log }, run, staged, nextState(run, staged, nowMs), boundary))
   } catch (error) {
     // A mixture is for no gateway to read.
     if (locked && !isInterrupted(wanted.dataDir)) await giveLockBack(gateway, plan.scan)
@@ -193,12 +197,13 @@ function remember({ wanted, manifest, prepared }: Run, state: State): void {
 
 /** Files in place and gateway loaded are two facts: a scan that failed is tried again alone. */
 async function letGatewayRead(
-  { gateway, clock, memory }: CycleDeps,
+  deps: CycleDeps,
   wanted: Wanted,
   summary: Ended,
   status: GatewayStatus | undefined,
   signal: AbortSignal,
 ): Promise<CycleResult> {
+  const { gateway, clock, memory } = deps
   const { manifest } = summary
   const { state } = manifest
   if (state === undefined) throw new Fault('Unexpected', 'a cycle ended without a state')
@@ -215,7 +220,7 @@ async function letGatewayRead(
     })
   }
   try {
-    appendManifest(wanted.dataDir, manifest, [], await scanPending(gateway, state, signal))
+    appendManifest(wanted.dataDir, manifest, [], await doStep(deps, 'scan', wanted.commit, () => scanPending(gateway, state, signal)))
     return ended(wanted, summary, undefined)
   } catch (error) {
     if (isAbort(error, signal)) throw error

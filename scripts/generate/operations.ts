@@ -7,7 +7,7 @@ import { reasons } from '../../runtime/fault.ts'
 import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/gatewaysync/decide/conditions.ts'
 import { syncEvents } from '../../runtime/gatewaysync/decide/events.ts'
 import type { LogFields } from '../../runtime/log.ts'
-import { agentMetrics, type Metric, objectMetrics, processMetrics } from '../../runtime/metrics/table.ts'
+import { agentMetrics, type Metric, nodeMetrics, objectMetrics, processMetrics } from '../../runtime/metrics/table.ts'
 import { entryOf, knownAlerts } from './runbook.ts'
 import { type GeneratedFile, replaceTable, table } from './table.ts'
 
@@ -69,6 +69,7 @@ export async function operations(): Promise<GeneratedFile[]> {
     'metrics-objects': metricTable(objectMetrics),
     'metrics-process': metricTable(processMetrics),
     'metrics-agent': metricTable(agentMetrics),
+    'metrics-node': metricTable(nodeMetrics),
     alerts: alertTable(),
   }
   const content = Object.entries(tables).reduce((text, [name, rows]) => replaceTable(text, path, name, rows), present)

@@ -110,7 +110,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           verify: async () => ({ kind: 'notAsked' }),
           secrets: { count: () => 0, run: async () => undefined },
           delivery: () => undefined,
-          metrics: { observed() {}, reconciled() {}, fetched: (ended) => void (syncs += ended === 'ok' ? 1 : 0) },
+          metrics: { queued() {}, waited() {}, observed() {}, reconciled() {}, fetched: (ended) => void (syncs += ended === 'ok' ? 1 : 0) },
           bindAgentsTo: undefined,
           subscribe(changed) {
             subscribers.add(changed)

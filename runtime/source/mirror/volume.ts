@@ -33,7 +33,11 @@ type Options = {
   /** Of one pack. */
   maxPackBytes: number
   nowMs(): number
+  /** Told after each fetch by how much it made a mirror larger, and whenever a mirror was measured how much room all take. */
+  figures?: VolumeFigures
 }
+
+export type VolumeFigures = { fetchedBytes(bytes: number): void; volume(room: { usedBytes: number; limitBytes: number }): void }
 
 const mebibyte = 1024 * 1024
 /** A fetch brings what a push changed; another one of everything replaces a damaged mirror. */
@@ -41,13 +45,14 @@ const usualBytes = 64 * mebibyte
 
 type Entry = { tenant: Tenant; bytes: number; namespaces: Set<string>; usedAtMs: number; reserved: number }
 
-export function createVolume({ maxBytes, maxPackBytes, nowMs }: Options): Volume {
+export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options): Volume {
   const entries = new Map<string, Entry>()
   let queue: Promise<unknown> = Promise.resolve()
 
   const used = (): number => [...entries.values()].reduce((sum, { bytes, reserved }) => sum + bytes + reserved, 0)
   const measure = (entry: Entry): void => {
     entry.bytes = entry.tenant.measure()
+    figures?.volume({ usedBytes: used(), limitBytes: maxBytes })
   }
   const stored = (): StoredMirror[] =>
     [...entries].map(([key, { bytes, namespaces, usedAtMs, reserved }]) => ({
@@ -102,7 +107,9 @@ export function createVolume({ maxBytes, maxPackBytes, nowMs }: Options): Volume
         if (!isHeld) return
         isHeld = false
         entry.reserved -= granted
+        const before = entry.bytes
         measure(entry)
+        if (entry.bytes > before) figures?.fetchedBytes(entry.bytes - before)
       },
     }
   }

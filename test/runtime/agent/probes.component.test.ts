@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { countReport, exposition, noCycles } from '../../../runtime/agent/metrics.ts'
 import { serveProbes } from '../../../runtime/agent/probes.ts'
 import { Fault } from '../../../runtime/fault.ts'
 
@@ -35,18 +34,4 @@ void t.test('a taken port is named', async (t) => {
   )
   t.ok(error instanceof Fault && error.reason === 'InvalidConfiguration' && error.message.includes(String(port)))
   await new Promise((resolve) => other.close(resolve))
-})
-
-void t.test('the figures count finished cycles and show the one phase', async (t) => {
-  const files = { added: 2, changed: 1, removed: 0, unchanged: 5, bytes: 100 }
-  let counters = countReport(noCycles, { phase: 'Syncing' })
-  counters = countReport(counters, { phase: 'Synced', finishedAt: '2026-01-01T00:00:00Z', files })
-  counters = countReport(counters, { phase: 'Failed', finishedAt: '2026-01-01T00:00:00Z' })
-  const text = exposition({ phase: 'Failed' }, counters)
-  t.match(text, 'clustersync_agent_cycles_total{outcome="ok"} 1\nclustersync_agent_cycles_total{outcome="failed"} 1\n')
-  t.match(text, 'clustersync_agent_files_written_total 3\n')
-  t.match(text, 'clustersync_agent_written_bytes_total 100\n')
-  t.match(text, 'clustersync_agent_phase{phase="Failed"} 1\n')
-  t.match(text, 'clustersync_agent_phase{phase="Synced"} 0\n')
-  t.notMatch(exposition(undefined, noCycles), /NaN|undefined/)
 })

@@ -19,7 +19,7 @@ const pod = (name: string, resourceVersion: string) => ({
   metadata: { name, namespace: 'plant', uid: name, resourceVersion },
 })
 
-type Watched = { told: string[]; faults: string[]; from: (string | null)[] }
+type Watched = { told: string[]; faults: string[]; from: (string | null)[]; figures: string[] }
 
 /** Watches at a server that answers lists in turn, and each watch by what `answer` does with the how many-th. */
 async function watchAt(
@@ -28,7 +28,11 @@ async function watchAt(
   answer: (response: ServerResponse, index: number) => void,
   options: { silenceMs?: number } = {},
 ): Promise<Watched> {
-  const watched: Watched = { told: [], faults: [], from: [] }
+  const watched: Watched = { told: [], faults: [], from: [], figures: [] }
+  const observe = {
+    restarted: (kind: string, from: string) => watched.figures.push(`${kind} from ${from}`),
+    relisted: (kind: string, differences: number) => watched.figures.push(`${differences} ${kind}`),
+  }
   let listed = 0
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '', 'http://127.0.0.1').searchParams
@@ -44,7 +48,7 @@ async function watchAt(
   const kube = createKube(config, { clock: systemClock, userAgent: 'test' })
   const stop = new AbortController()
   const running = runListWatch(
-    { kube, clock: systemClock, log: silentLog, longestRetryMs: 10, ...options },
+    { kube, clock: systemClock, log: silentLog, longestRetryMs: 10, observe, ...options },
     { type: podType, namespace: 'plant', project: ({ metadata }) => metadata.name },
     {
       upsert: ({ name }) => watched.told.push(`+${name}`),
@@ -77,13 +81,14 @@ void t.test('what happened while nobody could be told is found by another list',
     { metadata: { resourceVersion: '10' }, items: [pod('stays', '1'), pod('goes', '2')] },
     { metadata: { resourceVersion: '20' }, items: [pod('stays', '1'), pod('comes', '15')] },
   ]
-  const { from, told } = await watchAt(t, lists, (response, index) => {
+  const { from, told, figures } = await watchAt(t, lists, (response, index) => {
     begin(response)
     if (index === 0) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
   })
   await until(() => (from.length === 2 ? true : undefined), 'it is watched again')
   t.same(from, ['10', '20'], 'from the second list on')
   t.same(told, ['+stays', '+goes', '+comes', '-goes'], 'and what has not changed is not told again')
+  t.same(figures, ['pods from list', '2 pods'], 'one came and one went without a word; the first list misses nothing')
 })
 
 void t.test('events are told in order, however the connection cuts them', { timeout: 60_000 }, async (t) => {
@@ -105,7 +110,7 @@ void t.test('events are told in order, however the connection cuts them', { time
 })
 
 void t.test('a connection that is cut, or silent, loses neither place nor events', { timeout: 60_000 }, async (t) => {
-  const { told, from, faults } = await watchAt(
+  const { told, from, faults, figures } = await watchAt(
     t,
     [empty],
     (response, index) => {
@@ -117,6 +122,7 @@ void t.test('a connection that is cut, or silent, loses neither place nor events
   )
   await until(() => (from.length >= 3 ? true : undefined), 'it is watched a third time')
   t.same(told, ['+a', '+b'])
+  t.same(figures[0], 'pods from place', 'a list is not needed')
   t.same(from.slice(0, 3), ['10', '11', '12'])
   t.equal(faults.length, 1, 'silence is none')
   t.match(faults[0], /^ApiUnavailable: watching pods: ECONNRESET/)

@@ -2,8 +2,8 @@ import path from 'node:path'
 import t from 'tap'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
 import { createMetrics } from '../../../runtime/metrics/metrics.ts'
-import { agentMetrics, objectMetrics, processMetrics } from '../../../runtime/metrics/table.ts'
-import { exposition, noCycles } from '../../../runtime/agent/metrics.ts'
+import { agentMetrics, nodeMetrics, objectMetrics, processMetrics } from '../../../runtime/metrics/table.ts'
+import { createAgentMetrics } from '../../../runtime/agent/metrics.ts'
 import { codeOf, readModules } from '../../support/modules.ts'
 
 const commit = 'a'.repeat(40)
@@ -38,7 +38,7 @@ void t.test('every metric of the table is in the text, with its help and type, a
   const { metrics } = setup()
   metrics.observed('plant/main', status(true))
   const text = await metrics.text()
-  const table = { ...objectMetrics, ...processMetrics }
+  const table = { ...objectMetrics, ...nodeMetrics, ...processMetrics }
   for (const [name, { type, help }] of Object.entries(table)) {
     t.match(text, `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`)
   }
@@ -47,14 +47,14 @@ void t.test('every metric of the table is in the text, with its help and type, a
 })
 
 void t.test('the agent writes exactly its part of the table', async (t) => {
-  const found = [...exposition(undefined, noCycles).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(([, name, help, type]) => [
-    name,
-    help,
-    type,
-  ])
+  const found = [
+    ...createAgentMetrics({ version: '1.2.3' })
+      .text()
+      .matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm),
+  ].map(([, name, help, type]) => [name, help, type])
   t.same(
     found,
-    Object.entries(agentMetrics).map(([name, { help, type }]) => [name, help, type]),
+    Object.entries({ ...agentMetrics, ...nodeMetrics }).map(([name, { help, type }]) => [name, help, type]),
   )
 })
 
@@ -146,6 +146,64 @@ void t.test('from a push until every gateway runs its commit', async (t) => {
   metrics.observed('plant/main', status(false, next))
   metrics.observed('plant/main', status(true, next))
   t.same(await measured(), [1, 2, 1.5], 'the same commit is measured once')
+})
+
+void t.test('an exemplar leads from a bucket to the push that was in it last', async (t) => {
+  const { metrics, pass } = setup()
+  const applied = async (id: string, afterMs: number): Promise<void> => {
+    const at = '2026-01-01T12:00:00Z'
+    const source = { ref: 'main', commit, requested: { ref: 'main', id, specRef: 'main', at } }
+    const published = { commit: id.padEnd(40, '0'), ref: 'main', at }
+    const next = { published, source: { ...source, commit: published.commit } }
+    metrics.observed('plant/main', status(false, next))
+    pass(afterMs)
+    metrics.observed('plant/main', status(true, next))
+  }
+  await applied('a1', 200)
+  await applied('a2', 20)
+  await applied('no id" that could end a label', 200)
+  const [found, ...others] = (await metrics.text('openMetrics')).split('\n').filter((line) => line.includes(' # {'))
+  t.match(found, /^clustersync_push_to_applied_seconds_bucket\{le="0\.25"\} 2 # \{request_id="a2"\} 0\.22 \d+\.\d+$/)
+  t.same(others, [])
+  t.notMatch(await metrics.text(), / # \{/, 'the plain text has no room for one')
+})
+
+void t.test('the versions of agents are told by the replica that leads', async (t) => {
+  const metrics = createMetrics({ clock: { now: () => noon }, version: '1.2.3', agentVersions: () => ['1.2.3', '1.2.2', undefined] })
+  const told = async (): Promise<string[]> => [...(await metrics.text()).matchAll(/^clustersync_agents\{.*$/gm)].map(([line]) => line)
+  t.same(
+    await told(),
+    ['same', 'older', 'newer', 'unknown'].map((skew) => `clustersync_agents{version="${skew}"} 0`),
+  )
+  metrics.leading(true)
+  t.same(await told(), [
+    'clustersync_agents{version="same"} 1',
+    'clustersync_agents{version="older"} 1',
+    'clustersync_agents{version="newer"} 0',
+    'clustersync_agents{version="unknown"} 1',
+  ])
+})
+
+void t.test('queue, watches, mirrors and streams show where time and room go', async (t) => {
+  const { metrics, value } = setup()
+  metrics.queued(3)
+  metrics.waited(1500)
+  metrics.watchRestarted('pods', 'list')
+  metrics.relisted('pods', 2)
+  metrics.delayed(-1)
+  metrics.fetchedBytes(1000)
+  metrics.volume({ usedBytes: 10, limitBytes: 20 })
+  metrics.streaming(4)
+  t.equal(await value('clustersync_queue_depth'), 3)
+  t.equal(await value('clustersync_queue_wait_seconds_sum'), 1.5)
+  t.equal(await value('clustersync_watch_restarts_total{kind="pods",from="list"}'), 1)
+  t.equal(await value('clustersync_watch_restarts_total{kind="gatewaysyncs",from="place"}'), 0)
+  t.equal(await value('clustersync_relist_differences_total{kind="pods"}'), 2)
+  t.equal(await value('clustersync_event_loop_delay_seconds_sum'), 0, 'a timer that is early is not late')
+  t.equal(await value('clustersync_source_fetched_bytes_total'), 1000)
+  t.equal(await value('clustersync_source_volume_used_bytes'), 10)
+  t.equal(await value('clustersync_source_volume_limit_bytes'), 20)
+  t.equal(await value('clustersync_delivery_open_streams'), 4)
 })
 
 void t.test('each figure is told by some part of the controller', (t) => {

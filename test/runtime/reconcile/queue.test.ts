@@ -216,3 +216,33 @@ void t.test(
     await done
   },
 )
+
+void t.test('how many keys wait is told, and how long each has waited', async (t) => {
+  const stop = new AbortController()
+  let nowMs = 0
+  const depths: number[] = []
+  const waits: number[] = []
+  const queue = createQueue({
+    clock: { ...systemClock, monotonicMs: () => nowMs },
+    workers: 1,
+    async pass(key) {
+      if (key === 'bad') throw new Error('no')
+      return { wakeAfterMs: undefined }
+    },
+    failed() {},
+    depth: (count) => depths.push(count),
+    waited: (ms) => waits.push(ms),
+  })
+  queue.add('bad')
+  queue.add('good')
+  queue.add('good')
+  nowMs = 40
+  const done = queue.run(stop.signal)
+  while (waits.length < 2) await turn()
+  t.same(depths, [1, 2, 1, 0])
+  t.same(waits, [40, 40], 'one that fails has waited too')
+  queue.add('good')
+  stop.abort()
+  await done
+  t.equal(depths.at(-1), 0, 'who does not lead has nothing to do')
+})

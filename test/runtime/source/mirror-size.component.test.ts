@@ -83,3 +83,28 @@ void t.test('in a large repository few packs are made of many small ones, and th
   const { bytes } = sizeOf(state)
   t.ok(bytes < 8 * mebibyte, `${bytes} bytes: nothing is fetched a second time`)
 })
+
+void t.test('what fetches bring is told in bytes, and how full the volume is; a fetch that fails brings nothing', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const folder = temporaryFolder(t, 'size')
+  const repository = makeRepository(path.join(folder, 'plant'))
+  repository.commit({ 'projects/a.bin': noise(1) })
+  const fetched: number[] = []
+  const rooms: { usedBytes: number; limitBytes: number }[] = []
+  const mirrors = createMirrors({
+    folder: path.join(folder, 'mirrors'),
+    clock: systemClock,
+    log: silentLog,
+    maxBytes: 100 * mebibyte,
+    figures: { fetchedBytes: (bytes) => fetched.push(bytes), volume: (room) => rooms.push(room) },
+  })
+  const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
+  await mirror.resolve('main', { fresh: true }, signal)
+  const brought = fetched.reduce((sum, bytes) => sum + bytes, 0)
+  t.ok(brought > noise(1).length / 3 && brought < 3 * noise(1).length, `${brought} bytes of a file of ${noise(1).length}`)
+  await t.rejects(mirror.resolve('missing', { fresh: true }, signal), /has no branch/)
+  t.ok(fetched.reduce((sum, bytes) => sum + bytes, 0) < brought + 10_000, 'only what git writes down of its question')
+  await mirrors.close()
+  t.equal(rooms.at(-1)?.limitBytes, 100 * mebibyte)
+  t.ok((rooms.at(-1)?.usedBytes ?? 0) >= brought && (rooms.at(-1)?.usedBytes ?? 0) < 2 * mebibyte, 'nothing is reserved any more')
+})

@@ -1,0 +1,128 @@
+/**
+ * What an agent counts: cycles, steps, files, scans, also where they fail.
+ */
+import t from 'tap'
+import { createAgentMetrics } from '../../../runtime/agent/metrics.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import type { Gateway } from '../../../runtime/gateway/gateway.ts'
+import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
+
+const signal = new AbortController().signal
+const finishedAt = '2026-01-01T00:00:00Z'
+
+function setup() {
+  const metrics = createAgentMetrics({ version: '1.2.3' })
+  const value = (series: string): number | undefined => {
+    const line = metrics
+      .text()
+      .split('\n')
+      .find((text) => text.startsWith(`${series} `))
+    return line === undefined ? undefined : Number(line.slice(series.length + 1))
+  }
+  return { metrics, value }
+}
+
+function gatewayThat(more: Partial<Gateway>): Gateway {
+  return {
+    status: async () => 'running',
+    info: async () => ({ name: '', version: '', deploymentMode: '', redundancyRole: '' }),
+    designers: async () => [],
+    lock: async () => 'held',
+    scan: async () => ({ problems: [] }),
+    ...more,
+  }
+}
+
+void t.test('cycles are counted when they have ended, and the phase is the last one', async (t) => {
+  const { metrics, value } = setup()
+  const files = { added: 2, changed: 1, removed: 4, unchanged: 5, bytes: 100 }
+  metrics.reported({ phase: 'Syncing' })
+  t.equal(value('clustersync_agent_cycles_total{outcome="ok"}'), 0)
+  metrics.reported({ phase: 'Synced', finishedAt, files, drift: { count: 3, paths: [] } })
+  t.equal(value('clustersync_agent_phase{phase="Synced"}'), 1)
+  t.equal(value('clustersync_agent_drifted_files'), 3)
+  t.equal(value('clustersync_agent_cycles_total{outcome="ok"}'), 1)
+  t.same(
+    ['added', 'changed', 'removed'].map((operation) => value(`clustersync_agent_files_total{operation="${operation}"}`)),
+    [2, 1, 4],
+  )
+  t.equal(value('clustersync_agent_written_bytes_total'), 100)
+  t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse(finishedAt) / 1000)
+})
+
+void t.test('failures in a row are counted until one cycle does not fail, and what was written stays counted', async (t) => {
+  const { metrics, value } = setup()
+  const failed: SyncReportStatus = { phase: 'Failed', reason: 'DiskFull', finishedAt }
+  metrics.reported({
+    phase: 'Synced',
+    finishedAt: '2025-12-31T00:00:00Z',
+    files: { added: 1, changed: 0, removed: 0, unchanged: 0, bytes: 7 },
+  })
+  for (let count = 1; count <= 3; count += 1) {
+    metrics.reported(failed)
+    t.equal(value('clustersync_agent_failures_in_a_row'), count)
+  }
+  t.equal(value('clustersync_agent_cycles_total{outcome="failed"}'), 3)
+  t.equal(value('clustersync_agent_phase{phase="Synced"}'), 0)
+  t.equal(value('clustersync_agent_written_bytes_total'), 7)
+  t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse('2025-12-31T00:00:00Z') / 1000, 'a failure is no success')
+  metrics.reported({ phase: 'Blocked', reason: 'MassDeletion', finishedAt })
+  t.equal(value('clustersync_agent_failures_in_a_row'), 0, 'who waits for somebody tries no more')
+  t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse('2025-12-31T00:00:00Z') / 1000)
+})
+
+void t.test('steps are timed in seconds', async (t) => {
+  const { metrics, value } = setup()
+  metrics.stepped('stage', 250)
+  metrics.stepped('stage', 1250)
+  t.equal(value('clustersync_agent_step_seconds_sum{step="stage"}'), 1.5)
+  t.equal(value('clustersync_agent_step_seconds_count{step="stage"}'), 2)
+  t.equal(value('clustersync_agent_step_seconds_count{step="publish"}'), 0)
+})
+
+void t.test('what the gateway says is noted on its way', async (t) => {
+  const { metrics, value } = setup()
+  let state: Awaited<ReturnType<Gateway['status']>> = 'running'
+  const gateway = metrics.watched(
+    gatewayThat({
+      status: async () => state,
+      designers: async () => [
+        { user: 'a', project: 'line' },
+        { user: 'b', project: '' },
+      ],
+    }),
+  )
+  t.equal(value('clustersync_agent_gateway_state{state="running"}'), 0, 'nobody has asked yet')
+  t.equal(await gateway.status(signal), 'running')
+  t.equal((await gateway.designers(signal)).length, 2)
+  t.equal(value('clustersync_agent_gateway_state{state="running"}'), 1)
+  t.equal(value('clustersync_agent_open_designers'), 2)
+  state = 'unreachable'
+  await gateway.status(signal)
+  t.equal(value('clustersync_agent_gateway_state{state="running"}'), 0)
+  t.equal(value('clustersync_agent_gateway_state{state="unreachable"}'), 1)
+  t.equal(value('clustersync_agent_open_designers'), 0, 'a gateway that is gone has none')
+})
+
+void t.test('a scan that fails is counted as one, and one that was ended is not', async (t) => {
+  const { metrics, value } = setup()
+  const fault = new Fault('ScanFailed', 'no end')
+  const ending = new AbortController()
+  await metrics.watched(gatewayThat({})).scan(['config'], signal)
+  await t.rejects(metrics.watched(gatewayThat({ scan: () => Promise.reject(fault) })).scan(['config'], signal), fault)
+  ending.abort(new Error('stop'))
+  const ended = metrics.watched(gatewayThat({ scan: () => Promise.reject(ending.signal.reason as Error) }))
+  await t.rejects(ended.scan(['config'], ending.signal))
+  t.equal(value('clustersync_agent_scans_total{outcome="ok"}'), 1)
+  t.equal(value('clustersync_agent_scans_total{outcome="failed"}'), 1)
+})
+
+void t.test('everything with a closed set of labels is there from the start, and nothing is no number', async (t) => {
+  const { metrics } = setup()
+  const text = metrics.text()
+  t.notMatch(text, /NaN|undefined/)
+  t.match(text, 'clustersync_agent_build_info{version="1.2.3"} 1\n')
+  t.match(text, 'clustersync_agent_scans_total{outcome="failed"} 0\n')
+  t.notMatch(text, /^clustersync_agent_last_success_timestamp_seconds /m, 'nothing has succeeded yet')
+  t.match(text, /^process_resident_memory_bytes [0-9]{7,}$/m)
+})
