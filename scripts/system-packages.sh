@@ -3,7 +3,7 @@
 set -euo pipefail
 
 declare -A package_of=([git]=git [ssh]=openssh-client [sshd]=openssh-server [openssl]=openssl [ip]=iproute2 [prlimit]=util-linux [setpriv]=util-linux
-  [gpg]=gnupg [gpgv]=gpgv [ssh-keygen]=openssh-client [fusermount3]=fuse3 [buildah]=buildah)
+  [gpg]=gnupg [gpgv]=gpgv [ssh-keygen]=openssh-client [fusermount3]=fuse3 [buildah]=buildah [prometheus]=prometheus [promtool]=prometheus)
 # A library is no program on PATH: it lets ssh run for a user without an entry in /etc/passwd, as in the controller's image.
 missing=()
 for program in "${!package_of[@]}"; do
@@ -15,6 +15,17 @@ ldconfig -p 2>/dev/null | grep -q libnss_wrapper || /sbin/ldconfig -p 2>/dev/nul
 if [ "${#missing[@]}" -gt 0 ]; then
   echo "installing: ${missing[*]}"
   run=$([ "$(id -u)" = 0 ] && echo "" || echo sudo)
+  # A package with a service, as that of Prometheus, would start it: nothing is started here, and nothing at the next boot either.
+  policy=/usr/sbin/policy-rc.d
+  if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' | $run tee "$policy" >/dev/null
+    $run chmod 755 "$policy"
+    trap '$run rm -f "$policy"' EXIT
+  fi
   $run apt-get update -qq
   DEBIAN_FRONTEND=noninteractive $run apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  case " ${missing[*]} " in *" prometheus "*)
+    if command -v systemctl >/dev/null; then $run systemctl disable --quiet prometheus.service 2>/dev/null || true; fi
+    ;;
+  esac
 fi

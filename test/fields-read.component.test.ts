@@ -55,7 +55,7 @@ type Schema = {
   wrapped?: Schema
   item?: Schema
   value?: Schema
-  options?: readonly (Schema | string)[]
+  options?: readonly (Schema | string | number)[]
 }
 
 /** The paths of all fields that hold no further ones; lists and maps count for what is in them. */

@@ -6,7 +6,7 @@ import type { PrometheusRule } from '../../imports/monitoring.coreos.com.js'
 import type { ConditionType } from '../../runtime/gatewaysync/decide/conditions.ts'
 import type { GatewayCounts } from '../../runtime/gatewaysync/schema/status.ts'
 import type { ObjectMetric, ProcessMetric } from '../../runtime/metrics/table.ts'
-import { text, together } from '../helm/combinators.ts'
+import { asText, text, together } from '../helm/combinators.ts'
 import type { Live, Value } from '../helm/expression.ts'
 import type { Names } from '../names.ts'
 import type { Values } from '../values.ts'
@@ -56,18 +56,58 @@ export function runbookSection(name: string): string {
 }
 
 /** The rules, from which both the object and the table in docs/operations.md are made. */
-export function alertRules(names: Names, { prometheusRule: { notReadyFor } }: Live<Values>): AlertRule[] {
-  return [...controllerRules(names), ...objectRules(names, notReadyFor)]
+export function alertRules(names: Names, { prometheusRule: { notReadyFor, pushToApplied } }: Live<Values>): AlertRule[] {
+  return [...controllerRules(names), ...objectiveRules(names, pushToApplied), ...objectRules(names, notReadyFor)]
 }
 
-/** The series of a metric that this installation's ServiceMonitor collects: the Service is the job. */
+/** The series of a metric, or of a part of a histogram, that this installation's ServiceMonitor collects: the Service is the job. */
 function series(
   { metricsService }: Names,
   metric: ObjectMetric | ProcessMetric,
   labels: Readonly<Record<string, string>> = {},
+  part: '' | '_bucket' | '_count' = '',
+  ...matchers: Value<string>[]
 ): Value<string> {
   const selected = Object.entries({ job: metricsService, ...labels }).map(([name, value]) => text`${name}="${value}"`)
-  return text`${metric}{${together(',', selected)}}`
+  return text`${metric}${part}{${together(',', [...selected, ...matchers])}}`
+}
+
+/**
+ * The objective of pushes, by burn rates over two windows each: how many times faster than the objective allows pushes are too slow. The
+ * long window keeps a single slow push from alerting, the short one ends the alert soon after the cause has gone. Factors and windows are
+ * those of Google's Site Reliability Workbook, chapter 5. A push that no gateway ever ran is in none of these figures: that is
+ * ClusterSyncNotReady.
+ */
+function objectiveRules(names: Names, { percent, seconds }: Live<Values>['prometheusRule']['pushToApplied']): AlertRule[] {
+  const within = asText(seconds)
+  const all = series(names, 'clustersync_push_to_applied_seconds', {}, '_count')
+  // Since its third release Prometheus writes a bound of 30 as 30.0.
+  const good = series(names, 'clustersync_push_to_applied_seconds', {}, '_bucket', text`le=~"${within}([.]0)?"`)
+  const slowPercent = (window: string): Value<string> =>
+    text`100 * (1 - sum(increase(${good}[${window}])) / sum(increase(${all}[${window}])))`
+  const burning = (factor: string, long: string, short: string): Value<string> => {
+    const allowed = text`${factor} * (100 - ${asText(percent)})`
+    return text`${slowPercent(long)} > ${allowed} and ${slowPercent(short)} > ${allowed}`
+  }
+  const controller = text`${names.namespace}/${names.fullname}`
+  return [
+    {
+      alert: 'ClusterSyncPushesSlow',
+      expr: burning('14.4', '1h', '5m'),
+      for: '2m',
+      severity: 'critical',
+      summary: 'Pushes take too long to reach the gateways.',
+      description: text`In the last hour {{ $value | humanize }} percent of the pushes to ${controller} took more than ${within} s until every gateway ran them.`,
+    },
+    {
+      alert: 'ClusterSyncPushesOftenSlow',
+      expr: burning('6', '6h', '30m'),
+      for: '15m',
+      severity: 'warning',
+      summary: 'Pushes often take too long to reach the gateways.',
+      description: text`In the last six hours {{ $value | humanize }} percent of the pushes to ${controller} took more than ${within} s until every gateway ran them.`,
+    },
+  ]
 }
 
 function controllerRules(names: Names): AlertRule[] {

@@ -4,6 +4,7 @@
 import * as v from 'valibot'
 import {
   annotations,
+  count,
   dataKey,
   duration,
   flag,
@@ -61,6 +62,19 @@ export const monitoringValues = {
       enabled: flag('Creates a PrometheusRule with alerts on the figures of the controller.', false),
       labels: labels('Extra labels.'),
       notReadyFor: requiredDuration('How long a GatewaySync may be not ready before that is an alert.', '15m'),
+      pushToApplied: v.optional(
+        v.strictObject({
+          percent: count('How many percent of pushes should reach every gateway in time.', 99, 50, 99),
+          seconds: v.optional(
+            v.pipe(
+              v.picklist([1, 5, 10, 30, 60, 120]),
+              v.description('What in time means, in seconds from the receipt of a push until every gateway runs its commit.'),
+            ),
+            30,
+          ),
+        }),
+        {},
+      ),
       runbookUrl: pageAddress(
         "Where your people read docs/runbook.md, such as its address in your copy of the repository; an alert's runbook_url names its section there.",
         'docs/runbook.md',

@@ -15,8 +15,9 @@ const table: Readonly<Record<string, Metric>> = { ...objectMetrics, ...processMe
 type Selected = { metric: string; labels: Record<string, string> }
 
 function selections(expr: string): Selected[] {
-  return [...expr.matchAll(/(clustersync_\w+)\{([^}]*)\}/g)].map(([, metric = '', labels = '']) => ({
-    metric,
+  return [...expr.matchAll(/(clustersync_\w+)\{([^}]*)\}/g)].map(([, series = '', labels = '']) => ({
+    // A histogram has several series.
+    metric: series.replace(/_(?:bucket|count|sum)$/, ''),
     labels: Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value])),
   }))
 }

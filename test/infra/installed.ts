@@ -139,7 +139,9 @@ export type Kinds = {
   ServiceAccount: Manifest
   PodDisruptionBudget: Manifest & { spec: { minAvailable: number; selector: Selector } }
   PrometheusRule: Manifest & {
-    spec: { groups: [{ rules: { alert: string; expr: string; for: string; annotations: Record<string, string> }[] }] }
+    spec: {
+      groups: [{ rules: { alert: string; expr: string; for: string; labels: { severity: string }; annotations: Record<string, string> }[] }]
+    }
   }
   Secret: Manifest
 }

@@ -74,6 +74,8 @@ const added: Readonly<Record<string, unknown>> = {
   'prometheusRule.enabled': false,
   'prometheusRule.labels': {},
   'prometheusRule.notReadyFor': '15m',
+  'prometheusRule.pushToApplied.percent': 99,
+  'prometheusRule.pushToApplied.seconds': 30,
   'prometheusRule.runbookUrl': 'docs/runbook.md',
   'networkPolicy.metrics.from': [],
   'networkPolicy.delivery.from': [],
