@@ -58,19 +58,20 @@ export async function* listCommit(
 /** `status` is a letter of git: D for a file that is gone. */
 export type ChangedFile = { status: string; mode: string; id: CommitHash; path: RelativePath }
 
-/** What differs between two commits below the roots. Throws RepositoryTooLarge and the faults of git, also where it does not hold one of the commits. */
+/** What differs between two commits below the roots, in batches that are the same each time. Throws RepositoryTooLarge and the faults of git, also where it does not hold one of the commits. */
 export async function* compareCommits(
   repository: Repository,
   from: CommitHash,
   commit: CommitHash,
   roots: readonly RelativePath[],
   signal: AbortSignal,
-): AsyncGenerator<ChangedFile> {
+): AsyncGenerator<readonly ChangedFile[]> {
   // Without a path diff-tree would tell of the whole repository.
   if (roots.length === 0) return
   const paths = roots.includes('' as RelativePath) ? [] : ['--', ...roots.map((root) => `:(literal)${root}`)]
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, commit, ...paths]
   let head: string[] | undefined
+  let batch: ChangedFile[] = []
   // In turn `:<old mode> <mode> <old id> <id> <status>` and the path.
   for await (const several of records(repository, { folder: repository.folder, args, timeoutMs }, signal)) {
     for (const record of several) {
@@ -81,9 +82,13 @@ export async function* compareCommits(
       const [, mode = '', , id = '', status = ''] = head
       head = undefined
       requirePath(record)
-      yield { status, mode, id: id as CommitHash, path: record as RelativePath }
+      batch.push({ status, mode, id: id as CommitHash, path: record as RelativePath })
+      if (batch.length < batchSize) continue
+      yield batch
+      batch = []
     }
   }
+  if (batch.length > 0) yield batch
 }
 
 /** `<mode> <type> <id>[ <size>]TAB<path>`; a submodule has `-` for its size. Names that are not UTF-8 cannot be files of a gateway. */

@@ -13,8 +13,6 @@ import { readAsItIs, type Reading } from './reading.ts'
 /** A mirror on this machine. */
 export type Repository = { folder: string; limits: GitLimits }
 
-const batchSize = 1_000
-
 /** A mirror on this machine, read as it is unless something else is said. */
 type Read = Repository & { reading?: Reading }
 
@@ -27,15 +25,9 @@ export function mirrorListing(repository: Read, commit: CommitHash, roots: reado
       }
     },
     async *changesSince(from, signal) {
-      let batch: Difference[] = []
-      for await (const change of compareCommits(repository, parseCommitHash(from), commit, roots, signal)) {
-        const { path, id, status } = change
-        batch.push({ path, id, gone: status === 'D' || !isOrdinary(change) })
-        if (batch.length < batchSize) continue
-        yield batch
-        batch = []
+      for await (const batch of compareCommits(repository, parseCommitHash(from), commit, roots, signal)) {
+        yield batch.map((change): Difference => ({ path: change.path, id: change.id, gone: change.status === 'D' || !isOrdinary(change) }))
       }
-      if (batch.length > 0) yield batch
     },
     async read(entries, sink, signal) {
       if (entries.length === 0) return

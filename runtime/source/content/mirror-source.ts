@@ -22,8 +22,8 @@ export type MirrorSourceDeps = {
 }
 
 const timeoutMs = 120_000
-/** diff-tree queues everything first, so its memory is the bound. */
-const batchSize = 10_000
+/** Changes whose sizes are asked for at once, by a process of git for each time. */
+const sizedAtOnce = 5_000
 
 export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
   const rootsOf = (profile: string): readonly RelativePath[] => {
@@ -95,14 +95,20 @@ async function* differences(
   roots: readonly RelativePath[],
   signal: AbortSignal,
 ) {
-  let batch: ChangedFile[] = []
-  for await (const change of compareCommits(deps, from, commit, roots, signal)) {
-    batch.push(change)
-    if (batch.length < batchSize) continue
-    yield await withSizes(deps, batch, signal)
-    batch = []
+  let changes: ChangedFile[] = []
+  /** Sized while the next ones are read. */
+  let sized: Promise<Change[]> | undefined
+  for await (const batch of compareCommits(deps, from, commit, roots, signal)) {
+    changes.push(...batch)
+    if (changes.length < sizedAtOnce) continue
+    if (sized !== undefined) yield await sized
+    sized = withSizes(deps, changes, signal)
+    // Whoever leaves early does not wait for it.
+    sized.catch(() => undefined)
+    changes = []
   }
-  if (batch.length > 0) yield await withSizes(deps, batch, signal)
+  if (sized !== undefined) yield await sized
+  if (changes.length > 0) yield await withSizes(deps, changes, signal)
 }
 
 async function withSizes(deps: MirrorSourceDeps, batch: readonly ChangedFile[], signal: AbortSignal): Promise<Change[]> {
@@ -112,32 +118,21 @@ async function withSizes(deps: MirrorSourceDeps, batch: readonly ChangedFile[], 
     present.map(({ id }) => id),
     signal,
   )
+  let at = 0
   return batch.map(({ status, mode, id, path }): Change => {
     if (status === 'D') return { op: 'delete', path }
-    const size = sizes.get(id) ?? 0
+    const size = mode === '160000' ? 0 : (sizes[at++] ?? 0)
     requireSize({ path, size })
     return { op: 'put', path, mode: mode as FileMode, id, size }
   })
 }
 
-async function sizesOf(
-  { folder, limits }: MirrorSourceDeps,
-  ids: readonly CommitHash[],
-  signal: AbortSignal,
-): Promise<Map<CommitHash, number>> {
-  if (ids.length === 0) return new Map()
-  const args = ['cat-file', '--batch-check=%(objectname) %(objectsize)', '--buffer']
+/** In the order of the ids. */
+async function sizesOf({ folder, limits }: MirrorSourceDeps, ids: readonly CommitHash[], signal: AbortSignal): Promise<number[]> {
+  if (ids.length === 0) return []
+  const args = ['cat-file', '--batch-check=%(objectsize)', '--buffer']
   const output = await runGit({ folder, args, input: `${ids.join('\n')}\n`, timeoutMs }, { limits, signal })
-  return new Map(
-    output
-      .toString('latin1')
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => {
-        const [id = '', size = '0'] = line.split(' ')
-        return [id as CommitHash, Number(size)] as const
-      }),
-  )
+  return output.toString('latin1').trimEnd().split('\n').map(Number)
 }
 
 /** A caller may read what its commit holds below its profile's folders, and nothing else of the mirror. */
