@@ -10,6 +10,10 @@ import { register as registerMode } from './cli/mode.ts'
 import { register as registerPlan } from './cli/plan.ts'
 import { register as registerRun } from './cli/run.ts'
 import { register as registerSign } from './cli/sign.ts'
+import { register as registerCheck } from './cli/check/check.ts'
+import { register as registerChange } from './cli/fleet/change.ts'
+import { register as registerHistory } from './cli/fleet/history.ts'
+import { register as registerStatus } from './cli/fleet/status.ts'
 import { register as registerTrigger } from './cli/trigger.ts'
 import { version } from './version.ts'
 
@@ -23,7 +27,19 @@ const program = new Command('cluster-sync')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true })
 
-for (const register of [registerRun, registerPlan, registerLint, registerExplain, registerMode, registerSign, registerTrigger])
+for (const register of [
+  registerRun,
+  registerPlan,
+  registerLint,
+  registerExplain,
+  registerMode,
+  registerSign,
+  registerTrigger,
+  registerStatus,
+  registerHistory,
+  registerChange,
+  registerCheck,
+])
   register(program)
 for (const command of program.commands) command.exitOverride().allowExcessArguments(false)
 

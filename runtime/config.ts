@@ -2,6 +2,7 @@
  * The only reader of the environment: what the entries are told, checked once at start.
  */
 import os from 'node:os'
+import path from 'node:path'
 import * as v from 'valibot'
 import { type AgentSettings, parseAgentSettings } from './agent-settings.ts'
 import { Fault } from './fault.ts'
@@ -46,6 +47,20 @@ export function readProxies(environment: Environment = process.env): {
 /** Throws InvalidConfiguration naming the variable. */
 export function readAgentConfig(environment: Environment = process.env): AgentSettings {
   return parseAgentSettings(environment)
+}
+
+/** Where a user's kubeconfig is said to be, as kubectl reads it: $KUBECONFIG may name several files; and whether this is a pod. */
+export function readKubeconfigs(environment: Environment = process.env): { files: string[]; home: string | undefined; inPod: boolean } {
+  return {
+    files: (environment['KUBECONFIG'] ?? '').split(path.delimiter).filter((file) => file !== ''),
+    home: environment['HOME'],
+    inPod: environment['KUBERNETES_SERVICE_HOST'] !== undefined,
+  }
+}
+
+/** Whether the user wants no colour, by https://no-color.org or because the terminal has none. */
+export function readNoColour(environment: Environment = process.env): boolean {
+  return (environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb'
 }
 
 /** Where a user's state belongs, as systemd and the XDG base directory specification say it. */

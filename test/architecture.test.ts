@@ -11,7 +11,7 @@ const runtime = readModules(root, 'runtime')
 /** Layers from the top; a module imports its own part, and parts of lower layers. */
 const layers = [
   ['controller.ts', 'agent.ts', 'cli.ts', 'cli', 'controller'],
-  ['reconcile', 'receiver', 'injection', 'agent', 'standalone'],
+  ['reconcile', 'receiver', 'injection', 'agent', 'standalone', 'fleet'],
   ['gate'],
   [
     'sync',
@@ -213,6 +213,7 @@ const effects: Effect[] = [
       'standalone/',
       'cli/',
       'certificates/',
+      'kube/kubeconfig.ts',
       'agent.ts',
       'controller/webhook-keys.ts',
     ],

@@ -63,6 +63,8 @@ export const deliveryToken = { audience: `${group}/delivery`, expirySeconds: 360
 export const engineFolder = '.cluster-sync'
 
 export const fieldManager = 'cluster-sync-operator'
+/** In whose name the command line writes, so that an audit tells people from the controller. */
+export const cliFieldManager = 'cluster-sync-cli'
 
 /**
  * What every container of ours gives Node: the heap stops below the container's limit, of which git and buffers need a part too. The other

@@ -19,6 +19,11 @@ export function isCommitHash(text: string): text is CommitHash {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)
 }
 
+/** As much of a commit's hash as people read and compare. */
+export function shortCommit(commit: string): string {
+  return commit.slice(0, 8)
+}
+
 /** Throws InvalidRef. */
 export function parseCommitHash(text: string): CommitHash {
   if (isCommitHash(text)) return text

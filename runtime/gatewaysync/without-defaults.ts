@@ -49,6 +49,14 @@ export function unknownMembers(schema: unknown, value: unknown, path = ''): stri
   })
 }
 
+/** The members that a schema names, each with its own; maps and lists have none. */
+export type Members = ReadonlyMap<string, Members>
+
+export function membersOf(schema: unknown): Members {
+  const { shape } = unwrapped(schema as Shape)
+  return new Map(Object.entries(shape.entries ?? {}).map(([name, child]) => [name, membersOf(child)]))
+}
+
 function childOf({ entries, value }: Shape, name: string): Shape | undefined {
   if (entries !== undefined) return Object.hasOwn(entries, name) ? entries[name] : undefined
   return value

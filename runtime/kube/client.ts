@@ -30,8 +30,14 @@ export type Kube = {
   /** What happens after a version, in order. Ends when the server ends it, and after a silence behind its head. */
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent>
   create(type: ResourceType, object: object, signal: AbortSignal): Promise<KubeObject>
-  /** RFC 7396. */
-  mergePatch(type: ResourceType, key: ObjectKey, patch: object, options: { subresource?: string }, signal: AbortSignal): Promise<KubeObject>
+  /** RFC 7396. `fieldManager`: in whose name; by itself the API server takes that of the program. */
+  mergePatch(
+    type: ResourceType,
+    key: ObjectKey,
+    patch: object,
+    options: { subresource?: string; fieldManager?: string },
+    signal: AbortSignal,
+  ): Promise<KubeObject>
   /** Server-side apply. */
   apply(
     type: ResourceType,
@@ -164,8 +170,11 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       const { namespace } = (object as { metadata?: { namespace?: string } }).metadata ?? {}
       return (await ask('POST', pathOf(type, namespace === undefined ? {} : { namespace }), signal, object)) as KubeObject
     },
-    mergePatch: async (type, key, patch, { subresource }, signal) =>
-      (await ask('PATCH', pathOf(type, key, subresource), signal, patch, 'application/merge-patch+json')) as KubeObject,
+    mergePatch: async (type, key, patch, { subresource, fieldManager }, signal) => {
+      const query = fieldManager === undefined ? '' : `?${new URLSearchParams({ fieldManager }).toString()}`
+      const path = `${pathOf(type, key, subresource)}${query}`
+      return (await ask('PATCH', path, signal, patch, 'application/merge-patch+json')) as KubeObject
+    },
     apply: async (type, object, { fieldManager, force = false }, signal) => {
       const query = new URLSearchParams({ fieldManager, force: String(force) })
       const path = `${pathOf(type, object.metadata)}?${query.toString()}`

@@ -127,7 +127,18 @@ function initialState(kept: RunnerState | undefined, sync: StandaloneSync, clock
   const { namespace, name } = sync
   const specHash = createHash('sha256').update(canonicalJson(sync.raw)).digest('hex')
   if (kept === undefined || kept.namespace !== namespace || kept.name !== name)
-    return { version: 1, namespace, name, uid: clock.uuid(), generation: 1, specHash, annotations: {}, status: {}, reports: {} }
+    return {
+      version: 1,
+      namespace,
+      name,
+      uid: clock.uuid(),
+      generation: 1,
+      specHash,
+      spec: sync.raw,
+      annotations: {},
+      status: {},
+      reports: {},
+    }
   const generation = kept.specHash === specHash ? kept.generation : kept.generation + 1
-  return { ...kept, generation, specHash }
+  return { ...kept, generation, specHash, spec: sync.raw }
 }

@@ -5,6 +5,7 @@ import type { Fault, Reason } from '../fault.ts'
 import { describeErrors } from '../gatewaysync/decide/findings.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import { shortCommit } from '../gatewaysync/values.ts'
 
 export type Outcome = { kind: 'waiting' } | { kind: 'inPlace' } | { kind: 'failed'; reason: string; message: string }
 
@@ -56,8 +57,8 @@ export function lateOutcome(status: GatewaySyncStatus, seconds: number): Outcome
 function describeHeld(status: GatewaySyncStatus): string {
   const { source, findings, published } = status
   const why = findings === undefined ? conditionMessage(status) : describeErrors(findings)
-  const stays = published === undefined ? '' : `; commit ${published.commit.slice(0, 8)} stays`
-  return source?.commit === undefined ? why : `commit ${source.commit.slice(0, 8)} is refused: ${why}${stays}`
+  const stays = published === undefined ? '' : `; commit ${shortCommit(published.commit)} stays`
+  return source?.commit === undefined ? why : `commit ${shortCommit(source.commit)} is refused: ${why}${stays}`
 }
 
 function conditionMessage(status: GatewaySyncStatus): string {

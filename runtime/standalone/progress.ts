@@ -4,8 +4,10 @@
  */
 import type { Fault } from '../fault.ts'
 import { describeErrors } from '../gatewaysync/decide/findings.ts'
+import { remarksOf } from '../gatewaysync/decide/remarks.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import { shortCommit } from '../gatewaysync/values.ts'
 
 export type Progress = {
   /** `answered`: the git host has answered in this run, well or with `fault`. */
@@ -51,7 +53,7 @@ export function createProgress(write: (line: string) => void, targets: readonly 
     const what =
       source?.held === undefined || source.commit === undefined
         ? `${ready.message} (${ready.reason})`
-        : `commit ${short(source.commit)} of ${source.ref} is refused: ${ready.message} (${ready.reason})`
+        : `commit ${shortCommit(source.commit)} of ${source.ref} is refused: ${ready.message} (${ready.reason})`
     tell('ready', `not ready: ${what}; ${whatStays(status)}`)
   }
 
@@ -60,7 +62,8 @@ export function createProgress(write: (line: string) => void, targets: readonly 
       tellRequests(status, answered)
       if (!answered) return
       const { published, source } = status
-      if (published !== undefined && fault === undefined) tell('published', `published ${short(published.commit)} of ${published.ref}`)
+      if (published !== undefined && fault === undefined)
+        tell('published', `published ${shortCommit(published.commit)} of ${published.ref}`)
       if (source?.held === undefined && (status.findings?.errors ?? 0) > 0 && status.findings !== undefined)
         tell('checks', `the checks found ${describeErrors(status.findings)}; it is published all the same, as spec.validation says`)
       tellReady(status)
@@ -83,7 +86,7 @@ export function createProgress(write: (line: string) => void, targets: readonly 
 
 /** `Synced 1a2b3c4d, 3 added, 1 changed, 0 removed, 9 unchanged, gateway read projects`. */
 function describeReport(status: SyncReportStatus, hasGateway: boolean): string {
-  const parts = [status.commit === undefined ? status.phase : `${status.phase} ${short(status.commit)}`]
+  const parts = [status.commit === undefined ? status.phase : `${status.phase} ${shortCommit(status.commit)}`]
   const { files, scan, reason, message } = status
   if (files !== undefined)
     parts.push(`${files.added} added, ${files.changed} changed, ${files.removed} removed, ${files.unchanged} unchanged`)
@@ -95,18 +98,6 @@ function describeReport(status: SyncReportStatus, hasGateway: boolean): string {
   return parts.join(', ')
 }
 
-/** What is worth knowing beside the phase: findings, local changes, what the gateway complained of. */
-function remarksOf({ phase, findings = [], drift, scan }: SyncReportStatus): string[] {
-  const found = findings.map(({ rule, path, message }) => `${path === '' ? '' : `${path}: `}${message} (${rule})`)
-  const complaints = (scan?.problems ?? []).map((problem) => `the gateway says: ${problem}`)
-  if (drift === undefined || drift.count === 0 || phase === 'Drifted') return [...found, ...complaints]
-  return [`${drift.count} of our files were changed or deleted locally: ${drift.paths.slice(0, 3).join(', ')}`, ...found, ...complaints]
-}
-
 function whatStays({ published }: GatewaySyncStatus): string {
-  return published === undefined ? 'nothing is published yet' : `commit ${short(published.commit)} of ${published.ref} stays`
-}
-
-function short(commit: string): string {
-  return commit.slice(0, 8)
+  return published === undefined ? 'nothing is published yet' : `commit ${shortCommit(published.commit)} of ${published.ref} stays`
 }

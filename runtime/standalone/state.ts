@@ -19,6 +19,8 @@ const stateSchema = v.object({
   /** Counts the versions of the spec, as an API server does; `specHash` tells when to count. */
   generation: v.number(),
   specHash: v.string(),
+  /** As the file says it, for who asks how the run stands; an older run kept none. */
+  spec: v.optional(v.unknown()),
   annotations: v.record(v.string(), v.string()),
   status: gatewaySyncStatus,
   /** By target. */
@@ -46,12 +48,17 @@ function makeFolders(folder: string): void {
  * it is; NotWritable, PublishFailed.
  */
 export function openState(folder: string): RunnerState | undefined {
-  const file = path.join(folder, fileName)
   try {
     makeFolders(folder)
   } catch (error) {
     throw diskFault(error, folder)
   }
+  return readState(folder)
+}
+
+/** What a run keeps in a folder, which is left as it is; undefined when there is nothing. Throws StateUnreadable, NotWritable. */
+export function readState(folder: string): RunnerState | undefined {
+  const file = path.join(folder, fileName)
   let text: string
   try {
     text = readFileSync(file, 'utf8')

@@ -78,6 +78,8 @@ export type Decision = {
 
 /** At most this many entries are kept in `status.history`. */
 const keptHistory = 10
+/** In characters: one line of a list says why a commit was refused; the findings say the rest while it is wanted. */
+const maxHistoryMessage = 256
 
 export function decide(observed: Observation): Decision {
   const at = timestamp(observed.now)
@@ -168,7 +170,7 @@ function followSource(observed: Observation, at: string): SourceChange {
       source: next,
       findings,
       requests,
-      history: known ? change.history : remember(change.history, observed, source, 'Refused', at),
+      history: known ? change.history : remember(change.history, observed, source, refusal, at),
       fault: source.kind === 'unverified' ? refusal : undefined,
       events: known ? [] : [refusalEvent(refusal.reason, source.commit, 'is not published', refusal.message)],
     }
@@ -179,7 +181,7 @@ function followSource(observed: Observation, at: string): SourceChange {
     findings,
     requests,
     published: publishedNow(observed, source.commit, at),
-    history: isNewCommit ? remember(change.history, observed, source, 'Published', at) : change.history,
+    history: isNewCommit ? remember(change.history, observed, source, undefined, at) : change.history,
     events: isNewCommit ? publishedEvents(source.commit, verdict, wanted.ref) : [],
   }
 }
@@ -283,7 +285,7 @@ function remember(
   history: SourceChange['history'],
   observed: Observation,
   source: ResolvedSource & { verified?: Signers | undefined },
-  outcome: 'Published' | 'Refused',
+  refusal: Fault | undefined,
   at: string,
 ): SourceChange['history'] {
   const by = observed.wanted.request === undefined ? 'spec' : (observed.wanted.request.by ?? 'request').slice(0, 128)
@@ -292,9 +294,10 @@ function remember(
     ref: observed.wanted.ref,
     by,
     at,
-    outcome,
+    outcome: refusal === undefined ? 'Published' : 'Refused',
     durationMs: Math.round(source.durationMs),
   }
+  if (refusal !== undefined) Object.assign(entry, { reason: refusal.reason, message: refusal.message.slice(0, maxHistoryMessage) })
   const keys = [...new Set([source.verified?.commit?.key, source.verified?.tag?.key].filter((key) => key !== undefined))]
   if (keys.length > 0) entry.signedBy = keys.join(', ')
   return [entry, ...history].slice(0, keptHistory)

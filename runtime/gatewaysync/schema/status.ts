@@ -140,6 +140,8 @@ export const gatewaySyncStatus = v.object({
           by: v.optional(text(128)),
           at: time,
           outcome: v.picklist(['Published', 'Refused']),
+          reason: v.optional(v.pipe(text(64), v.description('Why it was refused.'))),
+          message: v.optional(v.pipe(text(256), v.description('The refusal in words, cut to what a list can show.'))),
           signedBy: v.optional(v.pipe(text(256), v.description('Fingerprints of the keys that signed it, where spec.git.verify asked.'))),
           durationMs: v.optional(count),
         }),

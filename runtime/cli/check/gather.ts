@@ -1,0 +1,106 @@
+/**
+ * Gathers the facts of a check: reads of the API server, and two trials that leave nothing behind, a pod that is not created and a call of
+ * delivery.
+ */
+import { deadline, systemClock } from '../../clock.ts'
+import { asFault } from '../../fault.ts'
+import type { CheckFacts, Definition, WaitingImage } from '../../fleet/check/facts.ts'
+import { type KubeObject, podType, type ResourceType } from '../../kube/types.ts'
+import { podAnnotations } from '../../gatewaysync/names.ts'
+import { version as cliVersion } from '../../version.ts'
+import { type Cluster, inPlainWords } from '../fleet/cluster.ts'
+import { readCluster } from '../fleet/read-fleet.ts'
+import { findInstallations, ownLabel } from './installations.ts'
+import type { Looking } from './looking.ts'
+
+const definitionType: ResourceType = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+}
+
+/** For everything together; each call has a shorter one of its own. */
+const withinMs = 120_000
+
+export async function gatherFacts({ kube, server }: Cluster, operatorNamespace: string | undefined): Promise<CheckFacts> {
+  const signal = deadline(withinMs)
+  const look: Looking['look'] = async (work) => {
+    try {
+      return { kind: 'seen', value: await work() }
+    } catch (error) {
+      const { reason, message } = asFault(inPlainWords(error, server))
+      return { kind: reason === 'Forbidden' ? 'refused' : 'failed', message }
+    }
+  }
+  const looking: Looking = { kube, clock: systemClock, signal, look }
+  const base = { server, cliVersion }
+  const api = await look(() => kube.requireVersion(signal))
+  const none = { kind: 'failed', message: 'the API server does not answer' } as const
+  if (api.kind !== 'seen') return { ...base, api, definitions: none, installations: none, fleet: none, images: none }
+  const definitions = await look(() => readDefinitions(looking))
+  const fleet = await look(() => readCluster({ kube, namespace: undefined }, signal))
+  const pods = await look(() => readPods(looking))
+  const gatewayPods = pods.kind === 'seen' ? pods.value.filter(isGateway) : []
+  const installations = await findInstallations(looking, operatorNamespace, {
+    syncs: fleet.kind === 'seen' ? fleet.value.syncs : [],
+    pods: gatewayPods,
+  })
+  const images = pods.kind === 'seen' ? ({ kind: 'seen', value: imagesOf(pods.value) } as const) : pods
+  return { ...base, api, definitions, installations, fleet, images }
+}
+
+async function readDefinitions({ kube, signal }: Looking): Promise<Definition[]> {
+  const found: Definition[] = []
+  for await (const { items } of kube.listPages(definitionType, { limit: 20 }, signal)) {
+    for (const { metadata, spec, status } of items) {
+      if (!metadata.name.endsWith('.clustersync.io')) continue
+      const { versions = [] } = spec as { versions?: { name: string; served: boolean; schema?: { openAPIV3Schema?: unknown } }[] }
+      const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] }
+      found.push({
+        name: metadata.name,
+        established: conditions.some(({ type, status }) => type === 'Established' && status === 'True'),
+        served: new Map(versions.filter(({ served }) => served).map(({ name, schema }) => [name, schema?.openAPIV3Schema])),
+      })
+    }
+  }
+  return found
+}
+
+/** Those that ask for an agent, and the operator's own. */
+async function readPods({ kube, signal }: Looking): Promise<KubeObject[]> {
+  const found: KubeObject[] = []
+  for await (const { items } of kube.listPages(podType, {}, signal)) found.push(...items.filter((pod) => isGateway(pod) || isOwn(pod)))
+  return found
+}
+
+function isGateway({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[podAnnotations.inject] === 'true'
+}
+
+function isOwn({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[ownLabel.key] === ownLabel.value
+}
+
+type ContainerStatus = { image?: string; state?: { waiting?: { reason?: string; message?: string } } }
+
+const imageTroubles: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'ImageInspectError',
+])
+
+function imagesOf(pods: readonly KubeObject[]): { pods: number; waiting: WaitingImage[] } {
+  const waiting = pods.flatMap(({ metadata, status }) => {
+    const { initContainerStatuses = [], containerStatuses = [] } = (status ?? {}) as Record<string, ContainerStatus[] | undefined>
+    return [...initContainerStatuses, ...containerStatuses].flatMap(({ image = 'its image', state }) => {
+      const { reason, message } = state?.waiting ?? {}
+      if (reason === undefined || !imageTroubles.has(reason)) return []
+      return [{ namespace: metadata.namespace ?? '', pod: metadata.name, image, reason, message }]
+    })
+  })
+  return { pods: pods.length, waiting }
+}

@@ -1,0 +1,170 @@
+/**
+ * Writes what somebody asks for, as the controller reads it, and waits for what becomes of it.
+ */
+import { systemClock, timestamp } from '../../clock.ts'
+import { Fault } from '../../fault.ts'
+import {
+  type Asked,
+  lateOutcome,
+  type Outcome,
+  outcomeText,
+  pauseVerdict,
+  refVerdict,
+  requestVerdict,
+  rolloutVerdict,
+  type Verdict,
+} from '../../fleet/action.ts'
+import { markOf } from '../../fleet/paint.ts'
+import { rollbackTarget } from '../../fleet/rollback.ts'
+import { cliFieldManager, requestAnnotations } from '../../gatewaysync/names.ts'
+import { supersededBy } from '../../gatewaysync/decide/request.ts'
+import { gatewaySyncType, type KubeObject } from '../../kube/types.ts'
+import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store.ts'
+import { type Cluster, inCluster } from './cluster.ts'
+import { exitNo, exitYes } from './exit.ts'
+import type { ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
+import { type Output, print } from './output.ts'
+
+/** Somebody else may write at the same time. */
+const maxAttempts = 5
+const lookEveryMs = 500
+const never = new AbortController().signal
+
+/** Each returns the exit code and throws NotFound, Forbidden, ApiUnavailable, InvalidConfiguration. */
+export async function requestCommand(name: string, options: RequestOptions, output: Output): Promise<number> {
+  return await inCluster(options, async (cluster) => {
+    const id = systemClock.uuid()
+    const by = await whoAsks(cluster)
+    const written = await patch(cluster, name, ({ annotations, status, spec }) => {
+      const asked = {
+        [requestAnnotations.ref]: options.ref,
+        [requestAnnotations.at]: timestamp(systemClock.now()),
+        [requestAnnotations.by]: by,
+        [requestAnnotations.id]: id,
+        [requestAnnotations.specRef]: refOf(spec),
+      }
+      return { metadata: { annotations: { ...asked, [requestAnnotations.superseded]: supersededBy(asked, annotations, status, []) } } }
+    })
+    return await follow(cluster, written, { ...options, output }, (asked) => requestVerdict(asked, id))
+  })
+}
+
+export async function pauseCommand(name: string, paused: boolean, options: ChangeOptions, output: Output): Promise<number> {
+  return await inCluster(options, async (cluster) => {
+    const written = await patch(cluster, name, () => ({ spec: { paused } }))
+    return await follow(
+      cluster,
+      written,
+      paused ? { timeout: options.timeout, format: options.format, output } : { ...options, output },
+      (asked) => pauseVerdict(asked, paused),
+    )
+  })
+}
+
+export async function rollbackCommand(name: string, options: RollbackOptions, output: Output): Promise<number> {
+  return await inCluster(options, async (cluster) => {
+    const before = projectGatewaySync(await read(cluster, name))
+    const { ref, notes } = rollbackTarget({ ...before, specRef: refOf(before.spec) }, options.to)
+    const written = await patch(cluster, name, () => ({ spec: { git: { ref } } }))
+    return await follow(cluster, written, { ...options, output }, (asked) => refVerdict(asked, ref), notes)
+  })
+}
+
+/** One merge patch on the object as it is now, in the name of the command line. */
+async function patch(
+  { kube, namespace }: Cluster,
+  name: string,
+  change: (record: GatewaySyncRecord) => object,
+): Promise<GatewaySyncRecord> {
+  for (let attempt = 1; ; attempt += 1) {
+    const record = projectGatewaySync(await read({ kube, namespace }, name))
+    const wanted = change(record) as { metadata?: object }
+    const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion: record.resourceVersion } }
+    try {
+      return projectGatewaySync(await kube.mergePatch(gatewaySyncType, { namespace, name }, body, { fieldManager: cliFieldManager }, never))
+    } catch (error) {
+      if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === maxAttempts) throw error
+    }
+  }
+}
+
+async function read({ kube, namespace }: Pick<Cluster, 'kube' | 'namespace'>, name: string): Promise<KubeObject> {
+  const object = await kube.get(gatewaySyncType, { namespace, name }, never)
+  if (object === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
+  return object
+}
+
+type Waiting = Pick<ChangeOptions, 'wait' | 'timeout' | 'format'> & { output: Output }
+
+/** Waits for the outcome, and where that is asked for also until every gateway runs it; prints both. Returns the exit code. */
+async function follow(
+  cluster: Cluster,
+  written: GatewaySyncRecord,
+  { wait, timeout, format, output }: Waiting,
+  judge: (asked: Asked) => Verdict,
+  notes: readonly string[] = [],
+): Promise<number> {
+  const endMs = systemClock.monotonicMs() + timeout
+  const tell = format === 'json' ? () => undefined : teller(output)
+  const told = (outcome: Outcome): number => {
+    const { namespace, name } = written
+    const all = { ...outcome, next: [...outcome.next, ...notes] }
+    if (format === 'json') print(output, [JSON.stringify({ namespace, name, ...all }, undefined, 2)])
+    else print(output, outcomeText(written, all, output.style))
+    return outcome.done ? exitYes : exitNo
+  }
+  const { outcome, asked } = await untilEnded(cluster, written, judge, { endMs, timeout, tell })
+  const { commit } = outcome
+  if (wait !== true || !outcome.done || commit === undefined) return told(outcome)
+  tell(outcome.message)
+  const rollout = await untilEnded(cluster, asked, (asked) => rolloutVerdict(asked, commit), { endMs, timeout, tell })
+  return told(rollout.outcome)
+}
+
+type Until = { endMs: number; timeout: number; tell: (sentence: string) => void }
+
+/** Goes on from what was seen last. Looks again and again; an API server that is away for a moment is asked again. */
+async function untilEnded(
+  cluster: Cluster,
+  seen: Asked,
+  judge: (asked: Asked) => Verdict,
+  { endMs, timeout, tell }: Until,
+): Promise<{ outcome: Outcome; asked: Asked }> {
+  let asked = seen
+  for (;;) {
+    const verdict = judge(asked)
+    if (verdict.kind === 'ended') return { outcome: verdict.outcome, asked }
+    tell(verdict.sentence)
+    if (systemClock.monotonicMs() >= endMs) return { outcome: lateOutcome(asked, verdict.sentence, timeout), asked }
+    await systemClock.wait(lookEveryMs)
+    try {
+      asked = projectGatewaySync(await read(cluster, asked.name))
+    } catch (error) {
+      if (!(error instanceof Fault) || error.reason !== 'ApiUnavailable') throw error
+      tell('the cluster does not answer for a moment')
+    }
+  }
+}
+
+/** At a terminal, how far it is: one line for each change. Elsewhere only what came of it counts. */
+function teller(output: Output): (sentence: string) => void {
+  let last = ''
+  return (sentence) => {
+    if (!output.isTerminal || sentence === last) return
+    last = sentence
+    print(output, [`${markOf('working', output.style)}${sentence}`])
+  }
+}
+
+/** Whose wish it is, as the API server knows them; nobody is refused because it does not say. */
+async function whoAsks({ kube }: Cluster): Promise<string> {
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+  const answer = await kube.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', review, never).catch(() => undefined)
+  const user = (answer as { status?: { userInfo?: { username?: string } } } | undefined)?.status?.userInfo?.username
+  return `cluster-sync: ${user ?? 'somebody'}`.slice(0, 128)
+}
+
+function refOf(spec: unknown): string {
+  const { git } = (spec ?? {}) as { git?: { ref?: unknown } }
+  return typeof git?.ref === 'string' ? git.ref : ''
+}

@@ -1,0 +1,70 @@
+/**
+ * What every command about a cluster shares: the options that say which cluster and namespace, the connection, and refusals in plain words.
+ */
+import type { Command } from 'commander'
+import { systemClock } from '../../clock.ts'
+import { readKubeconfigs } from '../../config.ts'
+import { Fault } from '../../fault.ts'
+import { createKube, type Kube } from '../../kube/client.ts'
+import { chooseCluster } from '../../kube/kubeconfig.ts'
+import { version } from '../../version.ts'
+
+export type ClusterOptions = { kubeconfig?: string; context?: string; namespace?: string }
+
+export type Cluster = {
+  kube: Kube
+  server: string
+  /** The one that was named, else that of the context. */
+  namespace: string
+}
+
+export function withClusterOptions(command: Command): Command {
+  return command
+    .option('-n, --namespace <name>', 'namespace (default: that of the context)')
+    .option('--kubeconfig <file>', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod that this runs in)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+}
+
+/** Runs `work` with a connection, and closes it. Throws InvalidConfiguration, and what `work` throws, refusals in plain words. */
+export async function inCluster<Result>(options: ClusterOptions, work: (cluster: Cluster) => Promise<Result>): Promise<Result> {
+  const { config, server, namespace } = chooseCluster({
+    file: options.kubeconfig,
+    context: options.context,
+    environment: readKubeconfigs(),
+  })
+  const kube = createKube(config, { clock: systemClock, userAgent: `cluster-sync/${version}`, connections: 8 })
+  try {
+    return await work({ kube, server, namespace: options.namespace ?? namespace })
+  } catch (error) {
+    throw inPlainWords(error, server)
+  } finally {
+    kube.close()
+  }
+}
+
+/** One sentence for a person, instead of a method, a path and a status code. */
+export function inPlainWords(error: unknown, server: string): unknown {
+  if (!(error instanceof Fault)) return error
+  const { reason, message } = error
+  if (reason === 'Forbidden') return new Fault(reason, forbidden(message), { cause: error })
+  if (reason === 'ApiUnavailable')
+    return new Fault(reason, `the cluster at ${server} does not answer: ${afterPath(message)}`, { cause: error })
+  if (reason === 'NotFound' && message.includes('could not find the requested resource'))
+    return new Fault(reason, 'this cluster has no GatewaySyncs at all: the definitions of the operator are not installed', { cause: error })
+  return error
+}
+
+/** What the API server says of a right that is missing. */
+const refusal = /User "([^"]*)" cannot (\w+) resource "([^"]*)" in API group "[^"]*"(?: in the namespace "([^"]*)")?/
+
+function forbidden(message: string): string {
+  if (/: 401\b/.test(message)) return 'the cluster does not accept these credentials: log in again, or use another context'
+  const [, user, verb, resource, namespace] = refusal.exec(message) ?? []
+  if (user === undefined) return `the cluster refuses this: ${afterPath(message)}`
+  const where = namespace === undefined ? 'in the whole cluster' : `in namespace "${namespace}"`
+  return `you (${user}) may not ${verb} ${resource} ${where}; docs/fleet.md lists the rights that each command needs`
+}
+
+function afterPath(message: string): string {
+  return message.replace(/^[A-Z]+ \/\S*: (?:[0-9]{3} )?/, '')
+}

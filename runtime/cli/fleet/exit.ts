@@ -1,0 +1,20 @@
+/**
+ * The exit codes of the commands about a fleet: 0 yes, 1 no, 2 it cannot be said.
+ */
+import { Fault } from '../../fault.ts'
+
+export const exitYes = 0
+export const exitNo = 1
+/** Wrong options, no access, no answer: whether it is so, nobody knows. */
+export const exitUnknown = 2
+
+/** Sets the exit code that `work` returns; a Fault is one line on standard error. */
+export async function telling(work: () => Promise<number>): Promise<void> {
+  try {
+    process.exitCode = await work()
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    process.stderr.write(`cluster-sync: ${error.message} (${error.reason})\n`)
+    process.exitCode = exitUnknown
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Reads the facts of a fleet: from the API server, or from the folder in which a standalone run keeps its state.
+ */
+import path from 'node:path'
+import { Fault } from '../../fault.ts'
+import type { FleetFacts, ReportFacts, SyncFacts } from '../../fleet/facts.ts'
+import type { Kube } from '../../kube/client.ts'
+import { gatewaySyncType, type KubeObject, podType, type ResourceType, syncReportType } from '../../kube/types.ts'
+import { type PodRecord, projectGatewaySync, projectPod } from '../../reconcile/store.ts'
+import { readState } from '../../standalone/state.ts'
+import { type ClusterOptions, inCluster } from './cluster.ts'
+
+const never = new AbortController().signal
+
+/** `namespace` undefined: all of them. Throws Forbidden, NotFound, ApiUnavailable. */
+export async function readCluster(
+  { kube, namespace }: { kube: Pick<Kube, 'listPages'>; namespace: string | undefined },
+  signal: AbortSignal,
+): Promise<FleetFacts> {
+  const notes: string[] = []
+  const where = namespace === undefined ? 'of all namespaces' : `of namespace "${namespace}"`
+  /** Undefined where the right is missing, which the reader is told. */
+  const unlessForbidden = async <Item>(list: Promise<Item[]>, note: string): Promise<Item[] | undefined> => {
+    try {
+      return await list
+    } catch (error) {
+      if (!(error instanceof Fault) || error.reason !== 'Forbidden') throw error
+      notes.push(note)
+      return undefined
+    }
+  }
+  const within = namespace === undefined ? {} : { namespace }
+  const syncs = await listed(kube, gatewaySyncType, within, syncOf, signal)
+  const reports = await unlessForbidden(
+    listed(kube, syncReportType, within, reportOf, signal),
+    `you may not list the SyncReports ${where}: what single gateways run is not shown.`,
+  )
+  const pods = await unlessForbidden(
+    listed<PodRecord>(kube, podType, within, projectPod, signal),
+    `you may not list the pods ${where}: gateways are known by their reports alone, so one without an agent is not shown.`,
+  )
+  return { from: 'cluster', syncs, pods: reports === undefined ? [] : pods, reports: reports ?? [], notes }
+}
+
+async function listed<Item>(
+  kube: Pick<Kube, 'listPages'>,
+  type: ResourceType,
+  within: { namespace?: string },
+  project: (object: KubeObject) => Item | undefined,
+  signal: AbortSignal,
+): Promise<Item[]> {
+  const items: Item[] = []
+  for await (const page of kube.listPages(type, within, signal)) {
+    for (const object of page.items) {
+      const item = project(object)
+      if (item !== undefined) items.push(item)
+    }
+  }
+  return items
+}
+
+function syncOf(object: KubeObject): SyncFacts {
+  const { namespace, name, generation, annotations, spec, status } = projectGatewaySync(object)
+  return { namespace, name, generation, annotations, spec, status }
+}
+
+function reportOf({ metadata, spec, status }: KubeObject): ReportFacts {
+  const { gatewaySync, podUid } = (spec ?? {}) as { gatewaySync?: unknown; podUid?: unknown }
+  return {
+    namespace: metadata.namespace ?? '',
+    pod: metadata.name,
+    gatewaySync: typeof gatewaySync === 'string' ? gatewaySync : '',
+    podUid,
+    status,
+  }
+}
+
+/** The facts of one GatewaySync, of a cluster or of a run. Throws NotFound and what reading throws. */
+export async function readOne(name: string | undefined, options: ClusterOptions & { state?: string }): Promise<FleetFacts> {
+  if (options.state !== undefined) return readStandalone(options.state)
+  if (name === undefined) throw new Fault('InvalidConfiguration', 'name the GatewaySync, or give --state <dir> for a standalone run')
+  return await inCluster(options, async ({ kube, namespace }) => onlyNamed(await readCluster({ kube, namespace }, never), name, namespace))
+}
+
+/** The others still decide whom a pod without a name follows, so that they are left out only now. Throws NotFound. */
+export function onlyNamed(facts: FleetFacts, name: string, namespace: string): FleetFacts {
+  if (facts.syncs.some((sync) => sync.name === name)) return { ...facts, only: name }
+  const known = facts.syncs.map((sync) => sync.name)
+  const there = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
+  throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"; ${there}`)
+}
+
+/** Throws InvalidConfiguration where the folder holds no state of a run; StateUnreadable. */
+export function readStandalone(folder: string): FleetFacts {
+  const state = readState(path.resolve(folder))
+  if (state === undefined)
+    throw new Fault('InvalidConfiguration', `--state: "${folder}" holds no state of a run; it is the folder that "cluster-sync run" keeps`)
+  const { namespace, name, generation, annotations, spec, status, reports } = state
+  return {
+    from: 'standalone',
+    syncs: [{ namespace, name, generation, annotations, spec, status }],
+    pods: undefined,
+    reports: Object.entries(reports).map(([target, report]) => ({
+      namespace,
+      pod: target,
+      gatewaySync: name,
+      podUid: target,
+      status: report,
+    })),
+    notes: [],
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Reads the facts, makes the view and prints it: once, or again with each change.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { systemClock } from '../../clock.ts'
+import { Fault } from '../../fault.ts'
+import type { FleetFacts } from '../../fleet/facts.ts'
+import { fleetView } from '../../fleet/fleet-view.ts'
+import { fleetText, syncText } from '../../fleet/status-text.ts'
+import type { FleetView } from '../../fleet/view.ts'
+import { inCluster, inPlainWords } from './cluster.ts'
+import { exitNo, exitYes } from './exit.ts'
+import type { StatusOptions } from './options.ts'
+import { type Output, print } from './output.ts'
+import { onlyNamed, readCluster, readStandalone } from './read-fleet.ts'
+
+/** Often enough for a person; three lists of a namespace are little for an API server. */
+const lookEveryMs = 2_000
+/** Clears the terminal and goes to its first line. */
+const clear = '\u001b[2J\u001b[H'
+
+/** Returns the exit code. Throws InvalidConfiguration, NotFound, Forbidden, ApiUnavailable, StateUnreadable. */
+export async function statusCommand(name: string | undefined, options: StatusOptions, output: Output): Promise<number> {
+  const { state, allNamespaces, format } = options
+  const watch = options.watch === true
+  const stop = new AbortController()
+  if (watch) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort(new Error(signal)))
+  if (state !== undefined) {
+    if (name !== undefined || allNamespaces === true || options.namespace !== undefined)
+      throw new Fault('InvalidConfiguration', 'a standalone run has one GatewaySync: --state stands alone')
+    return await show(async () => readStandalone(state), true, { format, watch, server: '', output }, stop.signal)
+  }
+  if (name !== undefined && allNamespaces === true)
+    throw new Fault('InvalidConfiguration', 'a name belongs to one namespace: leave --all-namespaces or the name out')
+  return await inCluster(options, async ({ kube, server, namespace }) => {
+    const read = async (): Promise<FleetFacts> => {
+      const facts = await readCluster({ kube, namespace: allNamespaces === true ? undefined : namespace }, stop.signal)
+      return name === undefined ? facts : onlyNamed(facts, name, namespace)
+    }
+    return await show(read, name !== undefined, { format, watch, server, output }, stop.signal)
+  })
+}
+
+type Showing = Pick<StatusOptions, 'format'> & { watch: boolean; server: string; output: Output }
+
+async function show(
+  read: () => Promise<FleetFacts>,
+  detailed: boolean,
+  { format, watch, server, output }: Showing,
+  signal: AbortSignal,
+): Promise<number> {
+  let shown: FleetView | undefined
+  const look = async (): Promise<void> => {
+    const view = fleetView(await read(), systemClock.now())
+    if (shown === undefined || output.isTerminal || !sameBut(shown, view)) write(view, detailed, { format, watch, output })
+    shown = view
+  }
+  await look()
+  while (watch && !signal.aborted) {
+    await systemClock.wait(lookEveryMs, signal).catch(() => undefined)
+    if (signal.aborted) break
+    try {
+      await look()
+    } catch (error) {
+      if (signal.aborted) break
+      const told = inPlainWords(error, server)
+      if (!(told instanceof Fault)) throw told
+      process.stderr.write(`cluster-sync: ${told.message} (${told.reason}); trying again\n`)
+    }
+  }
+  return watch || shown?.ready === true ? exitYes : exitNo
+}
+
+/** A terminal is painted anew in any case, because ages go on. */
+function sameBut(shown: FleetView, view: FleetView): boolean {
+  return isDeepStrictEqual({ ...shown, at: '' }, { ...view, at: '' })
+}
+
+function write(view: FleetView, detailed: boolean, { format, watch, output }: Omit<Showing, 'server'>): void {
+  if (format === 'json') return print(output, [watch ? JSON.stringify(view) : JSON.stringify(view, undefined, 2)])
+  const now = systemClock.now()
+  if (watch && output.isTerminal) output.write(clear)
+  print(output, (detailed ? syncText : fleetText)(view, now, output.style))
+}

@@ -1,0 +1,191 @@
+/**
+ * What became of something that somebody asked for: judged from the status of the GatewaySync, told in sentences. Pure.
+ */
+import { type Reason, reasons } from '../fault.ts'
+import { meaningOf } from '../gatewaysync/decide/conditions.ts'
+import { isSameRef } from '../gatewaysync/decide/request.ts'
+import type { Condition, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import { shortCommit } from '../gatewaysync/values.ts'
+import { markOf, type Style } from './paint.ts'
+import { runbookEntry } from './runbook.ts'
+import { shortHashes } from './sync-view.ts'
+import { folded } from './table.ts'
+
+/** A GatewaySync as far as an outcome is read from it. */
+export type Asked = { namespace: string; name: string; generation: number; status: GatewaySyncStatus }
+
+export type Outcome = {
+  /** It is so, as it was asked for. */
+  done: boolean
+  outcome: 'Handled' | 'Superseded' | 'Refused' | 'InPlace' | 'Stuck' | 'Paused' | 'Resumed' | 'Unanswered'
+  reason?: string
+  message: string
+  /** What the reason means, in the words of the reason table. */
+  meaning?: string
+  /** What is published now. */
+  commit?: string
+  /** What can be done next, one sentence or command each. */
+  next: string[]
+}
+
+/** `sentence`: how far it is. */
+export type Verdict = { kind: 'waiting'; sentence: string } | { kind: 'ended'; outcome: Outcome }
+
+/** Whether the controller has answered a request. */
+export function requestVerdict({ namespace, name, status }: Asked, id: string): Verdict {
+  const answer = status.requests?.find((request) => request.id === id)
+  if (answer === undefined) return { kind: 'waiting', sentence: 'the controller has not answered yet' }
+  const { published } = status
+  const now =
+    published === undefined
+      ? 'nothing is published'
+      : `commit ${shortCommit(published.commit)} of ${shortHashes(published.ref)} is published`
+  const commit = published === undefined ? {} : { commit: published.commit }
+  if (answer.outcome === 'Handled') {
+    const message =
+      published === undefined
+        ? `${answer.ref} was taken up`
+        : `${answer.ref} is commit ${shortCommit(published.commit)}, which is published`
+    return { kind: 'ended', outcome: { done: true, outcome: 'Handled', message, ...commit, next: [statusCommand(namespace, name)] } }
+  }
+  const why = shortHashes(answer.message ?? 'the controller does not say why')
+  const outcome: Outcome = {
+    done: false,
+    outcome: answer.outcome,
+    message: `${answer.ref} was ${answer.outcome === 'Refused' ? 'refused' : 'overtaken'}: ${why}; ${now} as before`,
+    ...explained(answer.reason),
+    ...commit,
+    next: answer.outcome === 'Refused' ? adviceFor(answer.reason) : [statusCommand(namespace, name)],
+  }
+  return { kind: 'ended', outcome }
+}
+
+/** Whether a changed `spec.git.ref` is what the gateways are told to follow. */
+export function refVerdict({ namespace, name, generation, status }: Asked, ref: string): Verdict {
+  const { source, published, conditions = [] } = status
+  if ((status.observedGeneration ?? 0) < generation)
+    return { kind: 'waiting', sentence: 'the controller has not seen the new spec.git.ref yet' }
+  const refusal = conditions.find(({ type, status, reason }) => type === 'SourceReady' && status === 'False' && isLasting(reason))
+  const stays = published === undefined ? 'nothing is published' : `commit ${shortCommit(published.commit)} stays published`
+  const refused = (reason: string, message: string): Verdict => ({
+    kind: 'ended',
+    outcome: {
+      done: false,
+      outcome: 'Refused',
+      message: `${shortHashes(message)}; ${stays}`,
+      ...explained(reason),
+      next: adviceFor(reason),
+    },
+  })
+  if (refusal !== undefined) return refused(refusal.reason, refusal.message)
+  if (source === undefined || !isSameRef(source.ref, ref)) return { kind: 'waiting', sentence: 'the git host is being asked' }
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  if (source.held !== undefined) return refused(source.held, ready?.message ?? 'the commit is held back')
+  if (published === undefined || published.commit !== source.commit)
+    return { kind: 'waiting', sentence: 'the commit is being fetched and checked' }
+  const message = `commit ${shortCommit(published.commit)} is published, as spec.git.ref says now`
+  return {
+    kind: 'ended',
+    outcome: { done: true, outcome: 'Handled', message, commit: published.commit, next: [statusCommand(namespace, name)] },
+  }
+}
+
+/** Whether every gateway runs a commit. */
+export function rolloutVerdict({ namespace, name, generation, status }: Asked, commit: string): Verdict {
+  const { published, gateways, conditions = [] } = status
+  const total = gateways?.total ?? 0
+  const there = `${(gateways?.synced ?? 0) + (gateways?.drifted ?? 0)} of ${total} gateways run commit ${shortCommit(commit)}`
+  const of = (type: string): Condition | undefined => conditions.find((condition) => condition.type === type)
+  const ended = (outcome: Omit<Outcome, 'commit'>): Verdict => ({
+    kind: 'ended',
+    outcome: { ...outcome, commit: published?.commit ?? commit },
+  })
+  if (published?.commit !== commit) {
+    const message = `another commit has come since: ${published === undefined ? 'none' : shortCommit(published.commit)} is published`
+    return ended({ done: false, outcome: 'Superseded', message, next: [statusCommand(namespace, name)] })
+  }
+  const ready = of('Ready')
+  const isCurrent = (status.observedGeneration ?? 0) >= generation
+  if (isCurrent && ready?.status === 'True')
+    return ended({ done: true, outcome: 'InPlace', message: total === 0 ? 'no gateway follows it yet' : there, next: [] })
+  const stalled = of('Stalled')
+  if (isCurrent && (stalled?.status === 'True' || of('Paused')?.status === 'True') && ready !== undefined) {
+    const message = `${there}; ${shortHashes(ready.message)}`
+    return ended({ done: false, outcome: 'Stuck', message, ...explained(ready.reason), next: [statusCommand(namespace, name)] })
+  }
+  return { kind: 'waiting', sentence: there }
+}
+
+/** Whether the controller holds the gateways still, or lets them go on. */
+export function pauseVerdict({ namespace, name, generation, status }: Asked, paused: boolean): Verdict {
+  if ((status.observedGeneration ?? 0) < generation) return { kind: 'waiting', sentence: 'the controller has not seen it yet' }
+  const isPaused = status.conditions?.some(({ type, status }) => type === 'Paused' && status === 'True') === true
+  if (isPaused !== paused) return { kind: 'waiting', sentence: 'the controller is at it' }
+  const commit = status.published === undefined ? {} : { commit: status.published.commit }
+  const outcome: Outcome = paused
+    ? {
+        done: true,
+        outcome: 'Paused',
+        message: 'nothing is written to its gateways any more; commits are fetched and checked all the same',
+        ...commit,
+        next: [`Let it go on: cluster-sync resume ${name} -n ${namespace}`],
+      }
+    : {
+        done: true,
+        outcome: 'Resumed',
+        message: `its gateways follow ${status.source?.ref ?? 'the wanted ref'} again`,
+        ...commit,
+        next: [statusCommand(namespace, name)],
+      }
+  return { kind: 'ended', outcome }
+}
+
+/** What a deadline leaves to say; what was asked for stands all the same. */
+export function lateOutcome({ namespace, name }: Asked, sentence: string, waitedMs: number): Outcome {
+  return {
+    done: false,
+    outcome: 'Unanswered',
+    reason: 'Timeout',
+    message: `after ${Math.round(waitedMs / 1000)} s: ${sentence}; what was asked for stands, and may still come`,
+    next: [statusCommand(namespace, name), 'Does the operator run? cluster-sync check'],
+  }
+}
+
+/** The outcome as lines for a person. */
+export function outcomeText({ namespace, name }: Pick<Asked, 'namespace' | 'name'>, outcome: Outcome, style: Style): string[] {
+  const { done, message, reason, meaning, next } = outcome
+  const because = reason === undefined ? '' : ` (${reason})`
+  return [
+    ...folded(`${namespace}/${name}: ${message}${because}`, style.width, markOf(done ? 'ok' : 'error', style)),
+    ...(meaning === undefined ? [] : folded(`That is: ${meaning}.`, style.width, '  ')),
+    ...next.flatMap((step) => folded(step, style.width, '  -> ')),
+  ]
+}
+
+function explained(reason: string | undefined): Pick<Outcome, 'reason' | 'meaning'> {
+  if (reason === undefined) return {}
+  const meaning = meaningOf(reason)
+  return meaning === undefined ? { reason } : { reason, meaning }
+}
+
+function isLasting(reason: string): boolean {
+  return Object.hasOwn(reasons, reason) && reasons[reason as Reason].retry === 'on-change'
+}
+
+const advice: Partial<Record<Reason, string>> = {
+  RefNotFound: 'Look at the spelling, and whether it is pushed: git ls-remote <repository>',
+  RefNotAllowed: 'Ask for a ref that spec.git.allowedRefs permits, or have it permit this one.',
+  InvalidRef: 'Give the name of a branch or a tag.',
+  CollectionsInvalid: 'Correct the commit and push; look at it beforehand with "cluster-sync lint".',
+  NotVerified: 'Sign the commit with a key that spec.git.verify accepts.',
+}
+
+function adviceFor(reason: string | undefined): string[] {
+  const known = reason === undefined ? undefined : advice[reason as Reason]
+  const entry = runbookEntry(reason)
+  return [...(known === undefined ? [] : [known]), ...(entry === undefined ? [] : [`More about it: ${entry}`])]
+}
+
+function statusCommand(namespace: string, name: string): string {
+  return `See how far it is: cluster-sync status ${name} -n ${namespace}`
+}

@@ -1,0 +1,95 @@
+/**
+ * Whether each GatewaySync reaches its git host, each gateway has a working agent of this release, and no image is missing. Pure.
+ */
+import { meaningOf } from '../../gatewaysync/decide/conditions.ts'
+import type { FleetFacts } from '../facts.ts'
+import { fleetView } from '../fleet-view.ts'
+import { runbookEntry } from '../runbook.ts'
+import { shortHashes } from '../sync-view.ts'
+import type { GatewayView } from '../view.ts'
+import type { CheckFacts, WaitingImage } from './facts.ts'
+import type { Finding } from './report.ts'
+import { compareVersions } from './versions.ts'
+
+/** So many of a kind are named; a fleet may have thousands. */
+const named = 10
+
+export function checkGit({ syncs }: FleetFacts): Finding[] {
+  const section = 'git'
+  if (syncs.length === 0) return [{ section, level: 'warning', text: 'there is no GatewaySync yet', advice: 'Make one: docs/gateways.md' }]
+  const findings = syncs.flatMap(({ namespace, name, status, generation }): Finding[] => {
+    const where = `${namespace}/${name}`
+    const source = status.conditions?.find(({ type }) => type === 'SourceReady')
+    const isStale = source?.observedGeneration !== undefined && source.observedGeneration < generation
+    if (source === undefined || isStale || source.status === 'Unknown') {
+      const advice = 'If this stays, see whether the controller runs and watches this namespace.'
+      return [{ section, level: 'warning', text: `${where}: the git host has not been asked yet`, advice }]
+    }
+    if (source.status === 'True') return []
+    const meaning = meaningOf(source.reason)
+    const entry = runbookEntry(source.reason)
+    const more = entry === undefined ? '' : ` More about it: ${entry}`
+    const advice = meaning === undefined ? undefined : `${source.reason}: ${meaning}.${more}`
+    return [{ section, level: 'error', text: `${where}: ${shortHashes(source.message)}`, ...(advice === undefined ? {} : { advice }) }]
+  })
+  const good = syncs.length - findings.length
+  return [
+    ...(good > 0 ? [{ section, level: 'ok', text: `${good} of ${syncs.length} GatewaySyncs have their commit` } as const] : []),
+    ...limited(findings),
+  ]
+}
+
+export function checkGateways(fleet: FleetFacts, { installations }: CheckFacts, now: Temporal.Instant): Finding[] {
+  const section = 'gateways'
+  const gateways = fleetView(fleet, now).syncs.flatMap(({ namespace, gateways }) => gateways.map((gateway) => ({ namespace, gateway })))
+  const unseen = fleet.notes.map((note): Finding => ({ section, level: 'warning', text: note }))
+  const without = gateways.filter(({ gateway }) => gateway.state === 'missingAgent')
+  const down = gateways.filter(({ gateway }) => gateway.reason === 'AgentDown' || gateway.reason === 'MalformedReport')
+  const broken = [...without, ...down].map(({ namespace, gateway }): Finding => {
+    const text = `pod ${namespace}/${gateway.pod}: ${gateway.message ?? gateway.reason ?? 'it has no agent'}`
+    return { section, level: 'error', text, advice: `Its owner makes it anew: kubectl -n ${namespace} delete pod ${gateway.pod}` }
+  })
+  const version = installations.kind === 'seen' ? installations.value.find(({ version }) => version !== undefined)?.version : undefined
+  const skewed = gateways.flatMap(({ namespace, gateway }) => skewFinding(namespace, gateway, version))
+  const good = gateways.length - broken.length
+  const text = gateways.length === 0 ? 'no pod asks for an agent yet' : `${good} of ${gateways.length} gateways have an agent that runs`
+  return [
+    ...(good > 0 || gateways.length === 0 ? [{ section, level: 'ok', text } as const] : []),
+    ...limited(broken),
+    ...limited(skewed),
+    ...unseen,
+  ]
+}
+
+function skewFinding(namespace: string, { pod, reason, message, agentVersion }: GatewayView, version: string | undefined): Finding[] {
+  const section = 'gateways'
+  const advice = `An agent lives as long as its pod: kubectl -n ${namespace} delete pod ${pod}`
+  if (reason === 'AgentOutdated')
+    return [{ section, level: 'error', text: `pod ${namespace}/${pod}: ${message ?? 'its agent is too old'}`, advice }]
+  if (version === undefined || agentVersion === undefined) return []
+  const distance = compareVersions(agentVersion, version)
+  if (distance === 'same') return []
+  const text = `pod ${namespace}/${pod}: its agent is of version ${agentVersion}, the controller of ${version}`
+  const more = distance === 'apart' ? `${advice} (only neighbouring versions are tried together)` : advice
+  return [{ section, level: 'warning', text, advice: more }]
+}
+
+export function checkImages({ pods, waiting }: { pods: number; waiting: readonly WaitingImage[] }): Finding[] {
+  const section = 'images'
+  if (waiting.length === 0) return [{ section, level: 'ok', text: `none of ${pods} ${pods === 1 ? 'pod' : 'pods'} waits for an image` }]
+  return limited(
+    waiting.map(({ namespace, pod, image, reason, message }) => ({
+      section,
+      level: 'error',
+      text: `pod ${namespace}/${pod} cannot get ${image}: ${message ?? reason} (${reason})`,
+      advice: 'Does the registry have this image, and may the node pull it (imagePullSecrets)?',
+    })),
+  )
+}
+
+function limited(findings: readonly Finding[]): Finding[] {
+  const [first] = findings
+  if (first === undefined || findings.length <= named) return [...findings]
+  const more: Finding = { section: first.section, level: first.level, text: `and ${findings.length - named} more of this kind` }
+  return [...findings.slice(0, named), more]
+}

@@ -1,0 +1,17 @@
+/**
+ * How far two versions of this product are apart: neighbouring minor versions understand each other. Pure.
+ */
+export type VersionDistance = 'same' | 'neighbours' | 'apart'
+
+/** Versions that are no `major.minor.patch` are the same only when they are equal. */
+export function compareVersions(one: string, other: string): VersionDistance {
+  if (one === other) return 'same'
+  const [a, b] = [partsOf(one), partsOf(other)]
+  if (a === undefined || b === undefined || a.major !== b.major) return 'apart'
+  return Math.abs(a.minor - b.minor) <= 1 ? 'neighbours' : 'apart'
+}
+
+function partsOf(version: string): { major: number; minor: number } | undefined {
+  const [, major, minor] = /^v?([0-9]+)\.([0-9]+)\.[0-9]+/.exec(version) ?? []
+  return major === undefined || minor === undefined ? undefined : { major: Number(major), minor: Number(minor) }
+}

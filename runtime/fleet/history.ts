@@ -1,0 +1,176 @@
+/**
+ * What happened to a GatewaySync: commits that were published or refused, requests, and what each gateway made of them. Pure.
+ */
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import { shortCommit } from '../gatewaysync/values.ts'
+import { meaningOf } from '../gatewaysync/decide/conditions.ts'
+import { ageOf } from './age.ts'
+import type { FleetFacts } from './facts.ts'
+import { readReport } from './gateway-view.ts'
+import type { Level } from './level.ts'
+import { heading, markOf, type Style } from './paint.ts'
+import { shortHashes } from './sync-view.ts'
+import { type Column, folded, tableLines } from './table.ts'
+
+export type HistoryEntry = {
+  at: string
+  /** What was asked for, and what it came to; a request without a commit never got that far. */
+  ref: string
+  commit: string | undefined
+  outcome: 'Published' | 'Refused' | 'Superseded'
+  level: Level
+  by: string | undefined
+  signedBy: string | undefined
+  durationMs: number | undefined
+  reason: string | undefined
+  message: string | undefined
+  meaning: string | undefined
+  /** It is what agents follow now. */
+  isPublished: boolean
+  /** How many gateways run it now; told of a commit where it stands first. */
+  gateways: number
+}
+
+export type GatewayEntry = { pod: string; at: string; commit: string; phase: string; reason: string | undefined }
+
+export type HistoryView = {
+  namespace: string
+  name: string
+  /** Newest first. */
+  entries: HistoryEntry[]
+  /** By pod, newest first. */
+  gateways: GatewayEntry[]
+}
+
+/** Of the first GatewaySync of the facts that is to be told of; undefined where there is none. */
+export function historyView({ syncs, only, reports }: FleetFacts): HistoryView | undefined {
+  const sync = syncs.find(({ name }) => only === undefined || name === only)
+  if (sync === undefined) return undefined
+  const { namespace, name, status } = sync
+  const own = reports
+    .filter((report) => report.namespace === namespace && report.gatewaySync === name)
+    .flatMap(({ pod, status }) => {
+      const report = readReport(status)
+      return report === undefined ? [] : [{ pod, report }]
+    })
+  const running = (commit: string): number => own.filter(({ report }) => report.commit === commit).length
+  const entries = [...commitsOf(status, running), ...requestsOf(status)]
+  return {
+    namespace,
+    name,
+    entries: entries.toSorted(newestFirst),
+    gateways: own.flatMap(({ pod, report }) =>
+      (report.history ?? [])
+        .map(({ commit, phase, reason, finishedAt }) => ({ pod, at: finishedAt, commit, phase, reason }))
+        .toSorted(newestFirst),
+    ),
+  }
+}
+
+/** Times have a resolution of a second: what is of one second stays as it was written, newest first. */
+function newestFirst(a: { at: string }, b: { at: string }): number {
+  if (a.at === b.at) return 0
+  return a.at < b.at ? 1 : -1
+}
+
+function commitsOf({ history = [], published }: GatewaySyncStatus, running: (commit: string) => number): HistoryEntry[] {
+  const now = history.find(({ commit, outcome }) => outcome === 'Published' && commit === published?.commit)
+  return history.map((entry) => ({
+    at: entry.at,
+    ref: entry.ref,
+    commit: entry.commit,
+    outcome: entry.outcome,
+    level: entry.outcome === 'Published' ? 'ok' : 'error',
+    by: entry.by,
+    signedBy: entry.signedBy,
+    durationMs: entry.durationMs,
+    reason: entry.reason,
+    message: entry.message,
+    meaning: entry.reason === undefined ? undefined : meaningOf(entry.reason),
+    isPublished: entry === now,
+    gateways: history.find(({ commit }) => commit === entry.commit) === entry ? running(entry.commit) : 0,
+  }))
+}
+
+/** A request that came to nothing and left no commit behind. What was handled stands among the commits. */
+function requestsOf({ requests = [], history = [] }: GatewaySyncStatus): HistoryEntry[] {
+  return requests.flatMap(({ ref, outcome, reason, message, at }) => {
+    if (outcome === 'Handled') return []
+    if (history.some((entry) => entry.outcome === 'Refused' && entry.ref === ref && entry.at === at)) return []
+    return [
+      {
+        at,
+        ref,
+        commit: undefined,
+        outcome,
+        level: outcome === 'Refused' ? ('error' as const) : ('warning' as const),
+        by: undefined,
+        signedBy: undefined,
+        durationMs: undefined,
+        reason,
+        message,
+        meaning: reason === undefined ? undefined : meaningOf(reason),
+        isPublished: false,
+        gateways: 0,
+      },
+    ]
+  })
+}
+
+const columns: readonly Column[] = [
+  { title: 'WHEN', max: 6 },
+  { title: 'COMMIT', max: 8 },
+  { title: 'REF', max: 24 },
+  { title: 'BY', max: 32 },
+  { title: 'OUTCOME', max: 10 },
+  { title: 'TOOK', max: 8 },
+  { title: 'NOW', max: 24 },
+]
+const gatewayColumns: readonly Column[] = [
+  { title: 'POD', max: 40 },
+  { title: 'WHEN', max: 6 },
+  { title: 'COMMIT', max: 8 },
+  { title: 'PHASE', max: 10 },
+  { title: 'WHY', max: 32 },
+]
+
+export function historyText(view: HistoryView, now: Temporal.Instant, style: Style): string[] {
+  const { entries, gateways } = view
+  const head = heading(`${view.namespace}/${view.name}`, style)
+  if (entries.length === 0) return [`${head}: no commit has been published or refused yet`]
+  const rows = entries.map((entry) => [
+    ageOf(entry.at, now) ?? '-',
+    entry.commit === undefined ? '-' : shortCommit(entry.commit),
+    shortHashes(entry.ref),
+    entry.by ?? '-',
+    entry.outcome.toLowerCase(),
+    entry.durationMs === undefined ? '-' : `${(entry.durationMs / 1000).toFixed(1)}s`,
+    nowWords(entry),
+  ])
+  const width = style.width - (style.symbols ? 2 : 0)
+  const [title = '', ...lines] = tableLines(columns, rows, width)
+  const told = lines.flatMap((line, index) => {
+    const entry = entries[index]
+    if (entry === undefined) return []
+    const why =
+      entry.message === undefined ? [] : folded(`${shortHashes(entry.message)} (${entry.reason ?? entry.outcome})`, style.width, '        ')
+    return [`${markOf(entry.level, style)}${line}`, ...why]
+  })
+  const ofGateways =
+    gateways.length === 0
+      ? []
+      : [
+          '',
+          ...tableLines(
+            gatewayColumns,
+            gateways.map(({ pod, at, commit, phase, reason }) => [pod, ageOf(at, now) ?? '-', shortCommit(commit), phase, reason ?? '']),
+            style.width,
+          ),
+        ]
+  return [head, `${style.symbols ? '  ' : ''}${heading(title, style)}`, ...told, ...ofGateways]
+}
+
+function nowWords({ isPublished, gateways }: HistoryEntry): string {
+  const parts = [...(isPublished ? ['published'] : []), ...(gateways > 0 ? [`${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}`] : [])]
+  return parts.join(', ')
+}

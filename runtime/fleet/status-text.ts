@@ -1,0 +1,173 @@
+/**
+ * The status of a fleet as lines of text: a table of all, or everything about one. Pure.
+ */
+import { shortCommit } from '../gatewaysync/values.ts'
+import { agoOf, ageOf } from './age.ts'
+import { stateWords } from './gateway-view.ts'
+import { heading, markOf, painted, type Style } from './paint.ts'
+import { shortHashes } from './sync-view.ts'
+import { type Column, folded, tableLines } from './table.ts'
+import type { FleetView, GatewayView, SyncView } from './view.ts'
+
+/** Room that a symbol in front of a line takes. */
+const markWidth = 2
+/** So many findings and requests are shown; the JSON form has all. */
+const shownFindings = 10
+const shownRequests = 5
+
+const syncColumns: readonly Column[] = [
+  { title: 'NAMESPACE', max: 24 },
+  { title: 'NAME', max: 28 },
+  { title: 'READY', max: 7 },
+  { title: 'REF', max: 20 },
+  { title: 'COMMIT', max: 8 },
+  { title: 'GATEWAYS', max: 9 },
+  { title: 'PUBLISHED', max: 9 },
+  { title: 'WHY', max: 24 },
+]
+
+const gatewayColumns: readonly Column[] = [
+  { title: 'POD', max: 32 },
+  { title: 'GATEWAY', max: 24 },
+  { title: 'STATE', max: 8 },
+  { title: 'COMMIT', max: 8 },
+  { title: 'MODE', max: 16 },
+  { title: 'REPORTED', max: 8 },
+  { title: 'WHY', max: 24 },
+]
+
+/** A table of all GatewaySyncs, then what is not as it should be, then the whole in one sentence. */
+export function fleetText(view: FleetView, now: Temporal.Instant, style: Style): string[] {
+  const rows = view.syncs.map((sync) => [
+    sync.namespace,
+    sync.name,
+    readyWord(sync),
+    shortHashes(sync.wanted.ref ?? '-'),
+    sync.published === undefined ? '-' : shortCommit(sync.published.commit),
+    sync.counts === undefined ? '-' : `${sync.inStep}/${sync.counts.total}`,
+    ageOf(sync.published?.at, now) ?? '-',
+    sync.reason,
+  ])
+  const table = view.syncs.length === 0 ? [] : markedTable(syncColumns, rows, view.syncs, style)
+  const troubles = view.syncs.filter(({ level }) => level !== 'ok').flatMap((sync) => ['', ...troubleOf(sync, style)])
+  return [...table, ...troubles, ...(table.length === 0 ? [] : ['']), ...ending(view, style)]
+}
+
+/** Everything about each GatewaySync of the view. */
+export function syncText(view: FleetView, now: Temporal.Instant, style: Style): string[] {
+  const blocks = view.syncs.map((sync) => oneSync(sync, now, style))
+  return [...blocks.flatMap((block, index) => (index === 0 ? block : ['', ...block])), ...notesOf(view, style)]
+}
+
+function oneSync(sync: SyncView, now: Temporal.Instant, style: Style): string[] {
+  return [
+    `${markOf(sync.level, style)}${heading(`${sync.namespace}/${sync.name}`, style)} ${painted(readySentence(sync), sync.level, style)}`,
+    ...whyLines(sync, style),
+    ...sourceLines(sync, now, style),
+    ...gatewayLines(sync, now, style),
+    ...findingLines(sync, style),
+    ...requestLines(sync, now, style),
+    ...nextLines(sync, style),
+  ]
+}
+
+function readyWord({ ready }: SyncView): string {
+  return { True: 'yes', False: 'no', Unknown: 'unknown' }[ready]
+}
+
+function readySentence({ ready, reason }: SyncView): string {
+  if (ready === 'True') return `is ready (${reason})`
+  return ready === 'False' ? `is not ready (${reason})` : `is not known to be ready (${reason})`
+}
+
+function whyLines({ ready, message, meaning }: SyncView, { width }: Style): string[] {
+  return [
+    ...folded(message, width, '  '),
+    ...(ready === 'True' || meaning === undefined || meaning === message ? [] : folded(`That is: ${meaning}.`, width, '  ')),
+  ]
+}
+
+function troubleOf(sync: SyncView, style: Style): string[] {
+  const name = `${sync.namespace}/${sync.name}`
+  const head = `${markOf(sync.level, style)}${heading(name, style)} ${painted(readySentence(sync), sync.level, style)}`
+  return [head, ...whyLines(sync, style), ...sync.next.flatMap((step) => folded(step, style.width, '  -> '))]
+}
+
+function sourceLines({ repo, wanted, published }: SyncView, now: Temporal.Instant, { width }: Style): string[] {
+  const asked = wanted.checkedAt === undefined ? '' : `, asked ${agoOf(wanted.checkedAt, now)}`
+  const by = wanted.requestedBy === undefined ? '' : `, requested by ${wanted.requestedBy}`
+  const committed = wanted.committedAt === undefined ? '' : `, committed ${agoOf(wanted.committedAt, now)}`
+  const held = wanted.held === undefined ? '' : `, held back (${wanted.held})`
+  const commit = wanted.commit === undefined ? 'not known yet' : `${shortCommit(wanted.commit)}${committed}`
+  const told =
+    published === undefined
+      ? 'nothing yet'
+      : `${shortCommit(published.commit)} of ${shortHashes(published.ref)}, ${agoOf(published.at, now)}`
+  return [
+    ['repository', `${repo ?? 'not known'}${asked}`],
+    ['wanted', `${shortHashes(wanted.ref ?? 'not known')}${by}: ${commit}${held}`],
+    ['published', told],
+  ].flatMap(([label = '', text = '']) => folded(text, width, `  ${label.padEnd(12)}`))
+}
+
+function gatewayLines({ gateways, counts }: SyncView, now: Temporal.Instant, style: Style): string[] {
+  if (gateways.length === 0) return counts?.total === 0 ? ['', 'No gateway follows it yet.'] : []
+  const rows = gateways.map((one) => [
+    one.pod,
+    one.gateway ?? '-',
+    stateWords[one.state],
+    one.commit === undefined ? '-' : shortCommit(one.commit),
+    one.mode === undefined || one.mode === '' ? '-' : one.mode,
+    ageOf(one.finishedAt, now) ?? '-',
+    one.reason ?? '',
+  ])
+  return ['', ...markedTable(gatewayColumns, rows, gateways, style), ...gateways.flatMap((one) => remarkLines(one, style))]
+}
+
+function remarkLines({ pod, message, meaning, reason, remarks }: GatewayView, { width }: Style): string[] {
+  const why = message ?? meaning
+  const lines = [...(reason === undefined || why === undefined ? [] : [why]), ...remarks]
+  return lines.flatMap((line) => folded(shortHashes(`${pod}: ${line}`), width, '  ', '    '))
+}
+
+function findingLines({ findings }: SyncView, style: Style): string[] {
+  if (findings === undefined || findings.errors + findings.warnings === 0) return []
+  const head = heading(`Findings: ${amount(findings.errors, 'error')}, ${amount(findings.warnings, 'warning')}`, style)
+  const shown = findings.items.slice(0, shownFindings)
+  const lines = shown.flatMap(({ severity, path, message, rule }) =>
+    folded(`${path === '' ? '' : `${path}: `}${message} (${rule})`, style.width, `  ${severity.padEnd(8)}`, '    '),
+  )
+  const more = findings.errors + findings.warnings - shown.length
+  return ['', head, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])]
+}
+
+function requestLines({ requests }: SyncView, now: Temporal.Instant, style: Style): string[] {
+  if (requests.length === 0) return []
+  const lines = requests.slice(0, shownRequests).flatMap(({ ref, outcome, at, reason, message }) => {
+    const why = message === undefined ? '' : `: ${shortHashes(message)}${reason === undefined ? '' : ` (${reason})`}`
+    return folded(`${ref}, ${agoOf(at, now)}${why}`, style.width, `  ${outcome.toLowerCase().padEnd(11)}`, '    ')
+  })
+  return ['', heading('Requests', style), ...lines]
+}
+
+function nextLines({ next }: SyncView, style: Style): string[] {
+  return next.length === 0 ? [] : ['', heading('What to do', style), ...next.flatMap((step) => folded(step, style.width, '  -> '))]
+}
+
+function markedTable(columns: readonly Column[], rows: string[][], of: readonly Pick<SyncView, 'level'>[], style: Style): string[] {
+  const [title = '', ...lines] = tableLines(columns, rows, style.width - (style.symbols ? markWidth : 0))
+  const marked = lines.map((line, index) => `${markOf(of[index]?.level ?? 'ok', style)}${line}`)
+  return [`${style.symbols ? ' '.repeat(markWidth) : ''}${heading(title, style)}`, ...marked]
+}
+
+function ending(view: FleetView, style: Style): string[] {
+  return [`${markOf(view.level, style)}${view.summary}`, ...notesOf(view, style)]
+}
+
+function notesOf({ notes }: FleetView, { width }: Style): string[] {
+  return notes.flatMap((note) => folded(note, width, 'Note: '))
+}
+
+function amount(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,110 @@
+/**
+ * One GatewaySync as a person reads of it: whether it is ready and why not, what is wanted and what is published, its gateways, and what to do
+ * next. Pure.
+ */
+import * as v from 'valibot'
+import { meaningOf, needsSomebody } from '../gatewaysync/decide/conditions.ts'
+import { countGateways, type Gateway, type GatewayPod, observeGateways, parseReport } from '../gatewaysync/decide/gateways.ts'
+import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
+import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import { shortCommit } from '../gatewaysync/values.ts'
+import type { FleetFacts, ReportFacts, SyncFacts } from './facts.ts'
+import { gatewayView } from './gateway-view.ts'
+import type { Level } from './level.ts'
+import { nextSteps } from './next-steps.ts'
+import type { SyncView } from './view.ts'
+
+const schema = gatewaySyncSpec({ allowLocal: true })
+
+/** `pods` and `reports` are those that follow it. */
+export function syncView(
+  facts: SyncFacts,
+  pods: readonly GatewayPod[],
+  reports: readonly ReportFacts[],
+  from: FleetFacts['from'],
+): SyncView {
+  const { status, generation } = facts
+  const parsed = v.safeParse(schema, facts.spec)
+  const spec = parsed.success ? parsed.output : undefined
+  const gateways = gatewaysOf(spec, status, pods, reports)
+  const rows = gateways.map((gateway) => gatewayView(gateway, reports.find(({ pod }) => pod === gateway.pod)?.status))
+  const counts = status.gateways ?? (gateways.length > 0 ? countGateways(gateways) : undefined)
+  const ready = readyOf(status, generation)
+  const { source, published } = status
+  const view: Omit<SyncView, 'next'> = {
+    namespace: facts.namespace,
+    name: facts.name,
+    level: levelOf(ready, counts),
+    ready: ready.status,
+    reason: ready.reason,
+    message: shortHashes(ready.message),
+    meaning: meaningOf(ready.reason),
+    repo: spec?.git.repo ?? published?.repo,
+    wanted: {
+      ref: source?.ref ?? spec?.git.ref,
+      requestedBy: source?.requested === undefined ? undefined : (source.requested.by ?? 'somebody'),
+      commit: source?.commit,
+      committedAt: source?.committedAt,
+      checkedAt: source?.checkedAt,
+      held: source?.held,
+    },
+    published: published === undefined ? undefined : { commit: published.commit, ref: published.ref, at: published.at },
+    counts,
+    inStep: counts === undefined ? 0 : counts.synced + counts.drifted,
+    gateways: rows,
+    findings: status.findings,
+    requests: (status.requests ?? []).toReversed().map((request) => ({
+      ...request,
+      level: request.outcome === 'Handled' ? 'ok' : request.outcome === 'Refused' ? 'error' : 'warning',
+      meaning: request.reason === undefined ? undefined : meaningOf(request.reason),
+    })),
+  }
+  return { ...view, next: nextSteps(view, from) }
+}
+
+type Ready = Pick<Condition, 'status' | 'reason' | 'message'>
+
+/** A condition of an earlier generation speaks of a spec that nobody asks for any more. */
+function readyOf({ conditions }: GatewaySyncStatus, generation: number): Ready {
+  const ready = conditions?.find(({ type }) => type === 'Ready')
+  if (ready === undefined) return { status: 'Unknown', reason: 'Pending', message: 'the controller has not looked at this GatewaySync yet' }
+  if (ready.observedGeneration !== undefined && ready.observedGeneration < generation)
+    return { status: 'Unknown', reason: 'Pending', message: 'the controller has not looked at the present spec yet' }
+  return ready
+}
+
+const chosen: ReadonlySet<string> = new Set(['Paused', 'DryRun'])
+
+function levelOf(ready: Ready, counts: GatewayCounts | undefined): Level {
+  if (needsSomebody(ready)) return 'error'
+  if (chosen.has(ready.reason)) return 'warning'
+  if (ready.status !== 'True') return 'working'
+  return (counts?.drifted ?? 0) > 0 ? 'warning' : 'ok'
+}
+
+/** Judged by the controller's own rule, or by the reports alone where the spec is not known or not accepted. */
+function gatewaysOf(
+  spec: GatewaySyncSpec | undefined,
+  status: GatewaySyncStatus,
+  pods: readonly GatewayPod[],
+  reports: readonly ReportFacts[],
+): Gateway[] {
+  const parsed = new Map(reports.map(({ pod, podUid, status }) => [pod, parseReport(podUid, status)]))
+  if (spec !== undefined) return observeGateways(spec, status.published?.commit, pods, parsed)
+  return pods.map(({ name }) => {
+    const report = parsed.get(name)?.status
+    return {
+      pod: name,
+      state: report?.phase === 'Synced' && report.commit === status.published?.commit ? 'synced' : 'pending',
+      reason: report?.reason ?? (report === undefined ? 'NoReport' : undefined),
+      message: report?.message,
+      commit: report?.commit,
+      mode: report?.mode?.name,
+    }
+  })
+}
+
+/** Whole hashes are for programs; they have them in the JSON form. */
+export function shortHashes(text: string): string {
+  return text.replace(/\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g, shortCommit)
+}

@@ -1,0 +1,76 @@
+/**
+ * Columns of text that fit a width, and sentences that are folded into it. Pure.
+ */
+export type Column = {
+  title: string
+  /** No row makes it wider; the last column takes what is left. */
+  max: number
+}
+
+const gap = 2
+
+/** Lines without colour: a title line, then one for each row. Trailing blanks are left out; what does not fit is cut with `…`. */
+export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
+  const all = [columns.map(({ title }) => title), ...rows.map((row) => row.map(harmless))]
+  const wanted = columns.map(({ max }, index) => Math.min(max, Math.max(...all.map((row) => lengthOf(row[index] ?? '')))))
+  const widths = fitting(wanted, columns, width)
+  return all.map((row) =>
+    row
+      .map((cell, index) => padded(cut(cell, widths[index] ?? 0), widths[index] ?? 0))
+      .join(' '.repeat(gap))
+      .trimEnd(),
+  )
+}
+
+/** Takes from the widest column until all fit, but from none more than its title needs. */
+function fitting(wanted: readonly number[], columns: readonly Column[], width: number): number[] {
+  const widths = [...wanted]
+  const least = columns.map(({ title }) => Math.max(4, lengthOf(title)))
+  const room = width - gap * (columns.length - 1)
+  let over = widths.reduce((sum, one) => sum + one, 0) - room
+  while (over > 0) {
+    const spare = widths.map((one, index) => one - (least[index] ?? 0))
+    const widest = spare.indexOf(Math.max(...spare))
+    if ((spare[widest] ?? 0) <= 0) break
+    widths[widest] = (widths[widest] ?? 0) - 1
+    over -= 1
+  }
+  return widths
+}
+
+/** Cut to `width` characters, the last of which is `…` where something is missing. */
+export function cut(text: string, width: number): string {
+  const letters = Array.from(text)
+  return letters.length <= width ? text : `${letters.slice(0, Math.max(0, width - 1)).join('')}…`
+}
+
+/** Folds a text at its spaces; a word that is longer than a line stands alone and whole, for people copy it. */
+export function folded(text: string, width: number, first: string, further = ' '.repeat(lengthOf(first))): string[] {
+  const lines: string[] = []
+  let line = first
+  let isEmpty = true
+  for (const word of text.split(/\s+/).filter(Boolean).map(harmless)) {
+    if (!isEmpty && lengthOf(line) + 1 + lengthOf(word) > width) {
+      lines.push(line)
+      line = further
+      isEmpty = true
+    }
+    line += isEmpty ? word : ` ${word}`
+    isEmpty = false
+  }
+  return [...lines, line.trimEnd()]
+}
+
+/** What strangers wrote must not move the cursor or paint. */
+function harmless(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is replaced
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\uFFFD')
+}
+
+function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - lengthOf(text)))
+}
+
+function lengthOf(text: string): number {
+  return Array.from(text).length
+}

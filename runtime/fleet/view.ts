@@ -1,0 +1,74 @@
+/**
+ * The rows and sentences in which a fleet is told of: the one model that a terminal prints, `--format json` writes and a page can show.
+ */
+import type { GatewayState } from '../gatewaysync/decide/gateways.ts'
+import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import type { Level } from './level.ts'
+
+export type FleetView = {
+  /** When it was looked at. */
+  at: string
+  level: Level
+  /** Every GatewaySync is ready. */
+  ready: boolean
+  /** The whole in one sentence. */
+  summary: string
+  /** By namespace and name. */
+  syncs: SyncView[]
+  notes: string[]
+}
+
+export type RequestView = NonNullable<GatewaySyncStatus['requests']>[number] & { level: Level; meaning: string | undefined }
+
+export type SyncView = {
+  namespace: string
+  name: string
+  level: Level
+  ready: Condition['status']
+  reason: string
+  /** What the condition says, with hashes cut to what people read. */
+  message: string
+  /** What the reason means, in the words of the reason table. */
+  meaning: string | undefined
+  repo: string | undefined
+  /** What is wanted: the ref, whose wish it is, and what it resolved to. */
+  wanted: {
+    ref: string | undefined
+    requestedBy: string | undefined
+    commit: string | undefined
+    committedAt: string | undefined
+    checkedAt: string | undefined
+    /** Why the commit is not published. */
+    held: string | undefined
+  }
+  published: { commit: string; ref: string; at: string } | undefined
+  counts: GatewayCounts | undefined
+  /** How many gateways run the published commit, those with local changes included. */
+  inStep: number
+  gateways: GatewayView[]
+  findings: NonNullable<GatewaySyncStatus['findings']> | undefined
+  /** Newest first. */
+  requests: RequestView[]
+  /** What somebody can do now, one sentence or command each. */
+  next: string[]
+}
+
+export type GatewayView = {
+  pod: string
+  /** The gateway's own name, where its agent knows it. */
+  gateway: string | undefined
+  state: GatewayState
+  level: Level
+  reason: string | undefined
+  /** Why it is not in step, in one sentence. */
+  message: string | undefined
+  /** What the reason means, in the words of the reason table. */
+  meaning: string | undefined
+  commit: string | undefined
+  mode: string | undefined
+  profile: string | undefined
+  finishedAt: string | undefined
+  agentVersion: string | undefined
+  /** Findings, local changes and complaints of the gateway, one sentence each. */
+  remarks: string[]
+}

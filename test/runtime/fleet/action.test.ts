@@ -1,0 +1,146 @@
+/**
+ * What is said of something that was asked for: it is waited for as long as nobody knows, and ends with the truth.
+ */
+import t from 'tap'
+import {
+  type Asked,
+  lateOutcome,
+  outcomeText,
+  pauseVerdict,
+  refVerdict,
+  requestVerdict,
+  rolloutVerdict,
+  type Verdict,
+} from '../../../runtime/fleet/action.ts'
+import { rollbackTarget } from '../../../runtime/fleet/rollback.ts'
+import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
+import { commit, condition, counts, earlier, syncFacts } from '../../support/fleet-facts.ts'
+
+const asked = (status: GatewaySyncStatus, generation = 1): Asked => ({ ...syncFacts('plant', status), generation })
+const at = '2026-03-01T11:59:00Z'
+
+type Row = { name: string; verdict: Verdict; is: object }
+const rows: Row[] = [
+  { name: 'a request without an answer is waited for', verdict: requestVerdict(asked({}), 'r1'), is: { kind: 'waiting' } },
+  {
+    name: 'a request that was taken up names the commit',
+    verdict: requestVerdict(asked({ requests: [{ id: 'r1', ref: 'v2', outcome: 'Handled', at }] }), 'r1'),
+    is: { outcome: { done: true, outcome: 'Handled', message: 'v2 is commit 1a2b3c4d, which is published', commit } },
+  },
+  {
+    name: 'a refusal names what stays and explains the reason',
+    verdict: requestVerdict(
+      asked({ requests: [{ id: 'r1', ref: 'v9', outcome: 'Refused', reason: 'RefNotFound', message: 'no v9', at }] }),
+      'r1',
+    ),
+    is: {
+      outcome: {
+        done: false,
+        reason: 'RefNotFound',
+        message: 'v9 was refused: no v9; commit 1a2b3c4d of main is published as before',
+        meaning: /no such branch/,
+      },
+    },
+  },
+  {
+    name: 'another request overtook it',
+    verdict: requestVerdict(asked({ requests: [{ id: 'r1', ref: 'v2', outcome: 'Superseded', message: 'a later one', at }] }), 'r1'),
+    is: { outcome: { done: false, outcome: 'Superseded' } },
+  },
+  {
+    name: 'a spec that nobody has seen is waited for',
+    verdict: refVerdict(asked({}, 2), commit),
+    is: { kind: 'waiting', sentence: /has not seen/ },
+  },
+  { name: 'a source that follows another ref is waited for', verdict: refVerdict(asked({}), earlier), is: { kind: 'waiting' } },
+  {
+    name: 'a ref whose commit is published is done',
+    verdict: refVerdict(asked({ source: { ref: commit, commit }, published: { commit, ref: commit, at } }), commit),
+    is: { outcome: { done: true, commit } },
+  },
+  {
+    name: 'a commit that is not there is refused, and says what stays',
+    verdict: refVerdict(asked({ conditions: [condition('SourceReady', 'False', 'RefNotFound', 'no such commit')] }), earlier),
+    is: { outcome: { done: false, outcome: 'Refused', message: 'no such commit; commit 1a2b3c4d stays published' } },
+  },
+  {
+    name: 'a host that is away is waited for',
+    verdict: refVerdict(asked({ conditions: [condition('SourceReady', 'False', 'GitUnreachable', 'no route')] }), earlier),
+    is: { kind: 'waiting' },
+  },
+  {
+    name: 'a commit that is held back is refused',
+    verdict: refVerdict(asked({ source: { ref: earlier, commit: earlier, held: 'CollectionsInvalid' } }), earlier),
+    is: { outcome: { done: false, reason: 'CollectionsInvalid' } },
+  },
+  {
+    name: 'a rollout ends when all is ready',
+    verdict: rolloutVerdict(asked({}), commit),
+    is: { outcome: { done: true, outcome: 'InPlace' } },
+  },
+  {
+    name: 'a rollout that is under way says how far it is',
+    verdict: rolloutVerdict(
+      asked({
+        gateways: counts({ total: 3, synced: 1, pending: 2 }),
+        conditions: [condition('Ready', 'False', 'GatewaysPending', '2 of 3')],
+      }),
+      commit,
+    ),
+    is: { kind: 'waiting', sentence: '1 of 3 gateways run commit 1a2b3c4d' },
+  },
+  {
+    name: 'a rollout that another commit ends says so',
+    verdict: rolloutVerdict(asked({}), earlier),
+    is: { outcome: { done: false, outcome: 'Superseded' } },
+  },
+  {
+    name: 'a rollout that stands still ends',
+    verdict: rolloutVerdict(
+      asked({ conditions: [condition('Ready', 'False', 'Paused', 'spec.paused is true'), condition('Paused', 'True', 'Paused', 'it')] }),
+      commit,
+    ),
+    is: { outcome: { done: false, outcome: 'Stuck', reason: 'Paused' } },
+  },
+  { name: 'a pause that nobody has seen is waited for', verdict: pauseVerdict(asked({}, 2), true), is: { kind: 'waiting' } },
+  {
+    name: 'a pause is over when its condition has gone',
+    verdict: pauseVerdict(asked({}), false),
+    is: { outcome: { done: true, outcome: 'Resumed' } },
+  },
+  {
+    name: 'a pause is there when its condition says so',
+    verdict: pauseVerdict(asked({ conditions: [condition('Paused', 'True', 'Paused', 'it')] }), true),
+    is: { outcome: { done: true, outcome: 'Paused', next: [/cluster-sync resume plant -n plant-a/] } },
+  },
+]
+
+void t.test('verdicts', async (t) => {
+  for (const { name, verdict, is } of rows) t.match(verdict, is, name)
+})
+
+void t.test('what a deadline leaves is no failure of what was asked for', async (t) => {
+  const outcome = lateOutcome(asked({}), 'the controller has not answered yet', 60_000)
+  t.match(outcome, { done: false, outcome: 'Unanswered', message: /after 60 s: .*; what was asked for stands/ })
+  t.match(outcomeText(asked({}), outcome, { width: 80, colour: false, symbols: false }), [/^plant-a\/plant: after 60 s/])
+})
+
+void t.test('a rollback goes to what was published before, or to what is named', async (t) => {
+  const history: NonNullable<GatewaySyncStatus['history']> = [
+    { commit: '5'.repeat(40), ref: 'main', at, outcome: 'Refused' },
+    { commit, ref: 'main', at, outcome: 'Published' },
+    { commit: earlier, ref: 'main', at, outcome: 'Published' },
+  ]
+  const facts = { ...syncFacts('plant', { history }), specRef: 'main' }
+  t.match(rollbackTarget(facts, undefined), { ref: earlier, notes: [/cluster-sync rollback plant -n plant-a --to main/, /GitOps/] })
+  t.equal(rollbackTarget(facts, '9988776').ref, earlier)
+  t.equal(rollbackTarget(facts, 'f'.repeat(40)).ref, 'f'.repeat(40), 'a whole hash needs no history')
+  t.same(rollbackTarget(facts, 'main'), { ref: 'main', notes: [] })
+  t.throws(() => rollbackTarget(facts, '0123456'), {
+    message: /no commit of the history begins with "0123456"; the history has 1a2b3c4d, 99887766/,
+  })
+  t.throws(
+    () => rollbackTarget({ ...facts, status: { history: history.slice(0, 2), published: { commit, ref: 'main', at } } }, undefined),
+    { message: /no other commit was published before/ },
+  )
+})

@@ -1,0 +1,184 @@
+/**
+ * The view model of a fleet: what is said of each state, in the words of the reason table, and what is advised.
+ */
+import t from 'tap'
+import { reasons } from '../../../runtime/fault.ts'
+import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
+import { fleetText, syncText } from '../../../runtime/fleet/status-text.ts'
+import { conditionReasons } from '../../../runtime/gatewaysync/decide/conditions.ts'
+import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
+import { commit, condition, counts, earlier, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
+
+const plain = { width: 120, colour: false, symbols: false }
+
+void t.test('a fleet in step is one line a GatewaySync and a sentence', async (t) => {
+  const view = fleetView(
+    fleetFacts({ syncs: [syncFacts('line-1')], pods: [pod('gw-0', 'line-1')], reports: [report('gw-0', 'line-1')] }),
+    now,
+  )
+  t.match(view, { ready: true, level: 'ok', summary: '1 of 1 GatewaySync is ready; 1 of 1 gateways run the published commit.' })
+  t.match(view.syncs[0]?.gateways, [{ pod: 'gw-0', state: 'synced', commit, mode: 'prod', reason: undefined }])
+  t.same(fleetText(view, now, plain), [
+    'NAMESPACE  NAME    READY  REF   COMMIT    GATEWAYS  PUBLISHED  WHY',
+    'plant-a    line-1  yes    main  1a2b3c4d  1/1       3m         Synced',
+    '',
+    '1 of 1 GatewaySync is ready; 1 of 1 gateways run the published commit.',
+  ])
+})
+
+type Row = {
+  name: string
+  status: GatewaySyncStatus
+  level: 'ok' | 'working' | 'warning' | 'error'
+  /** What the text says. */
+  says: RegExp
+  from?: 'standalone'
+}
+const notReady = (reason: string, message: string): GatewaySyncStatus => ({ conditions: [condition('Ready', 'False', reason, message)] })
+const rows: Row[] = [
+  {
+    name: 'a commit that is refused names what stays',
+    status: { ...notReady('CollectionsInvalid', '1 error'), published: { commit: earlier, ref: 'main', at: '2026-03-01T10:00:00Z' } },
+    level: 'error',
+    says: /cluster-sync lint.*commit 99887766 stays until then/,
+  },
+  {
+    name: 'a fault that passes by itself says so',
+    status: notReady('GitUnreachable', 'no route'),
+    level: 'error',
+    says: /tried again by itself/,
+  },
+  {
+    name: 'a fault that waits for a change says so',
+    status: notReady('RefNotFound', 'no branch "mian"'),
+    level: 'error',
+    says: /Nothing is tried again before the GatewaySync, its Secret or the commit changes/,
+  },
+  {
+    name: 'a pause is no error and names the way out',
+    status: notReady('Paused', 'spec.paused is true'),
+    level: 'warning',
+    says: /cluster-sync resume line-1 -n plant-a/,
+  },
+  {
+    name: 'a pause of a standalone run names the file',
+    status: notReady('Paused', 'spec.paused is true'),
+    level: 'warning',
+    says: /set spec\.paused to false in the file/,
+    from: 'standalone',
+  },
+  {
+    name: 'work under way is no error',
+    status: notReady('GatewaysPending', '1 of 2 gateways'),
+    level: 'working',
+    says: /is not ready \(GatewaysPending\)/,
+  },
+  {
+    name: 'a status of an earlier spec is not believed',
+    status: { conditions: [{ ...condition('Ready', 'True', 'Synced', 'all'), observedGeneration: 0 }] },
+    level: 'working',
+    says: /has not looked at the present spec yet/,
+  },
+  {
+    name: 'no status at all leads to the check of the installation',
+    status: { conditions: [] },
+    level: 'working',
+    says: /cluster-sync check/,
+  },
+  { name: 'local changes are a warning', status: { gateways: counts({ total: 1, drifted: 1 }) }, level: 'warning', says: /1\/1/ },
+]
+
+void t.test('what is said of a GatewaySync', async (t) => {
+  for (const { name, status, level, says, from = 'cluster' } of rows) {
+    const view = fleetView(fleetFacts({ from, syncs: [syncFacts('line-1', status)] }), now)
+    t.equal(view.syncs[0]?.level, level, name)
+    t.match(fleetText(view, now, plain).join(' ').replace(/\s+/g, ' '), says, name)
+  }
+})
+
+void t.test('each reason is explained in the words of its table', async (t) => {
+  const words = { ...conditionReasons, ...Object.fromEntries(Object.entries(reasons).map(([reason, { help }]) => [reason, help])) }
+  for (const [reason, meaning] of Object.entries(words)) {
+    const view = fleetView(fleetFacts({ syncs: [syncFacts('line-1', notReady(reason, 'it happened'))] }), now)
+    t.equal(view.syncs[0]?.meaning, meaning, reason)
+  }
+})
+
+void t.test('each gateway tells why it is not in step, and what to do', async (t) => {
+  const pods = [
+    pod('gw-0', 'line-1'),
+    pod('gw-1', 'line-1', { injected: false }),
+    pod('gw-2', 'line-1'),
+    pod('gw-3', 'line-1', { agentDown: 'the agent ended: OOMKilled 137' }),
+    pod('elsewhere', 'other'),
+  ]
+  const reports = [
+    report('gw-0', 'line-1', { drift: { count: 2, paths: ['projects/a', 'projects/b'] }, phase: 'Drifted' }),
+    report('gw-2', 'line-1', { phase: 'Blocked', reason: 'MassDeletion', message: '30 of 40 files' }),
+    // Of a pod that has been replaced since.
+    { ...report('gw-3', 'line-1'), podUid: 'another' },
+  ]
+  const facts = fleetFacts({ syncs: [syncFacts('line-1', notReady('GatewaysFailed', '1 of 4'))], pods, reports })
+  const view = fleetView(facts, now)
+  t.same(
+    view.syncs[0]?.gateways.map(({ pod, state, level }) => [pod, state, level]),
+    [
+      ['gw-0', 'drifted', 'warning'],
+      ['gw-1', 'missingAgent', 'error'],
+      ['gw-2', 'blocked', 'error'],
+      ['gw-3', 'failed', 'error'],
+    ],
+  )
+  const text = syncText(view, now, plain).join('\n')
+  t.match(text, 'kubectl -n plant-a delete pod gw-1')
+  t.match(text, `clustersync.io/confirm-deletions=${commit}`)
+  t.match(text, 'gw-3: the agent ended: OOMKilled 137')
+})
+
+void t.test('without the pods, gateways are known by their reports', async (t) => {
+  const view = fleetView(
+    fleetFacts({ syncs: [syncFacts('line-1')], pods: undefined, reports: [report('gw-0', 'line-1')], notes: ['no pods'] }),
+    now,
+  )
+  t.match(view.syncs[0]?.gateways, [{ pod: 'gw-0', state: 'synced' }])
+  t.match(fleetText(view, now, plain).at(-1), 'Note: no pods')
+})
+
+void t.test('a pod that names no GatewaySync follows the only one of its namespace, also when only another is shown', async (t) => {
+  const lonely = pod('gw-0', '', { annotations: { 'clustersync.io/inject': 'true' } })
+  const both = fleetView(fleetFacts({ syncs: [syncFacts('line-1'), syncFacts('line-2')], pods: [lonely], only: 'line-1' }), now)
+  t.same(
+    both.syncs.map(({ name, gateways }) => [name, gateways.length]),
+    [['line-1', 0]],
+  )
+  const one = fleetView(fleetFacts({ syncs: [syncFacts('line-1')], pods: [lonely] }), now)
+  t.equal(one.syncs[0]?.gateways.length, 1)
+})
+
+void t.test('what is stored in another form breaks nothing', async (t) => {
+  const strange = fleetFacts({
+    syncs: [syncFacts('line-1', {}, { spec: 'nonsense' })],
+    pods: [pod('gw-0', 'line-1'), pod('gw-1', 'line-1')],
+    reports: [
+      { ...report('gw-0', 'line-1'), status: 7 },
+      { ...report('gw-1', 'line-1'), podUid: {} },
+    ],
+  })
+  const view = fleetView(strange, now)
+  t.same(
+    view.syncs[0]?.gateways.map(({ state }) => state),
+    ['pending', 'pending'],
+  )
+  t.doesNotThrow(() => syncText(view, now, plain))
+})
+
+void t.test('a terminal gets symbols and colour, and no line of the table is wider for it', async (t) => {
+  const syncs = ['a', 'b'].map((name) =>
+    syncFacts(`${name}-line-with-a-name-that-goes-on-and-on`, {}, { namespace: 'a-namespace-with-a-long-name-too' }),
+  )
+  const view = fleetView(fleetFacts({ syncs }), now)
+  const lines = fleetText(view, now, { width: 80, colour: true, symbols: true })
+  t.ok(lines[1]?.startsWith('\u001b[32m✓\u001b[0m a-namespace'))
+  // oxlint-disable-next-line no-control-regex -- the colours are what is taken away
+  for (const line of lines) t.ok(line.replace(/\u001b\[[0-9]+m/g, '').length <= 80, line)
+})

@@ -1,0 +1,48 @@
+/**
+ * What a command printed, as a page of the docs shows it: the same but for names, hashes and times of the one run that the page is of. With
+ * `CLUSTER_SYNC_WRITE_DOCS=1` the page is written from this run instead.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Test } from 'tap'
+
+const docs = path.resolve(import.meta.dirname, '../../docs')
+
+/** `output` stands on the page in the block behind `<!-- shown:name -->`. */
+export function shown(t: Pick<Test, 'equal'>, page: string, name: string, output: string): void {
+  const file = path.join(docs, page)
+  const text = readFileSync(file, 'utf8')
+  const block = new RegExp(`(<!-- shown:${name} -->\\n\\n\`\`\`text\\n)(.*?)(\`\`\`\\n)`, 's')
+  const [, , printed] = block.exec(text) ?? []
+  if (printed === undefined) throw new Error(`docs/${page} shows no output "${name}"`)
+  if (process.env['CLUSTER_SYNC_WRITE_DOCS'] === '1') {
+    const kept = withoutSuffixes(output)
+    writeFileSync(
+      file,
+      text.replace(block, (_, before: string, _old: string, after: string) => `${before}${kept}${after}`),
+    )
+    return
+  }
+  t.equal(ofAnyRun(output), ofAnyRun(printed), `docs/${page} shows "${name}" as it is printed`)
+}
+
+/** What stands for the names of one run: hosts and ports of this machine, and namespaces that end in what no other test has. */
+function withoutSuffixes(output: string): string {
+  return output
+    .replace(/https?:\/\/(?:localhost|127\.0\.0\.1):[0-9]+\/plant\.git\/\.git/g, 'https://git.example/plant.git')
+    .replace(/https:\/\/127\.0\.0\.1:[0-9]+/g, 'https://api.example:6443')
+    .replace(/https:\/\/localhost:[0-9]+/g, 'https://cluster-sync-operator-delivery.cluster-sync.svc:9445')
+    .replace(/\boperator-[0-9a-f]{8}(\/operator-[0-9a-f]{8}-)?/g, (_, workload?: string) =>
+      workload === undefined ? 'cluster-sync' : 'cluster-sync/',
+    )
+    .replace(/\bplant-[0-9a-f]{8}( {2})?/g, (_, gap?: string) => (gap === undefined ? 'plant' : `plant${' '.repeat(11)}`))
+}
+
+/** Where a line is folded depends on how long names are. */
+function ofAnyRun(output: string): string {
+  return withoutSuffixes(output)
+    .replace(/\b[0-9a-f]{8}\b/g, '<commit>')
+    .replace(/\b[0-9]+(?:\.[0-9])?[smhd]\b/g, '<time>')
+    .replace(/\b[0-9]+ days?\b/g, '<time>')
+    .replace(/\s+/g, ' ')
+}
