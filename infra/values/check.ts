@@ -2,10 +2,10 @@
  * Whether values can be installed: each wrong key by its name, and what is set without effect. Pure.
  */
 import * as v from 'valibot'
+import { nearestTo } from '../../runtime/edit-distance.ts'
 import { impossible, impossibleRelease } from './combinations.ts'
 import type { Value } from '../helm/expression.ts'
 import type { Release } from '../names.ts'
-import { nearestTo } from './nearest.ts'
 import { type Values, valuesSchema } from '../values.ts'
 import { withoutEffect } from './without-effect.ts'
 

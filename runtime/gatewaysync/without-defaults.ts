@@ -57,6 +57,18 @@ export function membersOf(schema: unknown): Members {
   return new Map(Object.entries(shape.entries ?? {}).map(([name, child]) => [name, membersOf(child)]))
 }
 
+/** The names that a schema knows where a path such as `sync.profiles.default.mappings[0]` leads; none where it leads nowhere. */
+export function membersAt(schema: unknown, path: string): string[] {
+  const steps = path.split(/[.[\]]+/).filter((step) => step !== '')
+  let shape: Shape | undefined = unwrapped(schema as Shape).shape
+  for (const step of steps) {
+    const child: Shape | undefined = shape.item ?? childOf(shape, step)
+    if (child === undefined) return []
+    shape = unwrapped(child).shape
+  }
+  return Object.keys(shape.entries ?? {})
+}
+
 function childOf({ entries, value }: Shape, name: string): Shape | undefined {
   if (entries !== undefined) return Object.hasOwn(entries, name) ? entries[name] : undefined
   return value

@@ -4,11 +4,13 @@
 import path from 'node:path'
 import * as v from 'valibot'
 import { parse, YAMLParseError } from 'yaml'
+import { nearestTo } from '../edit-distance.ts'
 import { Fault } from '../fault.ts'
 import { apiVersion, gatewaySyncKind } from '../gatewaysync/names.ts'
 import { defaultProfileName } from '../gatewaysync/decide/profile.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import { printable } from '../gatewaysync/values.ts'
+import { membersAt } from '../gatewaysync/without-defaults.ts'
 
 /** The GatewaySync of one run; `raw` is the spec as written, `spec` with every default. */
 export type StandaloneSync = {
@@ -55,7 +57,7 @@ export function parseStandaloneSync(text: string, file: string): StandaloneSync 
   }
   const raw = (document as { spec: unknown }).spec
   const unknown = findUnknownKey(raw, parsed.output.spec, 'spec')
-  if (unknown !== undefined) throw new Fault('InvalidConfiguration', `${file}: unknown key ${unknown}`)
+  if (unknown !== undefined) throw new Fault('InvalidConfiguration', `${file}: unknown key ${unknown}${meantBy(unknown)}`)
   const { repo } = parsed.output.spec.git
   if (isRelativePath(repo))
     throw new Fault('InvalidConfiguration', `${file}: spec.git.repo: "${printable(repo)}" is a relative path; write it from / on`)
@@ -102,6 +104,13 @@ function findUnknownKey(written: unknown, kept: unknown, where: string): string 
     if (found !== undefined) return found
   }
   return undefined
+}
+
+/** Of a key as `findUnknownKey` names it: what it was probably meant to be, among those that are known beside it. */
+function meantBy(unknown: string): string {
+  const at = unknown.lastIndexOf('.')
+  const nearest = nearestTo(unknown.slice(at + 1), membersAt(manifestSchema, unknown.slice(0, at)))
+  return nearest === undefined ? '' : `; did you mean "${nearest}"?`
 }
 
 export type TargetOptions = {
