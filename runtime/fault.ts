@@ -68,6 +68,10 @@ export const reasons = {
   DestinationNotAllowed: { retry: 'on-change', help: 'the destination belongs to the gateway itself or lies outside its data directory' },
   MappingConflict: { retry: 'on-change', help: 'two mappings or two paths cannot both be written' },
   MassDeletion: { retry: 'on-change', help: 'more files than maxDeletions would be deleted; confirm by annotation' },
+  ModeRemoved: {
+    retry: 'on-change',
+    help: 'the gateway would lose its deployment mode, a project, or a resource of core that it has one of; confirm by annotation',
+  },
   PathTooLong: { retry: 'on-change', help: 'a path is longer than a file system takes: 255 bytes a name, 4,095 bytes in all' },
   TemplateFailed: { retry: 'on-change', help: 'a template or patch could not be rendered' },
   SymbolicLink: { retry: 'on-change', help: 'a symbolic link stands in the path; links are never followed' },

@@ -80,6 +80,7 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     maxDeletions: wanted.profile.maxDeletions,
     commit: wanted.commit,
     confirmedDeletions: wanted.confirmDeletions,
+    mode: activeMode(wanted, manifest.state)?.name,
   })
   const left = judged?.drifted.filter(({ path }) => !puts.has(path)).map(({ path }) => path)
   const { puts: _puts, removed: _removed, moved: _moved, ...rest } = intent

@@ -8,6 +8,7 @@ import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
 import type { Aliases } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
 import { describeConflict, findConflicts } from './conflicts.ts'
+import { losses } from './danger.ts'
 import type { DesiredFile } from '../desired/desired-tree.ts'
 import type { FileStat, Owned } from '../model/manifest.ts'
 import type { Prune } from '../desired/mappings.ts'
@@ -24,7 +25,7 @@ export type Adopted = DesiredFile & { stat: FileStat }
 export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; inTheWay: boolean }
 
 export type Problem = {
-  reason: Extract<Reason, 'MappingConflict' | 'MassDeletion' | 'PathTooLong' | 'SymbolicLink'>
+  reason: Extract<Reason, 'MappingConflict' | 'MassDeletion' | 'ModeRemoved' | 'PathTooLong' | 'SymbolicLink'>
   message: string
   path?: string
 }
@@ -65,6 +66,8 @@ export type PlanInput = {
   maxDeletions: string | number
   commit: CommitHash
   confirmedDeletions: CommitHash | undefined
+  /** The deployment mode of the gateway; `''` or undefined is none. */
+  mode: string | undefined
 }
 
 export function plan(input: PlanInput): Plan {
@@ -90,6 +93,7 @@ export function plan(input: PlanInput): Plan {
   }
   findCollisions(input, result, going)
   limitDeletions(input, result)
+  refuseLosses(input, result)
   const touches = (kind: ScanKind): boolean => [result.puts, result.deletes].some((all) => all.some(({ path }) => scanKind(path) === kind))
   result.scan = (['projects', 'config'] as const).filter(touches)
   result.counts.removed = result.deletes.length
@@ -230,6 +234,27 @@ function limitDeletions(input: PlanInput, result: Plan): void {
     `confirm with the annotation clustersync.io/confirm-deletions: ${commit}`
   result.problems.push({ reason: 'MassDeletion', message })
 }
+
+/** What the gateway runs with goes only when somebody says so: the files that are gone from git may have been renamed, or lost in a merge. */
+function refuseLosses({ puts, owned, removed, aliases, mode, commit, confirmedDeletions }: PlanInput, result: Plan): void {
+  if (confirmedDeletions === commit) return
+  const gone = result.deletes.filter(({ why }) => why === 'gone').map(({ path }) => path)
+  // Another spelling of the same name is the same mode to a gateway, and a base of a singleton may stand in external.
+  const respelled = new Set([...aliases.files.values(), ...aliases.folders.map(({ from }) => from)])
+  const isRespelled = (path: string): boolean => respelled.has(path) || [...respelled].some((folder) => path.startsWith(`${folder}/`))
+  const isThere = (path: string): boolean => puts.has(path) || (owned.has(path) && !removed.has(path))
+  const inExternal = (path: string): string => path.replace(/^config\/resources\/core\//i, 'config/resources/external/')
+  const lost = losses(gone, (path) => isRespelled(path) || isThere(inExternal(path)), mode)
+  if (lost.length === 0) return
+  const named = lost.slice(0, namedLosses).join(', ')
+  const more = lost.length > namedLosses ? ` and ${lost.length - namedLosses} more` : ''
+  const message =
+    `the gateway would lose what it runs with: ${named}${more}; where that is meant, ` +
+    `confirm with the annotation clustersync.io/confirm-deletions: ${commit}`
+  result.problems.push({ reason: 'ModeRemoved', message })
+}
+
+const namedLosses = 5
 
 /** Whether nothing at all is to be done, not even to the manifest. */
 export function isEmptyPlan({ puts, adopts, deletes, released }: Plan): boolean {
