@@ -8,6 +8,7 @@ import { systemClock } from '../clock.ts'
 import { directoryListing } from './directory-listing.ts'
 import { type Listing, readTexts } from '../collections/model/listing.ts'
 import { FileTable } from '../collections/model/file-table.ts'
+import { findProjectRoots } from '../collections/model/projects.ts'
 import { findRoots } from '../collections/model/roots.ts'
 import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../collections/rules/severities.ts'
 import { readProxies } from '../config.ts'
@@ -68,15 +69,23 @@ function gitPlace(folder: string): { folder: string; below: string } | undefined
   return ['HEAD', 'objects', 'refs'].every((name) => existsSync(path.join(folder, name))) ? { folder, below: '' } : undefined
 }
 
-/** The roots below what was asked for, or the one that was named. Throws InvalidConfiguration when there is none. */
-export function rootsOf({ files, below }: Input, named: string | undefined): string[] {
+/** The roots below what was asked for, or the one that was named. Throws InvalidConfiguration when there is none, unless that `mayBeNone`. */
+export function rootsOf({ files, below }: Input, named: string | undefined, mayBeNone = false): string[] {
   if (named !== undefined) return [parseRoot([below, named].filter(Boolean).join('/'))]
   const roots = findRoots(files.paths(), [below]).filter((root) => isWithin(root, below) || isWithin(below, root))
-  if (roots.length > 0) return roots
+  if (roots.length > 0 || mayBeNone) return roots
   throw new Fault(
     'InvalidConfiguration',
     'no collections found: no folder with a config-mode.json, no config/resources; name the root with --root',
   )
+}
+
+/** The folders of projects below what was asked for; where one was named, that one if it holds projects. */
+export function projectRootsOf({ files, below }: Input, named: string | undefined): string[] {
+  const roots = findProjectRoots(files.paths())
+  if (named === undefined) return roots.filter((root) => isWithin(root, below) || isWithin(below, root))
+  const wanted = parseRoot([below, named].filter(Boolean).join('/'))
+  return roots.filter((root) => root === wanted)
 }
 
 /** What `--root` names. Throws InvalidConfiguration. */

@@ -5,7 +5,8 @@ import type { CheckFinding, Summary } from '../collections/rules/findings.ts'
 import { ruleIds, rules } from '../collections/rules/rules.ts'
 import { version } from '../version.ts'
 
-export type LintResult = { roots: string[]; findings: CheckFinding[]; summary: Summary }
+/** `roots` hold collections or projects; `resources` are of both. */
+export type LintResult = { roots: string[]; findings: CheckFinding[]; summary: Summary & { projects: number } }
 
 export const formats = { text: asText, json: asJson, sarif: asSarif, github: asGithub }
 export type Format = keyof typeof formats
@@ -15,7 +16,8 @@ function asText({ roots, findings, summary }: LintResult): string {
   const hidden = summary.errors + summary.warnings - findings.length
   if (hidden > 0) lines.push(`and ${hidden} more`)
   const counts = `${counted(summary.errors, 'error')}, ${counted(summary.warnings, 'warning')}`
-  const scope = `${counted(summary.resources, 'resource')} of ${counted(summary.collections, 'collection')}`
+  const held = [counted(summary.collections, 'collection'), ...(summary.projects === 0 ? [] : [counted(summary.projects, 'project')])]
+  const scope = `${counted(summary.resources, 'resource')} of ${held.join(' and ')}`
   return [...lines, `${counts} in ${scope} (${roots.map((root) => root || '.').join(', ')})`].join('\n')
 }
 

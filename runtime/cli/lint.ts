@@ -1,5 +1,5 @@
 /**
- * `cluster-sync lint`: checks resource collections, here or in a repository. Exit codes: 0 clean, 1 findings at or above `--fail-on`, 2
+ * `cluster-sync lint`: checks resource collections and projects, here or in a repository. Exit codes: 0 clean, 1 findings at or above `--fail-on`, 2
  * usage or unreadable input.
  */
 import { setFlagsFromString } from 'node:v8'
@@ -17,7 +17,9 @@ const timeoutMs = 600_000
 export function register(program: Command): void {
   program
     .command('lint')
-    .description('check resource collections: would a gateway start with them? Exit 1 when there are findings at or above --fail-on')
+    .description(
+      'check resource collections and projects: would a gateway start with them? Exit 1 when there are findings at or above --fail-on',
+    )
     .argument('[path]', 'directory, or URL of a repository', '.')
     .option('--ref <ref>', 'check this branch, tag or commit instead of the files of the directory')
     .option('--root <dir>', 'folder that holds the collections, below the path (default: every one that is found)')
@@ -42,22 +44,26 @@ export function register(program: Command): void {
 }
 
 export async function lint(input: Input, root: string | undefined, signal: AbortSignal): Promise<LintResult> {
-  const [{ rootsOf }, { checkCollections }, { repositorySeverity }] = await Promise.all([
+  const [{ projectRootsOf, rootsOf }, { checkCollections }, { repositorySeverity }] = await Promise.all([
     import('./collections-input.ts'),
     import('../collections/check/check.ts'),
     import('../collections/rules/severities.ts'),
   ])
-  const roots = rootsOf(input, root)
+  const projectRoots = projectRootsOf(input, root)
+  const roots = root !== undefined && projectRoots.length > 0 ? [] : rootsOf(input, root, projectRoots.length > 0)
   const findings: CheckFinding[] = []
-  const summary = { errors: 0, warnings: 0, resources: 0, collections: 0 }
-  for (const each of roots) {
-    const options = { root: each, files: input.files, severity: repositorySeverity(input.settings), maxFindings }
+  const summary = { errors: 0, warnings: 0, resources: 0, collections: 0, projects: 0 }
+  const check = async (each: string, kind: 'collections' | 'projects'): Promise<void> => {
+    const options = { root: each, kind, files: input.files, severity: repositorySeverity(input.settings), maxFindings }
     const report = await checkCollections(input.listing, options, signal)
     findings.push(...report.findings)
-    for (const key of ['errors', 'warnings', 'resources', 'collections'] as const) summary[key] += report.summary[key]
+    for (const key of ['errors', 'warnings', 'resources'] as const) summary[key] += report.summary[key]
+    summary[kind] += report.summary.collections
   }
-  if (root !== undefined && summary.resources + summary.collections === 0) {
+  for (const each of roots) await check(each, 'collections')
+  for (const each of projectRoots) await check(each, 'projects')
+  if (root !== undefined && summary.resources + summary.collections + summary.projects === 0) {
     throw new Fault('InvalidConfiguration', `--root ${root} holds no collections`)
   }
-  return { roots, findings, summary }
+  return { roots: [...roots, ...projectRoots], findings, summary }
 }

@@ -2,10 +2,11 @@
  * One resource and its content in, findings out. Pure.
  */
 import { hash } from 'node:crypto'
-import { resourceChecks } from '../rules/checks.ts'
+import { projectResourceChecks, resourceChecks } from '../rules/checks.ts'
 import type { ResourceContent } from './read-resources.ts'
 import { type Digest, inRoot, type ResourceContext, type ResourceFacts, typeOf } from '../rules/input.ts'
 import { notesOf } from '../model/notes.ts'
+import { viewNotesOf } from '../model/view-notes.ts'
 import { type Checked, type CheckStep, nothingFound } from './remembered.ts'
 import { signatureAttribute } from '../rules/signature.ts'
 
@@ -21,10 +22,27 @@ export function checkResource(
   const base = replaced === undefined || digest === undefined ? undefined : { ...digest, collection: replaced.collection.name }
   const hashed = (file: string): string | undefined => hashes.get(file)
   const path = inRoot(context, resource.folder)
-  const facts: ResourceFacts = { collection, resource, path, parsed, hash: hashed, json, pointers, damaged, base, own, overridden }
-  const found = resourceChecks.flatMap(([rule, check]) => [...check(facts, context)].map((each) => [rule, each] as const))
+  const facts: ResourceFacts = {
+    collection,
+    resource,
+    path,
+    parsed,
+    hash: hashed,
+    json,
+    pointers,
+    damaged,
+    scripts: content.scripts,
+    base,
+    own,
+    overridden,
+  }
+  const checks = context.kind === 'projects' ? projectResourceChecks : resourceChecks
+  const found = checks.flatMap(([rule, check]) => [...check(facts, context)].map((each) => [rule, each] as const))
   const attributes = parsed.kind === 'ok' ? parsed.manifest.attributes : undefined
-  const notes = notesOf({ type: typeOf(resource), key: resource.key }, json, attributes, content.isPartial)
+  const notes =
+    context.kind === 'projects'
+      ? viewNotesOf(typeOf(resource), json)
+      : notesOf({ type: typeOf(resource), key: resource.key }, json, attributes, content.isPartial)
   if (found.length === 0 && own === undefined && notes === undefined) return nothingFound
   return { found, digest: own, base: replaced?.resource.folder, overridden, notes }
 }

@@ -4,11 +4,12 @@
  */
 import { type Damage, damageOf } from '../model/json-damage.ts'
 import { damageRules } from '../rules/about-json.ts'
-import { crossChecks, treeChecks } from '../rules/checks.ts'
+import { crossFindings, projectChecks, treeChecks } from '../rules/checks.ts'
 import { type CheckReport, type Collector, type CollectorOptions, createCollector } from '../rules/findings.ts'
 import type { Found, TreeFacts } from '../rules/input.ts'
 import { familyOf, userModes } from '../model/inheritance.ts'
-import { type Names, namesOf, overviewOf } from '../rules/overview.ts'
+import { unknownViews } from '../rules/about-projects.ts'
+import type { CrossFindings } from '../rules/overview.ts'
 import { checkSteps } from './check-steps.ts'
 import { type Listing, readTexts } from '../model/listing.ts'
 import { maxModeBytes, type ParsedMode, parseMode } from '../model/manifests.ts'
@@ -25,11 +26,14 @@ import {
   type CheckStep,
 } from './remembered.ts'
 import type { RuleId } from '../rules/rules.ts'
-import { type Tree, treeOf } from '../model/tree.ts'
+import { isProjectFolder, parseProject } from '../model/projects.ts'
+import { type Collection, modeManifest, nameOf, projectManifest, type Tree, treeOf } from '../model/tree.ts'
 
 export type CheckOptions = CollectorOptions & {
   /** Folder that holds the collections; `''` is the top. */
   root: string
+  /** What the root holds. Default: collections. */
+  kind?: TreeFacts['kind'] | undefined
   /** Whether gateways get `core` from this tree. Default: whether the tree has it. */
   coreDelivered?: boolean | undefined
   /** Files are templates: what they hold is known only once they are rendered. */
@@ -54,18 +58,18 @@ export async function checkCollections(listing: Listing, options: CheckOptions, 
   const { facts } = await readTree(listing, options, signal)
   const collector = createCollector(options, facts.family)
   const inTree: (readonly [RuleId, Found])[] = []
-  for (const [rule, check] of treeChecks) {
+  for (const [rule, check] of facts.kind === 'projects' ? projectChecks : treeChecks) {
     if (options.templated === true && contentRules.has(rule)) continue
     for (const found of check(facts)) {
       collector.add(rule, found)
       if (memory !== undefined && inTree.length <= rememberedFindings) inTree.push([rule, found])
     }
   }
-  const names = namesOf(facts)
+  const cross = facts.kind === 'projects' ? unknownViews(facts) : crossFindings(facts)
   const { known, noted } = options.templated === true ? nothingRead() : await checkContents(listing, facts, collector, options, signal)
-  addCrossFindings(collector, names, noted)
+  addCrossFindings(collector, cross, noted)
   const size = sizeOf(facts.tree)
-  if (memory !== undefined) memory.learned = learned(facts, { found: inTree, names }, known, size)
+  if (memory !== undefined) memory.learned = learned(facts, { found: inTree, cross }, known, size)
   return collector.report(size)
 }
 
@@ -74,9 +78,8 @@ function nothingRead(): Read {
 }
 
 /** What follows from the notes of all resources together. */
-export function addCrossFindings(collector: Collector, names: Names, noted: Iterable<readonly [string, Checked]>): void {
-  const overview = overviewOf(names, repeatedOrNoted(noted))
-  for (const [rule, check] of crossChecks) for (const found of check(overview)) collector.add(rule, found)
+export function addCrossFindings(collector: Collector, cross: CrossFindings, noted: Iterable<readonly [string, Checked]>): void {
+  for (const [rule, found] of cross(repeatedOrNoted(noted))) collector.add(rule, found)
 }
 
 function* repeatedOrNoted(noted: Iterable<readonly [string, Checked]>) {
@@ -90,23 +93,38 @@ function sizeOf({ collections }: Tree): Size {
   }
 }
 
+/** A folder of projects beside collections is none of them. */
+function holdsProjects({ manifest, strays }: Collection): boolean {
+  return manifest === undefined && strays.some(({ files }) => files.some(({ path }) => nameOf(path) === projectManifest))
+}
+
 /** Lists the tree and reads the manifests of its collections. */
 export async function readTree(
   listing: Listing,
-  { root, modesInUse, coreDelivered, files }: Pick<CheckOptions, 'root' | 'modesInUse' | 'coreDelivered' | 'files'>,
+  {
+    root,
+    kind = 'collections',
+    modesInUse,
+    coreDelivered,
+    files,
+  }: Pick<CheckOptions, 'root' | 'kind' | 'modesInUse' | 'coreDelivered' | 'files'>,
   signal: AbortSignal,
 ): Promise<{ facts: TreeFacts }> {
-  const tree = treeOf(files ?? (await FileTable.list(listing, root, signal)), root)
-  const { modes, damagedModes } = await readModes(listing, tree, signal)
+  const isProjects = kind === 'projects'
+  const tree = treeOf(files ?? (await FileTable.list(listing, root, signal)), root, isProjects ? projectManifest : modeManifest)
+  if (isProjects) tree.collections = tree.collections.filter(({ name, manifest }) => manifest !== undefined || isProjectFolder(root, name))
+  else tree.collections = tree.collections.filter((collection) => !holdsProjects(collection))
+  const { modes, damagedModes } = await readModes(listing, tree, isProjects ? parseProject : parseMode, signal)
   const family = familyOf(tree, modes)
   const delivered = coreDelivered ?? family.byName.has('core')
-  const context = { root, hasModes: userModes(family).length > 0, isFragment: modes.size === 0 }
+  const context = { root, kind, hasModes: userModes(family).length > 0, isFragment: !isProjects && modes.size === 0 }
   return { facts: { ...context, tree, family, modes, damagedModes, modesInUse, coreDelivered: delivered } }
 }
 
 async function readModes(
   listing: Listing,
   { collections }: Tree,
+  parse: typeof parseMode,
   signal: AbortSignal,
 ): Promise<{ modes: Map<string, ParsedMode>; damagedModes: Map<string, Damage> }> {
   const manifests = collections.flatMap(({ manifest }) => manifest ?? [])
@@ -116,7 +134,7 @@ async function readModes(
   for (const { name, manifest } of collections) {
     if (manifest === undefined) continue
     const text = texts.get(manifest.path)
-    modes.set(name, parseMode(text))
+    modes.set(name, parse(text))
     const damage = text === undefined ? undefined : damageOf(text, { keys: true })
     if (damage !== undefined) damagedModes.set(name, damage)
   }

@@ -4,7 +4,8 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { createHash, hash, type Hash } from 'node:crypto'
-import { createDamageScan, type Damage, damageOf } from '../model/json-damage.ts'
+import { type ScriptFault, scriptFault } from '../model/python-scan.ts'
+import { createDamageScan, type Damage, damageOf, textDamage } from '../model/json-damage.ts'
 import { type Complexity, createCounter, isWithinComplexity } from '../../json-scan.ts'
 import type { ContentSink, Entry, Listing } from '../model/listing.ts'
 import { isLfsPointer } from '../model/lfs-pointer.ts'
@@ -27,6 +28,8 @@ export type ResourceContent = LocatedResource & {
   pointers: readonly string[]
   damaged: ReadonlyMap<string, Damage>
   isPartial: boolean
+  /** Scripts that cannot be run. */
+  scripts: ReadonlyMap<string, ScriptFault>
 }
 
 /** Larger files are hashed as they stream by, and not searched. */
@@ -52,6 +55,7 @@ type Open = {
   pointers: string[]
   damaged: Map<string, Damage>
   isPartial: boolean
+  scripts: Map<string, ScriptFault>
   parsed: Complexity
   left: number
 }
@@ -75,6 +79,7 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
         pointers: [],
         damaged: new Map(),
         isPartial: false,
+        scripts: new Map(),
         parsed: none,
         left: 1 + current().resource.files.length,
       }
@@ -102,12 +107,13 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
         if (damage !== undefined) open.damaged.set(entry.path, damage)
         if (value !== undefined && !isManifest) open.json.set(name, value)
       }
+      if (held !== undefined && !isPointer && isSource(name)) lookThrough(held, entry.path, open)
       open.left -= 1
       if (open.left > 0) return
-      const { manifest, hashes, json, pointers, damaged, isPartial } = open
+      const { manifest, hashes, json, pointers, damaged, isPartial, scripts } = open
       open = undefined
       index += 1
-      take({ collection, resource, manifest, hashes, json, pointers, damaged, isPartial })
+      take({ collection, resource, manifest, hashes, json, pointers, damaged, isPartial, scripts })
     },
   }
 }
@@ -145,6 +151,18 @@ function createFileReader() {
     damage: (): Damage | undefined => scan?.end(),
     hash: (): string => (streamed === undefined ? hash('sha256', buffer.subarray(0, length), 'hex') : streamed.digest('hex')),
   }
+}
+
+/** Scripts and queries: what people write by hand, and merge. */
+function isSource(name: string): boolean {
+  return name.endsWith('.py') || name.endsWith('.sql')
+}
+
+function lookThrough(held: Uint8Array, path: string, { damaged, scripts }: Pick<Open, 'damaged' | 'scripts'>): void {
+  const damage = textDamage(held)
+  const fault = damage === undefined && path.endsWith('.py') ? scriptFault(held) : undefined
+  if (damage !== undefined) damaged.set(path, damage)
+  if (fault !== undefined) scripts.set(path, fault)
 }
 
 const none: Complexity = { depth: 0, keys: 0, containers: 0, entries: 0 }

@@ -10,7 +10,7 @@ import { type CollectionsByName, isUserMode, ancestryIn, userModes } from '../mo
 import { createKeyTable } from '../rules/key-table.ts'
 import type { RuleId } from '../rules/rules.ts'
 import type { Notes } from '../model/notes.ts'
-import type { Names } from '../rules/overview.ts'
+import type { CrossFindings } from '../rules/overview.ts'
 import { noResources } from '../model/resources.ts'
 import type { Collection } from '../model/tree.ts'
 
@@ -50,7 +50,7 @@ export type TreeFindings = {
   family: CollectionsByName
   modesInUse: readonly string[] | undefined
   size: Size
-  names: Names
+  cross: CrossFindings
 }
 
 /** A root from one commit to the next. */
@@ -85,8 +85,10 @@ export type CheckStep = LocatedResource & {
  * found are left out.
  */
 export function* planSteps(facts: TreeFacts, memory: Previous | undefined): Generator<CheckStep> {
-  const collections = inOrderOfJudgement(facts)
-  const compared = comparedSteps(facts, collections)
+  const isProjects = facts.kind === 'projects'
+  // What a project has again of its parent is compared with nothing.
+  const collections = isProjects ? facts.tree.collections.map((collection) => ({ collection, ancestors: [] })) : inOrderOfJudgement(facts)
+  const compared = isProjects ? new Map<number, CheckStep>() : comparedSteps(facts, collections)
   const known = isSameContext(memory?.learned?.context, facts) ? memory : undefined
   for (const step of compared.values()) step.judged = remembered(step, known)
   let index = 0
@@ -149,16 +151,16 @@ export function createLearner(isWanted: boolean): { known(): Map<string, Checked
 }
 
 export function learned(
-  { root, family, modesInUse, hasModes, isFragment }: TreeFacts,
-  { found: inTree, names }: Pick<TreeFindings, 'found' | 'names'>,
+  { root, kind, family, modesInUse, hasModes, isFragment }: TreeFacts,
+  { found: inTree, cross }: Pick<TreeFindings, 'found' | 'cross'>,
   inResources: Map<string, Checked> | undefined,
   size: Size,
 ): Remembered | undefined {
   if (inResources === undefined) return undefined
-  const treeFindings = { found: inTree, family: withoutResources(family), modesInUse, size, names }
+  const treeFindings = { found: inTree, family: withoutResources(family), modesInUse, size, cross }
   return {
     known: inResources,
-    context: { root, hasModes, isFragment },
+    context: { root, kind, hasModes, isFragment },
     treeFindings: inTree.length > rememberedFindings ? undefined : treeFindings,
   }
 }

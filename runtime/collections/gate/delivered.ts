@@ -11,21 +11,24 @@ import type { Remembered, Previous } from '../check/remembered.ts'
 import { unaryName } from '../model/resources.ts'
 import { chooseRoots, findRoots, rootOf } from '../model/roots.ts'
 import { settingsFile } from '../rules/severities.ts'
-import { buildTree, manifestName, modeManifest, nameOf, unaryManifestName } from '../model/tree.ts'
+import { createProjectFinder, findProjectRoots, tellsOfProject } from '../model/projects.ts'
+import { buildTree, manifestName, modeManifest, nameOf, projectManifest, unaryManifestName } from '../model/tree.ts'
 
 /** What one coverage has of a commit. */
 export type DeliveredContent = {
   /** The repository's own settings. */
   settings: Entry | undefined
   roots: readonly string[]
+  /** The folders that hold projects. */
+  projectRoots: readonly string[]
   /** The delivered files below the roots. */
   files: FileTable
   /** What is remembered of a root, and what was changed since. */
-  memory(root: string): Previous
+  memory(root: string, kind: 'collections' | 'projects'): Previous
 }
 
-/** What is kept of a coverage once it was judged; what was learned is by root. */
-export type Kept = Pick<DeliveredContent, 'settings' | 'roots' | 'files'> & {
+/** What is kept of a coverage once it was judged; what was learned is by kind and root. */
+export type Kept = Pick<DeliveredContent, 'settings' | 'roots' | 'projectRoots' | 'files'> & {
   commit: CommitHash
   learned: ReadonlyMap<string, Remembered | undefined>
 }
@@ -50,7 +53,7 @@ export function contentReader(listing: VersionedListing, coverages: readonly Cov
     }
     first ??= findContents(listing, coverages, signal)
     const { settings, roots } = await first
-    return await listContent(listing, coverage, settings, roots.get(coverage) ?? new Set(), signal)
+    return await listContent(listing, coverage, { settings, ...(roots.get(coverage) ?? { roots: new Set(), projectRoots: [] }) }, signal)
   }
 }
 
@@ -82,18 +85,24 @@ async function differenceFrom(
 function changed(kept: Kept, changes: readonly Difference[], { delivered, sources }: Coverage): DeliveredContent | undefined {
   const puts = changes.filter(({ path, gone }) => !gone && delivered(path))
   if (puts.some(({ path }) => isNewRoot(rootOf(path, sources), kept.roots))) return undefined
-  const inRoots = puts.filter(({ path }) => kept.roots.some((root) => isBelow(path, root)))
+  const all = [...kept.roots, ...kept.projectRoots]
+  const inRoots = puts.filter(({ path }) => all.some((root) => isBelow(path, root)))
+  if (puts.some(({ path }) => tellsOfProject(path) && !kept.projectRoots.some((root) => isBelow(path, root)))) return undefined
   const gone = changes.filter(({ path, gone: isGone }) => isGone && kept.files.has(path))
-  const onlyContents = gone.length === 0 && inRoots.every(({ path }) => nameOf(path) !== modeManifest && kept.files.has(path))
+  const onlyContents =
+    gone.length === 0 &&
+    inRoots.every(({ path }) => nameOf(path) !== modeManifest && nameOf(path) !== projectManifest && kept.files.has(path))
   const files = changedFiles(kept.files, gone, inRoots)
   const roots = gone.length === 0 ? kept.roots : findRoots(files.paths(), sources)
-  if (roots.length !== kept.roots.length) return undefined
+  const projectRoots = gone.length === 0 ? kept.projectRoots : findProjectRoots(files.paths())
+  if (roots.length !== kept.roots.length || projectRoots.length !== kept.projectRoots.length) return undefined
   return {
     settings: settingsAfter(kept, changes),
     roots,
+    projectRoots,
     files,
-    memory: (root) => ({
-      learned: kept.learned.get(root),
+    memory: (root, kind) => ({
+      learned: kept.learned.get(`${kind} ${root}`),
       changedFolders: foldersAbove(changes, root),
       foldersWithChangedManifest: findFoldersWithChangedManifest(changes, root),
       resourceAt: onlyContents ? (folder) => resourceAt(files, folder, root) : undefined,
@@ -141,42 +150,49 @@ function resourceAt(files: FileTable, folder: string, root: string): LocatedReso
   return undefined
 }
 
-type Found = { settings: Entry | undefined; roots: ReadonlyMap<Coverage, ReadonlySet<string>> }
+type Roots = { roots: ReadonlySet<string>; projectRoots: readonly string[] }
+type Found = { settings: Entry | undefined; roots: ReadonlyMap<Coverage, Roots> }
 
 /** What has to be known before files are listed, so that of a large repository no more is held than what is judged. */
 async function findContents(listing: Listing, coverages: readonly Coverage[], signal: AbortSignal): Promise<Found> {
-  const found = new Map(coverages.map((coverage) => [coverage, new Set<string>()]))
+  const found = new Map(coverages.map((coverage) => [coverage, { roots: new Set<string>(), projects: createProjectFinder() }]))
   const everywhere = coverages.flatMap(({ sources }) => sources)
   let settings: Entry | undefined
   for await (const batch of listing.list(signal)) {
     settings ??= batch.find(({ path }) => path === settingsFile)
     for (const { path } of batch) {
-      if (rootOf(path, everywhere) === undefined) continue
-      for (const [coverage, roots] of found) {
+      const isOfProject = tellsOfProject(path)
+      if (!isOfProject && rootOf(path, everywhere) === undefined) continue
+      for (const [coverage, { roots, projects }] of found) {
+        if (isOfProject && coverage.delivered(path)) projects.take(path)
         const root = rootOf(path, coverage.sources)
         if (root !== undefined && !roots.has(root) && coverage.delivered(path)) roots.add(root)
       }
     }
   }
-  return { settings, roots: new Map([...found].map(([coverage, roots]) => [coverage, new Set(chooseRoots(roots, coverage.sources))])) }
+  const chosen = [...found].map(([coverage, { roots, projects }]) => {
+    return [coverage, { roots: new Set(chooseRoots(roots, coverage.sources)), projectRoots: projects.roots() }] as const
+  })
+  return { settings, roots: new Map(chosen) }
 }
 
 async function listContent(
   listing: Listing,
   { delivered }: Coverage,
-  settings: Entry | undefined,
-  roots: ReadonlySet<string>,
+  { settings, roots, projectRoots }: Roots & { settings: Entry | undefined },
   signal: AbortSignal,
 ): Promise<DeliveredContent> {
   const files = new FileTable()
-  if (roots.size > 0) {
+  const all = new Set([...roots, ...projectRoots])
+  if (all.size > 0) {
     for await (const batch of listing.list(signal)) {
-      for (const entry of batch) if (isBelowAny(entry.path, roots) && delivered(entry.path)) files.append(entry)
+      for (const entry of batch) if (isBelowAny(entry.path, all) && delivered(entry.path)) files.append(entry)
     }
   }
   return {
     settings,
     roots: [...roots].toSorted(),
+    projectRoots,
     files: files.sorted(),
     memory: () => ({ learned: undefined, changedFolders: new Set(), foldersWithChangedManifest: new Set(), resourceAt: undefined }),
   }

@@ -110,19 +110,25 @@ async function checkCoverages(
         add(item)
       }
     }
-    isChecked ||= content.roots.length > 0
+    const all = [
+      ...content.roots.map((root) => ({ root, kind: 'collections' as const })),
+      ...content.projectRoots.map((root) => ({ root, kind: 'projects' as const })),
+    ]
+    isChecked ||= all.length > 0
     const learned = new Map<string, Previous['learned']>()
-    for (const root of content.roots) {
-      const memory = content.memory(root)
-      const own = { ...options, root, templated: coverage.templated(root), files: content.files, memory }
+    for (const { root, kind } of all) {
+      const memory = content.memory(root, kind)
+      // Every gateway reads every project that it gets.
+      const decidingOnly = kind === 'collections'
+      const own = { ...options, root, kind, decidingOnly, templated: coverage.templated(root), files: content.files, memory }
       const { findings, summary } = (await recheckCollections(listing, own, signal)) ?? (await checkCollections(listing, own, signal))
-      learned.set(root, memory.learned)
+      learned.set(`${kind} ${root}`, memory.learned)
       counts.errors += summary.errors
       counts.warnings += summary.warnings
       for (const finding of findings) add(itemOf(finding))
     }
-    const { settings, roots, files } = content
-    kept.set(key, { commit: request.commit, settings, roots, files, learned })
+    const { settings, roots, projectRoots, files } = content
+    kept.set(key, { commit: request.commit, settings, roots, projectRoots, files, learned })
   }
   if (!isChecked) return { kind: 'notChecked' }
   const sorted = [...items.values()].toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))

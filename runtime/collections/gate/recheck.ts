@@ -34,7 +34,7 @@ export async function recheckCollections(listing: Listing, options: Options, sig
   const collector = createCollector(options, treeFindings.family)
   for (const [rule, found] of treeFindings.found) collector.add(rule, found)
   for (const { found } of known.values()) for (const [rule, each] of found) collector.add(rule, each)
-  addCrossFindings(collector, treeFindings.names, known)
+  addCrossFindings(collector, treeFindings.cross, known)
   return collector.report(treeFindings.size)
 }
 

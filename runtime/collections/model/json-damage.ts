@@ -50,6 +50,31 @@ function encodingDamage(content: Uint8Array): Damage | undefined {
   return { kind: 'byte-order-mark', line: 1, problem: 'begins with a byte order mark' }
 }
 
+/** The damage of a text that is no JSON: a merge that was not resolved, zero bytes, another encoding. */
+export function textDamage(content: Uint8Array): Damage | undefined {
+  const found = encodingDamage(content)
+  if (found !== undefined) return found.kind === 'zero-bytes' || found === utf16 ? found : undefined
+  const zero = content.indexOf(0)
+  if (zero >= 0)
+    return { kind: 'zero-bytes', line: lineAt(content, zero), problem: `holds zero bytes, the first in line ${lineAt(content, zero)}` }
+  const start = markAt(content, '<<<<<<< ')
+  if (start < 0 || markAt(content, '>>>>>>> ') < start) return undefined
+  const line = lineAt(content, start)
+  return { kind: 'merge-conflict', line, problem: `holds an unresolved merge conflict, its first mark in line ${line}` }
+}
+
+/** Where a line begins with a mark of git; -1: none does. */
+function markAt(content: Uint8Array, mark: string): number {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length)
+  return bytes.subarray(0, mark.length).equals(Buffer.from(mark)) ? 0 : bytes.indexOf(`\n${mark}`) + 1 || -1
+}
+
+function lineAt(content: Uint8Array, end: number): number {
+  let line = 1
+  for (let at = content.indexOf(lineFeed); at >= 0 && at < end; at = content.indexOf(lineFeed, at + 1)) line += 1
+  return line
+}
+
 const utf16: Damage = { kind: 'not-utf-8', line: 1, problem: 'is UTF-16 text, not UTF-8' }
 const onlyZeros: Damage = { kind: 'zero-bytes', line: 1, problem: 'holds only zero bytes, as a power loss leaves them' }
 

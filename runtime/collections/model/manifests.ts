@@ -83,6 +83,11 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 type ParsedObject = { kind: 'ok'; value: Record<string, unknown>; text: string } | { kind: 'invalid'; problem: string }
 
 /** `bytes` undefined stands for a file that was too large to be read. */
+/** The value of a small manifest. */
+export function parseManifest(bytes: Uint8Array | undefined): ParsedObject {
+  return parseObject(bytes, maxModeBytes)
+}
+
 function parseObject(bytes: Uint8Array | undefined, maxBytes: number): ParsedObject {
   if (bytes === undefined || bytes.length > maxBytes) return { kind: 'invalid', problem: `is larger than ${maxBytes} bytes` }
   if (createScan(complexity)(bytes)) return { kind: 'invalid', problem: 'is nested too deeply, or holds more than a manifest ever needs' }

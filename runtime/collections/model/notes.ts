@@ -19,6 +19,8 @@ export type Notes = {
   defines: readonly string[]
   /** Types that tags and types are made of, as they are written. */
   uses: readonly string[]
+  /** Views of Perspective that are to be shown, by their path. */
+  views: readonly string[]
   /** A file was too large to be looked into: there may be more of everything. */
   isPartial: boolean
 }
@@ -74,6 +76,7 @@ export function notesOf(
     uuid: typeof uuid === 'string' && uuid !== '' && uuid.length <= maxName ? uuid : undefined,
     target: targetOf(type, json.get('config.json')),
     ...(isTags ? tagTypesOf(key.slice(type.length + 1), json) : { defines: [], uses: [] }),
+    views: [],
     isPartial: isTags && isPartial,
   }
   const hasNone = notes.references.length + notes.defines.length + notes.uses.length === 0

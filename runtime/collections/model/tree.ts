@@ -30,6 +30,7 @@ export type Tree = {
 }
 
 export const modeManifest = 'config-mode.json'
+export const projectManifest = 'project.json'
 export const manifestName = 'resource.json'
 export const unaryManifestName = 'unary-resource.json'
 
@@ -44,8 +45,8 @@ export function buildTree(entries: Iterable<Entry>, root: string): Tree {
   return treeOf(FileTable.of(entries), root)
 }
 
-/** The same from a table; the tree looks into it and is of use only until it changes. */
-export function treeOf(files: FileTable, root: string): Tree {
+/** The same from a table; the tree looks into it and is of use only until it changes. `manifest` makes a folder of the root a collection, or a project. */
+export function treeOf(files: FileTable, root: string, manifest = modeManifest): Tree {
   const offset = root === '' ? 0 : Buffer.byteLength(root) + 1
   const top: Folder = { files, ...files.rangeBelow(root), offset }
   const tree: Tree = { collections: [], loose: [], ignored: [], skipped: [] }
@@ -56,18 +57,18 @@ export function treeOf(files: FileTable, root: string): Tree {
   }
   for (const [name, folder] of foldersOf(top)) {
     if (isSkipped(name)) collect(folder, tree.skipped)
-    else addCollection(tree, name, folder)
+    else addCollection(tree, name, folder, manifest)
   }
   tree.collections.sort((a, b) => (a.name < b.name ? -1 : 1))
   return tree
 }
 
-function addCollection(tree: Tree, name: string, folder: Folder): void {
+function addCollection(tree: Tree, name: string, folder: Folder, manifestFile: string): void {
   const offset = folder.offset - Buffer.byteLength(name) - 1
   const resources = createResources(folder.files, offset)
   const collection: Collection = { name, manifest: undefined, resources, strays: [], skipped: [] }
   const own = entriesAt(folder.files, filesOf(folder))
-  const manifest = own.find(({ path }) => nameOf(path) === modeManifest)
+  const manifest = own.find(({ path }) => nameOf(path) === manifestFile)
   if (manifest !== undefined) collection.manifest = manifest
   const others = own.filter((file) => file !== manifest)
   addStray(collection, tree, name, 'loose', others)

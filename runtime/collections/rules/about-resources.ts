@@ -28,11 +28,14 @@ export function* listedFileMissing(facts: ResourceFacts, { isFragment }: Resourc
   if (parsed.kind !== 'ok') return
   const present = new Set([resource.manifest, ...resource.files].map(({ path }) => nameInResource(resource, path)))
   for (const file of new Set(parsed.manifest.files)) {
-    if (present.has(file)) continue
+    if (present.has(file) || pictures.has(file)) continue
     const found = at(facts, resource.manifest.path, `lists "${file.slice(0, 200)}", which is not there as an ordinary file`)
     yield isFragment || optionalFiles.has(file) ? { ...found, severity: 'warning' } : found
   }
 }
+
+/** What the Designer draws anew whenever it likes; many repositories leave it out. */
+const pictures: ReadonlySet<string> = new Set(['thumbnail.png'])
 
 /** Files that a gateway does without: what the redundant backup node has instead of `config.json`. */
 const optionalFiles: ReadonlySet<string> = new Set(['backupConfig.json'])
@@ -42,7 +45,8 @@ export function* unlistedFile(facts: ResourceFacts): Generator<Found> {
   if (parsed.kind !== 'ok') return
   const listed = new Set(parsed.manifest.files)
   for (const { path } of resource.files) {
-    if (!listed.has(nameInResource(resource, path))) yield at(facts, path, 'is not listed in the "files" of its resource')
+    const name = nameInResource(resource, path)
+    if (!listed.has(name) && !pictures.has(name)) yield at(facts, path, 'is not listed in the "files" of its resource')
   }
 }
 

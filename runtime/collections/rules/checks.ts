@@ -44,8 +44,18 @@ import { missingInMode } from './about-modes.ts'
 import { duplicateUuid, missingReference, sameTarget, unknownTagType } from './about-references.ts'
 import { damagedFile, damagedMode, damageRules } from './about-json.ts'
 import { misplacedType, missingNameFolder, nameTooDeep } from './about-places.ts'
-import type { Found, ResourceCheck, TreeCheck } from './input.ts'
-import type { Overview } from './overview.ts'
+import {
+  invalidProjectJson,
+  lostProjectResource,
+  missingProjectJson,
+  projectCycle,
+  projectParentNotInheritable,
+  sameProjectTitle,
+  scriptSyntax,
+  unknownProjectParent,
+} from './about-projects.ts'
+import type { Found, ResourceCheck, TreeCheck, TreeFacts } from './input.ts'
+import { type CrossFindings, namesOf, type Overview, overviewOf } from './overview.ts'
 import type { RuleId } from './rules.ts'
 
 /** Checks that need no more than names and the manifests of collections. */
@@ -95,10 +105,40 @@ export const resourceChecks: readonly (readonly [RuleId, ResourceCheck])[] = [
   ['shared-resource-in-mode', simulatorInMode],
 ]
 
-/** Checks between resources, of what was noted of each. */
-export const crossChecks: readonly (readonly [RuleId, (overview: Overview) => Iterable<Found>])[] = [
+const betweenResources: readonly (readonly [RuleId, (overview: Overview) => Iterable<Found>])[] = [
   ['missing-reference', missingReference],
   ['unknown-tag-type', unknownTagType],
   ['duplicate-uuid', duplicateUuid],
   ['same-target-in-modes', sameTarget],
+]
+
+/** Checks between the resources of collections, of what was noted of each. */
+export function crossFindings(facts: TreeFacts): CrossFindings {
+  const names = namesOf(facts)
+  return function* (noted) {
+    const overview = overviewOf(names, noted)
+    for (const [rule, check] of betweenResources) for (const found of check(overview)) yield [rule, found] as const
+  }
+}
+
+export const projectChecks: readonly (readonly [RuleId, TreeCheck])[] = [
+  ['missing-project-json', missingProjectJson],
+  ['invalid-project-json', invalidProjectJson],
+  ...damageRules.map((kind) => [kind, damagedMode(kind)] as const),
+  ['unknown-project-parent', unknownProjectParent],
+  ['project-parent-not-inheritable', projectParentNotInheritable],
+  ['project-cycle', projectCycle],
+  ['same-project-title', sameProjectTitle],
+  ['case-collision', caseCollision],
+  ['missing-resource-json', lostProjectResource],
+]
+
+export const projectResourceChecks: readonly (readonly [RuleId, ResourceCheck])[] = [
+  ['invalid-resource-json', invalidResourceJson],
+  ...damageRules.map((kind) => [kind, damagedFile(kind)] as const),
+  ['missing-attributes', missingAttributes],
+  ['listed-file-missing', listedFileMissing],
+  ['unlisted-file', unlistedFile],
+  ['lfs-pointer', lfsPointer],
+  ['script-syntax', scriptSyntax],
 ]

@@ -2,6 +2,7 @@
  * What a check is given and what it gives back. Pure.
  */
 import type { Damage } from '../model/json-damage.ts'
+import type { ScriptFault } from '../model/python-scan.ts'
 import type { CollectionsByName } from '../model/inheritance.ts'
 import type { ParsedMode, ParsedResource } from '../model/manifests.ts'
 import type { Resource } from '../model/resources.ts'
@@ -12,6 +13,8 @@ export type Found = { path: string; message: string; collection?: string; severi
 
 export type TreeFacts = {
   root: string
+  /** Projects are laid out as collections are, and inherit from each other alike. */
+  kind: 'collections' | 'projects'
   tree: Tree
   family: CollectionsByName
   /** Parsed `config-mode.json` by the name of its collection. */
@@ -48,6 +51,8 @@ export type ResourceFacts = {
   pointers: readonly string[]
   /** What is wrong with JSON files, by path. */
   damaged: ReadonlyMap<string, Damage>
+  /** Why scripts cannot be run, by path. */
+  scripts: ReadonlyMap<string, ScriptFault>
   /** The nearest resource that this one overrides. */
   base: (Digest & { collection: string }) | undefined
   /** Known where a resource of that name exists in several collections. */
@@ -57,7 +62,7 @@ export type ResourceFacts = {
 
 export type TreeCheck = (facts: TreeFacts) => Iterable<Found>
 /** What the checks of a resource need of its tree. */
-export type ResourceContext = Pick<TreeFacts, 'root' | 'hasModes' | 'isFragment'>
+export type ResourceContext = Pick<TreeFacts, 'root' | 'kind' | 'hasModes' | 'isFragment'>
 export type ResourceCheck = (resource: ResourceFacts, context: ResourceContext) => Iterable<Found>
 
 export function inRoot({ root }: Pick<TreeFacts, 'root'>, path: string): string {

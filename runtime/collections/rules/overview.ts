@@ -7,7 +7,8 @@ import { ancestryIn, isUserMode, userModes } from '../model/inheritance.ts'
 import { type Notes, referredTypes, tagDefinitionType, tagTypeType } from '../model/notes.ts'
 import { tagProviderType } from '../model/resource-types.ts'
 import { decodeName } from '../model/resources.ts'
-import { type TreeFacts, typeOf } from './input.ts'
+import { type Found, type TreeFacts, typeOf } from './input.ts'
+import type { RuleId } from './rules.ts'
 
 /** A deployment mode, `''` for none, with the folded names of the collections that its gateways read, the winning one first. */
 export type View = { mode: string; chain: readonly string[] }
@@ -73,7 +74,7 @@ export function viewsOf({ family, modesInUse }: Pick<TreeFacts, 'family' | 'mode
 }
 
 /** `known` are resources by their folder; `isRepeated`: it exists in several collections. */
-export function overviewOf(names: Names, known: Iterable<readonly [string, { notes: Notes | undefined; isRepeated: boolean }]>): Overview {
+export function overviewOf(names: Names, known: NotedResources): Overview {
   const noted: Noted[] = []
   const holders = new Map<string, Set<string>>()
   for (const [folder, { notes, isRepeated }] of known) {
@@ -93,3 +94,9 @@ export function isEffective({ holders }: Overview, { chain }: View, { collection
   const others = holders.get(key)
   return at >= 0 && !chain.slice(0, at).some((name) => others?.has(name) === true)
 }
+
+/** What was noted of resources, by their folder. */
+export type NotedResources = Iterable<readonly [string, { notes: Notes | undefined; isRepeated: boolean }]>
+
+/** The checks between resources of a root, which hold no more of it than names. */
+export type CrossFindings = (noted: NotedResources) => Iterable<readonly [RuleId, Found]>

@@ -4,10 +4,12 @@ import { checkCollections, type CheckOptions } from '../../../runtime/collection
 import { listingOf } from '../../../runtime/collections/model/listing.ts'
 import { type RuleId, ruleIds, rules } from '../../../runtime/collections/rules/rules.ts'
 import { config, type Files, layouts, layoutTree, resource, root, validTree } from '../../support/collection-tree.ts'
+import { projectRoot, validProjects } from '../../support/project-tree.ts'
 import { collections } from '../../support/rule-rows/collections.ts'
 import { contents } from '../../support/rule-rows/contents.ts'
 import { damage } from '../../support/rule-rows/damage.ts'
 import { placement } from '../../support/rule-rows/placement.ts'
+import { projects, shared } from '../../support/rule-rows/projects.ts'
 import { references } from '../../support/rule-rows/references.ts'
 import { type Row, withResource } from '../../support/rule-rows/row.ts'
 
@@ -18,7 +20,7 @@ async function found(files: Files, options: Partial<CheckOptions> = {}): Promise
   return findings.map(({ rule, severity, path }) => `${severity} ${rule} ${path.replace(`${root}/`, '')}`)
 }
 
-const rows: Record<RuleId, Row[]> = { ...collections, ...placement, ...contents, ...damage, ...references }
+const rows: Record<RuleId, Row[]> = { ...collections, ...placement, ...contents, ...damage, ...references, ...projects }
 
 void t.test('nothing is found in a valid tree', async (t) => {
   t.same(await found(validTree()), [])
@@ -30,12 +32,16 @@ for (const [name, modes] of Object.entries(layouts)) {
   })
 }
 
+void t.test('nothing is found in valid projects', async (t) => {
+  t.same(await found(validProjects(), { root: projectRoot, kind: 'projects' }), [])
+})
+
 void t.test('each rule has a row', async (t) => {
   t.same(Object.keys(rows).toSorted(), ruleIds.toSorted())
 })
 
 for (const rule of ruleIds) {
-  for (const { fault, files, findings, options } of rows[rule]) {
+  for (const { fault, files, findings, options } of [...rows[rule], ...(shared[rule] ?? [])]) {
     void t.test(`${rule}: ${fault}`, async (t) => {
       t.same(await found(files, options), findings)
     })

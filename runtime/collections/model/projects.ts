@@ -1,0 +1,102 @@
+/**
+ * Where the projects of a repository are, and what their `project.json` says. Pure.
+ */
+import { type ParsedMode, parseManifest } from './manifests.ts'
+import { manifestName, nameOf, projectManifest } from './tree.ts'
+
+const fields = { title: 'string', description: 'string', enabled: 'boolean', inheritable: 'boolean', parent: 'string' } as const
+
+/** A `project.json` has the fields of a `config-mode.json`; absent ones are as a gateway takes them. A parent of `''` is none. */
+export function parseProject(bytes: Uint8Array | undefined): ParsedMode {
+  const parsed = parseManifest(bytes)
+  if (parsed.kind === 'invalid') return { ...parsed, parent: undefined, unknownKeys: [] }
+  const { value } = parsed
+  const parent = typeof value['parent'] === 'string' ? value['parent'] : ''
+  for (const [key, type] of Object.entries(fields)) {
+    const field = Object.hasOwn(value, key) ? value[key] : undefined
+    if (field === undefined || field === null || typeof field === type) continue
+    return { kind: 'invalid', problem: `"${key}" must be a ${type}, not a ${typeof field}`, parent, unknownKeys: [] }
+  }
+  const { title, description, enabled, inheritable } = value
+  const manifest = {
+    title: typeof title === 'string' ? title : '',
+    description: typeof description === 'string' ? description : '',
+    enabled: enabled !== false,
+    inheritable: inheritable === true,
+    parent,
+  }
+  return { kind: 'ok', manifest, unknownKeys: [] }
+}
+
+/** The folder that a gateway keeps its projects in. */
+const conventional = 'projects'
+
+/**
+ * Takes the paths of a repository in any order and tells the folders that hold projects of a gateway. Other programs have a `project.json`
+ * too, so a project is known by the folder of a module with resources in it; below a folder `projects` that alone is enough.
+ */
+export function createProjectFinder(): { take(path: string): void; roots(): string[] } {
+  const withManifest = new Set<string>()
+  const withResources = new Set<string>()
+  const roots = new Set<string>()
+  return {
+    take(path) {
+      const name = nameOf(path)
+      if (isOutside(path)) return
+      if (name === projectManifest) withManifest.add(parentOf(path))
+      else if (name === manifestName) {
+        const found = projectFolders(path)
+        const usual = found.find((folder) => nameOf(parentOf(folder)) === conventional)
+        if (usual !== undefined) roots.add(parentOf(usual))
+        else for (const folder of found) withResources.add(folder)
+      }
+    },
+    roots() {
+      for (const folder of withResources) if (withManifest.has(folder)) roots.add(parentOf(folder))
+      return [...roots].toSorted()
+    },
+  }
+}
+
+export function findProjectRoots(paths: Iterable<string>): string[] {
+  const finder = createProjectFinder()
+  for (const path of paths) finder.take(path)
+  return finder.roots()
+}
+
+/** Whether a folder beside projects is meant to be one, with or without its manifest. */
+export function isProjectFolder(root: string, name: string): boolean {
+  return nameOf(root) === conventional && !name.startsWith('.')
+}
+
+/** Whether a file may make its folder a project. */
+export function tellsOfProject(path: string): boolean {
+  if (isOutside(path)) return false
+  const name = nameOf(path)
+  return name === projectManifest || (name === manifestName && projectFolders(path).length > 0)
+}
+
+/** Collections are laid out alike, and what a gateway unpacks below `var` is a template. */
+function isOutside(path: string): boolean {
+  return /(?:^|\/)(?:config\/resources|var)\//.test(path)
+}
+
+/** The folders above a module's; a project at the top of a repository has no name to know it by. */
+function projectFolders(path: string): string[] {
+  const segments = path.split('/')
+  const found: string[] = []
+  for (let at = 1; at < segments.length - 2 && at < maxDepth; at += 1) {
+    if (isModule(segments[at] ?? '')) found.push(segments.slice(0, at).join('/'))
+  }
+  return found
+}
+
+const maxDepth = 32
+
+function isModule(name: string): boolean {
+  return name === 'ignition' || name.startsWith('com.inductiveautomation.')
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}
