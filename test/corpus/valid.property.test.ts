@@ -1,0 +1,28 @@
+/**
+ * No false alarm: whatever valid plant is made, nothing is found in it. `CORPUS_RUNS=5000 npm test -- test/corpus` looks at thousands.
+ */
+import fc from 'fast-check'
+import t from 'tap'
+import { type Choices, choices, fullPlant, plant } from './plant.ts'
+import { findingsIn } from './findings.ts'
+
+const numRuns = Number(process.env['CORPUS_RUNS'] ?? 60)
+
+void t.test('nothing is found in the plant that has something of everything', async (t) => {
+  t.same(await findingsIn(plant(fullPlant)), [])
+})
+
+void t.test('nothing is found in any valid plant', { timeout: 3_600_000 }, async (t) => {
+  let last: { chosen: Choices; found: string[] } | undefined
+  await fc
+    .assert(
+      fc.asyncProperty(choices, async (chosen) => {
+        const found = await findingsIn(plant(chosen))
+        if (found.length > 0) last = { chosen, found }
+        return found.length === 0
+      }),
+      { numRuns },
+    )
+    .catch((error: unknown) => t.fail(String(error).slice(0, 200), { seen: last }))
+  t.pass()
+})
