@@ -26,8 +26,7 @@ export type Choices = {
 const word = fc.stringMatching(/^[A-Z][a-z0-9]{1,7}(?: [a-z0-9]{1,5})?$/)
 /** As a resource is written on disk, and as it is called. */
 const encoded = (name: string): string => name.replaceAll('/', '%2F')
-const distinct = <Count extends number>(count: Count) =>
-  fc.uniqueArray(word, { minLength: count, maxLength: count, selector: (name) => name.toLowerCase() })
+const distinct = (count: number) => fc.uniqueArray(word, { minLength: count, maxLength: count, selector: (name) => name.toLowerCase() })
 
 export const choices: fc.Arbitrary<Choices> = fc.record({
   modes: fc
@@ -67,7 +66,7 @@ export const fullPlant: Choices = {
 }
 
 export function plant(chosen: Choices): Files {
-  return Object.assign({ 'README.md': 'A plant\n' }, collections(chosen), projects(chosen)) as Files
+  return { 'README.md': 'A plant\n', ...collections(chosen), ...projects(chosen) }
 }
 
 function collections(chosen: Choices): Files {

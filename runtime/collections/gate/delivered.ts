@@ -11,7 +11,7 @@ import type { Remembered, Previous } from '../check/remembered.ts'
 import { unaryName } from '../model/resources.ts'
 import { chooseRoots, findRoots, rootOf } from '../model/roots.ts'
 import { settingsFile } from '../rules/severities.ts'
-import { createProjectFinder, findProjectRoots, tellsOfProject } from '../model/projects.ts'
+import { createProjectFinder, findProjectRoots, type ProjectFinder, tellsOfProject } from '../model/projects.ts'
 import { buildTree, manifestName, modeManifest, nameOf, projectManifest, unaryManifestName } from '../model/tree.ts'
 
 /** What one coverage has of a commit. */
@@ -19,8 +19,9 @@ export type DeliveredContent = {
   /** The repository's own settings. */
   settings: Entry | undefined
   roots: readonly string[]
-  /** The folders that hold projects. */
+  /** The folders that hold projects, and what was seen of others that may come to. */
   projectRoots: readonly string[]
+  projects: ProjectFinder
   /** The delivered files below the roots. */
   files: FileTable
   /** What is remembered of a root, and what was changed since. */
@@ -28,7 +29,7 @@ export type DeliveredContent = {
 }
 
 /** What is kept of a coverage once it was judged; what was learned is by kind and root. */
-export type Kept = Pick<DeliveredContent, 'settings' | 'roots' | 'projectRoots' | 'files'> & {
+export type Kept = Pick<DeliveredContent, 'settings' | 'roots' | 'projectRoots' | 'projects' | 'files'> & {
   commit: CommitHash
   learned: ReadonlyMap<string, Remembered | undefined>
 }
@@ -53,7 +54,12 @@ export function contentReader(listing: VersionedListing, coverages: readonly Cov
     }
     first ??= findContents(listing, coverages, signal)
     const { settings, roots } = await first
-    return await listContent(listing, coverage, { settings, ...(roots.get(coverage) ?? { roots: new Set(), projectRoots: [] }) }, signal)
+    return await listContent(
+      listing,
+      coverage,
+      { settings, ...(roots.get(coverage) ?? { roots: new Set(), projects: createProjectFinder() }) },
+      signal,
+    )
   }
 }
 
@@ -87,7 +93,8 @@ function changed(kept: Kept, changes: readonly Difference[], { delivered, source
   if (puts.some(({ path }) => isNewRoot(rootOf(path, sources), kept.roots))) return undefined
   const all = [...kept.roots, ...kept.projectRoots]
   const inRoots = puts.filter(({ path }) => all.some((root) => isBelow(path, root)))
-  if (puts.some(({ path }) => tellsOfProject(path) && !kept.projectRoots.some((root) => isBelow(path, root)))) return undefined
+  for (const { path } of puts) kept.projects.take(path)
+  if (kept.projects.roots().some((root) => !kept.projectRoots.includes(root))) return undefined
   const gone = changes.filter(({ path, gone: isGone }) => isGone && kept.files.has(path))
   const onlyContents =
     gone.length === 0 &&
@@ -100,6 +107,7 @@ function changed(kept: Kept, changes: readonly Difference[], { delivered, source
     settings: settingsAfter(kept, changes),
     roots,
     projectRoots,
+    projects: kept.projects,
     files,
     memory: (root, kind) => ({
       learned: kept.learned.get(`${kind} ${root}`),
@@ -150,7 +158,7 @@ function resourceAt(files: FileTable, folder: string, root: string): LocatedReso
   return undefined
 }
 
-type Roots = { roots: ReadonlySet<string>; projectRoots: readonly string[] }
+type Roots = { roots: ReadonlySet<string>; projects: ProjectFinder }
 type Found = { settings: Entry | undefined; roots: ReadonlyMap<Coverage, Roots> }
 
 /** What has to be known before files are listed, so that of a large repository no more is held than what is judged. */
@@ -171,7 +179,7 @@ async function findContents(listing: Listing, coverages: readonly Coverage[], si
     }
   }
   const chosen = [...found].map(([coverage, { roots, projects }]) => {
-    return [coverage, { roots: new Set(chooseRoots(roots, coverage.sources)), projectRoots: projects.roots() }] as const
+    return [coverage, { roots: new Set(chooseRoots(roots, coverage.sources)), projects }] as const
   })
   return { settings, roots: new Map(chosen) }
 }
@@ -179,10 +187,11 @@ async function findContents(listing: Listing, coverages: readonly Coverage[], si
 async function listContent(
   listing: Listing,
   { delivered }: Coverage,
-  { settings, roots, projectRoots }: Roots & { settings: Entry | undefined },
+  { settings, roots, projects }: Roots & { settings: Entry | undefined },
   signal: AbortSignal,
 ): Promise<DeliveredContent> {
   const files = new FileTable()
+  const projectRoots = projects.roots()
   const all = new Set([...roots, ...projectRoots])
   if (all.size > 0) {
     for await (const batch of listing.list(signal)) {
@@ -193,6 +202,7 @@ async function listContent(
     settings,
     roots: [...roots].toSorted(),
     projectRoots,
+    projects,
     files: files.sorted(),
     memory: () => ({ learned: undefined, changedFolders: new Set(), foldersWithChangedManifest: new Set(), resourceAt: undefined }),
   }

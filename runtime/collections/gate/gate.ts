@@ -127,8 +127,8 @@ async function checkCoverages(
       counts.warnings += summary.warnings
       for (const finding of findings) add(itemOf(finding))
     }
-    const { settings, roots, projectRoots, files } = content
-    kept.set(key, { commit: request.commit, settings, roots, projectRoots, files, learned })
+    const { settings, roots, projectRoots, projects, files } = content
+    kept.set(key, { commit: request.commit, settings, roots, projectRoots, projects, files, learned })
   }
   if (!isChecked) return { kind: 'notChecked' }
   const sorted = [...items.values()].toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))

@@ -31,11 +31,13 @@ export function parseProject(bytes: Uint8Array | undefined): ParsedMode {
 /** The folder that a gateway keeps its projects in. */
 const conventional = 'projects'
 
+export type ProjectFinder = { take(path: string): void; roots(): string[] }
+
 /**
  * Takes the paths of a repository in any order and tells the folders that hold projects of a gateway. Other programs have a `project.json`
  * too, so a project is known by the folder of a module with resources in it; below a folder `projects` that alone is enough.
  */
-export function createProjectFinder(): { take(path: string): void; roots(): string[] } {
+export function createProjectFinder(): ProjectFinder {
   const withManifest = new Set<string>()
   const withResources = new Set<string>()
   const roots = new Set<string>()

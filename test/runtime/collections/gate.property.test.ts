@@ -11,6 +11,7 @@ import type { Verdict } from '../../../runtime/gatewaysync/decide/decide.ts'
 import { resolveProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { embedded, pages, perspective, projectJson, projectResource, projectRoot, validProjects, view } from '../../support/project-tree.ts'
 import { commitListing, config, type Files, modeJson, resource, root, validTree } from '../../support/collection-tree.ts'
 
 const signal = new AbortController().signal
@@ -72,6 +73,24 @@ const elsewhere = fc
     'services/projects/x/core/config-mode.json',
   )
   .map((path): Change => (files) => ({ ...files, [path]: '{}' }))
+/** The projects of a plant, where the profile `projects` looks for them. */
+const inServices = (files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([path, content]) => [path.replace(projectRoot, 'services/projects'), content]))
+const project = fc.constantFrom('base', 'line-a', 'line-c')
+const ofProject = fc
+  .oneof(
+    fc.tuple(project, fc.constantFrom('Overview', 'Pump', 'Gone')).map(([name, path]) => pages(name, path)),
+    fc
+      .tuple(project, fc.constantFrom('Overview', 'Pump'), fc.constantFrom('Pump', 'Gone'))
+      .map(([name, own, other]) => view(`${name}/${perspective}/views/${own}`, embedded(other))),
+    fc
+      .tuple(project, fc.constantFrom('', 'base', 'gone', 'line-a'), fc.boolean())
+      .map(([name, parent, inheritable]) => ({ [`${projectRoot}/${name}/project.json`]: projectJson(name, parent, { inheritable }) })),
+    fc
+      .tuple(project, fc.constantFrom('a = 1\n', 'a = (1\n'))
+      .map(([name, code]) => projectResource(`${name}/ignition/script-python/sums`, { 'code.py': code })),
+  )
+  .map((changed): Change => (files) => ({ ...files, ...inServices(changed) }))
 const ownSettings = fc
   .constantFrom('rules: {host-or-credential-in-core: error}', 'rules: {nope: off}', '{')
   .map((text): Change => (files) => ({ ...files, '.clustersync.yaml': text }))
@@ -84,7 +103,9 @@ const removal = fc.tuple(fc.nat(), fc.boolean()).map(([at, isFolder]): Change =>
   }
 })
 const changes = fc.array(
-  fc.array(fc.oneof(whole, copy, pair, manifest, oneFile, oneFile, elsewhere, ownSettings, removal, removal), { maxLength: 3 }),
+  fc.array(fc.oneof(whole, copy, pair, manifest, oneFile, oneFile, elsewhere, ofProject, ofProject, ownSettings, removal, removal), {
+    maxLength: 3,
+  }),
   {
     minLength: 2,
     maxLength: 8,
@@ -121,7 +142,7 @@ void t.test('judging what changed gives the verdict of judging everything', asyn
       fc.infiniteStream(modes),
       fc.infiniteStream(fc.nat({ max: 2 })),
       async (steps, names, inUse, base) => {
-        const commits = commitsOf(validTree(), steps)
+        const commits = commitsOf({ ...validTree(), ...inServices(validProjects()) }, steps)
         const gate = createGate()
         const hashes = [...commits.keys()]
         for (const [index, hash] of hashes.entries()) {
@@ -138,7 +159,15 @@ void t.test('judging what changed gives the verdict of judging everything', asyn
     ),
     { numRuns: 150 },
   )
-  for (const rule of ['override-identical', 'override-forbidden', 'host-or-credential-in-core', 'invalid-resource-json', 'unlisted-file']) {
+  for (const rule of [
+    'override-identical',
+    'override-forbidden',
+    'host-or-credential-in-core',
+    'invalid-resource-json',
+    'unlisted-file',
+    'unknown-view',
+    'script-syntax',
+  ]) {
     t.ok(kinds.has(rule), rule)
   }
 })
@@ -202,6 +231,17 @@ void t.test('a commit without collections is neither listed nor read again', asy
   const change: Change = (before) => ({ ...before, 'services/projects/a/project.json': '{"title":"A"}' })
   const { lists, read, verdict } = await second(createGate(), commitsOf(files, [[change]]), ['projects'])
   t.same([lists(), read, verdict], [0, [], { kind: 'notChecked' }])
+})
+
+void t.test('of a changed view only its own files are read, and views that show others are judged anew', async (t) => {
+  const change: Change = (files) => ({ ...files, ...inServices(pages('line-b', 'Gone')) })
+  const { lists, read, verdict } = await second(createGate(), commitsOf(inServices(validProjects()), [[change]]), ['projects'])
+  t.equal(lists(), 0)
+  t.equal(read.length, 2)
+  t.same(rulesOf(verdict), ['unknown-view'])
+  const gone: Change = (files) => Object.fromEntries(Object.entries(files).filter(([path]) => !path.includes('/views/Pump/')))
+  const later = await second(createGate(), commitsOf(inServices(validProjects()), [[gone]]), ['projects'])
+  t.same(rulesOf(later.verdict), ['unknown-view'])
 })
 
 void t.test('where the earlier commit is gone everything is judged', async (t) => {

@@ -2,7 +2,6 @@
  * What a gateway runs with never goes without a word: its deployment mode, a project, what core has exactly one of.
  */
 import t from 'tap'
-import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
 import type { Wanted } from '../../../runtime/sync/cycle.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
 import { syncedFolder } from '../../support/synced-folder.ts'
@@ -23,7 +22,7 @@ const tree: Tree = {
   'projects/hall/project.json': '{}',
 }
 const mappings = [{ source: 'projects', destination: 'projects' }]
-const profile = profileOf(mappings, { collections: { root, mode: 'auto' } } as Partial<ResolvedProfile>)
+const profile = profileOf(mappings, { collections: { root, mode: 'auto' } })
 const without = (...gone: string[]): Tree =>
   Object.fromEntries(Object.entries(tree).filter(([file]) => !gone.some((each) => file === each || file.startsWith(`${each}/`))))
 const renamed = (from: string, to: string): Tree =>

@@ -1,0 +1,35 @@
+/**
+ * The examples of docs/rules.md show what they say.
+ */
+import t from 'tap'
+import { checkCollections } from '../../../runtime/collections/check/check.ts'
+import { listingOf } from '../../../runtime/collections/model/listing.ts'
+import type { ExampleFiles } from '../../../runtime/collections/rules/example.ts'
+import { examples } from '../../../runtime/collections/rules/examples.ts'
+import { type RuleId, ruleIds } from '../../../runtime/collections/rules/rules.ts'
+import { type Files, root, validTree } from '../../support/collection-tree.ts'
+import { projectRoot, validProjects } from '../../support/project-tree.ts'
+
+const signal = new AbortController().signal
+
+/** How often a rule finds something in a valid tree with these files laid over it. */
+async function times(rule: RuleId, example: ExampleFiles): Promise<number> {
+  const kind: 'collections' | 'projects' = examples[rule].kind ?? 'collections'
+  const [base, files]: [string, Files] = kind === 'projects' ? [projectRoot, validProjects()] : [root, validTree()]
+  for (const [path, content] of Object.entries(example)) {
+    if (content === null) delete files[`${base}/${path}`]
+    else files[`${base}/${path}`] = content
+  }
+  const options = { root: base, kind, modesInUse: rule === 'mode-without-folder' ? ['stage'] : undefined }
+  const severity = (): 'warning' => 'warning'
+  const { findings } = await checkCollections(listingOf(files), { ...options, severity }, signal)
+  return findings.filter((finding) => finding.rule === rule).length
+}
+
+for (const rule of ruleIds) {
+  void t.test(`${rule}: found before, and not after`, async (t) => {
+    const { before, after } = examples[rule]
+    t.ok((await times(rule, before)) > 0, 'before')
+    t.equal(await times(rule, after), 0, 'after')
+  })
+}
