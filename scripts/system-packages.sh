@@ -3,13 +3,16 @@
 set -euo pipefail
 
 declare -A package_of=([git]=git [ssh]=openssh-client [sshd]=openssh-server [openssl]=openssl [ip]=iproute2 [prlimit]=util-linux [setpriv]=util-linux
-  [gpg]=gnupg [gpgv]=gpgv [ssh-keygen]=openssh-client [fusermount3]=fuse3 [buildah]=buildah [prometheus]=prometheus [promtool]=prometheus)
+  [gpg]=gnupg [gpgv]=gpgv [ssh-keygen]=openssh-client [fusermount3]=fuse3 [buildah]=buildah [prometheus]=prometheus [promtool]=prometheus
+  [containerd]=containerd [ctr]=containerd [runc]=runc [iptables]=iptables [unshare]=util-linux [nsenter]=util-linux)
 # A library is no program on PATH: it lets ssh run for a user without an entry in /etc/passwd, as in the controller's image.
 missing=()
 for program in "${!package_of[@]}"; do
   PATH="$PATH:/usr/sbin:/sbin" command -v "$program" >/dev/null || missing+=("${package_of[$program]}")
 done
 ldconfig -p 2>/dev/null | grep -q libnss_wrapper || /sbin/ldconfig -p 2>/dev/null | grep -q libnss_wrapper || missing+=(libnss-wrapper)
+# The network of pods on a node.
+[ -e /usr/lib/cni/ptp ] || missing+=(containernetworking-plugins)
 # The case-insensitive volume of the engine's tests.
 [ -e /usr/lib/python3/dist-packages/fusepy.py ] || missing+=(python3-fusepy)
 if [ "${#missing[@]}" -gt 0 ]; then

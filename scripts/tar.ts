@@ -1,27 +1,30 @@
 /**
- * A tar archive of texts, the same bytes for the same files. Pure.
+ * A tar archive, the same bytes for the same files. Pure.
  */
 
 const block = 512
 const longestName = 100
 
+/** `isProgram`: everybody may run it. */
+export type TarFile = { path: string; content: string | Buffer; isProgram?: boolean }
+
 /** Files with their paths in the archive. Throws an Error for a path that does not fit into a header (100 bytes). */
-export function tarOf(files: readonly { path: string; content: string }[]): Buffer {
-  const parts = files.flatMap(({ path, content }) => {
-    const bytes = Buffer.from(content)
-    return [header(path, bytes.length), bytes, Buffer.alloc(-bytes.length & (block - 1))]
+export function tarOf(files: readonly TarFile[]): Buffer {
+  const parts = files.flatMap(({ path, content, isProgram = false }) => {
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content
+    return [header(path, bytes.length, isProgram), bytes, Buffer.alloc(-bytes.length & (block - 1))]
   })
   return Buffer.concat([...parts, Buffer.alloc(2 * block)])
 }
 
-/** The header of POSIX.1-1988 (ustar) for a regular file that anyone may read, of no time and no owner. */
-function header(path: string, size: number): Buffer {
+/** The header of POSIX.1-1988 (ustar) for a regular file that anyone may read (and run, if it is a program), of no time and no owner. */
+function header(path: string, size: number, isProgram: boolean): Buffer {
   if (Buffer.byteLength(path) > longestName) throw new Error(`${path}: longer than ${longestName} bytes, which a tar header holds`)
   const bytes = Buffer.alloc(block)
   const octal = (value: number, at: number, length: number): void =>
     void bytes.write(value.toString(8).padStart(length - 1, '0'), at, 'latin1')
   bytes.write(path, 0)
-  octal(0o644, 100, 8)
+  octal(isProgram ? 0o755 : 0o644, 100, 8)
   octal(0, 108, 8)
   octal(0, 116, 8)
   octal(size, 124, 12)

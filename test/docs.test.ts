@@ -30,7 +30,7 @@ void t.test('every link of a page leads to a file that is there', async (t) => {
 void t.test('every npm script that a page names exists', async (t) => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   for (const page of pages) {
-    const named = [...read(page).matchAll(/\bnpm run (?:-s )?([a-z:]+)/g)].map(([, name = '']) => name)
+    const named = [...read(page).matchAll(/\bnpm run (?:-s )?([a-z0-9:]+)/g)].map(([, name = '']) => name)
     t.same(
       named.filter((name) => !Object.hasOwn(scripts, name)),
       [],

@@ -1,29 +1,105 @@
 /**
  * Where the real control plane of the tests comes from. Each program is looked for in KUBEBUILDER_ASSETS, on PATH and in a cache
  * folder outside the checkout; what is found nowhere is built from its Go module into that cache, once per version.
- * `node test/cluster/binaries.ts` builds what is missing and prints where each program is.
  */
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
 const kubernetesVersion = '1.36.3'
 const etcdVersion = '3.6.8'
 const helmVersion = '4.3.1'
+const corednsVersion = '1.15.0'
+/** The last release whose programs are part of its module; in later ones each is a module that only their repository has. */
+const certManagerVersion = '1.11.5'
 
 type Module = { path: string; version: string; replaceStaging?: boolean }
 
-const kubernetes: Module = { path: 'k8s.io/kubernetes', version: `v${kubernetesVersion}`, replaceStaging: true }
+/**
+ * `main`: the package with the main function. Or `source`: the text of such a package, of its own where nothing of a module is used.
+ * `beside`: a folder of the module that is kept beside the program.
+ */
+type Source = { module: Module; main: string; beside?: string } | { module?: Module; source: string; version?: string }
 
-/** What can be built: the program's name, its module, and the package that holds its main function. */
+const kubernetes: Module = { path: 'k8s.io/kubernetes', version: `v${kubernetesVersion}`, replaceStaging: true }
+const certManager: Module = { path: 'github.com/cert-manager/cert-manager', version: `v${certManagerVersion}` }
+
+const etcdMain = `package main
+
+import (
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+)
+
+func main() { etcdmain.Main(os.Args) }
+`
+
+/** What holds the namespaces of a pod: it waits to be ended. */
+const pauseMain = `package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGINT, syscall.SIGTERM)
+	<-ended
+}
+`
+
+/** The plugins that a cluster's DNS needs; those of all clouds would take minutes to build. */
+const corednsMain = `package main
+
+import (
+	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/health"
+	_ "github.com/coredns/coredns/plugin/hosts"
+	_ "github.com/coredns/coredns/plugin/kubernetes"
+	_ "github.com/coredns/coredns/plugin/ready"
+
+	"github.com/coredns/coredns/coremain"
+)
+
+func main() { coremain.Run() }
+`
+
+/** What can be built. */
 const programs = {
   'kube-apiserver': { module: kubernetes, main: 'k8s.io/kubernetes/cmd/kube-apiserver' },
   kubectl: { module: kubernetes, main: 'k8s.io/kubernetes/cmd/kubectl' },
-  etcd: { module: { path: 'go.etcd.io/etcd/server/v3', version: `v${etcdVersion}` }, main: 'etcdmain' },
+  etcd: { module: { path: 'go.etcd.io/etcd/server/v3', version: `v${etcdVersion}` }, source: etcdMain },
   helm: { module: { path: 'helm.sh/helm/v4', version: `v${helmVersion}` }, main: 'helm.sh/helm/v4/cmd/helm' },
-} satisfies Record<string, { module: Module; main: string }>
+  'kube-controller-manager': { module: kubernetes, main: 'k8s.io/kubernetes/cmd/kube-controller-manager' },
+  'kube-scheduler': { module: kubernetes, main: 'k8s.io/kubernetes/cmd/kube-scheduler' },
+  kubelet: { module: kubernetes, main: 'k8s.io/kubernetes/cmd/kubelet' },
+  'kube-proxy': { module: kubernetes, main: 'k8s.io/kubernetes/cmd/kube-proxy' },
+  coredns: { module: { path: 'github.com/coredns/coredns', version: `v${corednsVersion}` }, source: corednsMain },
+  'cert-manager-controller': { module: certManager, main: `${certManager.path}/cmd/controller`, beside: 'deploy' },
+  'cert-manager-cainjector': { module: certManager, main: `${certManager.path}/cmd/cainjector` },
+  'cert-manager-webhook': { module: certManager, main: `${certManager.path}/cmd/webhook` },
+  pause: { source: pauseMain, version: 'v1' },
+} satisfies Record<string, Source>
+
+/** What a control plane needs, and what a node needs beside. */
+export const controlPlanePrograms = ['kube-apiserver', 'kubectl', 'etcd', 'helm'] as const
+export const nodePrograms = [
+  ...controlPlanePrograms,
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubelet',
+  'kube-proxy',
+  'pause',
+  'coredns',
+  'cert-manager-controller',
+  'cert-manager-cainjector',
+  'cert-manager-webhook',
+] as const
 
 export type Program = keyof typeof programs
 
@@ -43,35 +119,49 @@ export function findProgram(name: Program): string | undefined {
 export async function ensureProgram(name: Program, say: (line: string) => void): Promise<string> {
   const found = findProgram(name)
   if (found !== undefined) return found
-  say(`building ${name} ${programs[name].module.version} (once; kept in ${cacheFolder()})`)
+  say(`building ${name} ${versionOf(name)} (once; kept in ${cacheFolder()})`)
   const startedAt = Date.now()
   const built = await build(name)
   say(`built ${name} in ${Math.round((Date.now() - startedAt) / 1000)} s`)
   return built
 }
 
+/** A folder of its module that was kept beside a program when that was built. */
+export function folderBeside(name: 'cert-manager-controller'): string {
+  return join(cachedFolder(name), programs[name].beside)
+}
+
+function sourceOf(name: Program): Source {
+  return programs[name]
+}
+
+function versionOf(name: Program): string {
+  const source = sourceOf(name)
+  return source.module?.version ?? ('version' in source ? (source.version ?? '') : '')
+}
+
 function cachedFolder(name: Program): string {
-  return join(cacheFolder(), `${name}-${programs[name].module.version}`)
+  return join(cacheFolder(), `${name}-${versionOf(name)}`)
 }
 
 async function build(name: Program): Promise<string> {
-  const { module, main } = programs[name]
+  const source = sourceOf(name)
+  const { module } = source
   const work = await mkdtemp(join(tmpdir(), `build-${name}-`))
   try {
     await writeFile(join(work, 'go.mod'), await moduleFile(module, work))
-    const target = main === 'etcdmain' ? '.' : main
-    // etcd's own main lives in another module; its server is a library with one entry point.
-    const source =
-      main === 'etcdmain'
-        ? `package main\n\nimport (\n\t"os"\n\n\t"go.etcd.io/etcd/server/v3/etcdmain"\n)\n\nfunc main() { etcdmain.Main(os.Args) }\n`
-        : `//go:build tools\n\npackage tools\n\nimport _ "${main}"\n`
-    await writeFile(join(work, main === 'etcdmain' ? 'main.go' : 'tools.go'), source)
+    if ('main' in source) await writeFile(join(work, 'tools.go'), `//go:build tools\n\npackage tools\n\nimport _ "${source.main}"\n`)
+    else await writeFile(join(work, 'main.go'), source.source)
     await go(work, ['mod', 'tidy', '-e'])
     const folder = cachedFolder(name)
     await mkdir(folder, { recursive: true })
+    if ('beside' in source && source.beside !== undefined) {
+      const kept = join(folder, source.beside)
+      await cp(join((await downloaded(source.module, work)).Dir, source.beside), kept, { recursive: true })
+    }
     const aside = join(folder, `.${name}-${process.pid}`)
-    const flags = `-s -w -X k8s.io/component-base/version.gitVersion=${module.version}`
-    await go(work, ['build', '-trimpath', '-ldflags', flags, '-o', aside, target])
+    const flags = `-s -w -X k8s.io/component-base/version.gitVersion=${versionOf(name)}`
+    await go(work, ['build', '-trimpath', '-ldflags', flags, '-o', aside, 'main' in source ? source.main : '.'])
     await rename(aside, join(folder, name))
     return join(folder, name)
   } finally {
@@ -80,13 +170,18 @@ async function build(name: Program): Promise<string> {
 }
 
 /** A go.mod that requires the module and, for Kubernetes, maps its staging modules to the released ones. */
-async function moduleFile(module: Module, work: string): Promise<string> {
-  const lines = ['module build', '', 'go 1.26', '', `require ${module.path} ${module.version}`]
-  if (module.replaceStaging !== true) return lines.join('\n') + '\n'
-  const download = JSON.parse(await go(work, ['mod', 'download', '-json', `${module.path}@${module.version}`])) as { GoMod: string }
-  const staging = [...(await readFile(download.GoMod, 'utf8')).matchAll(/^\s*(k8s\.io\/[a-z0-9-]+) v0\.0\.0$/gm)].map(([, path]) => path)
+async function moduleFile(module: Module | undefined, work: string): Promise<string> {
+  const lines = ['module build', '', 'go 1.26', '', ...(module === undefined ? [] : [`require ${module.path} ${module.version}`])]
+  if (module?.replaceStaging !== true) return lines.join('\n') + '\n'
+  const staging = [
+    ...(await readFile((await downloaded(module, work)).GoMod, 'utf8')).matchAll(/^\s*(k8s\.io\/[a-z0-9-]+) v0\.0\.0$/gm),
+  ].map(([, path]) => path)
   const released = module.version.replace(/^v1\./, 'v0.')
   return [...lines, '', ...staging.map((path) => `replace ${path} => ${path} ${released}`)].join('\n') + '\n'
+}
+
+async function downloaded({ path, version }: Module, work: string): Promise<{ GoMod: string; Dir: string }> {
+  return JSON.parse(await go(work, ['mod', 'download', '-json', `${path}@${version}`])) as { GoMod: string; Dir: string }
 }
 
 function go(cwd: string, args: string[]): Promise<string> {
@@ -114,12 +209,5 @@ function isExecutable(path: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-if (import.meta.main) {
-  for (const name of Object.keys(programs) as Program[]) {
-    const path = await ensureProgram(name, (line) => process.stderr.write(`${line}\n`))
-    process.stdout.write(`${name} ${path}\n`)
   }
 }

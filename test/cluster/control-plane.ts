@@ -4,11 +4,13 @@
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { writeKubeconfig } from './api-server.ts'
 import { ensureProgram } from './binaries.ts'
+import { isAlive } from './processes.ts'
 
 export type ControlPlane = {
   url: string
@@ -40,7 +42,7 @@ export async function startControlPlane({ shared = true, apiServerArgs = [] }: C
   const folder = path.join(parent, `cluster-sync-plane-${run ?? randomUUID()}`)
   if (isMade(folder)) startGuard(folder, run ?? String(process.pid), apiServerArgs)
   const ready = await untilReady(folder)
-  const kubeconfigFor = (token: string): string => writeKubeconfig(path.join(folder, `kubeconfig-${randomUUID()}`), ready, token)
+  const kubeconfigFor = (token: string): string => writeKubeconfig(path.join(folder, `kubeconfig-${randomUUID()}`), { ...ready, token })
   const adminKubeconfig = kubeconfigFor(ready.adminToken)
   const kubectl = await ensureProgram('kubectl', () => undefined)
   return {
@@ -101,19 +103,6 @@ async function untilReady(folder: string): Promise<Ready> {
   throw new Error(`the control plane did not start within ${startTimeoutMs / 1000} s; see ${folder}`)
 }
 
-function writeKubeconfig(file: string, { url, caFile }: Ready, token: string): string {
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'test', cluster: { server: url, 'certificate-authority': caFile } }],
-    users: [{ name: 'test', user: { token } }],
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-    'current-context': 'test',
-  }
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
-  return file
-}
-
 function execute(
   program: string,
   args: readonly string[],
@@ -130,13 +119,4 @@ function execute(
     child.stdin.on('error', () => undefined)
     child.stdin.end(input ?? '')
   })
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -3,19 +3,19 @@
  * name, below a folder until it is told to stop or the process it serves has gone, so that a test run which is killed leaves nothing
  * behind. Says in `ready.json` where everything is. On SIGUSR2 it kills the API server, drops the history of etcd and starts the server anew.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import * as https from 'node:https'
+import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { apiServerArguments, caFileOf, etcdArguments, replaced, untilApiServerReady } from './api-server.ts'
 import { ensureProgram } from './binaries.ts'
+import { startChildren } from './children.ts'
+import { isAlive } from './processes.ts'
 
 const [folder = '', servedPid = '', ...givenFlags] = process.argv.slice(2)
-const children: ChildProcess[] = []
-/** Ended by us, to be started anew. */
-const expected = new WeakSet<ChildProcess>()
+const children = startChildren(folder, (why) => void fail(why))
 let stopping = false
 let restart: (() => Promise<void>) | undefined
 /** How often the API server was started; `ready.json` says for which start it holds. */
@@ -42,43 +42,15 @@ async function start(): Promise<void> {
   const [clientPort, peerPort, port] = await Promise.all([freePort(), freePort(), freePort()])
   const at = (name: string): string => path.join(folder, name)
   const etcdUrl = `http://127.0.0.1:${clientPort}`
-  run(etcd, 'etcd', [
-    `--data-dir=${at('etcd')}`,
-    '--unsafe-no-fsync=true',
-    `--listen-client-urls=${etcdUrl}`,
-    `--advertise-client-urls=${etcdUrl}`,
-    `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
-    '--log-level=error',
-  ])
+  children.run(etcd, 'etcd', etcdArguments(folder, etcdUrl, `http://127.0.0.1:${peerPort}`))
   const adminToken = randomBytes(16).toString('hex')
-  writeFileSync(at('tokens.csv'), `${adminToken},admin,admin,"system:masters"\n`, { mode: 0o600 })
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  writeFileSync(at('sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
-  writeFileSync(at('sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
-  mkdirSync(at('certificates'))
-  const flags = [
-    `--etcd-servers=${etcdUrl}`,
-    `--secure-port=${port}`,
-    '--bind-address=127.0.0.1',
-    '--advertise-address=127.0.0.1',
-    `--cert-dir=${at('certificates')}`,
-    '--service-cluster-ip-range=10.96.0.0/16',
-    '--authorization-mode=RBAC',
-    `--token-auth-file=${at('tokens.csv')}`,
-    '--service-account-issuer=https://kubernetes.default.svc',
-    `--service-account-key-file=${at('sa.pub')}`,
-    `--service-account-signing-key-file=${at('sa.key')}`,
-    '--endpoint-reconciler-type=none',
-    '--allow-privileged=true',
-    '--profiling=false',
-  ]
-  const nameOf = (flag: string): string => flag.slice(0, flag.indexOf('='))
-  const given = new Set(givenFlags.map(nameOf))
+  const accounts = [{ token: adminToken, user: 'admin', groups: ['system:masters'] }]
+  const flags: string[] = apiServerArguments({ folder, etcdUrl, address: '127.0.0.1', port, accounts })
   const url = `https://127.0.0.1:${port}`
-  const caFile = at('certificates/apiserver.crt')
+  const caFile = caFileOf(folder)
   const startApiServer = async (): Promise<ChildProcess> => {
-    const child = run(apiServer, 'kube-apiserver', [...flags.filter((flag) => !given.has(nameOf(flag))), ...givenFlags])
-    await untilReady(url, caFile, adminToken)
+    const child = children.run(apiServer, 'kube-apiserver', replaced(flags, givenFlags))
+    await untilApiServerReady(url, caFile, adminToken)
     starts += 1
     writeFileSync(at('ready.tmp'), JSON.stringify({ url, caFile, adminToken, pid: process.pid, starts }), { mode: 0o600 })
     renameSync(at('ready.tmp'), at('ready.json'))
@@ -86,10 +58,7 @@ async function start(): Promise<void> {
   }
   let server = await startApiServer()
   restart = async () => {
-    expected.add(server)
-    const ended = new Promise((resolve) => server.once('exit', resolve))
-    server.kill('SIGKILL')
-    await ended
+    await children.end(server, 'SIGKILL')
     await compact(etcdUrl)
     server = await startApiServer()
   }
@@ -105,62 +74,16 @@ async function compact(etcdUrl: string): Promise<void> {
   await ask('compaction', { revision: header.revision, physical: true })
 }
 
-function run(program: string, name: string, args: string[]): ChildProcess {
-  const log = openSync(path.join(folder, `${name}.log`), 'a')
-  const child = spawn(program, args, { stdio: ['ignore', log, log] })
-  child.on('exit', (code) => {
-    if (!stopping && !expected.has(child))
-      void fail(`${name} ended with ${code ?? 'a signal'}; its log is ${path.join(folder, `${name}.log`)}`)
-  })
-  children.push(child)
-  return child
-}
-
 async function fail(why: string): Promise<void> {
+  if (stopping) return
   writeFileSync(path.join(folder, 'failed'), why)
   await stop(1, false)
 }
 
-async function untilReady(url: string, caFile: string, token: string): Promise<void> {
-  const endMs = Date.now() + 60_000
-  while (Date.now() < endMs) {
-    if (await isReady(`${url}/readyz`, caFile, token)) return
-    await wait(50)
-  }
-  throw new Error('kube-apiserver was not ready within 60 s')
-}
-
-function isReady(url: string, caFile: string, token: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    try {
-      const request = https.get(
-        url,
-        { ca: readFileSync(caFile), headers: { authorization: `Bearer ${token}` }, timeout: 2000 },
-        (response) => {
-          response.resume()
-          resolve(response.statusCode === 200)
-        },
-      )
-      request.on('error', () => resolve(false))
-      request.on('timeout', () => request.destroy())
-    } catch {
-      resolve(false)
-    }
-  })
-}
-
-/** The API server first, while etcd still answers it. */
 async function stop(code: number, clean = true): Promise<void> {
   if (stopping) return
   stopping = true
-  for (const child of children.toReversed()) {
-    if (child.exitCode !== null || child.signalCode !== null) continue
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGTERM')
-    const late = setTimeout(() => child.kill('SIGKILL'), 3_000)
-    await ended
-    clearTimeout(late)
-  }
+  await children.stop()
   if (clean) rmSync(folder, { recursive: true, force: true })
   process.exit(code)
 }
@@ -174,13 +97,4 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
     })
   })
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }

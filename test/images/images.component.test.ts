@@ -17,7 +17,7 @@ type Spdx = { packages: { name: string; licenseDeclared: string; checksums?: unk
 
 /** Builds both images in a store of the test's own, and answers how to ask buildah. */
 async function setUp(t: Test) {
-  if (!requires(t, 'buildah', 'git', 'gpgv', 'prlimit', 'ssh', 'ssh-keygen')) return undefined
+  if (!requires(t, 'buildah', 'git', 'gpgv', 'prlimit', 'ssh', 'ssh-agent', 'ssh-keygen')) return undefined
   const folder = temporaryFolder(t, 'images')
   const env = buildahEnvironment(folder)
   const buildah = (...words: string[]) =>
@@ -80,6 +80,7 @@ void t.test('images of controller and agent', { timeout: 290_000 }, async (t) =>
     if (target === 'controller') {
       t.match(inside('git', '--version'), /^git version /)
       for (const program of ['gpgv', 'prlimit']) t.match(inside(program, '--version'), program)
+      for (const program of ['ssh-add', 'ssh-agent']) t.match(inside('sh', '-c', `command -v ${program}`), program)
     }
     const started = (): string => {
       try {

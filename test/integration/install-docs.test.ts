@@ -1,16 +1,14 @@
 /**
  * The commands of docs/install.md, run as they stand there, in the order of the page, with the real kubectl against a real API server.
  */
-import { spawn } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { apiVersion } from '../../runtime/gatewaysync/names.ts'
 import { agentRoleBinding } from '../../runtime/reconcile/agent-rbac.ts'
-import { ensureProgram } from '../cluster/binaries.ts'
 import { standInControllers } from '../support/controllers.ts'
+import { follow, linesOf, notRun, openShell, programOf } from '../support/docs-shell.ts'
 import { type Block, blocksOf } from '../support/page.ts'
-import { temporaryFolder } from '../support/repository.ts'
 import { applyForeignKinds } from '../support/foreign-kinds.ts'
 import { requires } from '../support/requires.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -19,15 +17,6 @@ const root = path.resolve(import.meta.dirname, '../..')
 /** The sections whose commands are run here, and those of which another test runs them. */
 const followed = ['Way 1: synthesise and apply', 'Uninstall'] as const
 const followedElsewhere = [/^Your own cdk8s app$/, /\bHelm\b/]
-/** Commands that no test runs as they stand. */
-const notRun = new Map([
-  ['docker', 'there is no container engine'],
-  ['npm', 'the packages of this checkout serve'],
-])
-
-type Ended = { code: number; output: string; tookMs: number }
-type Shell = { folder: string; run(command: string): Promise<Ended> }
-
 const page = blocksOf('docs/install.md').filter(({ language }) => language === 'sh')
 
 void t.test('each command of docs/install.md is run by a test', async (t) => {
@@ -47,7 +36,7 @@ void t.test('the commands of docs/install.md do what they say', { timeout: 280_0
   standInControllers(t, world)
   await applyForeignKinds(t, world)
   await plane.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s'])
-  const shell = await openShell(t, world)
+  const shell = await openShell(t, plane.adminKubeconfig)
   const [plain, serverSide, ...valuesFiles] = commandsOf(followed[0])
   const [uninstall, dropDefinitions] = commandsOf(followed[1])
 
@@ -102,32 +91,8 @@ function commandsOf(section: string): string[] {
   return page.filter((block: Block) => block.section === section).map(({ text }) => text)
 }
 
-function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '')
-}
-
-/** The program of a command line, behind the variables that are set for it. */
-function programOf(line: string): string {
-  return line.split(' ').find((word) => !/^[A-Z_]+=/.test(word)) ?? ''
-}
-
 function read(...parts: string[]): string {
   return readFileSync(path.join(...parts), 'utf8')
-}
-
-/** Runs the lines of a block one by one; each must succeed. */
-async function follow(t: Test, { run }: Shell, block: string | undefined): Promise<void> {
-  if (block === undefined) return void t.fail('the page lacks the block')
-  for (const line of linesOf(block)) {
-    const why = notRun.get(programOf(line))
-    if (why !== undefined) {
-      t.comment(`not run: ${line} (${why})`)
-      continue
-    }
-    const { code, output, tookMs } = await run(line)
-    t.equal(code, 0, code === 0 ? line : `${line}\n${output}`)
-    if (line === 'npx cdk8s synth') t.comment(`${line} took ${(tookMs / 1000).toFixed(1)} s`)
-  }
 }
 
 /** What an installation that was used leaves to be removed: a resource, and the binding of its agents. */
@@ -142,32 +107,4 @@ async function leaveTraces({ apply, namespace }: World): Promise<void> {
     { apiVersion, kind: 'GatewaySync', metadata: { namespace: where, name: 'plant' }, spec },
     agentRoleBinding(where, 'cluster-sync-operator-agent', [pod]) ?? {},
   ])
-}
-
-/** A checkout of this repository with a dist/ of its own, and a shell in it whose kubectl speaks to the cluster. */
-async function openShell(t: Test, { plane }: World): Promise<Shell> {
-  const folder = temporaryFolder(t, 'install')
-  for (const name of ['infra', 'runtime', 'examples', 'node_modules', 'package.json']) {
-    symlinkSync(path.join(root, name), path.join(folder, name))
-  }
-  copyFileSync(path.join(root, 'cdk8s.yaml'), path.join(folder, 'cdk8s.yaml'))
-  const programs = path.join(folder, 'programs')
-  mkdirSync(programs)
-  symlinkSync(await ensureProgram('kubectl', () => undefined), path.join(programs, 'kubectl'))
-  const PATH = [programs, process.env['PATH']].join(path.delimiter)
-  const env = { ...process.env, PATH, KUBECONFIG: plane.adminKubeconfig, CDK8S_CHECK_UPGRADE: 'false' }
-  return {
-    folder,
-    run: (command) =>
-      new Promise((resolve, reject) => {
-        const startedMs = performance.now()
-        // By `env`, as the test runner sets the option for whatever a test starts.
-        const args = ['NODE_OPTIONS=', 'bash', '-euo', 'pipefail', '-c', command]
-        const child = spawn('env', args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 })
-        let output = ''
-        for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
-        child.on('error', reject)
-        child.on('close', (code) => resolve({ code: code ?? 1, output, tookMs: performance.now() - startedMs }))
-      }),
-  }
 }

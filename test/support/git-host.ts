@@ -36,6 +36,8 @@ export type GitHostOptions = {
   packetTrace?: string
   /** 0 takes a free one. */
   port?: number
+  /** Where it listens; by itself on this machine alone. */
+  address?: string
   /** Serves https. */
   tls?: ServerOptions
   /** Answers a request itself when it returns true. */
@@ -43,7 +45,7 @@ export type GitHostOptions = {
 }
 
 export async function startGitHost(folder: string, options: GitHostOptions = {}): Promise<GitHost> {
-  const { tls, before, port: wantedPort = 0 } = options
+  const { tls, before, port: wantedPort = 0, address = '127.0.0.1' } = options
   const requests: string[] = []
   const headers: IncomingMessage['headers'][] = []
   let hangs = false
@@ -58,7 +60,7 @@ export async function startGitHost(folder: string, options: GitHostOptions = {})
   const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer)
   // A client that trusts somebody else resets the connection.
   server.on('tlsClientError', () => {})
-  await new Promise<void>((resolve) => server.listen(wantedPort, '127.0.0.1', () => resolve()))
+  await new Promise<void>((resolve) => server.listen(wantedPort, address, () => resolve()))
   const { port } = server.address() as AddressInfo
   return {
     requests,

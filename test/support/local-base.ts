@@ -2,10 +2,10 @@
  * A base image from the programs of this machine, for tests of the images: no registry is asked, and what the images need is there.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-const programs = ['sh', 'ls', 'env', 'git', 'gpgv', 'prlimit', 'ssh', 'ssh-keygen']
+const programs = ['sh', 'ls', 'cat', 'env', 'mkdir', 'git', 'gpgv', 'prlimit', 'ssh', 'ssh-add', 'ssh-agent', 'ssh-keygen']
 
 /** How buildah is called in tests: with storage of its own below `folder`, and without the rights that a container of its own takes. */
 export function buildahEnvironment(folder: string): NodeJS.ProcessEnv {
@@ -28,8 +28,17 @@ export function whyNoImages(folder: string, env: NodeJS.ProcessEnv): string | un
   return ran.status === 0 ? undefined : `buildah does not work here: ${ran.error?.message ?? ran.stderr.trim()}`
 }
 
-/** Makes the image `name` from the programs of this machine, with `node` as its Node. */
-export function makeLocalBase(folder: string, name: string, node: string, env: NodeJS.ProcessEnv): void {
+/**
+ * Makes the image `name` from the programs of this machine, with `node` as its Node. `authorities`: certificates that it trusts beside
+ * those of this machine, PEM.
+ */
+export function makeLocalBase(
+  folder: string,
+  name: string,
+  node: string,
+  env: NodeJS.ProcessEnv,
+  { authorities = '' }: { authorities?: string } = {},
+): void {
   const tree = path.join(folder, 'base')
   const shell = (command: string) => execFileSync('sh', ['-c', command], { encoding: 'utf8' }).trim()
   for (const program of programs) copyProgram(tree, shell(`command -v ${program}`), `/usr/bin/${program}`)
@@ -38,7 +47,8 @@ export function makeLocalBase(folder: string, name: string, node: string, env: N
   copyInto(tree, shell('ls /usr/lib/*/libnss_wrapper.so'))
   for (const link of ['bin', 'lib', 'lib64']) symlinkSync(`usr/${link}`, path.join(tree, link))
   mkdirSync(path.join(tree, 'etc/ssl/certs'), { recursive: true })
-  copyFileSync('/etc/ssl/certs/ca-certificates.crt', path.join(tree, 'etc/ssl/certs/ca-certificates.crt'))
+  const trusted = readFileSync('/etc/ssl/certs/ca-certificates.crt', 'utf8')
+  writeFileSync(path.join(tree, 'etc/ssl/certs/ca-certificates.crt'), trusted + authorities)
   for (const made of ['tmp', 'proc', 'sys', 'dev']) mkdirSync(path.join(tree, made), { recursive: true })
   const buildah = (...words: string[]) =>
     execFileSync('buildah', words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()

@@ -27,7 +27,11 @@ export function makeSshKey(folder: string, name: string, passphrase = ''): { pri
 }
 
 /** Serves whatever repository the user may read to whoever has one of these keys. */
-export async function startSshHost(folder: string, publicKeys: readonly string[]): Promise<SshHost> {
+export async function startSshHost(
+  folder: string,
+  publicKeys: readonly string[],
+  { address = '127.0.0.1' }: { address?: string } = {},
+): Promise<SshHost> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   // Root's sshd keeps its privileges apart in a folder of the system.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true })
@@ -43,7 +47,7 @@ export async function startSshHost(folder: string, publicKeys: readonly string[]
     const config = path.join(folder, 'sshd_config')
     const lines = [
       `Port ${port}`,
-      'ListenAddress 127.0.0.1',
+      `ListenAddress ${address}`,
       `HostKey ${path.join(folder, name)}`,
       `AuthorizedKeysFile ${authorised}`,
       `PidFile ${path.join(folder, 'pid')}`,
@@ -56,7 +60,7 @@ export async function startSshHost(folder: string, publicKeys: readonly string[]
     ]
     writeFileSync(config, `${lines.join('\n')}\n`)
     child = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', config], { stdio: 'ignore' })
-    await untilListening(port)
+    await untilListening(port, address)
   }
   const stop = async (): Promise<void> => {
     if (child === undefined || child.exitCode !== null) return
@@ -68,7 +72,7 @@ export async function startSshHost(folder: string, publicKeys: readonly string[]
   return {
     port,
     user: os.userInfo().username,
-    knownHosts: () => `[127.0.0.1]:${port} ${hostKey}`,
+    knownHosts: () => `[${address}]:${port} ${hostKey}`,
     async changeHostKey() {
       await stop()
       await start()
@@ -85,9 +89,9 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function untilListening(port: number): Promise<void> {
+async function untilListening(port: number, address: string): Promise<void> {
   for (let tries = 0; tries < 500; tries += 1) {
-    const socket = connect(port, '127.0.0.1')
+    const socket = connect(port, address)
     const listens = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true))
       socket.once('error', () => resolve(false))

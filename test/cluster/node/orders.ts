@@ -1,0 +1,52 @@
+/**
+ * The services of a node, and who may order them about: tests stop and start the kubelet, containerd and the API server, and ask over a socket.
+ */
+import type { ChildProcess } from 'node:child_process'
+import { createServer } from 'node:http'
+import path from 'node:path'
+import { startChildren } from '../children.ts'
+import { stateFolder } from './configuration.ts'
+
+export type Service = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'containerd' | 'kubelet' | 'kube-proxy'
+export type Command = { program: string; args: readonly string[] }
+
+const socket = path.join(stateFolder, 'orders')
+
+/** As often is a service started again that ends by itself; a kubelet does while containerd is not ready. */
+const mostRestarts = 10
+const restartDelayMs = 1_000
+
+/** Starts a server of orders; `failed` is told when a service ends again and again that nobody has stopped. */
+export function serveOrders(folder: string, failed: (why: string) => void): { add(name: Service, command: Command): Promise<void> } {
+  const services = new Map<string, { command: Command; child: ChildProcess | undefined; restarts: number }>()
+  const children = startChildren(folder, (why, name) => {
+    const service = services.get(name)
+    if (service === undefined || service.restarts === mostRestarts) return failed(why)
+    service.restarts += 1
+    service.child = undefined
+    setTimeout(() => void follow('start', name), restartDelayMs)
+  })
+  const follow = async (order: string, name: string): Promise<boolean> => {
+    const service = services.get(name)
+    if (service === undefined) return false
+    if (order === 'start') service.child ??= children.run(service.command.program, name, service.command.args)
+    else if (service.child !== undefined) {
+      await children.end(service.child, order === 'kill' ? 'SIGKILL' : 'SIGTERM')
+      service.child = undefined
+    }
+    return true
+  }
+  createServer((incoming, response) => {
+    const [, order = '', name = ''] = (incoming.url ?? '').split('/')
+    void follow(order, name).then((known) => {
+      response.statusCode = known ? 200 : 404
+      response.end()
+    })
+  }).listen(socket)
+  return {
+    async add(name, command) {
+      services.set(name, { command, child: undefined, restarts: 0 })
+      await follow('start', name)
+    },
+  }
+}

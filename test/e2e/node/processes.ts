@@ -1,0 +1,52 @@
+/**
+ * The processes of containers, as the node sees them.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Pod, containerOf } from './cluster.ts'
+
+/** The first process of a pod's container; throws where it does not run. */
+export function processOf(pod: Pod | undefined, container: string): number {
+  const id = pod === undefined ? undefined : containerOf(pod, container)?.containerID?.replace(/^.*\/\//, '')
+  if (id === undefined || id === '') throw new Error(`container ${container} of ${pod?.metadata.name ?? 'a missing pod'} does not run`)
+  const own = readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && cgroupsOf(pid).includes(id))
+  const first = own.find((pid) => !own.includes(parentOf(pid)))
+  if (first === undefined) throw new Error(`container ${container} of ${pod?.metadata.name ?? ''} has no process`)
+  return first
+}
+
+/** Bytes that the kernel lets a container have. */
+export function memoryLimitOf(pod: Pod | undefined, container: string): number {
+  return Number(readCgroup(processOf(pod, container), 'memory.limit_in_bytes'))
+}
+
+/** The most memory that was charged to a container so far, and how often the kernel has ended a process of it for want of some. */
+export function memoryOf(pod: Pod | undefined, container: string): { peakMiB: number; kills: number } {
+  const pid = processOf(pod, container)
+  const kills = Number(/^oom_kill (\d+)$/m.exec(readCgroup(pid, 'memory.oom_control'))?.[1] ?? 0)
+  return { peakMiB: Number(readCgroup(pid, 'memory.max_usage_in_bytes')) / (1024 * 1024), kills }
+}
+
+function readCgroup(pid: number, file: string): string {
+  const [, , folder = ''] = /^\d+:([^:]*,)?memory(?:,[^:]*)?:(.*)$/m.exec(cgroupsOf(pid)) ?? []
+  return readFileSync(path.join('/sys/fs/cgroup/memory', folder, file), 'utf8').trim()
+}
+
+function cgroupsOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function parentOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The life of an installation on a real node: images, the default values, gateways in pods. Starts one cluster and runs the cases of
+ * `node/` in its network, where pods and Services are reached as a node reaches them. Where no node or no image can be had on this machine
+ * it is skipped and says why.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { whyNoNode } from '../cluster/node/probe.ts'
+import { diagnosis, startNode } from '../cluster/node/start.ts'
+import { makeAuthority } from '../support/authority.ts'
+import { buildahEnvironment, whyNoImages } from '../support/local-base.ts'
+import { buildNodeImages } from '../support/node-images.ts'
+import { type Given, givenVariable, gitHostName } from './node/given.ts'
+
+// The console is the report of the tests.
+const say = (line: string): void => void process.stderr.write(`on a node: ${line}\n`)
+const work = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-on-a-node-'))
+try {
+  const why = (await whyNoNode()) ?? whyNoBuilder()
+  if (why === undefined) process.exitCode = await runOnNode()
+  else process.stdout.write(`TAP version 14\n1..0 # ${why.replaceAll('\n', ' ').slice(0, 300)}\n`)
+} finally {
+  removeWork()
+}
+
+/** A builder may hold its storage for a moment longer than it runs; the tests have ended by then, whatever becomes of the folder. */
+function removeWork(): void {
+  try {
+    rmSync(work, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 })
+  } catch (error) {
+    say(`${work} could not be removed: ${String(error)}`)
+  }
+}
+
+function whyNoBuilder(): string | undefined {
+  const folder = path.join(work, 'probe')
+  mkdirSync(folder)
+  return whyNoImages(folder, buildahEnvironment(folder))
+}
+
+async function runOnNode(): Promise<number> {
+  const authority = await makeAuthority(path.join(work, 'authority'), 'a public authority', [gitHostName])
+  const startedMs = performance.now()
+  const seconds = (): string => `${((performance.now() - startedMs) / 1000).toFixed(1)} s`
+  const images = path.join(work, 'images')
+  const archives = await buildNodeImages(images, buildahEnvironment(images), authority.certificate)
+  say(`images built after ${seconds()}`)
+  const node = await startNode({ names: [gitHostName], say })
+  say(`the node is ready after ${seconds()}`)
+  try {
+    for (const archive of archives) await node.importImage(archive)
+    const given: Given = { ...node.ready, work, authority: authority.certificate, gitServer: authority.server }
+    const file = path.join(work, 'given.json')
+    writeFileSync(file, JSON.stringify(given), { mode: 0o600 })
+    const env = { ...process.env, [givenVariable]: file }
+    const suite = node.inside(process.execPath, [path.join(import.meta.dirname, 'node/suite.ts')], { env })
+    const code = await new Promise<number>((resolve) => suite.once('exit', (status) => resolve(status ?? 1)))
+    if (code !== 0) say(`logs of the node:\n${diagnosis(node.folder)}`)
+    say(`ended after ${seconds()}`)
+    return code
+  } finally {
+    await node.stop()
+  }
+}
