@@ -1,6 +1,6 @@
 /**
- * `npm test`: every gate in turn, then every test, then by itself the suite that runs on a node of Kubernetes, and last one line `N passed, N failed` with the numbers of the test runner, and
- * `, N skipped` where there are some.
+ * `npm test`: every gate in turn, then every test, then by itself the suite that runs on a node of Kubernetes, and last one line
+ * `N passed, N failed` with the numbers of the test runner, and `, N skipped` where there are some.
  * Arguments are files or folders to run instead of all; the gates then stand aside.
  */
 import { spawn } from 'node:child_process'

@@ -12,7 +12,7 @@ if (values.node) await shellOnNode()
 else await controlPlane()
 
 async function shellOnNode(): Promise<void> {
-  const why = await whyNoNode()
+  const why = await whyNoNode({ mayBuild: true })
   if (why !== undefined) {
     process.stderr.write(`no node can run here: ${why}\n`)
     process.exitCode = 1

@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { whyNoNode } from '../cluster/node/probe.ts'
+import { testsMayBuild, whyNoNode } from '../cluster/node/probe.ts'
 import { diagnosis, startNode } from '../cluster/node/start.ts'
 import { makeAuthority } from '../support/authority.ts'
 import { buildahEnvironment, whyNoImages } from '../support/local-base.ts'
@@ -17,7 +17,7 @@ import { type Given, givenVariable, gitHostName } from './node/given.ts'
 const say = (line: string): void => void process.stderr.write(`on a node: ${line}\n`)
 const work = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-on-a-node-'))
 try {
-  const why = (await whyNoNode()) ?? whyNoBuilder()
+  const why = (await whyNoNode({ mayBuild: testsMayBuild })) ?? whyNoBuilder()
   if (why === undefined) process.exitCode = await runOnNode()
   else process.stdout.write(`TAP version 14\n1..0 # ${why.replaceAll('\n', ' ').slice(0, 300)}\n`)
 } finally {

@@ -8,11 +8,11 @@ import { ensureProgram } from '../binaries.ts'
 import { until } from '../../support/world.ts'
 import { isAlive } from '../processes.ts'
 import { hasCgroups } from './cgroups.ts'
-import { whyNoNode } from './probe.ts'
+import { testsMayBuild, whyNoNode } from './probe.ts'
 import { type ClusterNode, type Keeper, keeperFile, removeLeftovers, startNode } from './start.ts'
 
 void t.test('a node that crashes leaves nothing behind, and the one beside it goes on', { timeout: 290_000 }, async (t) => {
-  const why = await whyNoNode()
+  const why = await whyNoNode({ mayBuild: testsMayBuild })
   if (why !== undefined) {
     t.plan(0, why)
     return
