@@ -189,10 +189,14 @@ export declare function toJson_GatewaySyncSpecPolling(obj: GatewaySyncSpecPollin
  */
 export interface GatewaySyncSpecWebhook {
     /**
+     * Secret that signs the deliveries of a git host.
+     *
      * @schema GatewaySyncSpecWebhook#hmac
      */
     readonly hmac?: GatewaySyncSpecWebhookHmac;
     /**
+     * Bearer token of other senders.
+     *
      * @schema GatewaySyncSpecWebhook#token
      */
     readonly token?: GatewaySyncSpecWebhookToken;
@@ -214,6 +218,8 @@ export interface GatewaySyncSpecGateway {
      */
     readonly port?: number;
     /**
+     * Whether the gateway's HTTP API is served over TLS.
+     *
      * @schema GatewaySyncSpecGateway#tls
      */
     readonly tls?: boolean;
@@ -297,10 +303,14 @@ export interface GatewaySyncSpecAgent {
      */
     readonly image?: GatewaySyncSpecAgentImage;
     /**
+     * Resources of the container, in place of those of the installation.
+     *
      * @schema GatewaySyncSpecAgent#resources
      */
     readonly resources?: GatewaySyncSpecAgentResources;
     /**
+     * Secrets that the image is pulled with, beside those of the pod.
+     *
      * @schema GatewaySyncSpecAgent#imagePullSecrets
      */
     readonly imagePullSecrets?: GatewaySyncSpecAgentImagePullSecrets[];
@@ -357,6 +367,8 @@ export declare function toJson_GatewaySyncSpecGitAuth(obj: GatewaySyncSpecGitAut
  */
 export interface GatewaySyncSpecGitCaBundle {
     /**
+     * A key of a Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecGitCaBundle#secretRef
      */
     readonly secretRef: GatewaySyncSpecGitCaBundleSecretRef;
@@ -372,6 +384,8 @@ export declare function toJson_GatewaySyncSpecGitCaBundle(obj: GatewaySyncSpecGi
  */
 export interface GatewaySyncSpecGitProxy {
     /**
+     * A Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecGitProxy#secretRef
      */
     readonly secretRef: GatewaySyncSpecGitProxySecretRef;
@@ -404,10 +418,14 @@ export interface GatewaySyncSpecGitVerify {
  */
 export declare function toJson_GatewaySyncSpecGitVerify(obj: GatewaySyncSpecGitVerify | undefined): Record<string, any> | undefined;
 /**
+ * Secret that signs the deliveries of a git host.
+ *
  * @schema GatewaySyncSpecWebhookHmac
  */
 export interface GatewaySyncSpecWebhookHmac {
     /**
+     * A key of a Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecWebhookHmac#secretRef
      */
     readonly secretRef: GatewaySyncSpecWebhookHmacSecretRef;
@@ -417,10 +435,14 @@ export interface GatewaySyncSpecWebhookHmac {
  */
 export declare function toJson_GatewaySyncSpecWebhookHmac(obj: GatewaySyncSpecWebhookHmac | undefined): Record<string, any> | undefined;
 /**
+ * Bearer token of other senders.
+ *
  * @schema GatewaySyncSpecWebhookToken
  */
 export interface GatewaySyncSpecWebhookToken {
     /**
+     * A key of a Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecWebhookToken#secretRef
      */
     readonly secretRef: GatewaySyncSpecWebhookTokenSecretRef;
@@ -436,6 +458,8 @@ export declare function toJson_GatewaySyncSpecWebhookToken(obj: GatewaySyncSpecW
  */
 export interface GatewaySyncSpecGatewayCaBundle {
     /**
+     * A key of a Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecGatewayCaBundle#secretRef
      */
     readonly secretRef: GatewaySyncSpecGatewayCaBundleSecretRef;
@@ -474,6 +498,8 @@ export declare function toJson_GatewaySyncSpecGatewayApi(obj: GatewaySyncSpecGat
  */
 export interface GatewaySyncSpecSyncDefaults {
     /**
+     * Globs of what is left out; those of defaults, profile and mapping add up.
+     *
      * @schema GatewaySyncSpecSyncDefaults#excludePatterns
      */
     readonly excludePatterns?: string[];
@@ -555,14 +581,20 @@ export declare function toJson_GatewaySyncSpecSyncDefaults(obj: GatewaySyncSpecS
  */
 export interface GatewaySyncSpecSyncProfiles {
     /**
+     * Resource collections of the gateway, by deployment mode.
+     *
      * @schema GatewaySyncSpecSyncProfiles#collections
      */
     readonly collections?: GatewaySyncSpecSyncProfilesCollections;
     /**
+     * Folders and files and where they go; a later one wins for a path.
+     *
      * @schema GatewaySyncSpecSyncProfiles#mappings
      */
     readonly mappings?: GatewaySyncSpecSyncProfilesMappings[];
     /**
+     * Globs of what is left out; those of defaults, profile and mapping add up.
+     *
      * @schema GatewaySyncSpecSyncProfiles#excludePatterns
      */
     readonly excludePatterns?: string[];
@@ -587,10 +619,14 @@ export interface GatewaySyncSpecSyncProfiles {
      */
     readonly designerSessionPolicy?: GatewaySyncSpecSyncProfilesDesignerSessionPolicy;
     /**
+     * Plan and report, write nothing.
+     *
      * @schema GatewaySyncSpecSyncProfiles#dryRun
      */
     readonly dryRun?: boolean;
     /**
+     * Write nothing; checking and acknowledging go on.
+     *
      * @schema GatewaySyncSpecSyncProfiles#paused
      */
     readonly paused?: boolean;
@@ -666,14 +702,20 @@ export declare enum GatewaySyncSpecValidationRules {
  */
 export interface GatewaySyncSpecAgentImage {
     /**
+     * Registry and name of the image.
+     *
      * @schema GatewaySyncSpecAgentImage#repository
      */
     readonly repository?: string;
     /**
+     * Tag of the image.
+     *
      * @schema GatewaySyncSpecAgentImage#tag
      */
     readonly tag?: string;
     /**
+     * When the node pulls the image.
+     *
      * @schema GatewaySyncSpecAgentImage#pullPolicy
      */
     readonly pullPolicy?: GatewaySyncSpecAgentImagePullPolicy;
@@ -683,16 +725,22 @@ export interface GatewaySyncSpecAgentImage {
  */
 export declare function toJson_GatewaySyncSpecAgentImage(obj: GatewaySyncSpecAgentImage | undefined): Record<string, any> | undefined;
 /**
+ * Resources of the container, in place of those of the installation.
+ *
  * @schema GatewaySyncSpecAgentResources
  */
 export interface GatewaySyncSpecAgentResources {
     /**
+     * What the scheduler keeps free for it.
+     *
      * @schema GatewaySyncSpecAgentResources#requests
      */
     readonly requests?: {
         [key: string]: GatewaySyncSpecAgentResourcesRequests;
     };
     /**
+     * What it may use at most.
+     *
      * @schema GatewaySyncSpecAgentResources#limits
      */
     readonly limits?: {
@@ -725,6 +773,8 @@ export declare function toJson_GatewaySyncSpecAgentImagePullSecrets(obj: Gateway
  */
 export interface GatewaySyncSpecGitAuthToken {
     /**
+     * A key of a Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecGitAuthToken#secretRef
      */
     readonly secretRef: GatewaySyncSpecGitAuthTokenSecretRef;
@@ -740,6 +790,8 @@ export declare function toJson_GatewaySyncSpecGitAuthToken(obj: GatewaySyncSpecG
  */
 export interface GatewaySyncSpecGitAuthBasic {
     /**
+     * A Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecGitAuthBasic#secretRef
      */
     readonly secretRef: GatewaySyncSpecGitAuthBasicSecretRef;
@@ -755,6 +807,8 @@ export declare function toJson_GatewaySyncSpecGitAuthBasic(obj: GatewaySyncSpecG
  */
 export interface GatewaySyncSpecGitAuthClientCertificate {
     /**
+     * A Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecGitAuthClientCertificate#secretRef
      */
     readonly secretRef: GatewaySyncSpecGitAuthClientCertificateSecretRef;
@@ -770,6 +824,8 @@ export declare function toJson_GatewaySyncSpecGitAuthClientCertificate(obj: Gate
  */
 export interface GatewaySyncSpecGitAuthSshKey {
     /**
+     * The private key: a key of a Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecGitAuthSshKey#secretRef
      */
     readonly secretRef: GatewaySyncSpecGitAuthSshKeySecretRef;
@@ -832,6 +888,8 @@ export interface GatewaySyncSpecGitAuthGithubApp {
  */
 export declare function toJson_GatewaySyncSpecGitAuthGithubApp(obj: GatewaySyncSpecGitAuthGithubApp | undefined): Record<string, any> | undefined;
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitCaBundleSecretRef
  */
 export interface GatewaySyncSpecGitCaBundleSecretRef {
@@ -853,6 +911,8 @@ export interface GatewaySyncSpecGitCaBundleSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitCaBundleSecretRef(obj: GatewaySyncSpecGitCaBundleSecretRef | undefined): Record<string, any> | undefined;
 /**
+ * A Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitProxySecretRef
  */
 export interface GatewaySyncSpecGitProxySecretRef {
@@ -898,6 +958,8 @@ export interface GatewaySyncSpecGitVerifySecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitVerifySecretRef(obj: GatewaySyncSpecGitVerifySecretRef | undefined): Record<string, any> | undefined;
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecWebhookHmacSecretRef
  */
 export interface GatewaySyncSpecWebhookHmacSecretRef {
@@ -919,6 +981,8 @@ export interface GatewaySyncSpecWebhookHmacSecretRef {
  */
 export declare function toJson_GatewaySyncSpecWebhookHmacSecretRef(obj: GatewaySyncSpecWebhookHmacSecretRef | undefined): Record<string, any> | undefined;
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecWebhookTokenSecretRef
  */
 export interface GatewaySyncSpecWebhookTokenSecretRef {
@@ -940,6 +1004,8 @@ export interface GatewaySyncSpecWebhookTokenSecretRef {
  */
 export declare function toJson_GatewaySyncSpecWebhookTokenSecretRef(obj: GatewaySyncSpecWebhookTokenSecretRef | undefined): Record<string, any> | undefined;
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGatewayCaBundleSecretRef
  */
 export interface GatewaySyncSpecGatewayCaBundleSecretRef {
@@ -1020,6 +1086,8 @@ export declare enum GatewaySyncSpecSyncDefaultsStartPolicy {
     START = "start"
 }
 /**
+ * Resource collections of the gateway, by deployment mode.
+ *
  * @schema GatewaySyncSpecSyncProfilesCollections
  */
 export interface GatewaySyncSpecSyncProfilesCollections {
@@ -1057,6 +1125,8 @@ export interface GatewaySyncSpecSyncProfilesMappings {
      */
     readonly destination: string;
     /**
+     * Whether the source is a folder or one file.
+     *
      * @schema GatewaySyncSpecSyncProfilesMappings#type
      */
     readonly type?: GatewaySyncSpecSyncProfilesMappingsType;
@@ -1079,10 +1149,14 @@ export interface GatewaySyncSpecSyncProfilesMappings {
      */
     readonly prune?: GatewaySyncSpecSyncProfilesMappingsPrune;
     /**
+     * Globs of what is left out; those of defaults, profile and mapping add up.
+     *
      * @schema GatewaySyncSpecSyncProfilesMappings#excludePatterns
      */
     readonly excludePatterns?: string[];
     /**
+     * Values to set in JSON files on their way to the gateway.
+     *
      * @schema GatewaySyncSpecSyncProfilesMappings#patches
      */
     readonly patches?: GatewaySyncSpecSyncProfilesMappingsPatches[];
@@ -1151,6 +1225,8 @@ export declare enum GatewaySyncSpecSyncProfilesStartPolicy {
     START = "start"
 }
 /**
+ * When the node pulls the image.
+ *
  * @schema GatewaySyncSpecAgentImagePullPolicy
  */
 export declare enum GatewaySyncSpecAgentImagePullPolicy {
@@ -1180,6 +1256,8 @@ export declare class GatewaySyncSpecAgentResourcesLimits {
     private constructor();
 }
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthTokenSecretRef
  */
 export interface GatewaySyncSpecGitAuthTokenSecretRef {
@@ -1201,6 +1279,8 @@ export interface GatewaySyncSpecGitAuthTokenSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthTokenSecretRef(obj: GatewaySyncSpecGitAuthTokenSecretRef | undefined): Record<string, any> | undefined;
 /**
+ * A Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthBasicSecretRef
  */
 export interface GatewaySyncSpecGitAuthBasicSecretRef {
@@ -1216,6 +1296,8 @@ export interface GatewaySyncSpecGitAuthBasicSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthBasicSecretRef(obj: GatewaySyncSpecGitAuthBasicSecretRef | undefined): Record<string, any> | undefined;
 /**
+ * A Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthClientCertificateSecretRef
  */
 export interface GatewaySyncSpecGitAuthClientCertificateSecretRef {
@@ -1231,6 +1313,8 @@ export interface GatewaySyncSpecGitAuthClientCertificateSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj: GatewaySyncSpecGitAuthClientCertificateSecretRef | undefined): Record<string, any> | undefined;
 /**
+ * The private key: a key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthSshKeySecretRef
  */
 export interface GatewaySyncSpecGitAuthSshKeySecretRef {
@@ -1258,6 +1342,8 @@ export declare function toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj: Gatewa
  */
 export interface GatewaySyncSpecGitAuthSshKeyPassphrase {
     /**
+     * A key of a Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecGitAuthSshKeyPassphrase#secretRef
      */
     readonly secretRef: GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef;
@@ -1273,6 +1359,8 @@ export declare function toJson_GatewaySyncSpecGitAuthSshKeyPassphrase(obj: Gatew
  */
 export interface GatewaySyncSpecGitAuthSshKeyKnownHosts {
     /**
+     * A key of a Secret in the same namespace.
+     *
      * @schema GatewaySyncSpecGitAuthSshKeyKnownHosts#secretRef
      */
     readonly secretRef: GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef;
@@ -1305,6 +1393,8 @@ export interface GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef | undefined): Record<string, any> | undefined;
 /**
+ * Whether the source is a folder or one file.
+ *
  * @schema GatewaySyncSpecSyncProfilesMappingsType
  */
 export declare enum GatewaySyncSpecSyncProfilesMappingsType {
@@ -1350,6 +1440,8 @@ export interface GatewaySyncSpecSyncProfilesMappingsPatches {
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySyncSpecSyncProfilesMappingsPatches | undefined): Record<string, any> | undefined;
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef
  */
 export interface GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef {
@@ -1371,6 +1463,8 @@ export interface GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef(obj: GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef | undefined): Record<string, any> | undefined;
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef
  */
 export interface GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef {

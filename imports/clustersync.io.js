@@ -796,6 +796,8 @@ export var GatewaySyncSpecSyncProfilesStartPolicy;
     GatewaySyncSpecSyncProfilesStartPolicy["START"] = "start";
 })(GatewaySyncSpecSyncProfilesStartPolicy || (GatewaySyncSpecSyncProfilesStartPolicy = {}));
 /**
+ * When the node pulls the image.
+ *
  * @schema GatewaySyncSpecAgentImagePullPolicy
  */
 export var GatewaySyncSpecAgentImagePullPolicy;
@@ -940,6 +942,8 @@ export function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
+ * Whether the source is a folder or one file.
+ *
  * @schema GatewaySyncSpecSyncProfilesMappingsType
  */
 export var GatewaySyncSpecSyncProfilesMappingsType;

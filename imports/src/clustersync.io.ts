@@ -290,11 +290,15 @@ export function toJson_GatewaySyncSpecPolling(obj: GatewaySyncSpecPolling | unde
  */
 export interface GatewaySyncSpecWebhook {
   /**
+   * Secret that signs the deliveries of a git host.
+   *
    * @schema GatewaySyncSpecWebhook#hmac
    */
   readonly hmac?: GatewaySyncSpecWebhookHmac;
 
   /**
+   * Bearer token of other senders.
+   *
    * @schema GatewaySyncSpecWebhook#token
    */
   readonly token?: GatewaySyncSpecWebhookToken;
@@ -329,6 +333,8 @@ export interface GatewaySyncSpecGateway {
   readonly port?: number;
 
   /**
+   * Whether the gateway's HTTP API is served over TLS.
+   *
    * @schema GatewaySyncSpecGateway#tls
    */
   readonly tls?: boolean;
@@ -451,11 +457,15 @@ export interface GatewaySyncSpecAgent {
   readonly image?: GatewaySyncSpecAgentImage;
 
   /**
+   * Resources of the container, in place of those of the installation.
+   *
    * @schema GatewaySyncSpecAgent#resources
    */
   readonly resources?: GatewaySyncSpecAgentResources;
 
   /**
+   * Secrets that the image is pulled with, beside those of the pod.
+   *
    * @schema GatewaySyncSpecAgent#imagePullSecrets
    */
   readonly imagePullSecrets?: GatewaySyncSpecAgentImagePullSecrets[];
@@ -544,6 +554,8 @@ export function toJson_GatewaySyncSpecGitAuth(obj: GatewaySyncSpecGitAuth | unde
  */
 export interface GatewaySyncSpecGitCaBundle {
   /**
+   * A key of a Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecGitCaBundle#secretRef
    */
   readonly secretRef: GatewaySyncSpecGitCaBundleSecretRef;
@@ -570,6 +582,8 @@ export function toJson_GatewaySyncSpecGitCaBundle(obj: GatewaySyncSpecGitCaBundl
  */
 export interface GatewaySyncSpecGitProxy {
   /**
+   * A Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecGitProxy#secretRef
    */
   readonly secretRef: GatewaySyncSpecGitProxySecretRef;
@@ -626,10 +640,14 @@ export function toJson_GatewaySyncSpecGitVerify(obj: GatewaySyncSpecGitVerify | 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Secret that signs the deliveries of a git host.
+ *
  * @schema GatewaySyncSpecWebhookHmac
  */
 export interface GatewaySyncSpecWebhookHmac {
   /**
+   * A key of a Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecWebhookHmac#secretRef
    */
   readonly secretRef: GatewaySyncSpecWebhookHmacSecretRef;
@@ -650,10 +668,14 @@ export function toJson_GatewaySyncSpecWebhookHmac(obj: GatewaySyncSpecWebhookHma
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Bearer token of other senders.
+ *
  * @schema GatewaySyncSpecWebhookToken
  */
 export interface GatewaySyncSpecWebhookToken {
   /**
+   * A key of a Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecWebhookToken#secretRef
    */
   readonly secretRef: GatewaySyncSpecWebhookTokenSecretRef;
@@ -680,6 +702,8 @@ export function toJson_GatewaySyncSpecWebhookToken(obj: GatewaySyncSpecWebhookTo
  */
 export interface GatewaySyncSpecGatewayCaBundle {
   /**
+   * A key of a Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecGatewayCaBundle#secretRef
    */
   readonly secretRef: GatewaySyncSpecGatewayCaBundleSecretRef;
@@ -742,6 +766,8 @@ export function toJson_GatewaySyncSpecGatewayApi(obj: GatewaySyncSpecGatewayApi 
  */
 export interface GatewaySyncSpecSyncDefaults {
   /**
+   * Globs of what is left out; those of defaults, profile and mapping add up.
+   *
    * @schema GatewaySyncSpecSyncDefaults#excludePatterns
    */
   readonly excludePatterns?: string[];
@@ -854,16 +880,22 @@ export function toJson_GatewaySyncSpecSyncDefaults(obj: GatewaySyncSpecSyncDefau
  */
 export interface GatewaySyncSpecSyncProfiles {
   /**
+   * Resource collections of the gateway, by deployment mode.
+   *
    * @schema GatewaySyncSpecSyncProfiles#collections
    */
   readonly collections?: GatewaySyncSpecSyncProfilesCollections;
 
   /**
+   * Folders and files and where they go; a later one wins for a path.
+   *
    * @schema GatewaySyncSpecSyncProfiles#mappings
    */
   readonly mappings?: GatewaySyncSpecSyncProfilesMappings[];
 
   /**
+   * Globs of what is left out; those of defaults, profile and mapping add up.
+   *
    * @schema GatewaySyncSpecSyncProfiles#excludePatterns
    */
   readonly excludePatterns?: string[];
@@ -890,11 +922,15 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly designerSessionPolicy?: GatewaySyncSpecSyncProfilesDesignerSessionPolicy;
 
   /**
+   * Plan and report, write nothing.
+   *
    * @schema GatewaySyncSpecSyncProfiles#dryRun
    */
   readonly dryRun?: boolean;
 
   /**
+   * Write nothing; checking and acknowledging go on.
+   *
    * @schema GatewaySyncSpecSyncProfiles#paused
    */
   readonly paused?: boolean;
@@ -1002,16 +1038,22 @@ export enum GatewaySyncSpecValidationRules {
  */
 export interface GatewaySyncSpecAgentImage {
   /**
+   * Registry and name of the image.
+   *
    * @schema GatewaySyncSpecAgentImage#repository
    */
   readonly repository?: string;
 
   /**
+   * Tag of the image.
+   *
    * @schema GatewaySyncSpecAgentImage#tag
    */
   readonly tag?: string;
 
   /**
+   * When the node pulls the image.
+   *
    * @schema GatewaySyncSpecAgentImage#pullPolicy
    */
   readonly pullPolicy?: GatewaySyncSpecAgentImagePullPolicy;
@@ -1034,15 +1076,21 @@ export function toJson_GatewaySyncSpecAgentImage(obj: GatewaySyncSpecAgentImage 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Resources of the container, in place of those of the installation.
+ *
  * @schema GatewaySyncSpecAgentResources
  */
 export interface GatewaySyncSpecAgentResources {
   /**
+   * What the scheduler keeps free for it.
+   *
    * @schema GatewaySyncSpecAgentResources#requests
    */
   readonly requests?: { [key: string]: GatewaySyncSpecAgentResourcesRequests };
 
   /**
+   * What it may use at most.
+   *
    * @schema GatewaySyncSpecAgentResources#limits
    */
   readonly limits?: { [key: string]: GatewaySyncSpecAgentResourcesLimits };
@@ -1096,6 +1144,8 @@ export function toJson_GatewaySyncSpecAgentImagePullSecrets(obj: GatewaySyncSpec
  */
 export interface GatewaySyncSpecGitAuthToken {
   /**
+   * A key of a Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecGitAuthToken#secretRef
    */
   readonly secretRef: GatewaySyncSpecGitAuthTokenSecretRef;
@@ -1122,6 +1172,8 @@ export function toJson_GatewaySyncSpecGitAuthToken(obj: GatewaySyncSpecGitAuthTo
  */
 export interface GatewaySyncSpecGitAuthBasic {
   /**
+   * A Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecGitAuthBasic#secretRef
    */
   readonly secretRef: GatewaySyncSpecGitAuthBasicSecretRef;
@@ -1148,6 +1200,8 @@ export function toJson_GatewaySyncSpecGitAuthBasic(obj: GatewaySyncSpecGitAuthBa
  */
 export interface GatewaySyncSpecGitAuthClientCertificate {
   /**
+   * A Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecGitAuthClientCertificate#secretRef
    */
   readonly secretRef: GatewaySyncSpecGitAuthClientCertificateSecretRef;
@@ -1174,6 +1228,8 @@ export function toJson_GatewaySyncSpecGitAuthClientCertificate(obj: GatewaySyncS
  */
 export interface GatewaySyncSpecGitAuthSshKey {
   /**
+   * The private key: a key of a Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecGitAuthSshKey#secretRef
    */
   readonly secretRef: GatewaySyncSpecGitAuthSshKeySecretRef;
@@ -1270,6 +1326,8 @@ export function toJson_GatewaySyncSpecGitAuthGithubApp(obj: GatewaySyncSpecGitAu
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitCaBundleSecretRef
  */
 export interface GatewaySyncSpecGitCaBundleSecretRef {
@@ -1304,6 +1362,8 @@ export function toJson_GatewaySyncSpecGitCaBundleSecretRef(obj: GatewaySyncSpecG
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitProxySecretRef
  */
 export interface GatewaySyncSpecGitProxySecretRef {
@@ -1372,6 +1432,8 @@ export function toJson_GatewaySyncSpecGitVerifySecretRef(obj: GatewaySyncSpecGit
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecWebhookHmacSecretRef
  */
 export interface GatewaySyncSpecWebhookHmacSecretRef {
@@ -1406,6 +1468,8 @@ export function toJson_GatewaySyncSpecWebhookHmacSecretRef(obj: GatewaySyncSpecW
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecWebhookTokenSecretRef
  */
 export interface GatewaySyncSpecWebhookTokenSecretRef {
@@ -1440,6 +1504,8 @@ export function toJson_GatewaySyncSpecWebhookTokenSecretRef(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGatewayCaBundleSecretRef
  */
 export interface GatewaySyncSpecGatewayCaBundleSecretRef {
@@ -1542,6 +1608,8 @@ export enum GatewaySyncSpecSyncDefaultsStartPolicy {
 }
 
 /**
+ * Resource collections of the gateway, by deployment mode.
+ *
  * @schema GatewaySyncSpecSyncProfilesCollections
  */
 export interface GatewaySyncSpecSyncProfilesCollections {
@@ -1594,6 +1662,8 @@ export interface GatewaySyncSpecSyncProfilesMappings {
   readonly destination: string;
 
   /**
+   * Whether the source is a folder or one file.
+   *
    * @schema GatewaySyncSpecSyncProfilesMappings#type
    */
   readonly type?: GatewaySyncSpecSyncProfilesMappingsType;
@@ -1620,11 +1690,15 @@ export interface GatewaySyncSpecSyncProfilesMappings {
   readonly prune?: GatewaySyncSpecSyncProfilesMappingsPrune;
 
   /**
+   * Globs of what is left out; those of defaults, profile and mapping add up.
+   *
    * @schema GatewaySyncSpecSyncProfilesMappings#excludePatterns
    */
   readonly excludePatterns?: string[];
 
   /**
+   * Values to set in JSON files on their way to the gateway.
+   *
    * @schema GatewaySyncSpecSyncProfilesMappings#patches
    */
   readonly patches?: GatewaySyncSpecSyncProfilesMappingsPatches[];
@@ -1720,6 +1794,8 @@ export enum GatewaySyncSpecSyncProfilesStartPolicy {
 }
 
 /**
+ * When the node pulls the image.
+ *
  * @schema GatewaySyncSpecAgentImagePullPolicy
  */
 export enum GatewaySyncSpecAgentImagePullPolicy {
@@ -1760,6 +1836,8 @@ export class GatewaySyncSpecAgentResourcesLimits {
 }
 
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthTokenSecretRef
  */
 export interface GatewaySyncSpecGitAuthTokenSecretRef {
@@ -1794,6 +1872,8 @@ export function toJson_GatewaySyncSpecGitAuthTokenSecretRef(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthBasicSecretRef
  */
 export interface GatewaySyncSpecGitAuthBasicSecretRef {
@@ -1820,6 +1900,8 @@ export function toJson_GatewaySyncSpecGitAuthBasicSecretRef(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthClientCertificateSecretRef
  */
 export interface GatewaySyncSpecGitAuthClientCertificateSecretRef {
@@ -1846,6 +1928,8 @@ export function toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj: Gat
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * The private key: a key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthSshKeySecretRef
  */
 export interface GatewaySyncSpecGitAuthSshKeySecretRef {
@@ -1886,6 +1970,8 @@ export function toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj: GatewaySyncSpe
  */
 export interface GatewaySyncSpecGitAuthSshKeyPassphrase {
   /**
+   * A key of a Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecGitAuthSshKeyPassphrase#secretRef
    */
   readonly secretRef: GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef;
@@ -1912,6 +1998,8 @@ export function toJson_GatewaySyncSpecGitAuthSshKeyPassphrase(obj: GatewaySyncSp
  */
 export interface GatewaySyncSpecGitAuthSshKeyKnownHosts {
   /**
+   * A key of a Secret in the same namespace.
+   *
    * @schema GatewaySyncSpecGitAuthSshKeyKnownHosts#secretRef
    */
   readonly secretRef: GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef;
@@ -1968,6 +2056,8 @@ export function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj: G
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Whether the source is a folder or one file.
+ *
  * @schema GatewaySyncSpecSyncProfilesMappingsType
  */
 export enum GatewaySyncSpecSyncProfilesMappingsType {
@@ -2026,6 +2116,8 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySy
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef
  */
 export interface GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef {
@@ -2060,6 +2152,8 @@ export function toJson_GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef(obj: Gate
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef
  */
 export interface GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef {

@@ -27,3 +27,23 @@ void t.test('a list of SyncReports tells the version of each agent', async (t) =
     { jsonPath: '.status.agentVersion' },
   )
 })
+
+void t.test('every field of both kinds says what it means, so that kubectl explain does', async (t) => {
+  for (const { metadata, spec } of [gatewaySyncCrd(), syncReportCrd()]) {
+    const [version] = spec.versions as unknown as { schema: { openAPIV3Schema: Schema } }[]
+    const { spec: wish, status } = version?.schema.openAPIV3Schema.properties ?? {}
+    t.same([...undescribed(wish, 'spec'), ...undescribed(status, 'status')], [], metadata.name)
+  }
+})
+
+type Schema = { description?: string; properties?: Record<string, Schema>; items?: Schema; additionalProperties?: Schema | boolean }
+
+/** Paths of the fields below a schema that have no description. */
+function undescribed({ properties = {}, items, additionalProperties }: Schema = {}, path: string): string[] {
+  const own = Object.entries(properties).flatMap(([name, field]) => {
+    const at = `${path}.${name}`
+    return [...(field.description === undefined ? [at] : []), ...undescribed(field, at)]
+  })
+  const values = typeof additionalProperties === 'object' ? undescribed(additionalProperties, `${path}.*`) : []
+  return [...own, ...(items === undefined ? [] : undescribed(items, `${path}[]`)), ...values]
+}

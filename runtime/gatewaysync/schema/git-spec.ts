@@ -47,11 +47,11 @@ function repository({ allowLocal }: SpecOptions) {
 
 const celText = (pattern: string): string => `'${pattern.replaceAll('\\', '\\\\')}'`
 
-const secretHolder = v.object({ secretRef: v.object({ name: secretName }) })
+const secretHolder = v.object({ secretRef: v.pipe(v.object({ name: secretName }), v.description('A Secret in the same namespace.')) })
 
 const sshKey = v.pipe(
   v.object({
-    secretRef: secretKeyRef,
+    secretRef: v.pipe(secretKeyRef, v.description('The private key: a key of a Secret in the same namespace.')),
     passphrase: v.optional(v.pipe(secretRefHolder, v.description('Passphrase of the private key, if it has one.'))),
     knownHosts: v.optional(v.pipe(secretRefHolder, v.description('Host keys of the git host, as ssh-keyscan prints them.'))),
     insecureIgnoreHostKey: v.optional(

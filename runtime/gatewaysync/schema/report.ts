@@ -21,51 +21,102 @@ export const syncReportSpec = v.object({
   podUid: v.pipe(text(64), v.description('The uid of the pod that writes this report.')),
 })
 
-const counts = v.object({ added: count, changed: count, removed: count, unchanged: count, bytes: count })
-const scanTime = v.object({ finishedAt: time })
+const counts = v.object({
+  added: v.pipe(count, v.description('Files that were added.')),
+  changed: v.pipe(count, v.description('Files that were changed.')),
+  removed: v.pipe(count, v.description('Files that were removed.')),
+  unchanged: v.pipe(count, v.description('Files that were as they should be.')),
+  bytes: v.pipe(count, v.description('Bytes that were written.')),
+})
+const scanTime = v.object({ finishedAt: v.pipe(time, v.description('When the gateway had read them.')) })
 
 export const syncReportStatus = v.object({
-  phase: v.picklist(phases),
+  phase: v.pipe(v.picklist(phases), v.description('How far the gateway is.')),
   commit: v.optional(v.pipe(hash, v.description('The commit whose files are in place, whole.'))),
-  ref: v.optional(text(255)),
+  ref: v.optional(v.pipe(text(255), v.description('The ref that the commit was published for.'))),
   syncHash: v.optional(
     v.pipe(v.string(), v.regex(/^(v[0-9]{1,3}-)?[0-9a-f]{64}$/), v.description('Which sync configuration was applied.')),
   ),
-  gateway: v.optional(text(253)),
-  profile: v.optional(text(63)),
-  mode: v.optional(v.object({ name: text(255), from: v.picklist(modeOrigins) })),
-  files: v.optional(counts),
-  drift: v.optional(v.object({ count, paths: v.pipe(v.array(path), v.maxLength(20)) })),
+  gateway: v.optional(v.pipe(text(253), v.description('Name of the gateway.'))),
+  profile: v.optional(v.pipe(text(63), v.description('Profile of spec.sync.profiles.'))),
+  mode: v.optional(
+    v.pipe(
+      v.object({
+        name: v.pipe(text(255), v.description('Empty: the gateway runs without a mode.')),
+        from: v.pipe(v.picklist(modeOrigins), v.description('Where the mode is known from.')),
+      }),
+      v.description('Deployment mode of the gateway.'),
+    ),
+  ),
+  files: v.optional(v.pipe(counts, v.description('What the last sync did.'))),
+  drift: v.optional(
+    v.pipe(
+      v.object({
+        count: v.pipe(count, v.description('How many files.')),
+        paths: v.pipe(v.array(path), v.maxLength(20), v.description('The first of them.')),
+      }),
+      v.description('Files of ours that somebody changed or deleted locally.'),
+    ),
+  ),
   scan: v.optional(
-    v.object({
-      projects: v.optional(scanTime),
-      config: v.optional(scanTime),
-      finishedAt: v.optional(time),
-      problems: v.optional(v.pipe(v.array(text(1024)), v.maxLength(10))),
-    }),
+    v.pipe(
+      v.object({
+        projects: v.optional(v.pipe(scanTime, v.description('Of the projects.'))),
+        config: v.optional(v.pipe(scanTime, v.description('Of the configuration.'))),
+        finishedAt: v.optional(v.pipe(time, v.description('When the last of them had finished.'))),
+        problems: v.optional(v.pipe(v.array(text(1024)), v.maxLength(10), v.description('What the gateway complained of.'))),
+      }),
+      v.description('When the gateway read what was written.'),
+    ),
   ),
-  projects: v.optional(v.pipe(v.array(text(255)), v.maxLength(100))),
-  designers: v.optional(v.pipe(v.array(text(255)), v.maxLength(20))),
-  findings: v.optional(v.pipe(v.array(v.object({ rule: text(63), path, message: text(1024) })), v.maxLength(20))),
+  projects: v.optional(v.pipe(v.array(text(255)), v.maxLength(100), v.description('Projects of the gateway.'))),
+  designers: v.optional(v.pipe(v.array(text(255)), v.maxLength(20), v.description('Designer sessions that were open.'))),
+  findings: v.optional(
+    v.pipe(
+      v.array(
+        v.object({
+          rule: v.pipe(text(63), v.description('A rule of docs/rules.md or docs/sync.md.')),
+          path: v.pipe(path, v.description('The file or folder.')),
+          message: v.pipe(text(1024), v.description('What was found.')),
+        }),
+      ),
+      v.maxLength(20),
+      v.description('What somebody should know of.'),
+    ),
+  ),
   dryRun: v.optional(
-    v.object({
-      added: count,
-      changed: count,
-      removed: count,
-      paths: v.pipe(v.array(text(4200)), v.maxLength(100)),
-      diff: v.optional(text(16384)),
-    }),
+    v.pipe(
+      v.object({
+        added: v.pipe(count, v.description('Files that would be added.')),
+        changed: v.pipe(count, v.description('Files that would be changed.')),
+        removed: v.pipe(count, v.description('Files that would be removed.')),
+        paths: v.pipe(v.array(text(4200)), v.maxLength(100), v.description('The first of them.')),
+        diff: v.optional(v.pipe(text(16384), v.description('Lines that would differ, without secrets.'))),
+      }),
+      v.description('What a sync would do.'),
+    ),
   ),
-  reason: v.optional(text(64)),
-  message: v.optional(text(1024)),
-  startedAt: v.optional(time),
-  finishedAt: v.optional(time),
-  agentVersion: v.optional(text(64)),
+  reason: v.optional(v.pipe(text(64), v.description('Why it is not in step, in one word of docs/operations.md.'))),
+  message: v.optional(v.pipe(text(1024), v.description('Why it is not in step, in one sentence.'))),
+  startedAt: v.optional(v.pipe(time, v.description('When the last sync began.'))),
+  finishedAt: v.optional(v.pipe(time, v.description('When the last sync ended.'))),
+  agentVersion: v.optional(v.pipe(text(64), v.description('Version of the agent.'))),
   ignoredFields: v.optional(
     v.pipe(v.array(text(256)), v.maxLength(20), v.description('Fields of the GatewaySync that this agent is too old to know.')),
   ),
   history: v.optional(
-    v.pipe(v.array(v.object({ commit: hash, phase: v.picklist(phases), reason: v.optional(text(64)), finishedAt: time })), v.maxLength(5)),
+    v.pipe(
+      v.array(
+        v.object({
+          commit: v.pipe(hash, v.description('The commit whose files were in place.')),
+          phase: v.pipe(v.picklist(phases), v.description('How the sync ended.')),
+          reason: v.optional(v.pipe(text(64), v.description('Why, in one word.'))),
+          finishedAt: v.pipe(time, v.description('When it ended.')),
+        }),
+      ),
+      v.maxLength(5),
+      v.description('The last syncs, newest first.'),
+    ),
   ),
 })
 

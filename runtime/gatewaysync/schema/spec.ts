@@ -13,8 +13,8 @@ const polling = v.object({
 })
 
 const webhook = v.object({
-  hmac: v.optional(secretRefHolder),
-  token: v.optional(secretRefHolder),
+  hmac: v.optional(v.pipe(secretRefHolder, v.description('Secret that signs the deliveries of a git host.'))),
+  token: v.optional(v.pipe(secretRefHolder, v.description('Bearer token of other senders.'))),
 })
 
 /** The schema of `spec.gateway`. */
@@ -22,7 +22,7 @@ export const gatewaySettings = v.object({
   port: v.optional(
     v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65535), v.description('Default 8088, or 8043 when tls is true.')),
   ),
-  tls: v.optional(v.boolean(), false),
+  tls: v.optional(v.pipe(v.boolean(), v.description("Whether the gateway's HTTP API is served over TLS.")), false),
   caBundle: v.optional(v.pipe(secretRefHolder, v.description('Certificate authority of the gateway, PEM.'))),
   api: v.optional(
     v.pipe(
@@ -63,15 +63,29 @@ const agent = v.object({
   image: v.optional(
     v.pipe(
       v.object({
-        repository: v.optional(text(512)),
-        tag: v.optional(text(128)),
-        pullPolicy: v.optional(v.picklist(['Always', 'IfNotPresent', 'Never'])),
+        repository: v.optional(v.pipe(text(512), v.description('Registry and name of the image.'))),
+        tag: v.optional(v.pipe(text(128), v.description('Tag of the image.'))),
+        pullPolicy: v.optional(v.pipe(v.picklist(['Always', 'IfNotPresent', 'Never']), v.description('When the node pulls the image.'))),
       }),
       v.description('Taken only where the installation value agent.allowImageOverride permits it.'),
     ),
   ),
-  resources: v.optional(v.object({ requests: v.optional(quantities), limits: v.optional(quantities) })),
-  imagePullSecrets: v.optional(v.pipe(v.array(v.object({ name: secretName })), v.maxLength(16))),
+  resources: v.optional(
+    v.pipe(
+      v.object({
+        requests: v.optional(v.pipe(quantities, v.description('What the scheduler keeps free for it.'))),
+        limits: v.optional(v.pipe(quantities, v.description('What it may use at most.'))),
+      }),
+      v.description('Resources of the container, in place of those of the installation.'),
+    ),
+  ),
+  imagePullSecrets: v.optional(
+    v.pipe(
+      v.array(v.object({ name: secretName })),
+      v.maxLength(16),
+      v.description('Secrets that the image is pulled with, beside those of the pod.'),
+    ),
+  ),
 })
 
 /** The schema of `spec`. Parsing applies the same defaults as the API server does. */

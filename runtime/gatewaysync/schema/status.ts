@@ -13,19 +13,19 @@ const hash = v.pipe(v.string(), v.regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/))
 export const maxUnreported = 20
 
 export const condition = v.object({
-  type: text(316),
-  status: v.picklist(['True', 'False', 'Unknown']),
-  observedGeneration: v.optional(count),
-  lastTransitionTime: time,
-  reason: text(1024),
-  message: text(32768),
+  type: v.pipe(text(316), v.description('Which condition.')),
+  status: v.pipe(v.picklist(['True', 'False', 'Unknown']), v.description('Whether it holds.')),
+  observedGeneration: v.optional(v.pipe(count, v.description('Of which version of the spec it speaks.'))),
+  lastTransitionTime: v.pipe(time, v.description('When the status changed last.')),
+  reason: v.pipe(text(1024), v.description('Why, in one word of docs/operations.md.')),
+  message: v.pipe(text(32768), v.description('Why, in one sentence.')),
 })
 
 const requested = v.object({
-  ref: text(255),
-  by: v.optional(text(128)),
-  at: v.optional(text(64)),
-  id: text(128),
+  ref: v.pipe(text(255), v.description('The ref that was asked for.')),
+  by: v.optional(v.pipe(text(128), v.description('Who asked.'))),
+  at: v.optional(v.pipe(text(64), v.description('When it was asked for, as the caller says.'))),
+  id: v.pipe(text(128), v.description('Id of the request.')),
   specRef: v.pipe(text(255), v.description('The spec.git.ref that the request saw; the request ends when it differs.')),
 })
 
@@ -35,26 +35,29 @@ const signer = v.object({
 })
 
 export const finding = v.object({
-  rule: text(63),
-  severity: v.picklist(['error', 'warning']),
-  path: text(4096),
-  message: text(1024),
+  rule: v.pipe(text(63), v.description('A rule of docs/rules.md.')),
+  severity: v.pipe(
+    v.picklist(['error', 'warning']),
+    v.description('An error keeps the commit from being published where the policy is Enforce.'),
+  ),
+  path: v.pipe(text(4096), v.description('The file or folder in the repository.')),
+  message: v.pipe(text(1024), v.description('What is wrong.')),
 })
 
 export const gatewaySyncStatus = v.object({
-  observedGeneration: v.optional(count),
+  observedGeneration: v.optional(v.pipe(count, v.description('The version of the spec that this status is about.'))),
   lastHandledRequest: v.optional(v.pipe(text(128), v.description('Id of the newest request that was acted on.'))),
   requestDigest: v.optional(v.pipe(text(64), v.description('Tells the request annotations that were acted on last from any others.'))),
   requests: v.optional(
     v.pipe(
       v.array(
         v.object({
-          id: text(128),
-          ref: text(255),
-          outcome: v.picklist(['Handled', 'Superseded', 'Refused']),
-          reason: v.optional(text(64)),
-          message: v.optional(text(1024)),
-          at: time,
+          id: v.pipe(text(128), v.description('Id of the request.')),
+          ref: v.pipe(text(255), v.description('The ref that was asked for.')),
+          outcome: v.pipe(v.picklist(['Handled', 'Superseded', 'Refused']), v.description('What became of it.')),
+          reason: v.optional(v.pipe(text(64), v.description('Why it was refused, in one word.'))),
+          message: v.optional(v.pipe(text(1024), v.description('Why it was refused, in one sentence.'))),
+          at: v.pipe(time, v.description('When it was answered.')),
         }),
       ),
       v.maxLength(20),
@@ -64,15 +67,20 @@ export const gatewaySyncStatus = v.object({
   source: v.optional(
     v.pipe(
       v.object({
-        ref: text(255),
-        requested: v.optional(requested),
-        commit: v.optional(hash),
-        committedAt: v.optional(time),
-        checkedAt: v.optional(time),
-        fetchedAt: v.optional(time),
+        ref: v.pipe(text(255), v.description('The wanted ref.')),
+        requested: v.optional(v.pipe(requested, v.description('The request that is followed instead of spec.git.ref.'))),
+        commit: v.optional(v.pipe(hash, v.description('What the wanted ref resolved to.'))),
+        committedAt: v.optional(v.pipe(time, v.description('When the commit was made.'))),
+        checkedAt: v.optional(
+          v.pipe(time, v.description('When the git host was asked; written at most every hour where nothing changed.')),
+        ),
+        fetchedAt: v.optional(v.pipe(time, v.description('When the commit was fetched.'))),
         verified: v.optional(
           v.pipe(
-            v.object({ commit: v.optional(signer), tag: v.optional(signer) }),
+            v.object({
+              commit: v.optional(v.pipe(signer, v.description('Who signed the commit.'))),
+              tag: v.optional(v.pipe(signer, v.description('Who signed the tag.'))),
+            }),
             v.description('Who signed the commit, and the tag that names it, as spec.git.verify asks.'),
           ),
         ),
@@ -88,29 +96,35 @@ export const gatewaySyncStatus = v.object({
   published: v.optional(
     v.pipe(
       v.object({
-        commit: hash,
-        ref: text(255),
+        commit: v.pipe(hash, v.description('The commit that agents follow.')),
+        ref: v.pipe(text(255), v.description('The ref that it was published for.')),
         repo: v.optional(v.pipe(text(2048), v.description('The spec.git.repo that the commit was published from.'))),
-        at: time,
+        at: v.pipe(time, v.description('When it was published.')),
       }),
       v.description('What agents follow: verified and checked.'),
     ),
   ),
   delivery: v.optional(
-    v.pipe(v.object({ url: text(2048), caBundle: text(65536) }), v.description('Where agents fetch content; caBundle is PEM.')),
+    v.pipe(
+      v.object({
+        url: v.pipe(text(2048), v.description('Where agents fetch.')),
+        caBundle: v.pipe(text(65536), v.description('The authorities that they trust, PEM.')),
+      }),
+      v.description('Where agents fetch content; caBundle is PEM.'),
+    ),
   ),
   gateways: v.optional(
     v.pipe(
       v.object({
-        total: count,
-        synced: count,
-        pending: count,
-        failed: count,
-        blocked: count,
-        drifted: count,
-        dryRun: count,
-        paused: count,
-        missingAgent: count,
+        total: v.pipe(count, v.description('All of them.')),
+        synced: v.pipe(count, v.description('Run the published commit.')),
+        pending: v.pipe(count, v.description('Are on their way.')),
+        failed: v.pipe(count, v.description('Report a failure.')),
+        blocked: v.pipe(count, v.description('Wait for a change by somebody.')),
+        drifted: v.pipe(count, v.description('Run the published commit, with local changes.')),
+        dryRun: v.pipe(count, v.description('Plan only.')),
+        paused: v.pipe(count, v.description('Write nothing.')),
+        missingAgent: v.pipe(count, v.description('Pods that ask for an agent and have none.')),
       }),
       v.description('How many gateways are in which state; the states add up to total.'),
     ),
@@ -127,7 +141,11 @@ export const gatewaySyncStatus = v.object({
   ),
   findings: v.optional(
     v.pipe(
-      v.object({ errors: count, warnings: count, items: v.pipe(v.array(finding), v.maxLength(50)) }),
+      v.object({
+        errors: v.pipe(count, v.description('How many errors.')),
+        warnings: v.pipe(count, v.description('How many warnings.')),
+        items: v.pipe(v.array(finding), v.maxLength(50), v.description('The first of them.')),
+      }),
       v.description('What the checks of resource collections found.'),
     ),
   ),
@@ -135,15 +153,15 @@ export const gatewaySyncStatus = v.object({
     v.pipe(
       v.array(
         v.object({
-          commit: hash,
-          ref: text(255),
-          by: v.optional(text(128)),
-          at: time,
-          outcome: v.picklist(['Published', 'Refused']),
+          commit: v.pipe(hash, v.description('The commit.')),
+          ref: v.pipe(text(255), v.description('The ref that was wanted.')),
+          by: v.optional(v.pipe(text(128), v.description('Whose wish it was: spec, or who requested it.'))),
+          at: v.pipe(time, v.description('When it was decided.')),
+          outcome: v.pipe(v.picklist(['Published', 'Refused']), v.description('What became of it.')),
           reason: v.optional(v.pipe(text(64), v.description('Why it was refused.'))),
           message: v.optional(v.pipe(text(256), v.description('The refusal in words, cut to what a list can show.'))),
           signedBy: v.optional(v.pipe(text(256), v.description('Fingerprints of the keys that signed it, where spec.git.verify asked.'))),
-          durationMs: v.optional(count),
+          durationMs: v.optional(v.pipe(count, v.description('How long fetching and checking took, in milliseconds.'))),
         }),
       ),
       v.maxLength(10),
@@ -151,7 +169,12 @@ export const gatewaySyncStatus = v.object({
     ),
   ),
   conditions: v.optional(
-    v.pipe(v.array(condition), v.maxLength(16), crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })),
+    v.pipe(
+      v.array(condition),
+      v.maxLength(16),
+      v.description('Whether it is ready, and if not, why.'),
+      crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+    ),
   ),
 })
 

@@ -24,7 +24,11 @@ const maxDeletions = v.pipe(
 )
 
 const syncPeriod = v.pipe(v.number(), v.integer(), v.minValue(5), v.maxValue(3600), v.description('Seconds between two looks for drift.'))
-const excludePatterns = v.pipe(v.array(glob), v.maxLength(64))
+const excludePatterns = v.pipe(
+  v.array(glob),
+  v.maxLength(64),
+  v.description('Globs of what is left out; those of defaults, profile and mapping add up.'),
+)
 const designerSessionPolicy = v.pipe(v.picklist(['proceed', 'wait', 'fail']), v.description('What to do while a Designer session is open.'))
 const drift = v.pipe(v.picklist(['report', 'restore']), v.description('What to do about local changes of owned files.'))
 const prune = v.pipe(
@@ -87,12 +91,12 @@ const mapping = v.object({
     v.minLength(1, 'must not be empty'),
     v.description("Path below the gateway's data directory; may be a template."),
   ),
-  type: v.optional(v.picklist(['dir', 'file']), 'dir'),
+  type: v.optional(v.pipe(v.picklist(['dir', 'file']), v.description('Whether the source is a folder or one file.')), 'dir'),
   required: v.optional(v.pipe(v.boolean(), v.description('When false, an absent source leaves the destination alone.')), true),
   template: v.optional(v.pipe(v.boolean(), v.description('Render every file of this mapping with LiquidJS.')), false),
   prune: v.optional(prune),
   excludePatterns: v.optional(excludePatterns),
-  patches: v.optional(v.pipe(v.array(patch), v.maxLength(32))),
+  patches: v.optional(v.pipe(v.array(patch), v.maxLength(32), v.description('Values to set in JSON files on their way to the gateway.'))),
 })
 
 const collections = v.object({
@@ -103,14 +107,16 @@ const collections = v.object({
 /** The schema of one of `spec.sync.profiles`. */
 export const profileSettings = v.pipe(
   v.object({
-    collections: v.optional(collections),
-    mappings: v.optional(v.pipe(v.array(mapping), v.maxLength(64))),
+    collections: v.optional(v.pipe(collections, v.description('Resource collections of the gateway, by deployment mode.'))),
+    mappings: v.optional(
+      v.pipe(v.array(mapping), v.maxLength(64), v.description('Folders and files and where they go; a later one wins for a path.')),
+    ),
     excludePatterns: v.optional(excludePatterns),
     vars: v.optional(vars),
     syncPeriod: v.optional(syncPeriod),
     designerSessionPolicy: v.optional(designerSessionPolicy),
-    dryRun: v.optional(v.boolean()),
-    paused: v.optional(v.boolean()),
+    dryRun: v.optional(v.pipe(v.boolean(), v.description('Plan and report, write nothing.'))),
+    paused: v.optional(v.pipe(v.boolean(), v.description('Write nothing; checking and acknowledging go on.'))),
     drift: v.optional(drift),
     prune: v.optional(prune),
     maxDeletions: v.optional(maxDeletions),
