@@ -36,7 +36,7 @@ export function directoryListing(folder: string, below = ''): Listing {
       const chunk = Buffer.allocUnsafe(chunkBytes)
       for (const entry of entries) {
         signal.throwIfAborted()
-        const file = openFile(path.join(folder, entry.path))
+        const file = openFile(`${folder}/${entry.path}`)
         try {
           sink.begin(entry, fstatSync(file).size)
           for (let size = readSync(file, chunk); size > 0; size = readSync(file, chunk)) sink.data(chunk.subarray(0, size))
@@ -55,17 +55,15 @@ function* walk(folder: string, below: string): Generator<Entry> {
   else if (self?.isDirectory() === true) yield* walkFolder(folder, below)
 }
 
-function* walkFolder(folder: string, below: string): Generator<Entry> {
-  for (const entry of readFolder(path.join(folder, below))) {
+function* walkFolder(folder: string, below: string, isTop = true): Generator<Entry> {
+  const entries = readFolder(path.join(folder, below))
+  // A folder with a `.git` of its own is another repository; that of a submodule is a file.
+  if (!isTop && entries.some(({ name }) => name === '.git')) return
+  for (const entry of entries) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`
-    if (entry.isDirectory() && !notEntered.has(entry.name) && !isRepository(path.join(folder, name))) yield* walkFolder(folder, name)
+    if (entry.isDirectory() && !notEntered.has(entry.name)) yield* walkFolder(folder, name, false)
     else if (entry.isFile()) yield { path: name }
   }
-}
-
-/** A folder with a `.git` of its own; that of a submodule is a file. */
-function isRepository(folder: string): boolean {
-  return lstatSync(path.join(folder, '.git'), { throwIfNoEntry: false }) !== undefined
 }
 
 function readFolder(folder: string) {

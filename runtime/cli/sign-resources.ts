@@ -96,7 +96,7 @@ function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceCont
   const signature = signatureOf(parsed.text, hashOf)
   if (signature === undefined)
     return { kind: 'impossible', why: 'cannot be signed: a listed file is missing, or scope or version is wrong' }
-  return isSigned(parsed.text, written, hashOf) === true ? { kind: 'right' } : { kind: 'stale', signature }
+  return isSigned(parsed.text, written, hashOf, parsed.value) === true ? { kind: 'right' } : { kind: 'stale', signature }
 }
 
 function writeSignature(file: string, signature: string): void {

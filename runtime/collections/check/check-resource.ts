@@ -4,7 +4,8 @@
 import { hash } from 'node:crypto'
 import { projectResourceChecks, resourceChecks } from '../rules/checks.ts'
 import type { ResourceContent } from './read-resources.ts'
-import { type Digest, inRoot, type ResourceContext, type ResourceFacts, typeOf } from '../rules/input.ts'
+import type { RuleId } from '../rules/rules.ts'
+import { type Digest, type Found, inRoot, type ResourceContext, type ResourceFacts, typeOf } from '../rules/input.ts'
 import { notesOf } from '../model/notes.ts'
 import { viewNotesOf } from '../model/view-notes.ts'
 import { type Checked, type CheckStep, nothingFound } from './remembered.ts'
@@ -37,7 +38,8 @@ export function checkResource(
     overridden,
   }
   const checks = context.kind === 'projects' ? projectResourceChecks : resourceChecks
-  const found = checks.flatMap(([rule, check]) => [...check(facts, context)].map((each) => [rule, each] as const))
+  const found: (readonly [RuleId, Found])[] = []
+  for (const [rule, check] of checks) for (const each of check(facts, context)) found.push([rule, each])
   const attributes = parsed.kind === 'ok' ? parsed.manifest.attributes : undefined
   const notes =
     context.kind === 'projects'

@@ -60,7 +60,8 @@ export function* staleSignature(facts: ResourceFacts): Generator<Found> {
   if (parsed.kind !== 'ok' || foldName(collection.name) === 'local') return
   const written = parsed.manifest.attributes?.[signatureAttribute]
   if (typeof written !== 'string') return
-  if (isSigned(parsed.text, written, hash) === false) yield at(facts, resource.manifest.path, 'its signature does not match its content')
+  if (isSigned(parsed.text, written, hash, parsed.value) === false)
+    yield at(facts, resource.manifest.path, 'its signature does not match its content')
 }
 
 export function* overrideIdentical(facts: ResourceFacts): Generator<Found> {

@@ -3,6 +3,7 @@
  * Attributes are hashed as they are written, so they are taken from the text and not from parsed values. Pure.
  */
 import { hash } from 'node:crypto'
+import { isObject } from '../model/manifests.ts'
 
 /** Content hash (SHA-256, lower-case hex) of a listed file; undefined when there is no such file. */
 export type ContentHash = (file: string) => string | undefined
@@ -13,12 +14,20 @@ const scopeBits: Readonly<Record<string, number>> = { G: 1, D: 2, C: 4, A: 7 }
 
 /**
  * Whether `written` is the signature of the manifest in `text`; undefined where none can be computed. Resources that a gateway's own templates
- * lock are signed with a flag that no manifest shows, so either value of it is right.
+ * lock are signed with a flag that no manifest shows, so either value of it is right. `value` is that of the text: nearly every manifest is
+ * written as JSON.stringify writes it, and then the text, which decides, need not be taken apart.
  */
-export function isSigned(text: string, written: string, contentHash: ContentHash): boolean | undefined {
+export function isSigned(
+  text: string,
+  written: string,
+  contentHash: ContentHash,
+  value: Readonly<Record<string, unknown>>,
+): boolean | undefined {
   const wanted = written.toLowerCase()
-  const computed = signatureOf(text, contentHash)
-  return computed === undefined ? undefined : computed === wanted || signatureOf(text, contentHash, true) === wanted
+  if (signatureOfParts(partsOfValue(value), contentHash, false) === wanted) return true
+  const parts = partsOfText(text)
+  const computed = signatureOfParts(parts, contentHash, false)
+  return computed === undefined ? undefined : computed === wanted || signatureOfParts(parts, contentHash, true) === wanted
 }
 
 /**
@@ -26,30 +35,42 @@ export function isSigned(text: string, written: string, contentHash: ContentHash
  * type. `text` must be valid JSON.
  */
 export function signatureOf(text: string, contentHash: ContentHash, locked = false): string | undefined {
+  return signatureOfParts(partsOfText(text), contentHash, locked)
+}
+
+/** The members of a manifest, and its attributes by name, each as compact JSON. */
+type Parts = { member(name: string): unknown; attributes: (readonly [string, string])[] }
+
+function partsOfText(text: string): Parts {
   const fields = members(compactJson(text))
-  const scope = scopeOf(valueOf(fields, 'scope'))
-  const version = valueOf(fields, 'version')
-  const files = valueOf(fields, 'files') ?? []
+  const own = fields.get('attributes')
+  return { member: (name) => valueOf(fields, name), attributes: own === undefined ? [] : [...members(own)] }
+}
+
+function partsOfValue(value: Readonly<Record<string, unknown>>): Parts {
+  const { attributes } = value
+  const own = isObject(attributes) ? Object.entries(attributes).map(([name, each]) => [name, JSON.stringify(each)] as const) : []
+  return { member: (name) => value[name], attributes: own }
+}
+
+function signatureOfParts({ member, attributes }: Parts, contentHash: ContentHash, locked: boolean): string | undefined {
+  const scope = scopeOf(member('scope'))
+  const version = member('version')
+  const files = member('files') ?? []
   if (scope === undefined || !isInt32(version) || !isTextArray(files)) return undefined
   const parts: (string | Uint8Array)[] = [int32(scope)]
-  const description = valueOf(fields, 'description')
+  const description = member('description')
   if (typeof description === 'string') parts.push(description)
-  const flags = [locked, valueOf(fields, 'restricted') === true, valueOf(fields, 'overridable') === true]
+  const flags = [locked, member('restricted') === true, member('overridable') === true]
   parts.push(int32(version), Uint8Array.from(flags.map(Number)))
   for (const file of files.toSorted(byCodeUnit)) {
     const content = contentHash(file)
     if (content === undefined) return undefined
     parts.push(file, content)
   }
-  for (const [name, value] of attributesOf(fields)) parts.push(name, value)
+  const signed = attributes.filter(([name]) => name !== signatureAttribute).toSorted(([a], [b]) => byCodeUnit(a, b))
+  for (const [name, value] of signed) parts.push(name, value)
   return hash('sha256', Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))), 'hex')
-}
-
-/** The attributes that are signed, by name in order: each with its value as compact JSON. */
-function attributesOf(fields: ReadonlyMap<string, string>): [string, string][] {
-  const text = fields.get('attributes')
-  if (text === undefined || !text.startsWith('{')) return []
-  return [...members(text)].filter(([name]) => name !== signatureAttribute).toSorted(([a], [b]) => byCodeUnit(a, b))
 }
 
 /** JSON without the white space around its values; every character of a value stays. */
