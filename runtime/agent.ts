@@ -127,8 +127,12 @@ function createAgentFollower(
       async recover(signal) {
         if (isInterrupted(dataDir)) await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
       },
-      cycle: (source, gateway, wanted, signal) =>
-        runCycle({ source, gateway, clock, log, memory, only: settings.podUid, stepped: metrics.stepped }, wanted, signal),
+      cycle(source, gateway, wanted, signal) {
+        const { requestId } = wanted
+        const own = requestId === undefined ? log : log.child({ requestId })
+        const deps = { source, gateway, clock, log: own, memory, only: settings.podUid, stepped: metrics.stepped }
+        return runCycle(deps, wanted, signal)
+      },
       report,
     },
     { gatewaySync, dataDir, agentVersion: version, waitedMs: waitedMs({ log }, settings) },

@@ -41,6 +41,8 @@ export type Desired =
       validation: GatewaySyncSpec['validation']
       confirmDeletions: CommitHash | undefined
       delivery: { url: string; caBundle: string }
+      /** The push or request that asked for the commit; undefined where the spec alone did. */
+      requestId: string | undefined
       /** Fields of what it follows that this agent is too old to know. */
       ignoredFields: readonly string[]
     }
@@ -73,7 +75,7 @@ export function desiredSync(
   const profile = resolveProfile(spec.sync, name)
   const paused = spec.paused || profile.paused
   const start = startSettings(profile, paused)
-  const { published, delivery } = followed.status
+  const { published, delivery, source } = followed.status
   if (published === undefined || !isCommitHash(published.commit)) {
     return idle('Pending', 'CommitNotPublished', 'no commit is published yet', start)
   }
@@ -96,6 +98,7 @@ export function desiredSync(
     validation: spec.validation,
     confirmDeletions: confirmed !== undefined && isCommitHash(confirmed) ? confirmed : undefined,
     delivery,
+    requestId: source?.commit === published.commit ? source.requested?.id : undefined,
     ignoredFields: read.ignoredFields,
   }
 }

@@ -105,9 +105,11 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     take({ kind: 'cycleBegan', inPlace: held, at: startedAt })
     const result = await deps.cycle(source, gateway, wantedOf(desired, pod, { dataDir, mode, halt: halt.signal }), signal)
     take({ kind: 'cycleEnded', result, startedAt, at: now() })
-    const { commit } = desired
-    if (result.phase === 'Failed') log.warn({ reason: result.reason ?? 'Unexpected', commit, message: result.message ?? '' }, 'sync failed')
-    else if (failuresBefore > 0 || isMove(desired, held)) log.info({ commit, reason: result.phase }, 'sync ended')
+    const { commit, requestId } = desired
+    const about = { commit, ...(requestId === undefined ? {} : { requestId }) }
+    if (result.phase === 'Failed')
+      log.warn({ ...about, reason: result.reason ?? 'Unexpected', message: result.message ?? '' }, 'sync failed')
+    else if (failuresBefore > 0 || isMove(desired, held)) log.info({ ...about, reason: result.phase }, 'sync ended')
     const assumed = gateway !== undefined && lacksMode(desired, mode) ? { gateway, mode } : undefined
     return { waitMs: waitAfter(result, desired, gateway !== undefined) ?? retryMs(), assumed }
   }
@@ -178,10 +180,10 @@ function wantedOf(
   pod: PodFacts,
   { dataDir, mode, halt }: { dataDir: string; mode: Wanted['facts']['mode']; halt: AbortSignal },
 ): Wanted {
-  const { commit, ref, profile, syncHash, paused, validation, confirmDeletions } = desired
+  const { commit, ref, profile, syncHash, paused, validation, confirmDeletions, requestId } = desired
   const { podName, namespace, labels: podLabels } = pod
   const facts = { gatewayName: gatewayName(pod), podName, namespace, ordinal: podOrdinal(pod), podLabels, mode }
-  return { commit, ref, profile, syncHash, dataDir, paused, validation, halt, confirmDeletions, facts }
+  return { commit, ref, profile, syncHash, dataDir, paused, validation, halt, confirmDeletions, requestId, facts }
 }
 
 /** Whether the profile follows the mode of a gateway that has not told it. */

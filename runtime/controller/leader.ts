@@ -16,6 +16,7 @@ import type { SecretChanges } from '../reconcile/secret-changes.ts'
 import { type ChangeKind, type PodRecord, projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
 import type { SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
 import { createAgentBindings } from './agent-bindings.ts'
+import { logChanges } from './log-changes.ts'
 import { tellPodTroubles } from './pod-events.ts'
 import { readAnew } from './read-anew.ts'
 
@@ -73,14 +74,20 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
 
 /** What a pass reads from and writes to in a cluster. */
 function passDepsOf(deps: LeaderDeps, lookups: Lookups): ReconcileDeps {
-  const { mirrors, metrics, clock } = deps
+  const { mirrors, metrics, clock, log } = deps
   return {
     ...deps,
     lookups,
     observed: metrics.observed,
     secretChanges: deps.secrets.count,
     async resolve({ namespace, name }, spec, wanted, fresh, signal) {
-      const { mirror, resolved } = await measured(clock, metrics.fetched, signal, async () => {
+      const tell = (reason: 'ok' | Reason, durationMs: number): void => {
+        metrics.fetched(reason, durationMs)
+        const requestId = wanted.request?.id
+        const about = { namespace, name, ref: wanted.ref, reason, durationMs: Math.round(durationMs) }
+        log.debug({ ...about, ...(requestId === undefined ? {} : { requestId }) }, 'git host asked')
+      }
+      const { mirror, resolved } = await measured(clock, tell, signal, async () => {
         const mirror = await mirrors.of({ namespace, name, spec }, signal)
         return { mirror, resolved: await mirror.resolve(wanted.ref, { fresh }, signal) }
       })
@@ -88,12 +95,15 @@ function passDepsOf(deps: LeaderDeps, lookups: Lookups): ReconcileDeps {
       return resolved
     },
     adopt: ({ namespace, name }, spec, commit, signal) => mirrors.adopt({ namespace, name, spec }, commit, signal),
-    async writeStatus({ namespace, name, uid, resourceVersion }, _status, patch, signal) {
+    async writeStatus(record, status, patch, signal) {
+      const { namespace, name, uid, resourceVersion } = record
       // With the uid a status never lands on another object of the same name, with the version never on what it was not decided from: a
       // request that was held up, or a process that was paused, must not bring an old commit back after its Lease is lost.
       const body = { metadata: { uid, resourceVersion }, status: patch }
       const subresource = { subresource: 'status' }
-      return projectGatewaySync(await deps.statusKube.mergePatch(gatewaySyncType, { namespace, name }, body, subresource, signal))
+      const written = await deps.statusKube.mergePatch(gatewaySyncType, { namespace, name }, body, subresource, signal)
+      logChanges(log, record, status)
+      return projectGatewaySync(written)
     },
     recordEvents({ namespace, name, uid }, events) {
       const regarding = { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }

@@ -33,6 +33,8 @@ export type Wanted = {
   validation: GatewaySyncSpec['validation']
   /** Look for local changes also where a new commit came, which is otherwise left to the next look at the same commit. */
   thorough?: boolean
+  /** The push or request that asked for the commit, for the log. */
+  requestId?: string | undefined
   /** Aborted when nothing more shall be written: what is staged is given up, a publish that has begun is ended. */
   halt?: AbortSignal | undefined
 }
