@@ -1,17 +1,27 @@
 /**
- * Two Grafana dashboards over the controller's figures: the fleet, and one GatewaySync. Pure.
+ * Three Grafana dashboards: the fleet and one GatewaySync, over the controller's figures, and one gateway, over those of its agent. Pure.
  */
-import type { ObjectMetric, ProcessMetric } from '../../runtime/metrics/table.ts'
+import { agentContainerName } from '../../runtime/gatewaysync/names.ts'
+import type { AgentMetric, NodeMetric, ObjectMetric, ProcessMetric } from '../../runtime/metrics/table.ts'
 
-type Dashboard = Record<string, unknown>
+type Dashboard = {
+  uid: string
+  title: string
+  templating: { list: object[] }
+  panels: { id: number; type: string; title: string; fieldConfig: { defaults: { unit: string } }; targets: Target[] }[]
+} & Record<string, unknown>
+type Target = { refId: string; expr: string; legendFormat: string; datasource: object }
+
 /** Every expression is made of names of the metrics table, so that a renamed metric does not compile. */
-type Known = ObjectMetric | ProcessMetric
+type Known = ObjectMetric | ProcessMetric | AgentMetric | NodeMetric
 
 export function dashboards(): Record<string, Dashboard> {
-  return { 'cluster-sync-fleet.json': fleet(), 'cluster-sync-gatewaysync.json': detail() }
+  return { 'cluster-sync-fleet.json': fleet(), 'cluster-sync-gatewaysync.json': detail(), 'cluster-sync-gateway.json': gateway() }
 }
 
 function fleet(): Dashboard {
+  // Every process on Node has figures of these names; those of the controller are of the targets that also tell its version.
+  const ofController = (name: NodeMetric): string => `${metric(name)} * on (job, instance) group_left() ${metric('clustersync_build_info')}`
   return dashboard(
     'clustersync-fleet',
     'Cluster Sync: fleet',
@@ -22,20 +32,41 @@ function fleet(): Dashboard {
       stat('Leader', `max(${metric('clustersync_leader')})`),
       graph('Gateways by state', `sum by (state) (${metric('clustersync_gateways')})`, '{{state}}'),
       graph('Push to applied, 99th percentile', quantile('clustersync_push_to_applied_seconds'), '', 's'),
-      graph('Questions to git hosts by reason', `sum by (reason) (rate(${metric('clustersync_source_fetch_total')}[5m]))`, '{{reason}}'),
-      graph('Pushes by outcome', `sum by (outcome) (rate(${metric('clustersync_receiver_requests_total')}[5m]))`, '{{outcome}}'),
-      graph('Passes by reason', `sum by (reason) (rate(${metric('clustersync_reconcile_total')}[5m]))`, '{{reason}}'),
+      graph('Agents by version', `max by (version) (${metric('clustersync_agents')})`, '{{version}}'),
+      graph('Questions to git hosts by reason', rates('clustersync_source_fetch_total', 'reason'), '{{reason}}'),
+      graph('Question to a git host, 99th percentile', quantile('clustersync_source_fetch_duration_seconds'), '', 's'),
+      graph(
+        'Volume of mirrors in use',
+        `max(${metric('clustersync_source_volume_used_bytes')} / ${metric('clustersync_source_volume_limit_bytes')})`,
+        '',
+        'percentunit',
+      ),
+      graph('Pushes by outcome', rates('clustersync_receiver_requests_total', 'outcome'), '{{outcome}}'),
+      graph('Admission by outcome', rates('clustersync_admission_total', 'outcome'), '{{outcome}}'),
+      graph(
+        'Delivery to agents',
+        `sum by (route, status) (rate(${metric('clustersync_delivery_requests_total')}[5m]))`,
+        '{{route}} {{status}}',
+      ),
+      graph('Passes by reason', rates('clustersync_reconcile_total', 'reason'), '{{reason}}'),
+      graph('Wait for a pass, 99th percentile', quantile('clustersync_queue_wait_seconds'), '', 's'),
+      graph(
+        'Watches that failed',
+        `sum by (kind, from) (increase(${metric('clustersync_watch_restarts_total')}[5m]))`,
+        '{{kind}} from {{from}}',
+      ),
+      graph('Memory of controllers', ofController('process_resident_memory_bytes'), '{{pod}}', 'bytes'),
+      graph('Event loop, 99th percentile of its delay', quantile('clustersync_event_loop_delay_seconds'), '', 's'),
       stat('Certificate ends in', `min(${metric('clustersync_certificate_expiry_timestamp_seconds')}) - time()`, 's'),
     ],
   )
 }
 
 function detail(): Dashboard {
-  const of = (name: Known): string => `${metric(name)}{namespace="$namespace", name="$name"}`
-  const label = (name: string, query: string) => ({ name, type: 'query', query: { query, refId: name }, datasource, refresh: 2 })
+  const of = (name: ObjectMetric): string => `${metric(name)}{namespace="$namespace", name="$name"}`
   const variables = [
-    label('namespace', `label_values(${metric('clustersync_ready')}, namespace)`),
-    label('name', `label_values(${metric('clustersync_ready')}{namespace="$namespace"}, name)`),
+    variable('namespace', `label_values(${metric('clustersync_ready')}, namespace)`),
+    variable('name', `label_values(${metric('clustersync_ready')}{namespace="$namespace"}, name)`),
   ]
   return dashboard('clustersync-gatewaysync', 'Cluster Sync: one GatewaySync', variables, [
     stat('Ready', `max(${of('clustersync_ready')})`),
@@ -47,10 +78,43 @@ function detail(): Dashboard {
   ])
 }
 
+/** Its figures come from the PodMonitor, which names namespace and pod. */
+function gateway(): Dashboard {
+  const of = (name: AgentMetric | NodeMetric, part = ''): string =>
+    `${metric(name)}${part}{namespace="$namespace", pod="$pod", container="${agentContainerName}"}`
+  const variables = [
+    variable('namespace', `label_values(${metric('clustersync_agent_phase')}, namespace)`),
+    variable('pod', `label_values(${metric('clustersync_agent_phase')}{namespace="$namespace"}, pod)`),
+  ]
+  const meanStep = (part: string): string => `sum by (step) (rate(${of('clustersync_agent_step_seconds', part)}[5m]))`
+  return dashboard('clustersync-gateway', 'Cluster Sync: one gateway', variables, [
+    stat('Last success', `time() - max(${of('clustersync_agent_last_success_timestamp_seconds')})`, 's'),
+    stat('Failures in a row', `max(${of('clustersync_agent_failures_in_a_row')})`),
+    stat('Files changed locally', `max(${of('clustersync_agent_drifted_files')})`),
+    graph('Phase', `max by (phase) (${of('clustersync_agent_phase')})`, '{{phase}}'),
+    graph('State of the gateway', `max by (state) (${of('clustersync_agent_gateway_state')})`, '{{state}}'),
+    graph('Open Designers', `max(${of('clustersync_agent_open_designers')})`, ''),
+    graph('Cycles by outcome', `sum by (outcome) (rate(${of('clustersync_agent_cycles_total')}[5m]))`, '{{outcome}}'),
+    graph('Time of a step, mean', `${meanStep('_sum')} / (${meanStep('_count')} > 0)`, '{{step}}', 's'),
+    graph('Scans by outcome', `sum by (outcome) (increase(${of('clustersync_agent_scans_total')}[5m]))`, '{{outcome}}'),
+    graph('Files by operation', `sum by (operation) (increase(${of('clustersync_agent_files_total')}[5m]))`, '{{operation}}'),
+    graph('Memory of the agent', of('process_resident_memory_bytes'), '', 'bytes'),
+    graph('Processor time of the agent', `rate(${of('process_cpu_seconds_total')}[5m])`, '', 'percentunit'),
+  ])
+}
+
 const datasource = { type: 'prometheus', uid: '${datasource}' }
 
 function metric(name: Known): string {
   return name
+}
+
+function variable(name: string, query: string): object {
+  return { name, type: 'query', query: { query, refId: name }, datasource, refresh: 2 }
+}
+
+function rates(name: Extract<Known, `${string}_total`>, label: string): string {
+  return `sum by (${label}) (rate(${name}[5m]))`
 }
 
 function quantile(name: Extract<Known, `${string}_seconds`>): string {

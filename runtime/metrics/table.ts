@@ -140,3 +140,5 @@ export const agentMetrics = {
 
 export type ObjectMetric = keyof typeof objectMetrics
 export type ProcessMetric = keyof typeof processMetrics
+export type NodeMetric = keyof typeof nodeMetrics
+export type AgentMetric = keyof typeof agentMetrics

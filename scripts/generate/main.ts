@@ -4,6 +4,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { chart } from './chart.ts'
+import { dashboardPage } from './dashboards.ts'
 import { manifests } from './manifests.ts'
 import { operations } from './operations.ts'
 import { rulePages } from './rules.ts'
@@ -12,7 +13,7 @@ import type { GeneratedFile } from './table.ts'
 import { values } from './values.ts'
 import { webhooks } from './webhooks.ts'
 
-const generators: (() => Promise<GeneratedFile[]>)[] = [operations, runbook, values, manifests, chart, rulePages, webhooks]
+const generators: (() => Promise<GeneratedFile[]>)[] = [operations, runbook, dashboardPage, values, manifests, chart, rulePages, webhooks]
 
 const check = process.argv.includes('--check')
 const stale: string[] = []

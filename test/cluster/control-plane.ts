@@ -15,6 +15,8 @@ import { isAlive } from './processes.ts'
 export type ControlPlane = {
   url: string
   caFile: string
+  /** The key by which the API server signs tokens of ServiceAccounts. */
+  tokenKeyFile: string
   /** Of a member of system:masters. */
   adminKubeconfig: string
   kubectl(args: readonly string[], input?: string): Promise<{ stdout: string; stderr: string; code: number }>
@@ -48,6 +50,7 @@ export async function startControlPlane({ shared = true, apiServerArgs = [] }: C
   return {
     url: ready.url,
     caFile: ready.caFile,
+    tokenKeyFile: path.join(folder, 'sa.key'),
     adminKubeconfig,
     kubeconfigFor,
     kubectl: (args, input) => execute(kubectl, ['--kubeconfig', adminKubeconfig, ...args], input),

@@ -94,6 +94,8 @@ export type GatewayOptions = {
 }
 export type Gateway = {
   pod: PodObject
+  /** Where its agent answers probes and tells its figures, on this machine. */
+  agentPort: number
   /** Ends the agent as a kubelet does; returns its exit code. */
   stop(): Promise<number | null>
   /** Starts it again in the same pod. */
@@ -230,10 +232,10 @@ export async function install(
       const own = path.join(folder, `pod-${pod.metadata.uid}`)
       mkdirSync(own)
       const bound = { pod: { name, uid: pod.metadata.uid } }
-      const port = String(await freePort())
+      const agentPort = await freePort()
       const env = {
         KUBECONFIG: through(plane.kubeconfigFor(await world.token(namespace, options.account, bound))),
-        CLUSTER_SYNC_PORT: port,
+        CLUSTER_SYNC_PORT: String(agentPort),
       }
       const { agent: program } = installed
       const run = () =>
@@ -252,6 +254,7 @@ export async function install(
       t.teardown(async () => stopChild(agent))
       return {
         pod,
+        agentPort,
         stop: () => stopChild(agent),
         async start() {
           agent = await run()
