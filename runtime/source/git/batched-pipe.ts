@@ -32,7 +32,8 @@ export async function openBatchedPipe(folder: string): Promise<BatchedPipe | und
     try {
       return openEnds(file)
     } finally {
-      fs.unlinkSync(file)
+      // Whoever clears the folder may have been faster.
+      fs.rmSync(file, { force: true })
     }
   } catch {
     return undefined
