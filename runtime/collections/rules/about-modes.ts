@@ -28,7 +28,10 @@ const neededTypes: ReadonlySet<string> = new Set([
 
 export function* missingInMode(facts: TreeFacts): Generator<Found> {
   const { family, coreDelivered, isFragment } = facts
-  const views = viewsOf({ family, modesInUse: undefined })
+  // A mode that was only just made holds nothing yet.
+  const views = viewsOf({ family, modesInUse: undefined }).filter(({ chain }) =>
+    chain.some((name) => isUserMode(name) && holdsAny(facts, name)),
+  )
   if (views.length < 2 || !coreDelivered || isFragment) return
   for (const [key, holders] of keysOnlyInModes(facts)) {
     const without = views.filter(({ chain }) => !chain.some((name) => holders.has(name)))
@@ -38,6 +41,10 @@ export function* missingInMode(facts: TreeFacts): Generator<Found> {
     const message = `${key} is neither in core nor in ${modesOf(without)}, whose gateways do without it`
     yield { path: inRoot(facts, folder), collection, message }
   }
+}
+
+function holdsAny({ family }: TreeFacts, folded: string): boolean {
+  return (family.byName.get(folded)?.collection.resources.length ?? 0) > 0
 }
 
 type Holders = ReadonlyMap<string, readonly [collection: string, folder: string]>

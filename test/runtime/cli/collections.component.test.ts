@@ -121,7 +121,7 @@ void t.test('lint: JSON has the shape that is promised', async (t) => {
   t.same(JSON.parse(stdout), {
     roots: [root],
     findings: [{ rule: 'singleton-only-in-mode', severity: 'error', path: `${root}/dev/ignition/cobranding`, message, help }],
-    summary: { errors: 1, warnings: 0, resources: 16, collections: 4 },
+    summary: { errors: 1, warnings: 0, resources: 16, collections: 4, projects: 0 },
   })
 })
 

@@ -45,6 +45,11 @@ export const references = {
       ),
       findings: ['warning missing-in-mode dev/ignition/database-connection/erp'],
     },
+    {
+      fault: 'a mode that was only just made',
+      files: withResource({ [`${root}/test/config-mode.json`]: modeJson('Test', 'core') }),
+      findings: [],
+    },
     { fault: 'a device belongs to one plant', files: withResource(device('prod', { hostname: 'plc.example.com' })), findings: [] },
     {
       fault: 'a mode has it from the one that it inherits from',
