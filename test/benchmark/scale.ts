@@ -15,7 +15,17 @@ import { type Figure, median } from './figures.ts'
 import { type CallLog, logCalls } from './scale/api-calls.ts'
 import { type Contained, containController, processorMs, sample } from './scale/contained.ts'
 import { type Followers, startFollowers } from './scale/followers.ts'
-import { createPlants, createPods, createReports, forEach, type GatewayPod, type Plant, specOf, writeReport } from './scale/plants.ts'
+import {
+  createPlants,
+  createPods,
+  createReports,
+  forEach,
+  type GatewayPod,
+  type Plant,
+  specOf,
+  untilTaken,
+  writeReport,
+} from './scale/plants.ts'
 import { isReadyAt, type Seen, watchPlants } from './scale/seen.ts'
 
 /** Of `resources.limits` of the manifests. */
@@ -130,7 +140,9 @@ async function pushAll(bench: Bench, plants: readonly Plant[], pods: readonly Ga
   const before = { mark: calls.mark(), fetches: cluster.host.fetches(), ms: processorMs(cluster.controllerPid()) }
   const headOf = new Map(plants.map((plant) => [keyOf(plant), heads.get(plant.repo)]))
   const startedMs = performance.now()
-  await Promise.all(plants.slice(0, repositories.length).map((plant) => pushTo(cluster.receiver, plant.namespace, plant.name)))
+  await Promise.all(
+    plants.slice(0, repositories.length).map(({ namespace, name }) => untilTaken(() => pushTo(cluster.receiver, namespace, name))),
+  )
   const published = await seen.all(plants.map(keyOf), (status, key) => status.published?.commit === headOf.get(key), 300_000)
   const fetches = cluster.host.fetches() - before.fetches
   await reportAll(bench, pods)
@@ -178,7 +190,7 @@ async function pushOnce({ cluster, seen, calls }: Bench, plant: Plant, repositor
   const asked = cluster.host.requests.length
   const head = change(repository, `round ${round}`)
   const startedMs = performance.now()
-  await pushTo(cluster.receiver, plant.namespace, plant.name)
+  await untilTaken(() => pushTo(cluster.receiver, plant.namespace, plant.name))
   const times = await followers.have(head)
   const ready = await seen.all([keyOf(plant)], isReadyAt(head), 120_000)
   await followers.settled()
@@ -207,6 +219,8 @@ function keyOf({ namespace, name }: Plant): string {
   return `${namespace}/${name}`
 }
 
+/** Also says it at once: a run takes long, and what it has told is not lost when it fails. */
 function figure(name: string, value: number, unit: string): Figure {
+  process.stderr.write(`${name}: ${Number(value.toFixed(2))} ${unit}\n`)
   return { name, value, unit }
 }

@@ -53,14 +53,14 @@ export async function createPods({ world }: Installation, plants: readonly Plant
       metadata: { ...rest, name, namespace: plant.namespace },
       spec: { ...spec, serviceAccountName: account },
     }
-    const { uid } = (await asAController(() => world.kube.create(podType, pod, world.signal))).metadata
+    const { uid } = (await untilTaken(() => world.kube.create(podType, pod, world.signal))).metadata
     made.push({ plant, name, uid })
   })
   return made
 }
 
-/** A pod that is refused because admission is late is made again, with more time between two tries. */
-async function asAController<Made>(make: () => Promise<Made>): Promise<Made> {
+/** What is refused because somebody is late, such as a pod by admission, is tried again with more time between two tries. */
+export async function untilTaken<Made>(make: () => Promise<Made>): Promise<Made> {
   for (let failures = 1; ; failures += 1) {
     try {
       return await make()
