@@ -70,7 +70,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
 
   const figures = { fetchedBytes: metrics.fetchedBytes, volume: metrics.volume }
   const parts = openParts({ ...deps, figures }, config, readiness.isListed, signal)
-  const { store, mirrors, events, unfollowed } = parts
+  const { store, mirrors, events, unfollowed, gate } = parts
   const leadership = createLeadership({ ...deps, parts, metrics, certificates }, config)
   const endpoints = await openEndpoints(
     { ...deps, ...parts, ...leadership, readSecret: parts.secrets.readSecret, metrics, certificates, notReady: readiness.notListed },
@@ -93,7 +93,11 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   )
   await readiness.whenListed(signal)
   const leading = leadership.run(leaving)
-  const tending = [pruneMirrors({ store, mirrors, clock, log }, signal), reclaimMemory({ clock }, signal), unfollowed.run(signal)]
+  const tending = [
+    pruneMirrors({ store, mirrors, clock, log }, signal),
+    reclaimMemory({ clock, endedThreads: gate.endedThreads }, signal),
+    unfollowed.run(signal),
+  ]
   await Promise.all([leading, watching, renewing, ...tending, ...[probes, ...endpoints].map(({ closed }) => closed)])
   await parts.close()
 }

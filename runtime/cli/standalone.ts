@@ -115,7 +115,7 @@ export function createStandalone(
     async adopt() {},
     verify: createSignatureCheck({ readSecret, rawObject: (_key, ...what) => syncMirrors.held(key).rawObject(...what), folder, clock }),
     secretChanges: secrets.count,
-    check: createCommitCheck({ store, gate, inMirror: (_key, ...how) => syncMirrors.held(key).readBy(...how) }),
+    ...createCommitCheck({ store, gate, inMirror: (_key, ...how) => syncMirrors.held(key).readBy(...how) }),
     delivery: () => ({ url: 'in-process', caBundle: '' }),
     async writeStatus(_record, status) {
       const written = keeper.setStatus(status)

@@ -20,7 +20,7 @@ import { logChanges } from './log-changes.ts'
 import { tellPodTroubles } from './pod-events.ts'
 import { readAnew } from './read-anew.ts'
 
-export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'verify' | 'delivery' | 'allowLocal'> & {
+export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify' | 'delivery' | 'allowLocal'> & {
   kube: Kube
   /** For the status alone: it must not wait for a connection behind anything else. */
   statusKube: Pick<Kube, 'mergePatch' | 'listPages'>

@@ -88,7 +88,7 @@ function leaderDeps({ kube, leading, parts, metrics, certificates, clock, log }:
     clock,
     log,
     allowLocal,
-    check: createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
+    ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
     verify: createSignatureCheck({
       readSecret: secrets.readSecret,
       rawObject: (key, ...what) => mirrors.held(key).rawObject(...what),

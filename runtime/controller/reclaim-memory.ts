@@ -3,8 +3,8 @@
  * long as nothing happens, in pages of which half is empty.
  */
 import { cpuUsage } from 'node:process'
-import { getHeapStatistics } from 'node:v8'
 import type { Clock } from '../clock.ts'
+import { heapAndBuffers } from '../memory.ts'
 
 const lookEachMs = 15_000
 /** Of one processor, all threads together; at rest it is a hundredth. */
@@ -20,21 +20,29 @@ export type Collector = {
   collect(): void
 }
 
+type Deps = {
+  clock: Pick<Clock, 'wait' | 'monotonicMs'>
+  /** How many threads have ended: V8 gives the pages of each back with the next collection of the process. */
+  endedThreads(): number
+}
+
 /** Runs until the signal. `collector` is undefined where the process was started without `--expose-gc`, as the image is. */
 export async function reclaimMemory(
-  { clock }: { clock: Pick<Clock, 'wait' | 'monotonicMs'> },
+  { clock, endedThreads }: Deps,
   signal: AbortSignal,
   collector: Collector | undefined = openCollector(globalThis.gc),
 ): Promise<void> {
   if (collector === undefined) return
-  let collected: { atMs: number; leftBytes: number } | undefined
+  let collected: { atMs: number; leftBytes: number; threads: number } | undefined
   while (!signal.aborted) {
     await clock.wait(lookEachMs, signal).catch(() => undefined)
     if (signal.aborted || collector.busyMs() > lookEachMs * quietShare) continue
     const isSoon = collected !== undefined && clock.monotonicMs() - collected.atMs < leastMs
-    if (isSoon || (collected !== undefined && collector.usedBytes() - collected.leftBytes < leastLeftBytes)) continue
+    const threads = endedThreads()
+    const isWorthIt = collected?.threads !== threads || collector.usedBytes() - collected.leftBytes >= leastLeftBytes
+    if (isSoon || !isWorthIt) continue
     collector.collect()
-    collected = { atMs: clock.monotonicMs(), leftBytes: collector.usedBytes() }
+    collected = { atMs: clock.monotonicMs(), leftBytes: collector.usedBytes(), threads }
   }
 }
 
@@ -42,10 +50,7 @@ function openCollector(gc: typeof globalThis.gc): Collector | undefined {
   if (gc === undefined) return undefined
   let beforeMs = 0
   return {
-    usedBytes() {
-      const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics()
-      return heap + buffers
-    },
+    usedBytes: heapAndBuffers,
     busyMs() {
       const { user, system } = cpuUsage()
       const nowMs = (user + system) / 1000

@@ -6,12 +6,11 @@
  * runs without a break, such as the parsing of one file, may need more: `json-scan.ts` says what is parsed at all.
  */
 import { hash } from 'node:crypto'
-import type { EventLoopUtilization } from 'node:perf_hooks'
 import { constrainedMemory } from 'node:process'
-import { Worker } from 'node:worker_threads'
 import type { Clock } from '../clock.ts'
 import { coverageKey } from '../collections/gate/coverage.ts'
 import type { GateRequest } from '../collections/gate/gate.ts'
+import type { GateMemory } from '../collections/gate/handover.ts'
 import { Fault } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/decide.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
@@ -20,7 +19,7 @@ import type { Log } from '../log.ts'
 import type { Repository } from '../source/content/mirror-listing.ts'
 import { version } from '../version.ts'
 import type { AttemptMarks } from './marks.ts'
-import { type FromIsolate, judgedBytes, type ToIsolate } from './messages.ts'
+import { startThread, type Thread } from './thread.ts'
 
 export type IsolatedGate = {
   /**
@@ -28,6 +27,10 @@ export type IsolatedGate = {
    * what reading the commit throws.
    */
   check(repository: Repository, request: GateRequest, again: boolean, signal: AbortSignal): Promise<Verdict>
+  /** A commit will soon have to be judged: its thread starts while the commit is fetched. */
+  prepare(): void
+  /** How many threads have ended: what each has left behind is given back by the next collection of the process. */
+  endedThreads(): number
   close(): Promise<void>
 }
 
@@ -40,22 +43,18 @@ export type IsolateOptions = {
   heapMiB?: number
   /** How long the thread may compute for one commit; waiting for git does not count. */
   maxBusyMs?: number
+  /** How long the thread waits for another commit before it ends. */
+  restAfterMs?: number
 }
 
 /** A commit with which the process itself has ended so often is not tried again. */
 const maxAttempts = 2
+/** A thread is 10 MiB more, and its start some 50 ms; those who push again and again do not wait for it. */
+const usualRestMs = 30_000
 /** A full check of 20,000 files takes a second; on a machine with much else to do, ten. */
 const usualBusyMs = 120_000
-const lookEachMs = 1_000
-/** Three semi-spaces of 1 MiB, as the image sets for the process itself. */
-const youngMiB = 3
 const mib = 1024 * 1024
 const keptFailures = 200
-
-/** Beside the bundle that this is part of, or the source itself. */
-const program = import.meta.url.endsWith('/gate/isolate.ts')
-  ? new URL('worker.ts', import.meta.url)
-  : new URL('isolate.mjs', import.meta.url)
 
 /** Tells apart what a failed check is remembered for: the version of the checks, the commit, and what of it is delivered and how it counts. */
 export function checkId({ commit, profiles, validation }: Pick<GateRequest, 'commit' | 'profiles' | 'validation'>): string {
@@ -65,12 +64,15 @@ export function checkId({ commit, profiles, validation }: Pick<GateRequest, 'com
 
 /** Nothing is started before the first commit that has to be judged. */
 export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
-  const { log, marks, maxBusyMs = usualBusyMs, heapMiB = usualHeapMiB(constrainedMemory()) } = options
+  const { log, marks, maxBusyMs = usualBusyMs, restAfterMs = usualRestMs, heapMiB = usualHeapMiB(constrainedMemory()) } = options
   const failures = new Map<string, Verdict>()
   let thread: Thread | undefined
+  let memory: GateMemory | undefined
+  let ended = 0
+  let idle = new AbortController()
   let queue: Promise<unknown> = Promise.resolve()
 
-  const oneAtATime = async (work: () => Promise<Verdict>): Promise<Verdict> => {
+  const oneAtATime = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     const run = queue.then(work, work)
     queue = run.catch(() => undefined)
     return await run
@@ -83,14 +85,34 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
     if (failures.size > keptFailures && oldest !== undefined) failures.delete(oldest)
     return verdict
   }
+  const threadNow = (): Thread => {
+    if (thread !== undefined) return thread
+    thread = startThread({ heapMiB, memory }, () => {
+      thread = undefined
+      ended += 1
+    })
+    memory = undefined
+    return thread
+  }
+  /** Ends the thread, which hands over what it remembers. */
+  const rest = async (signal: AbortSignal): Promise<void> => {
+    if (signal.aborted || thread === undefined) return
+    memory = await thread.rest({ ...options, maxBusyMs })
+  }
+  const restLater = (): void => {
+    idle.abort()
+    idle = new AbortController()
+    const { signal } = idle
+    const resting = options.clock.wait(restAfterMs, signal).then(() => oneAtATime(() => rest(signal)))
+    resting.catch(() => undefined)
+  }
   const judge = async (repository: Repository, request: GateRequest, id: string, signal: AbortSignal): Promise<Verdict> => {
-    thread ??= startThread(heapMiB, () => (thread = undefined))
-    const ended = await thread.ask({ kind: 'check', repository, request }, { ...options, maxBusyMs }, signal)
-    if (ended.kind === 'verdict') return ended.verdict
-    if (ended.kind === 'fault') throw new Fault(ended.reason, ended.message)
+    const answer = await threadNow().check({ repository, request }, { ...options, maxBusyMs }, signal)
+    if (answer.kind === 'verdict') return answer.verdict
+    if (answer.kind === 'fault') throw new Fault(answer.reason, answer.message)
     signal.throwIfAborted()
-    if (ended.kind === 'bug') log.error({ reason: 'Unexpected', commit: request.commit, message: ended.stack }, 'a check met a bug')
-    return failed(id, request, ended.kind === 'bug' ? `met a bug: ${printable(ended.message, 512)}` : ended.why, ended.path)
+    if (answer.kind === 'bug') log.error({ reason: 'Unexpected', commit: request.commit, message: answer.stack }, 'a check met a bug')
+    return failed(id, request, answer.kind === 'bug' ? `met a bug: ${printable(answer.message, 512)}` : answer.why, answer.path)
   }
 
   return {
@@ -110,10 +132,17 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
           return await judge(repository, request, id, signal)
         } finally {
           marks.end(id)
+          restLater()
         }
       })
     },
+    prepare() {
+      threadNow()
+      restLater()
+    },
+    endedThreads: () => ended,
     async close() {
+      idle.abort()
       await thread?.end()
       thread = undefined
     },
@@ -130,88 +159,4 @@ function usualHeapMiB(available: number): number {
 export function failedVerdict(id: string, why: string, path: string): Verdict {
   const item = { rule: 'check-failed', severity: 'error', path, message: `the checks of this commit ${why}` } as const
   return { kind: 'checked', errors: 1, warnings: 0, items: [item], unfinished: id }
-}
-
-/** How a question to the thread ended; `gone`: the thread is no more. `path`: the file that was read last, where one was. */
-type Ended =
-  | Exclude<FromIsolate, { kind: 'bug' | 'ready' }>
-  | (Extract<FromIsolate, { kind: 'bug' }> & { path: string })
-  | { kind: 'gone'; why: string; path: string }
-
-type Thread = {
-  /** Never rejects; ends the thread that takes too long. An aborted question ends once the thread has seen it. */
-  ask(message: ToIsolate, limits: { clock: Clock; maxBusyMs: number }, signal: AbortSignal): Promise<Ended>
-  end(): Promise<void>
-}
-
-function startThread(heapMiB: number, gone: () => void): Thread {
-  const judged = new SharedArrayBuffer(judgedBytes)
-  const worker = new Worker(program, {
-    workerData: { judged },
-    // What this process was started with, such as the loader of a test runner, would take its part of the heap.
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: youngMiB },
-  })
-  // The process may end while nothing is asked.
-  worker.unref()
-  let answer = Promise.withResolvers<Ended>()
-  let why = 'ended their thread'
-  let isReady = false
-  const path = (): string => {
-    const bytes = Buffer.from(judged)
-    return bytes.toString('utf8', 2, 2 + Math.min(bytes.readUInt16LE(0), judgedBytes - 2))
-  }
-  worker.on('message', (message: FromIsolate) => {
-    if (message.kind === 'ready') isReady = true
-    else answer.resolve(message.kind === 'bug' ? { ...message, path: path() } : message)
-  })
-  worker.on('error', (error: Error & { code?: string }) => {
-    why =
-      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-        ? `needed more than ${heapMiB} MiB of memory`
-        : `met a bug: ${printable(error.message, 512)}`
-  })
-  worker.on('exit', () => {
-    gone()
-    // A thread that did not come to its work says nothing of the commit.
-    const notStarted = { kind: 'fault', reason: 'Unexpected', message: `the thread of the checks did not start: it ${why}` } as const
-    answer.resolve(isReady ? { kind: 'gone', why, path: path() } : notStarted)
-  })
-
-  const say = (message: ToIsolate): void => {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
-    worker.postMessage(message)
-  }
-  const endWhenLate = async ({ clock, maxBusyMs }: { clock: Clock; maxBusyMs: number }, over: AbortSignal): Promise<void> => {
-    let before: EventLoopUtilization | undefined
-    for (;;) {
-      await clock.wait(lookEachMs, over)
-      if (!isReady) continue
-      before ??= worker.performance.eventLoopUtilization()
-      if (worker.performance.eventLoopUtilization(before).active < maxBusyMs) continue
-      why = `took longer than ${Math.round(maxBusyMs / 1000)} s`
-      await worker.terminate()
-    }
-  }
-  return {
-    async ask(message, limits, signal) {
-      answer = Promise.withResolvers()
-      const over = new AbortController()
-      const cancel = (): void => say({ kind: 'cancel' })
-      signal.addEventListener('abort', cancel, { once: true })
-      endWhenLate(limits, over.signal).catch(() => undefined)
-      worker.ref()
-      say(message)
-      try {
-        return await answer.promise
-      } finally {
-        worker.unref()
-        over.abort()
-        signal.removeEventListener('abort', cancel)
-      }
-    },
-    async end() {
-      await worker.terminate()
-    },
-  }
 }

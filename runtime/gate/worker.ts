@@ -5,18 +5,21 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { gateRoots } from '../collections/gate/coverage.ts'
 import { createGate } from '../collections/gate/gate.ts'
+import { buffersOf } from '../collections/gate/handover.ts'
 import type { VersionedListing } from '../collections/model/listing.ts'
 import { Fault } from '../fault.ts'
 import { parseRelativePath } from '../gatewaysync/values.ts'
 import { mirrorListing } from '../source/content/mirror-listing.ts'
 import { type FromIsolate, type IsolateData, judgedBytes, type ToIsolate } from './messages.ts'
 
-const judged = Buffer.from((workerData as IsolateData).judged)
-const gate = createGate()
+const { judged: shared, memory } = workerData as IsolateData
+const judged = Buffer.from(shared)
+const gate = createGate(memory)
 let cancel = new AbortController()
 
 parentPort?.on('message', (message: ToIsolate) => {
   if (message.kind === 'cancel') cancel.abort()
+  else if (message.kind === 'rest') rest()
   else void answer(message)
 })
 
@@ -39,6 +42,11 @@ async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check
   say(said)
 }
 
+function rest(): void {
+  const handed = gate.handOver()
+  say({ kind: 'rested', memory: handed }, buffersOf(handed))
+}
+
 /** The same listing, which says of each file that it is read now. */
 function telling(listing: VersionedListing): VersionedListing {
   return {
@@ -59,9 +67,9 @@ function telling(listing: VersionedListing): VersionedListing {
   }
 }
 
-function say(message: FromIsolate): void {
+function say(message: FromIsolate, moved: ArrayBuffer[] = []): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
-  parentPort?.postMessage(message)
+  parentPort?.postMessage(message, moved)
 }
 
 function tell(path: string): void {

@@ -12,13 +12,13 @@ import { type GatewaySyncRecord, type Store, syncKey, type SyncKey } from './sto
 
 type Deps = {
   store: Store
-  gate: Pick<IsolatedGate, 'check'>
+  gate: Pick<IsolatedGate, 'check' | 'prepare'>
   /** Reads a commit in the mirror that holds those of a GatewaySync. */
   inMirror<Value>(key: SyncKey, commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
 }
 
-export function createCommitCheck({ store, gate, inMirror }: Deps): ReconcileDeps['check'] {
-  return async (record, spec, commit, signal) => {
+export function createCommitCheck({ store, gate, inMirror }: Deps): Pick<ReconcileDeps, 'check' | 'prepareCheck'> {
+  const check: ReconcileDeps['check'] = async (record, spec, commit, signal) => {
     const request = {
       profiles: Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name)),
       validation: spec.validation,
@@ -31,6 +31,12 @@ export function createCommitCheck({ store, gate, inMirror }: Deps): ReconcileDep
     if (known !== undefined) return known
     const key = syncKey(record.namespace, record.name)
     return await inMirror(key, commit, (repository) => gate.check(repository, request, isAskedFor, signal), signal)
+  }
+  return {
+    check,
+    prepareCheck({ validation }) {
+      if (validation.policy !== 'Off') gate.prepare()
+    },
   }
 }
 

@@ -54,6 +54,8 @@ export type ReconcileDeps = {
   secretChanges(key: SyncKey): number
   /** Runs the collection checks on a commit of the mirror. */
   check(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<Verdict>
+  /** A commit that is not known yet will probably have to be checked: what that needs may be made ready while it is fetched. */
+  prepareCheck(spec: GatewaySyncSpec): void
   delivery(): GatewaySyncStatus['delivery']
   /** Writes the new status; `patch` is the merge patch that leads to it. Returns the object as it is then. */
   writeStatus(
@@ -179,6 +181,7 @@ function lookUp(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyn
     if (wanted.request !== undefined && wanted.ref !== spec.git.ref && !isRefAllowed(wanted.ref, spec.git.allowedRefs)) {
       throw new Fault('RefNotAllowed', `spec.git.allowedRefs does not permit "${wanted.ref}"`)
     }
+    if (fresh) deps.prepareCheck(spec)
     const resolved = await share(() => deps.resolve(record, spec, wanted, fresh, signal))
     await deps.adopt(record, spec, resolved.commit, signal)
     const { commit, committedAt, fetchedAt, hasTagToo = false } = resolved

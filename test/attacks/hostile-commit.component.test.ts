@@ -148,7 +148,7 @@ void t.test(
       const gate = open(options)
       const answered = Promise.withResolvers<void>()
       const lookups = createLookups({ clock: systemClock, concurrency: 1, ready: () => answered.resolve(), signal: stop.signal })
-      const counted: Pick<IsolatedGate, 'check'> = { check: async (...args) => ((checks += 1), await gate.check(...args)) }
+      const counted: IsolatedGate = { ...gate, check: async (...args) => ((checks += 1), await gate.check(...args)) }
       const deps: ReconcileDeps = {
         store,
         lookups,
@@ -165,7 +165,7 @@ void t.test(
         verify: async () => ({ kind: 'notAsked' }),
         async adopt() {},
         secretChanges: () => 0,
-        check: createCommitCheck({ store, gate: counted, inMirror: async (_key, _commit, read) => await read(repository) }),
+        ...createCommitCheck({ store, gate: counted, inMirror: async (_key, _commit, read) => await read(repository) }),
         delivery: () => undefined,
         writeStatus: async (before, next) => ({ ...before, resourceVersion: String((version += 1)), status: next }),
         recordEvents() {},

@@ -58,6 +58,7 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
     verify: async () => ({ kind: 'notAsked' }),
     secretChanges: () => 0,
     check: async () => ({ kind: 'notChecked' }),
+    prepareCheck() {},
     delivery: () => undefined,
     writeStatus: async (record, status) => ({ ...record, resourceVersion: String((version += 1)).padStart(9, '0'), status }),
     recordEvents() {},

@@ -22,10 +22,11 @@ export function judgedCommit(files: Files) {
   const store = createStore(() => undefined)
   const gate = createGate()
   const asked: (readonly string[])[] = []
-  const check = createCommitCheck({
+  const { check } = createCommitCheck({
     store,
     inMirror: async (_key, _commit, read) => await read({ folder: '', limits: { maxMemoryBytes: 0, maxPackBytes: 0 } }),
     gate: {
+      prepare() {},
       async check(_repository, request, _again, own) {
         asked.push(gateRoots(request.profiles))
         return await gate.check(commitListing(new Map([[commit, files]]), request.commit), request, own)

@@ -106,7 +106,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           clock,
           log,
           allowLocal: true,
-          check: createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
+          ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
           verify: async () => ({ kind: 'notAsked' }),
           secrets: { count: () => 0, run: async () => undefined },
           delivery: () => undefined,

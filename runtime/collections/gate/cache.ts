@@ -12,9 +12,11 @@ export type KeptContents = {
   /** Takes it out: what is changed while a commit is judged is kept again only when that went well. */
   take(key: string): Kept | undefined
   set(key: string, kept: Kept): void
+  /** Takes out everything, in the order in which it was kept. */
+  takeAll(): [key: string, kept: Kept][]
 }
 
-export function createKeptContents(): KeptContents {
+export function createKeptContents(before: Iterable<readonly [key: string, kept: Kept]> = []): KeptContents {
   const contents = new Map<string, Kept>()
   let files = 0
   const take = (key: string): Kept | undefined => {
@@ -23,17 +25,25 @@ export function createKeptContents(): KeptContents {
     files -= kept?.files.length ?? 0
     return kept
   }
+  const set = (key: string, kept: Kept): void => {
+    take(key)
+    if (kept.files.length > maxFiles) return
+    contents.set(key, kept)
+    files += kept.files.length
+    for (const oldest of contents.keys()) {
+      if (files <= maxFiles && contents.size <= maxContents) return
+      take(oldest)
+    }
+  }
+  for (const [key, kept] of before) set(key, kept)
   return {
     take,
-    set(key, kept) {
-      take(key)
-      if (kept.files.length > maxFiles) return
-      contents.set(key, kept)
-      files += kept.files.length
-      for (const oldest of contents.keys()) {
-        if (files <= maxFiles && contents.size <= maxContents) return
-        take(oldest)
-      }
+    set,
+    takeAll() {
+      const all = [...contents]
+      contents.clear()
+      files = 0
+      return all
     },
   }
 }

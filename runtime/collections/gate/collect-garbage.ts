@@ -2,7 +2,7 @@
  * Gives back what checks have left behind. V8 by itself lets tens of megabytes gather before it looks, which a small container does not
  * have.
  */
-import { getHeapStatistics } from 'node:v8'
+import { heapAndBuffers } from '../../memory.ts'
 
 /**
  * A collection takes some 7 ms. A first check of 10,000 resources leaves this behind three times, a later one that builds the tree of names
@@ -27,9 +27,4 @@ export function createReclaimer(
     collect()
     least = usedBytes()
   }
-}
-
-function heapAndBuffers(): number {
-  const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics()
-  return heap + buffers
 }

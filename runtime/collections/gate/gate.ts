@@ -13,6 +13,7 @@ import type { CheckFinding } from '../rules/findings.ts'
 import { coveragesOf, coverageKey } from './coverage.ts'
 import { contentReader } from './delivered.ts'
 import { createKeptContents, type KeptContents } from './cache.ts'
+import { type GateMemory, pack, takeOver } from './handover.ts'
 import { type Entry, type Listing, readTexts, type VersionedListing } from '../model/listing.ts'
 import type { Previous } from '../check/remembered.ts'
 import { createReclaimer } from './collect-garbage.ts'
@@ -36,6 +37,8 @@ export type GateRequest = {
 export type Gate = {
   /** `listing` must cover `gateRoots(profiles)`. Throws what reading throws. */
   check(listing: VersionedListing, request: GateRequest, signal: AbortSignal): Promise<Verdict>
+  /** Gives away what is remembered, for another gate; only while nothing is checked. */
+  handOver(): GateMemory
 }
 
 /** A verdict is at most 50 findings, some 20 KiB. */
@@ -44,10 +47,11 @@ const maxItems = 50
 const maxPathLength = 4096
 const maxMessageLength = 1024
 
-export function createGate(reclaim: () => void = createReclaimer()): Gate {
-  const kept = createKeptContents()
+/** `memory`: what another gate has handed over. */
+export function createGate(memory?: GateMemory, reclaim: () => void = createReclaimer()): Gate {
+  const { verdicts, contents } = memory === undefined ? { verdicts: new Map<string, Verdict>(), contents: [] } : takeOver(memory)
+  const kept = createKeptContents(contents)
   reclaim()
-  const verdicts = new Map<string, Verdict>()
   let queue: Promise<unknown> = Promise.resolve()
   const oneAtATime = async (work: () => Promise<Verdict>): Promise<Verdict> => {
     const run = queue.then(work, work)
@@ -73,6 +77,7 @@ export function createGate(reclaim: () => void = createReclaimer()): Gate {
         return verdict
       })
     },
+    handOver: () => pack(verdicts, kept.takeAll()),
   }
 }
 

@@ -11,6 +11,9 @@ const slash = 0x2f
 const slackBytes = 16 * 1024
 const slackFiles = 256
 
+/** The bytes of a table, which may be moved to another thread. */
+export type PackedTable = { bytes: ArrayBuffer; ends: ArrayBuffer; length: number }
+
 export class FileTable {
   /** Of each file its path and at once its id. */
   #bytes = Buffer.from(new ArrayBuffer(slackBytes))
@@ -31,6 +34,20 @@ export class FileTable {
     const table = new FileTable()
     for await (const batch of listing.list(signal)) for (const entry of batch) if (entry.path.startsWith(prefix)) table.append(entry)
     return table.sorted()
+  }
+
+  /** A table that `pack` gave away, maybe in another thread. */
+  static unpack({ bytes, ends, length }: PackedTable): FileTable {
+    const table = new FileTable()
+    table.#bytes = Buffer.from(bytes)
+    table.#ends = new Int32Array(ends)
+    table.#length = length
+    return table
+  }
+
+  /** Gives the bytes away; this table must not be used again. */
+  pack(): PackedTable {
+    return { bytes: this.#bytes.buffer, ends: this.#ends.buffer, length: this.#length }
   }
 
   get length(): number {

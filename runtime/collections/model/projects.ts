@@ -31,16 +31,19 @@ export function parseProject(bytes: Uint8Array | undefined): ParsedMode {
 /** The folder that a gateway keeps its projects in. */
 const conventional = 'projects'
 
-export type ProjectFinder = { take(path: string): void; roots(): string[] }
+export type ProjectFinder = { take(path: string): void; roots(): string[]; seen(): SeenOfProjects }
+
+/** Folders: what a finder goes on from. */
+export type SeenOfProjects = Record<'withManifest' | 'withResources' | 'roots', ReadonlySet<string>>
 
 /**
  * Takes the paths of a repository in any order and tells the folders that hold projects of a gateway. Other programs have a `project.json`
  * too, so a project is known by the folder of a module with resources in it; below a folder `projects` that alone is enough.
  */
-export function createProjectFinder(): ProjectFinder {
-  const withManifest = new Set<string>()
-  const withResources = new Set<string>()
-  const roots = new Set<string>()
+export function createProjectFinder(before?: SeenOfProjects): ProjectFinder {
+  const withManifest = new Set(before?.withManifest)
+  const withResources = new Set(before?.withResources)
+  const roots = new Set(before?.roots)
   return {
     take(path) {
       const name = nameOf(path)
@@ -57,6 +60,7 @@ export function createProjectFinder(): ProjectFinder {
       for (const folder of withResources) if (withManifest.has(folder)) roots.add(parentOf(folder))
       return [...roots].toSorted()
     },
+    seen: () => ({ withManifest, withResources, roots }),
   }
 }
 

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import * as v from 'valibot'
 import { createGate, type Gate, type GateRequest } from '../../../runtime/collections/gate/gate.ts'
+import { buffersOf } from '../../../runtime/collections/gate/handover.ts'
 import type { VersionedListing } from '../../../runtime/collections/model/listing.ts'
 import type { Verdict } from '../../../runtime/gatewaysync/decide/decide.ts'
 import { resolveProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
@@ -143,11 +144,13 @@ void t.test('judging what changed gives the verdict of judging everything', asyn
       fc.infiniteStream(fc.nat({ max: 2 })),
       async (steps, names, inUse, base) => {
         const commits = commitsOf({ ...validTree(), ...inServices(validProjects()) }, steps)
-        const gate = createGate()
+        let gate = createGate()
         const hashes = [...commits.keys()]
         for (const [index, hash] of hashes.entries()) {
           // Now and then an older commit comes again, as after a rollback.
           const wanted = base.next().value === 0 ? (hashes[Math.floor(index / 2)] ?? hash) : hash
+          // And now and then another thread goes on.
+          if (base.next().value === 0) gate = successor(gate)
           const asked = request(names, inUse.next().value, wanted)
           const listing = commitListing(commits, wanted)
           const [now, alone] = [await gate.check(listing, asked, signal), await createGate().check(listing, asked, signal)]
@@ -172,6 +175,12 @@ void t.test('judging what changed gives the verdict of judging everything', asyn
   }
 })
 
+/** A gate in another thread that takes over what this one remembers. */
+function successor(gate: Gate): Gate {
+  const memory = gate.handOver()
+  return createGate(structuredClone(memory, { transfer: buffersOf(memory) }))
+}
+
 /** Counts what is read and listed. */
 function watched(listing: VersionedListing): { listing: VersionedListing; lists: () => number; read: string[] } {
   let lists = 0
@@ -193,23 +202,39 @@ function watched(listing: VersionedListing): { listing: VersionedListing; lists:
   }
 }
 
-async function second(gate: Gate, commits: ReadonlyMap<string, Files>, names: readonly ProfileName[]) {
+async function second(gate: Gate, commits: ReadonlyMap<string, Files>, names: readonly ProfileName[], next = (same: Gate) => same) {
   const [before = '', after = ''] = [...commits.keys()]
   await gate.check(commitListing(commits, before), request(names, undefined, before), signal)
   const seen = watched(commitListing(commits, after))
-  const verdict = await gate.check(seen.listing, request(names, undefined, after), signal)
+  const verdict = await next(gate).check(seen.listing, request(names, undefined, after), signal)
   return { ...seen, verdict }
 }
 
-void t.test('of a changed resource only its own files are read, and nothing is listed', async (t) => {
-  const change: Change = (files) => ({ ...files, [`${root}/core/ignition/tag-provider/line/config.json`]: '{"host":"db.example.com"}' })
-  const { lists, read, verdict } = await second(createGate(), commitsOf(validTree(), [[change]]), ['collections'])
-  t.equal(lists(), 0)
-  t.same(read.filter((path) => !path.endsWith('config-mode.json')).toSorted(), [
-    'core/ignition/tag-provider/line/config.json',
-    'core/ignition/tag-provider/line/resource.json',
-  ])
-  t.same(rulesOf(verdict).toSorted(), ['host-or-credential-in-core', 'stale-signature'])
+for (const [who, next] of [
+  ['', undefined],
+  [', also by a gate that took over', successor],
+] as const) {
+  void t.test(`of a changed resource only its own files are read, and nothing is listed${who}`, async (t) => {
+    const change: Change = (files) => ({ ...files, [`${root}/core/ignition/tag-provider/line/config.json`]: '{"host":"db.example.com"}' })
+    const { lists, read, verdict } = await second(createGate(), commitsOf(validTree(), [[change]]), ['collections'], next)
+    t.equal(lists(), 0)
+    t.same(read.filter((path) => !path.endsWith('config-mode.json')).toSorted(), [
+      'core/ignition/tag-provider/line/config.json',
+      'core/ignition/tag-provider/line/resource.json',
+    ])
+    t.same(rulesOf(verdict).toSorted(), ['host-or-credential-in-core', 'stale-signature'])
+  })
+}
+
+void t.test('a commit that was judged is not read again by a gate that took over', async (t) => {
+  const commits = commitsOf(validTree(), [[]])
+  const [commit = ''] = [...commits.keys()]
+  const asked = request(['collections'], undefined, commit)
+  const gate = createGate()
+  const verdict = await gate.check(commitListing(commits, commit), asked, signal)
+  const seen = watched(commitListing(commits, commit))
+  t.same(await successor(gate).check(seen.listing, asked, signal), verdict)
+  t.same([seen.lists(), seen.read], [0, []])
 })
 
 void t.test('with a changed resource those that override it are read', async (t) => {

@@ -6,7 +6,7 @@ import { type Collector, reclaimMemory } from '../../../runtime/controller/recla
 
 const mib = 1024 * 1024
 
-type Look = { busy: number; usedMiB: number }
+type Look = { busy: number; usedMiB: number; threads?: number }
 
 /** What is used is back at 10 MiB after a collection. Returns in which minutes of a run with these looks, 15 s apart, is collected. */
 async function collections(looks: readonly Look[]): Promise<number[]> {
@@ -32,7 +32,7 @@ async function collections(looks: readonly Look[]): Promise<number[]> {
       used = 10 * mib
     },
   }
-  await reclaimMemory({ clock }, stop.signal, collector)
+  await reclaimMemory({ clock, endedThreads: () => looks[index]?.threads ?? 0 }, stop.signal, collector)
   return collected
 }
 
@@ -47,13 +47,18 @@ void t.test('later ones are where something has gathered, and not within five mi
   t.same(await collections(looks(49, { busy: 0, usedMiB: 11 })), [0.25])
 })
 
+void t.test('what a thread has left behind is reason enough', async (t) => {
+  const ended = [...looks(9, { busy: 0, usedMiB: 10 }), ...looks(40, { busy: 0, usedMiB: 10, threads: 1 })]
+  t.same(await collections(ended), [0.25, 5.25])
+})
+
 void t.test('who works is not held up', async (t) => {
   t.same(await collections(looks(49, { busy: 0.2, usedMiB: 100 })), [])
 })
 
 void t.test('a process without the function ends at once', async () => {
   await reclaimMemory(
-    { clock: { monotonicMs: () => 0, wait: () => new Promise(() => undefined) } },
+    { clock: { monotonicMs: () => 0, wait: () => new Promise(() => undefined) }, endedThreads: () => 0 },
     new AbortController().signal,
     undefined,
   )

@@ -61,6 +61,7 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     verify: async () => signatures,
     secretChanges: () => secretChanges,
     check: async () => ({ kind: 'notChecked' }),
+    prepareCheck() {},
     delivery: () => undefined,
     async writeStatus(before, status) {
       if (refuse !== undefined) throw refuse

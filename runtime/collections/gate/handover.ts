@@ -1,0 +1,56 @@
+/**
+ * What a gate remembers as bytes, so that the thread that it runs in can end while nobody pushes, and the next one goes on where it was.
+ * The lists of files are moved; the rest is small, and as bytes it is a fraction of what it is as objects. What follows from names alone is
+ * left out: it is found again in the lists.
+ */
+import { deserialize, serialize } from 'node:v8'
+import type { Verdict } from '../../gatewaysync/decide/decide.ts'
+import type { Remembered } from '../check/remembered.ts'
+import { FileTable, type PackedTable } from '../model/file-table.ts'
+import { createProjectFinder, type SeenOfProjects } from '../model/projects.ts'
+import type { Kept } from './delivered.ts'
+
+export type GateMemory = {
+  /** Of each content, in the order of `rest`. */
+  tables: readonly PackedTable[]
+  rest: ArrayBuffer
+}
+
+type Contents = readonly (readonly [key: string, kept: Kept])[]
+type Bare = Omit<Kept, 'files' | 'projects'> & { seen: SeenOfProjects }
+/** What `rest` holds. */
+type Rest = { verdicts: Map<string, Verdict>; contents: readonly (readonly [key: string, kept: Bare])[] }
+
+/** The contents must not be used again. */
+export function pack(verdicts: Map<string, Verdict>, contents: Contents): GateMemory {
+  const rest: Rest = { verdicts, contents: contents.map(([key, kept]) => [key, bareOf(kept)]) }
+  // Bytes of their own, which can be moved.
+  return { tables: contents.map(([, { files }]) => files.pack()), rest: new Uint8Array(serialize(rest)).buffer }
+}
+
+/** What `pack` was given; the memory must not be used again. */
+export function takeOver({ tables, rest }: GateMemory): { verdicts: Map<string, Verdict>; contents: Contents } {
+  const { verdicts, contents } = deserialize(new Uint8Array(rest)) as Rest
+  return {
+    verdicts,
+    contents: contents.flatMap(([key, { seen, ...kept }], index) => {
+      const table = tables[index]
+      if (table === undefined) return []
+      return [[key, { ...kept, projects: createProjectFinder(seen), files: FileTable.unpack(table) }] as const]
+    }),
+  }
+}
+
+/** What is moved when a memory is posted. */
+export function buffersOf({ tables, rest }: GateMemory): ArrayBuffer[] {
+  return [rest, ...tables.flatMap(({ bytes, ends }) => [bytes, ends])]
+}
+
+function bareOf({ commit, settings, roots, projectRoots, projects, learned }: Kept): Bare {
+  const bare = [...learned].map(([root, remembered]) => [root, withoutTree(remembered)] as const)
+  return { commit, settings, roots, projectRoots, seen: projects.seen(), learned: new Map(bare) }
+}
+
+function withoutTree(remembered: Remembered | undefined): Remembered | undefined {
+  return remembered === undefined ? undefined : { ...remembered, treeFindings: undefined }
+}
