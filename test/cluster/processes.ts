@@ -3,10 +3,11 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 
+/** One that has ended and that nobody has taken note of yet, as in a container whose first process takes no note of any, is not alive. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
+    return statOf(pid)?.[0] !== 'Z'
   } catch {
     return false
   }

@@ -11,10 +11,8 @@ import { diagnosis, startNode } from '../cluster/node/start.ts'
 import { makeAuthority } from '../support/authority.ts'
 import { buildahEnvironment, whyNoImages } from '../support/local-base.ts'
 import { buildNodeImages } from '../support/node-images.ts'
-import { type Given, givenVariable, gitHostName } from './node/given.ts'
+import { type Given, givenVariable, gitHostName, say } from './node/given.ts'
 
-// The console is the report of the tests.
-const say = (line: string): void => void process.stderr.write(`on a node: ${line}\n`)
 const work = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-on-a-node-'))
 try {
   const why = (await whyNoNode({ mayBuild: testsMayBuild })) ?? whyNoBuilder()

@@ -2,13 +2,14 @@
  * The services of a node, and who may order them about: tests stop and start the kubelet, containerd and the API server, and ask over a socket.
  */
 import type { ChildProcess } from 'node:child_process'
-import { createServer } from 'node:http'
+import { createServer, request } from 'node:http'
 import path from 'node:path'
 import { startChildren } from '../children.ts'
 import { stateFolder } from './configuration.ts'
 
 export type Service = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'containerd' | 'kubelet' | 'kube-proxy'
 export type Command = { program: string; args: readonly string[] }
+export type Order = 'start' | 'stop' | 'kill'
 
 const socket = path.join(stateFolder, 'orders')
 
@@ -49,4 +50,17 @@ export function serveOrders(folder: string, failed: (why: string) => void): { ad
       await follow('start', name)
     },
   }
+}
+
+/** Gives an order, from inside; settles when it was followed. */
+export function order(what: Order, name: Service): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath: socket, path: `/${what}/${name}`, method: 'POST' }, (response) => {
+      response.resume()
+      if (response.statusCode === 200) resolve()
+      else reject(new Error(`${what} ${name}: ${response.statusCode}`))
+    })
+    asked.on('error', reject)
+    asked.end()
+  })
 }

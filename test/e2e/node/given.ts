@@ -18,6 +18,11 @@ export type Given = Ready & {
   gitServer: KeyPair
 }
 
+/** For people who read along: the runner prints of the tests' own report only what fails. */
+export function say(line: string): void {
+  process.stderr.write(`on a node: ${line}\n`)
+}
+
 /** Throws where the cases are started by themselves. */
 export function readGiven(): Given {
   const file = process.env[givenVariable]
