@@ -67,7 +67,7 @@ void t.test('a directory gives what its commit gives', async (t) => {
 void t.test('nothing is found in the example plant', async (t) => {
   const { findings, summary, roots } = await lintOf(path.join(root, 'examples/plant'))
   t.same(findings, [])
-  t.same(roots, ['examples/plant/services/config/resources'])
+  t.same(roots, ['examples/plant/services/config/resources', 'examples/plant/services/projects'])
   t.match(summary, { errors: 0, warnings: 0, collections: 4 })
 })
 
