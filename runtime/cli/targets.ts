@@ -1,0 +1,80 @@
+/**
+ * The gateways of one machine: a follower for each data directory, as an agent is for each pod of a cluster.
+ */
+import path from 'node:path'
+import { createFollower, type Follower } from '../agent/follow.ts'
+import type { Clock } from '../clock.ts'
+import type { Source } from '../delivery/protocol.ts'
+import { podAnnotations } from '../gatewaysync/names.ts'
+import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import { connectGateway } from '../gateway/gateway.ts'
+import { createModeFinder } from '../gateway/mode.ts'
+import type { Log } from '../log.ts'
+import type { StandaloneSync, Target } from '../standalone/settings.ts'
+import { type EngineMemory, present, recoverFolder, runCycle } from '../sync/cycle.ts'
+import { readSmallFile } from '../sync/disk/disk.ts'
+
+export type Targets = {
+  /** The GatewaySync as it is now, for all of them. */
+  observe(record: { annotations: Readonly<Record<string, string>>; spec: unknown; status: GatewaySyncStatus }): void
+  /** Starts all of them; each promise settles after the signal, or with the error that ended one. */
+  start(signal: AbortSignal): Promise<void>[]
+}
+
+type Deps = {
+  clock: Clock
+  log: Log
+  source: Source
+  /** The API key of the gateways, read at each use. */
+  apiKey(): Promise<string | undefined>
+  report(target: string, status: SyncReportStatus): void
+}
+
+type Settings = {
+  sync: StandaloneSync
+  targets: readonly Target[]
+  version: string
+  /** Look at every file of ours, not only at those that the last cycle leaves in doubt. */
+  thorough: boolean
+}
+
+const maxConfBytes = 1024 * 1024
+
+export function createTargets(deps: Deps, settings: Settings): Targets {
+  const followers = settings.targets.map((target) => followTarget(deps, settings, target))
+  return {
+    observe({ annotations, spec, status }) {
+      for (const follower of followers) follower.observe({ annotations, spec, status })
+    },
+    start: (signal) => followers.map((follower) => follower.run(signal)),
+  }
+}
+
+function followTarget(deps: Deps, { sync, version, thorough }: Settings, target: Target): Follower {
+  const { clock, log } = deps
+  const { name, dataDir, profile, mode, gatewayUrl: url } = target
+  const memory: EngineMemory = { manifest: undefined }
+  const conf = path.join(dataDir, 'ignition.conf')
+  const podFacts = {
+    podName: name,
+    namespace: sync.namespace,
+    annotations: { [podAnnotations.profile]: profile, [podAnnotations.gatewayName]: name },
+    labels: {},
+  }
+  return createFollower(
+    {
+      clock,
+      log: log.child({ gateway: name }),
+      source: () => deps.source,
+      gateway: () => (url === undefined ? undefined : connectGateway({ url, apiKey: deps.apiKey, clock, log })),
+      mode: createModeFinder({ clock, ignitionConf: () => readSmallFile(conf, maxConfBytes)?.toString('utf8') }, { target: mode }),
+      podFacts: async () => podFacts,
+      present: () => present(dataDir),
+      recover: async (signal) => void (await recoverFolder({ clock, log, memory }, dataDir, signal)),
+      cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory }, { ...wanted, thorough }, signal),
+      report: (status) => deps.report(name, status),
+    },
+    { gatewaySync: sync.name, dataDir, agentVersion: version },
+  )
+}
