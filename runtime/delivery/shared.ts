@@ -107,39 +107,8 @@ export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedL
     deadline(limits.keptMs).addEventListener('abort', drop, { once: true })
   }
 
-  /** Gives up what every reader has, once the window is full: until then others may still begin at the beginning. */
-  const trim = (making: Making): void => {
-    const slowest = Math.min(...[...making.readers].map(({ offset }) => offset))
-    while (making.to - making.from >= windowBytes()) {
-      const [first] = making.chunks
-      if (first === undefined || first.at + first.bytes.byteLength > slowest) return
-      making.chunks.shift()
-      making.from = first.at + first.bytes.byteLength
-    }
-  }
-  /** Waits until the readers that hold the window up have moved; who does not in time goes on alone. */
-  const waitForOthers = async (making: Making): Promise<void> => {
-    const gathering = making.fellows && making.from === 0 ? making.startedMs + limits.gatherMs - clock.monotonicMs() : 0
-    if (gathering > 0) await clock.wait(gathering)
-    trim(making)
-    if (making.to - making.from < windowBytes()) return
-    const over = deadline(limits.lagMs)
-    while (making.to - making.from >= windowBytes() && !over.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      making.moved = resolve
-      over.addEventListener('abort', () => resolve(), { once: true })
-      await promise
-      trim(making)
-    }
-    while (making.to - making.from >= windowBytes()) {
-      const [first = { at: 0, bytes: nothing }] = making.chunks
-      const end = first.at + first.bytes.byteLength
-      for (const reader of making.readers) if (reader.offset < end) making.readers.delete(reader)
-      trim(making)
-    }
-  }
   const makeMore = async (key: string, making: Making): Promise<void> => {
-    if (making.to - making.from >= windowBytes()) await waitForOthers(making)
+    if (making.to - making.from >= windowBytes()) await waitForReaders({ clock, limits, windowBytes }, making)
     try {
       const result = await making.iterator.next()
       if (result.done === true) return end(key, making)
@@ -147,18 +116,6 @@ export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedL
       making.to += result.value.byteLength
     } catch (error) {
       end(key, making, error)
-    }
-  }
-  const alone = async function* (make: Make, skip: number): AsyncGenerator<Uint8Array> {
-    const cancel = new AbortController()
-    let at = 0
-    try {
-      for await (const bytes of make(cancel.signal)) {
-        at += bytes.byteLength
-        if (at > skip) yield at - bytes.byteLength >= skip ? bytes : bytes.subarray(bytes.byteLength - (at - skip))
-      }
-    } finally {
-      cancel.abort(new Error('the reader has left'))
     }
   }
   const leave = (key: string, making: Making, reader: Reader): void => {
@@ -202,6 +159,56 @@ export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedL
         leave(key, making, reader)
       }
     },
+  }
+}
+
+type Window = { clock: Clock; limits: SharedLimits; windowBytes(): number }
+
+/** Waits until the readers that hold the window up have moved; who does not in time goes on alone. */
+async function waitForReaders({ clock, limits, windowBytes }: Window, making: Making): Promise<void> {
+  const isFull = (): boolean => {
+    trim(making, windowBytes())
+    return making.to - making.from >= windowBytes()
+  }
+  const gathering = making.fellows && making.from === 0 ? making.startedMs + limits.gatherMs - clock.monotonicMs() : 0
+  if (gathering > 0) await clock.wait(gathering)
+  if (!isFull()) return
+  const over = deadline(limits.lagMs)
+  while (isFull() && !over.aborted) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    making.moved = resolve
+    over.addEventListener('abort', () => resolve(), { once: true })
+    await promise
+  }
+  while (isFull()) {
+    const [first = { at: 0, bytes: nothing }] = making.chunks
+    const end = first.at + first.bytes.byteLength
+    for (const reader of making.readers) if (reader.offset < end) making.readers.delete(reader)
+  }
+}
+
+/** Gives up what every reader has, once the window is full: until then others may still begin at the beginning. */
+function trim(making: Making, windowBytes: number): void {
+  const slowest = Math.min(...[...making.readers].map(({ offset }) => offset))
+  while (making.to - making.from >= windowBytes) {
+    const [first] = making.chunks
+    if (first === undefined || first.at + first.bytes.byteLength > slowest) return
+    making.chunks.shift()
+    making.from = first.at + first.bytes.byteLength
+  }
+}
+
+/** An answer for one reader, without the bytes that it has. */
+async function* alone(make: Make, skip: number): AsyncGenerator<Uint8Array> {
+  const cancel = new AbortController()
+  let at = 0
+  try {
+    for await (const bytes of make(cancel.signal)) {
+      at += bytes.byteLength
+      if (at > skip) yield at - bytes.byteLength >= skip ? bytes : bytes.subarray(bytes.byteLength - (at - skip))
+    }
+  } finally {
+    cancel.abort(new Error('the reader has left'))
   }
 }
 

@@ -90,7 +90,7 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
   const { clock } = options
   const transport = createTransport(config, options)
 
-  const ask = async (method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string): Promise<unknown> => {
+  const ask: Ask = async (method, path, signal, body, contentType) => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
     return await send({ method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }, signal)
   }
@@ -166,6 +166,17 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
         throw error instanceof Fault ? error : new Fault('ApiUnavailable', `${what}: ${causeOf(error)}`, { cause: error })
       }
     },
+    ...writesThrough(ask),
+    requireVersion: (signal) => requireVersion(ask, signal),
+    close: () => transport.close(),
+  }
+}
+
+/** One question to the API server. Throws what `Kube` throws. */
+type Ask = (method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string) => Promise<unknown>
+
+function writesThrough(ask: Ask): Pick<Kube, 'create' | 'mergePatch' | 'apply' | 'delete' | 'post'> {
+  return {
     create: async (type, object, signal) => {
       const { namespace } = (object as { metadata?: { namespace?: string } }).metadata ?? {}
       return (await ask('POST', pathOf(type, namespace === undefined ? {} : { namespace }), signal, object)) as KubeObject
@@ -184,16 +195,17 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       await ask('DELETE', pathOf(type, key), signal)
     },
     post: (path, body, signal) => ask('POST', path, signal, body),
-    async requireVersion(signal) {
-      const { major, minor, gitVersion } = (await ask('GET', '/version', signal)) as { major: string; minor: string; gitVersion: string }
-      // Providers add suffixes: minor "30+", gitVersion "v1.30.3-eks-a1b2c3".
-      if (Number.parseInt(major, 10) === 1 && Number.parseInt(minor, 10) < oldestMinor) {
-        throw new Fault('UnsupportedKubernetes', `the cluster runs Kubernetes ${gitVersion}; this operator needs 1.${oldestMinor} or newer`)
-      }
-      return gitVersion
-    },
-    close: () => transport.close(),
   }
+}
+
+/** Throws UnsupportedKubernetes. */
+async function requireVersion(ask: Ask, signal: AbortSignal): ReturnType<Kube['requireVersion']> {
+  const { major, minor, gitVersion } = (await ask('GET', '/version', signal)) as { major: string; minor: string; gitVersion: string }
+  // Providers add suffixes: minor "30+", gitVersion "v1.30.3-eks-a1b2c3".
+  if (Number.parseInt(major, 10) === 1 && Number.parseInt(minor, 10) < oldestMinor) {
+    throw new Fault('UnsupportedKubernetes', `the cluster runs Kubernetes ${gitVersion}; this operator needs 1.${oldestMinor} or newer`)
+  }
+  return gitVersion
 }
 
 type ListAnswer = { metadata: { resourceVersion: string; continue?: string }; items?: KubeObject[] }

@@ -9,7 +9,7 @@ import type { Due, LastLookup, SharedLookup } from '../gatewaysync/decide/lookup
 import type { WantedRef } from '../gatewaysync/decide/request.ts'
 import { createHostPlaces } from './host-places.ts'
 import type { ResolvedCommit } from './resolved-commit.ts'
-import { createSharedResults, sharedLookup, type SharedResult } from './shared-results.ts'
+import { createSharedResults, type HostAnswer, sharedLookup, type SharedResult, type SharedResults } from './shared-results.ts'
 import type { SyncKey } from './store.ts'
 
 /** One lookup: what it is about, and how it is done. */
@@ -83,32 +83,12 @@ export function createLookups({ clock, concurrency, ready, signal }: Options): L
     return fresh
   }
 
-  /** Shares what the host says. What it said before counts for a push only where the host was asked after the push was heard of. */
-  const shareFor = (key: SyncKey, { sharingKey, why }: Lookup, startedMs: number, own: AbortSignal): Share => {
-    const tell = (result: Parameters<typeof results.add>[1]): void => {
-      const hearers = results.add(sharingKey, result, (hearer) => entries.get(hearer)?.last, why === 'changed')
+  const run = async (key: SyncKey, entry: Entry, lookup: Lookup, own: AbortSignal): Promise<void> => {
+    const tell = (result: HostAnswer): void => {
+      const hearers = results.add(lookup.sharingKey, result, (hearer) => entries.get(hearer)?.last, lookup.why === 'changed')
       for (const hearer of hearers) if (hearer !== key) ready(hearer)
     }
-    return async (ask) => {
-      const known = results.of(sharingKey)
-      if (known !== undefined && mayShare(known, why, startedMs)) {
-        if (known.kind === 'fault') throw known.fault
-        return known.resolved
-      }
-      const askedMs = clock.monotonicMs()
-      try {
-        const resolved = await ask()
-        tell({ kind: 'resolved', resolved, startedMs: askedMs, atMs: clock.monotonicMs() })
-        return resolved
-      } catch (error) {
-        if (!own.aborted) tell({ kind: 'fault', fault: asFault(error), startedMs: askedMs, atMs: clock.monotonicMs() })
-        throw error
-      }
-    }
-  }
-
-  const run = async (key: SyncKey, entry: Entry, lookup: Lookup, own: AbortSignal): Promise<void> => {
-    const share = shareFor(key, lookup, clock.monotonicMs(), own)
+    const share = shareThrough({ clock, results, tell }, lookup, own)
     // What was said already costs the host nothing.
     const asksHost = lookup.why !== 'news'
     if (asksHost) await places.take(lookup.host, lookup.why === 'request')
@@ -177,6 +157,29 @@ export function createLookups({ clock, concurrency, ready, signal }: Options): L
     async settled() {
       await Promise.all(underWay)
     },
+  }
+}
+
+type Sharing = { clock: Clock; results: SharedResults; tell(result: HostAnswer): void }
+
+/** Shares what the host says. What it said before counts for a push only where the host was asked after the push was heard of. */
+function shareThrough({ clock, results, tell }: Sharing, { sharingKey, why }: Lookup, signal: AbortSignal): Share {
+  const startedMs = clock.monotonicMs()
+  return async (ask) => {
+    const known = results.of(sharingKey)
+    if (known !== undefined && mayShare(known, why, startedMs)) {
+      if (known.kind === 'fault') throw known.fault
+      return known.resolved
+    }
+    const askedMs = clock.monotonicMs()
+    try {
+      const resolved = await ask()
+      tell({ kind: 'resolved', resolved, startedMs: askedMs, atMs: clock.monotonicMs() })
+      return resolved
+    } catch (error) {
+      if (!signal.aborted) tell({ kind: 'fault', fault: asFault(error), startedMs: askedMs, atMs: clock.monotonicMs() })
+      throw error
+    }
   }
 }
 

@@ -8,9 +8,12 @@ import type { ResolvedCommit } from './resolved-commit.ts'
 import type { SyncKey } from './store.ts'
 
 /** `resolved` or `fault`, and when the git host was asked and answered, monotonic. */
-export type SharedResult = { startedMs: number; atMs: number; failures: number } & (
+export type HostAnswer = { startedMs: number; atMs: number } & (
   { kind: 'resolved'; resolved: ResolvedCommit } | { kind: 'fault'; fault: Fault }
 )
+
+/** `failures`: in a row, this one included. */
+export type SharedResult = HostAnswer & { failures: number }
 
 export type SharedResults = {
   /** A GatewaySync hears from now on what is said to a sharing key, and to no other one. */
@@ -18,12 +21,7 @@ export type SharedResults = {
   forget(key: SyncKey): void
   of(sharingKey: string): SharedResult | undefined
   /** Takes a result, and returns the GatewaySyncs for which it is news. `isChanged`: another lookup than before, so failures begin anew. */
-  add(
-    sharingKey: string,
-    result: Pick<SharedResult, 'startedMs' | 'atMs'> & ({ kind: 'resolved'; resolved: ResolvedCommit } | { kind: 'fault'; fault: Fault }),
-    last: (key: SyncKey) => LastLookup | undefined,
-    isChanged: boolean,
-  ): SyncKey[]
+  add(sharingKey: string, result: HostAnswer, last: (key: SyncKey) => LastLookup | undefined, isChanged: boolean): SyncKey[]
 }
 
 export function createSharedResults(): SharedResults {

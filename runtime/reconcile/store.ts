@@ -129,6 +129,7 @@ export type ChangeKind = 'pod' | 'report' | 'other'
 export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
   const namespaces = new Map<string, Namespace>()
   const share = createSharing()
+  const answers = answersFrom(namespaces)
 
   const inNamespace = (namespace: string): Namespace => {
     const known = namespaces.get(namespace)
@@ -137,18 +138,9 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
     namespaces.set(namespace, fresh)
     return fresh
   }
-
-  const syncOfPod = (pod: PodRecord): string | undefined => {
-    const { syncs, others } = inNamespace(pod.namespace)
-    const [first] = syncs.size === 0 ? others : syncs.keys()
-    return gatewaySyncOfPod(pod.annotations, syncs.size + others.size === 1 ? first : undefined)
-  }
-
-  const isOther = (namespace: string, name: string): boolean => namespaces.get(namespace)?.others.has(name) === true
-
   const podChanged = (pod: PodRecord | undefined): void => {
-    const name = pod === undefined ? undefined : syncOfPod(pod)
-    if (pod !== undefined && name !== undefined && !isOther(pod.namespace, name)) changed(syncKey(pod.namespace, name), 'pod')
+    const name = pod === undefined ? undefined : answers.syncOfPod(pod)
+    if (pod !== undefined && name !== undefined && !answers.isOther(pod.namespace, name)) changed(syncKey(pod.namespace, name), 'pod')
   }
 
   /** What a watch tells. */
@@ -168,10 +160,8 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
     if (before === undefined) for (const name of syncs.keys()) if (name !== record.name) changed(syncKey(record.namespace, name), 'other')
   }
 
-  const podsOf = (namespace: string, name: string): PodRecord[] =>
-    [...(namespaces.get(namespace)?.pods.values() ?? [])].filter((pod) => syncOfPod(pod) === name)
-
   return {
+    ...answers,
     upsertSync,
     /** What a write returned: it never brings back an object of which a watch has told meanwhile that it is gone. */
     updateSync(record: GatewaySyncRecord): void {
@@ -184,10 +174,6 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       others.add(name)
       if (syncs.delete(name)) changed(syncKey(namespace, name), 'other')
       for (const own of syncs.keys()) changed(syncKey(namespace, own), 'other')
-    },
-    isOther,
-    othersIn(namespace: string): ReadonlySet<string> {
-      return namespaces.get(namespace)?.others ?? new Set<string>()
     },
     removeSync(namespace: string, name: string): void {
       const { syncs, others } = inNamespace(namespace)
@@ -215,7 +201,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       if (isDeepStrictEqual(reports.get(report.pod), report)) return
       share(report)
       reports.set(report.pod, report)
-      if (report.gatewaySync !== '' && !isOther(report.namespace, report.gatewaySync))
+      if (report.gatewaySync !== '' && !answers.isOther(report.namespace, report.gatewaySync))
         changed(syncKey(report.namespace, report.gatewaySync), 'report')
     },
     removeReport(namespace: string, pod: string): void {
@@ -223,6 +209,24 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       const before = reports.get(pod)
       reports.delete(pod)
       if (before !== undefined && before.gatewaySync !== '') changed(syncKey(namespace, before.gatewaySync), 'report')
+    },
+  }
+}
+
+/** What the store says of what it holds. */
+function answersFrom(namespaces: ReadonlyMap<string, Namespace>) {
+  const syncOfPod = (pod: PodRecord): string | undefined => {
+    const { syncs, others } = namespaces.get(pod.namespace) ?? { syncs: new Map<string, GatewaySyncRecord>(), others: new Set<string>() }
+    const [first] = syncs.size === 0 ? others : syncs.keys()
+    return gatewaySyncOfPod(pod.annotations, syncs.size + others.size === 1 ? first : undefined)
+  }
+  const podsOf = (namespace: string, name: string): PodRecord[] =>
+    [...(namespaces.get(namespace)?.pods.values() ?? [])].filter((pod) => syncOfPod(pod) === name)
+
+  return {
+    isOther: (namespace: string, name: string): boolean => namespaces.get(namespace)?.others.has(name) === true,
+    othersIn(namespace: string): ReadonlySet<string> {
+      return namespaces.get(namespace)?.others ?? new Set<string>()
     },
     sync(namespace: string, name: string): GatewaySyncRecord | undefined {
       return namespaces.get(namespace)?.syncs.get(name)

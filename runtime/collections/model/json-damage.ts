@@ -92,118 +92,146 @@ type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'com
 
 /** Takes a content in pieces; `keys`: also looks for repeated keys, which takes memory for each. */
 export function createDamageScan({ keys = false } = {}): { take(piece: Uint8Array): void; end(): Damage | undefined } {
-  let found: Damage | undefined
-  let repeated: Damage | undefined
-  let expected: Expected = 'value'
-  let inside: 'gap' | 'text' | 'atom' = 'gap'
-  let [line, isEscaped, isLineStart, isEmpty, isTooDeep] = [1, false, true, true, false]
-  let word = ''
-  let previous = 0
-  const open: number[] = []
-  const names: Set<string>[] = []
-  const isKey = (): boolean => expected === 'key' || expected === 'key or end'
+  return new DamageScan(keys)
+}
 
-  const fail = (kind: DamageKind, problem: string, more: Partial<Damage> = {}): void => {
-    found ??= { kind, line, problem: `${problem} in line ${line}`, ...more }
+/** Goes through JSON byte by byte and remembers where in its grammar it is. */
+class DamageScan {
+  readonly #keys: boolean
+  #found: Damage | undefined
+  #repeated: Damage | undefined
+  #expected: Expected = 'value'
+  #inside: 'gap' | 'text' | 'atom' = 'gap'
+  #line = 1
+  #isEscaped = false
+  #isLineStart = true
+  #isEmpty = true
+  #isTooDeep = false
+  /** Of an atom, or of a text that is a key. */
+  #word = ''
+  #previous = 0
+  readonly #open: number[] = []
+  /** The keys that each open object has so far. */
+  readonly #names: Set<string>[] = []
+
+  constructor(keys: boolean) {
+    this.#keys = keys
   }
-  const afterValue = (): void => {
-    expected = open.length === 0 ? 'nothing' : 'comma or end'
-  }
-  const endAtom = (): void => {
-    if (!atom.test(word)) fail('invalid-json', 'is not JSON: what is neither a text, a number, true, false nor null stands')
-    inside = 'gap'
-    afterValue()
-  }
-  const endText = (): void => {
-    inside = 'gap'
-    if (!isKey()) return afterValue()
-    const seen = names.at(-1)
-    if (seen?.has(word) === true) {
-      const name = printable(Buffer.from(word, 'latin1').toString('utf8'), 80)
-      repeated ??= { kind: 'duplicate-key', line, problem: `has the key "${name}" twice, again in line ${line}` }
+
+  take(piece: Uint8Array): void {
+    for (let at = 0; at < piece.length && this.#found === undefined && !this.#isTooDeep; at += 1) {
+      const byte = piece[at] ?? 0
+      if (this.#inside === 'atom') {
+        if (isAtomByte[byte] === 1 && this.#word.length < maxAtomBytes) this.#word += String.fromCharCode(byte)
+        else this.#endAtom()
+      }
+      if (this.#inside === 'text') this.#textByte(byte)
+      else if (this.#inside === 'gap' && this.#found === undefined && !this.#gapByte(byte)) this.#refuse(piece, at)
+      if (byte === lineFeed) this.#line += 1
+      this.#isLineStart = byte === lineFeed
+      this.#previous = byte
     }
-    seen?.add(word)
-    expected = 'colon'
   }
-  const textByte = (byte: number): void => {
-    if (isEscaped && isEscape[byte] !== 1)
-      fail('invalid-json', 'is not JSON: a backslash in a text stands before a character that needs none')
-    if (isEscaped) isEscaped = false
-    else if (byte === quote) return endText()
-    else if (byte === backslash) isEscaped = true
-    else if (byte === 0) return fail('zero-bytes', 'holds zero bytes, the first')
-    else if (byte < space) return fail('invalid-json', 'is not JSON: a text is broken by a control character')
-    if (keys && isKey()) word += String.fromCharCode(byte)
+
+  end(): Damage | undefined {
+    if (this.#found !== undefined || this.#isTooDeep) return this.#found
+    if (this.#isEmpty) return { kind: 'empty-file', line: 1, problem: 'is empty' }
+    if (this.#inside === 'atom' && this.#open.length === 0) this.#endAtom()
+    if (this.#found === undefined && (this.#inside === 'text' || this.#open.length > 0 || this.#expected !== 'nothing'))
+      this.#fail('truncated-json', 'ends before it is complete,')
+    return this.#found ?? this.#repeated
   }
-  const begin = (byte: number, wanted: Expected): void => {
-    open.push(byte)
-    if (keys && byte === openBrace) names.push(new Set())
-    isTooDeep ||= open.length > maxDepth
-    expected = wanted
+
+  #isKey(): boolean {
+    return this.#expected === 'key' || this.#expected === 'key or end'
   }
-  const close = (byte: number): boolean => {
+
+  #fail(kind: DamageKind, problem: string, more: Partial<Damage> = {}): void {
+    this.#found ??= { kind, line: this.#line, problem: `${problem} in line ${this.#line}`, ...more }
+  }
+
+  #afterValue(): void {
+    this.#expected = this.#open.length === 0 ? 'nothing' : 'comma or end'
+  }
+
+  #endAtom(): void {
+    if (!atom.test(this.#word)) this.#fail('invalid-json', 'is not JSON: what is neither a text, a number, true, false nor null stands')
+    this.#inside = 'gap'
+    this.#afterValue()
+  }
+
+  #endText(): void {
+    this.#inside = 'gap'
+    if (!this.#isKey()) return this.#afterValue()
+    const seen = this.#names.at(-1)
+    if (seen?.has(this.#word) === true) {
+      const name = printable(Buffer.from(this.#word, 'latin1').toString('utf8'), 80)
+      this.#repeated ??= { kind: 'duplicate-key', line: this.#line, problem: `has the key "${name}" twice, again in line ${this.#line}` }
+    }
+    seen?.add(this.#word)
+    this.#expected = 'colon'
+  }
+
+  #textByte(byte: number): void {
+    if (this.#isEscaped && isEscape[byte] !== 1)
+      this.#fail('invalid-json', 'is not JSON: a backslash in a text stands before a character that needs none')
+    if (this.#isEscaped) this.#isEscaped = false
+    else if (byte === quote) return this.#endText()
+    else if (byte === backslash) this.#isEscaped = true
+    else if (byte === 0) return this.#fail('zero-bytes', 'holds zero bytes, the first')
+    else if (byte < space) return this.#fail('invalid-json', 'is not JSON: a text is broken by a control character')
+    if (this.#keys && this.#isKey()) this.#word += String.fromCharCode(byte)
+  }
+
+  #begin(byte: number, wanted: Expected): void {
+    this.#open.push(byte)
+    if (this.#keys && byte === openBrace) this.#names.push(new Set())
+    this.#isTooDeep ||= this.#open.length > maxDepth
+    this.#expected = wanted
+  }
+
+  #close(byte: number): boolean {
     const isObject = byte === closeBrace
-    if (open.at(-1) !== (isObject ? openBrace : openBracket)) return false
-    if (expected !== 'comma or end' && expected !== (isObject ? 'key or end' : 'value or end')) return false
-    open.pop()
-    if (isObject) names.pop()
-    afterValue()
+    if (this.#open.at(-1) !== (isObject ? openBrace : openBracket)) return false
+    if (this.#expected !== 'comma or end' && this.#expected !== (isObject ? 'key or end' : 'value or end')) return false
+    this.#open.pop()
+    if (isObject) this.#names.pop()
+    this.#afterValue()
     return true
   }
-  const value = (byte: number): boolean => {
-    if (expected !== 'value' && expected !== 'value or end') return false
-    if (byte === openBrace) begin(byte, 'key or end')
-    else if (byte === openBracket) begin(byte, 'value or end')
-    else if (isAtomByte[byte] === 1) [inside, word] = ['atom', String.fromCharCode(byte)]
+
+  #value(byte: number): boolean {
+    if (this.#expected !== 'value' && this.#expected !== 'value or end') return false
+    if (byte === openBrace) this.#begin(byte, 'key or end')
+    else if (byte === openBracket) this.#begin(byte, 'value or end')
+    else if (isAtomByte[byte] === 1) [this.#inside, this.#word] = ['atom', String.fromCharCode(byte)]
     else return false
     return true
   }
-  const gapByte = (byte: number): boolean => {
+
+  #gapByte(byte: number): boolean {
     if (byte === space || byte === tab || byte === carriageReturn || byte === lineFeed) return true
-    isEmpty = false
-    if (byte === quote && expected !== 'colon' && expected !== 'comma or end' && expected !== 'nothing') {
-      ;[inside, word] = ['text', '']
+    this.#isEmpty = false
+    if (byte === quote && this.#expected !== 'colon' && this.#expected !== 'comma or end' && this.#expected !== 'nothing') {
+      ;[this.#inside, this.#word] = ['text', '']
       return true
     }
-    if (byte === closeBrace || byte === closeBracket) return close(byte)
-    if (byte === colon && expected === 'colon') expected = 'value'
-    else if (byte === comma && expected === 'comma or end') expected = open.at(-1) === openBrace ? 'key' : 'value'
-    else return value(byte)
+    if (byte === closeBrace || byte === closeBracket) return this.#close(byte)
+    if (byte === colon && this.#expected === 'colon') this.#expected = 'value'
+    else if (byte === comma && this.#expected === 'comma or end') this.#expected = this.#open.at(-1) === openBrace ? 'key' : 'value'
+    else return this.#value(byte)
     return true
   }
-  const refuse = (piece: Uint8Array, at: number): void => {
+
+  #refuse(piece: Uint8Array, at: number): void {
     const byte = piece[at] ?? 0
     const mark = piece.subarray(at, at + markLength)
-    if (byte === 0) fail('zero-bytes', 'holds zero bytes, the first')
-    else if (isLineStart && conflictMarks.has(byte) && mark.every((each) => each === byte)) {
-      fail('merge-conflict', 'holds an unresolved merge conflict, its first mark')
-    } else if (previous === openBrace && (byte === openBrace || byte === 0x25)) {
-      fail('invalid-json', 'holds the mark of a template outside of any text,', { isTemplate: true })
-    } else if (expected === 'nothing') fail('invalid-json', 'is not JSON: something follows the end of the value')
-    else fail('invalid-json', `is not JSON: a ${expected} was expected`)
-  }
-  return {
-    take(piece) {
-      for (let at = 0; at < piece.length && found === undefined && !isTooDeep; at += 1) {
-        const byte = piece[at] ?? 0
-        if (inside === 'atom') {
-          if (isAtomByte[byte] === 1 && word.length < maxAtomBytes) word += String.fromCharCode(byte)
-          else endAtom()
-        }
-        if (inside === 'text') textByte(byte)
-        else if (inside === 'gap' && found === undefined && !gapByte(byte)) refuse(piece, at)
-        if (byte === lineFeed) line += 1
-        isLineStart = byte === lineFeed
-        previous = byte
-      }
-    },
-    end() {
-      if (found !== undefined || isTooDeep) return found
-      if (isEmpty) return { kind: 'empty-file', line: 1, problem: 'is empty' }
-      if (inside === 'atom' && open.length === 0) endAtom()
-      if (found === undefined && (inside === 'text' || open.length > 0 || expected !== 'nothing'))
-        fail('truncated-json', 'ends before it is complete,')
-      return found ?? repeated
-    },
+    if (byte === 0) this.#fail('zero-bytes', 'holds zero bytes, the first')
+    else if (this.#isLineStart && conflictMarks.has(byte) && mark.every((each) => each === byte)) {
+      this.#fail('merge-conflict', 'holds an unresolved merge conflict, its first mark')
+    } else if (this.#previous === openBrace && (byte === openBrace || byte === 0x25)) {
+      this.#fail('invalid-json', 'holds the mark of a template outside of any text,', { isTemplate: true })
+    } else if (this.#expected === 'nothing') this.#fail('invalid-json', 'is not JSON: something follows the end of the value')
+    else this.#fail('invalid-json', `is not JSON: a ${this.#expected} was expected`)
   }
 }
