@@ -1,27 +1,17 @@
-import * as v from 'valibot'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
 import { decide, type Observation, type SourceObservation, type Verdict } from '../../../runtime/gatewaysync/decide/decide.ts'
-import { type GatewayPod, type GatewayReport, parseReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
+import type { GatewayReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
 import { wantedRef } from '../../../runtime/gatewaysync/decide/request.ts'
-import { gatewaySyncSpec, type GatewaySyncSpecInput } from '../../../runtime/gatewaysync/schema/spec.ts'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
 import { parseCommitHash, parseRefName } from '../../../runtime/gatewaysync/values.ts'
+import { podWith, reportWith, specWith } from '../../support/gatewaysync.ts'
 
 const commitA = parseCommitHash('a'.repeat(40))
 const commitB = parseCommitHash('b'.repeat(40))
 const now = Temporal.Instant.from('2026-01-01T00:00:00Z')
-
-function specWith(changes: Partial<GatewaySyncSpecInput> = {}) {
-  return v.parse(gatewaySyncSpec({ allowLocal: false }), {
-    git: { repo: 'https://git.example/plant.git', ref: 'main' },
-    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
-    ...changes,
-  })
-}
 
 function resolved(commit = commitA, verdict: Verdict = { kind: 'notChecked' }): SourceObservation {
   return {
@@ -53,23 +43,8 @@ function pass(changes: Partial<Observation> & { source: SourceObservation }) {
   })
 }
 
-function pod(name: string, changes: Partial<GatewayPod> = {}): GatewayPod {
-  return {
-    namespace: 'plant',
-    name,
-    uid: `uid-${name}`,
-    annotations: {},
-    injected: true,
-    terminating: false,
-    agentDown: undefined,
-    ...changes,
-  }
-}
-
 function report(name: string, status: Partial<SyncReportStatus>): [string, GatewayReport] {
-  const spec = specWith()
-  const hash = syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
-  return [name, parseReport(`uid-${name}`, { phase: 'Synced', commit: commitA, syncHash: hash, ...status })]
+  return reportWith(name, { phase: 'Synced', commit: commitA, ...status })
 }
 
 const condition = (status: GatewaySyncStatus, type: string) => status.conditions?.find((one) => one.type === type)
@@ -96,7 +71,7 @@ void t.test('Ready is true only when every gateway reports the published commit 
     ['a block', { phase: 'Blocked', reason: 'MassDeletion' }, 'False', 'GatewaysBlocked'],
   ]
   for (const [name, status, ready, reason] of rows) {
-    const observed = { pods: [pod('gw-0'), pod('gw-1')], reports: new Map([report('gw-0', {}), report('gw-1', status)]) }
+    const observed = { pods: [podWith('gw-0'), podWith('gw-1')], reports: new Map([report('gw-0', {}), report('gw-1', status)]) }
     const next = pass({ source: { kind: 'unasked', lastFault: undefined }, status: first, ...observed }).status
     t.match(condition(next, 'Ready'), { status: ready, reason }, name)
     const { total = 0, ...buckets } = next.gateways ?? {}
@@ -114,7 +89,7 @@ void t.test('a report of an earlier pod of the same name does not count', async 
   const { status } = pass({
     source: { kind: 'unasked', lastFault: undefined },
     status: first,
-    pods: [pod('gw-0')],
+    pods: [podWith('gw-0')],
     reports: new Map([[name, { ...old, podUid: 'earlier' }]]),
   })
   t.match(status.gateways, { total: 1, synced: 0, pending: 1 })
@@ -123,16 +98,23 @@ void t.test('a report of an earlier pod of the same name does not count', async 
 
 void t.test('the gateways that have no report are named, as many as fit', async (t) => {
   const names = Array.from({ length: 25 }, (_, index) => `gw-${String(index).padStart(2, '0')}`)
-  const pods = [...names.map((name) => pod(name)), pod('hand-made', { injected: false }), pod('crashed', { agentDown: 'the agent ended' })]
+  const pods = [
+    ...names.map((name) => podWith(name)),
+    podWith('hand-made', { injected: false }),
+    podWith('crashed', { agentDown: 'the agent ended' }),
+  ]
   const { status } = pass({ source: resolved(), pods })
   t.same(status.unreported, names.slice(0, 20))
   const some = new Map(names.slice(1).map((name) => report(name, {})))
   t.same(pass({ source: resolved(), status, pods, reports: some }).status.unreported, ['gw-00'])
-  t.equal(pass({ source: resolved(), status, pods: [pod('gw-00')], reports: new Map([report('gw-00', {})]) }).status.unreported, undefined)
+  t.equal(
+    pass({ source: resolved(), status, pods: [podWith('gw-00')], reports: new Map([report('gw-00', {})]) }).status.unreported,
+    undefined,
+  )
 })
 
 void t.test('a pod without its agent makes AgentsInjected and Ready false', async (t) => {
-  const { status } = pass({ source: resolved(), pods: [pod('gw-0', { injected: false })] })
+  const { status } = pass({ source: resolved(), pods: [podWith('gw-0', { injected: false })] })
   t.match(condition(status, 'AgentsInjected'), { status: 'False', reason: 'MissingAgent' })
   t.match(condition(status, 'Ready'), { status: 'False' })
 })
@@ -217,7 +199,7 @@ void t.test('a push of the wanted ref that is gone is told by the source, and ke
 })
 
 void t.test('neither a new GatewaySync nor a push writes a Warning, and an event says no more than what a reason means', async (t) => {
-  const pods = [pod('gw-0'), pod('gw-1')]
+  const pods = [podWith('gw-0'), podWith('gw-1')]
   const created = pass({ source: { kind: 'pending' }, pods })
   const published = pass({ source: resolved(), status: created.status, pods })
   const reports = new Map([report('gw-0', {}), report('gw-1', {})])

@@ -1,20 +1,142 @@
 import t from 'tap'
-import * as v from 'valibot'
-import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
-import { summarise } from '../../../runtime/gatewaysync/decide/summary.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import { countGateways, type Gateway, type GatewayState } from '../../../runtime/gatewaysync/decide/gateways.ts'
+import { summarise, summariseInvalid } from '../../../runtime/gatewaysync/decide/summary.ts'
+import type { GatewaySyncSpecInput } from '../../../runtime/gatewaysync/schema/spec.ts'
+import type { Condition, GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
+import { specWith } from '../../support/gatewaysync.ts'
 
 const at = '2026-01-01T00:00:00Z'
-const commit = 'a'.repeat(40)
+const [commit, older] = ['a'.repeat(40), 'b'.repeat(40)]
+const followed: GatewaySyncStatus = { source: { ref: 'main', commit }, published: { commit, ref: 'main', at } }
+
+type Given = {
+  spec?: Partial<GatewaySyncSpecInput>
+  status?: GatewaySyncStatus
+  gateways?: Gateway[]
+  fault?: Fault
+  pending?: boolean
+}
+
+/** The conditions by their types, of one where all is well but for what is given. */
+function summary({ spec = {}, status = {}, gateways = [], fault, pending = false }: Given): Record<string, Condition> {
+  const whole = { ...followed, gateways: countGateways(gateways), ...status }
+  const conditions = summarise({ generation: 1, spec: specWith(spec), gateways, fault, pending, status: whole, at }, [])
+  return Object.fromEntries(conditions.map((condition) => [condition.type, condition]))
+}
+
+function gateway(pod: string, state: GatewayState, reason?: string, message?: string): Gateway {
+  return { pod, state, reason, message, commit: undefined, mode: undefined }
+}
+
+const words = (conditions: Record<string, Condition>): Record<string, string> =>
+  Object.fromEntries(Object.entries(conditions).map(([type, { status, reason }]) => [type, `${status} ${reason}`]))
+
+const well = {
+  Ready: 'True NoGateways',
+  SourceReady: 'True Fetched',
+  CollectionsValid: 'True NotChecked',
+  GatewaysSynced: 'True NoGateways',
+  AgentsInjected: 'True Injected',
+}
+
+void t.test('conditions follow from what was observed, and Ready repeats the first that is not true', async (t) => {
+  const held: GatewaySyncStatus = {
+    source: { ref: 'main', commit, held: 'CollectionsInvalid' },
+    published: { commit: older, ref: 'main', at },
+    findings: { errors: 1, warnings: 0, items: [{ rule: 'r', severity: 'error', path: 'p', message: 'm' }] },
+  }
+  const rows: [string, Given, Record<string, string>][] = [
+    ['all is well', {}, {}],
+    ['one gateway', { gateways: [gateway('gw', 'synced')] }, { Ready: 'True Synced', GatewaysSynced: 'True Synced' }],
+    [
+      'the spec is new',
+      { pending: true },
+      {
+        Ready: 'Unknown Pending',
+        SourceReady: 'Unknown Pending',
+        CollectionsValid: 'Unknown Pending',
+        Reconciling: 'True RollingOut',
+      },
+    ],
+    [
+      'the git host is away',
+      { fault: new Fault('GitUnreachable', 'no route') },
+      { Ready: 'False GitUnreachable', SourceReady: 'False GitUnreachable' },
+    ],
+    [
+      'the ref is gone',
+      { fault: new Fault('RefNotFound', 'no such ref') },
+      { Ready: 'False RefNotFound', SourceReady: 'False RefNotFound', Stalled: 'True RefNotFound' },
+    ],
+    [
+      'the commit is held back by the checks',
+      { status: held },
+      { Ready: 'False CollectionsInvalid', CollectionsValid: 'False CollectionsInvalid', Stalled: 'True CollectionsInvalid' },
+    ],
+    [
+      'an error is let through under Warn',
+      { spec: { validation: { policy: 'Warn' } }, status: { ...held, ...followed } },
+      { CollectionsValid: 'False CollectionsInvalid' },
+    ],
+    ['warnings only', { status: { findings: { errors: 0, warnings: 2, items: [] } } }, { CollectionsValid: 'True HasWarnings' }],
+    ['no error was found', { status: { findings: { errors: 0, warnings: 0, items: [] } } }, { CollectionsValid: 'True Valid' }],
+    ['the wanted commit is not published', { status: { published: { commit: older, ref: 'main', at } } }, { Ready: 'False NotPublished' }],
+    ['the GatewaySync is paused', { spec: { paused: true } }, { Ready: 'False Paused', Paused: 'True Paused' }],
+    [
+      'a gateway is on its way',
+      { gateways: [gateway('gw', 'pending', 'OldCommit')] },
+      { Ready: 'False GatewaysPending', GatewaysSynced: 'False GatewaysPending', Reconciling: 'True RollingOut' },
+    ],
+    [
+      'a gateway has no agent',
+      { gateways: [gateway('gw', 'missingAgent', 'MissingAgent')] },
+      { Ready: 'False MissingAgent', GatewaysSynced: 'False MissingAgent', AgentsInjected: 'False MissingAgent' },
+    ],
+    [
+      'an agent is outdated',
+      { gateways: [gateway('gw', 'blocked', 'AgentOutdated')], status: { outdatedAgents: 1 } },
+      { Ready: 'False GatewaysBlocked', GatewaysSynced: 'False GatewaysBlocked', AgentsInjected: 'False AgentOutdated' },
+    ],
+    ['drift alone', { gateways: [gateway('gw', 'drifted')] }, { Ready: 'True Synced', GatewaysSynced: 'True Synced' }],
+  ]
+  for (const [name, given, differs] of rows) t.same(words(summary(given)), { ...well, ...differs }, name)
+})
+
+void t.test('of gateways in several states the gravest is told', async (t) => {
+  const gravest: GatewayState[] = ['failed', 'blocked', 'missingAgent', 'pending', 'paused', 'dryRun']
+  const reasons = ['GatewaysFailed', 'GatewaysBlocked', 'MissingAgent', 'GatewaysPending', 'Paused', 'DryRun']
+  for (const [index, reason] of reasons.entries()) {
+    const gateways = [gateway('ok', 'synced'), ...gravest.slice(index).map((state) => gateway(state, state))]
+    t.match(summary({ gateways })['GatewaysSynced'], { status: 'False', reason }, reason)
+  }
+})
+
+void t.test('at most five gateways are named, and the others are counted', async (t) => {
+  const gateways = Array.from({ length: 8 }, (_, index) => gateway(`gw-${index}`, 'failed', 'DiskFull', 'no space'))
+  const message = summary({ gateways })['GatewaysSynced']?.message ?? ''
+  t.match(message, /^8 of 8 gateways: gw-0: DiskFull, no space; gw-1: .*; and 3 more$/)
+  t.notMatch(message, /gw-5/)
+})
+
+void t.test('a spec that is not accepted stalls, and what was said of the one before stays but for being under way', async (t) => {
+  const before = summarise({ generation: 1, spec: specWith(), gateways: [], fault: undefined, pending: true, status: followed, at }, [])
+  const after = summariseInvalid(new Fault('InvalidSpec', 'spec.git.ref: is missing'), before, 2, at)
+  t.same(words(Object.fromEntries(after.map((condition) => [condition.type, condition]))), {
+    Ready: 'False InvalidSpec',
+    SourceReady: 'False InvalidSpec',
+    Stalled: 'True InvalidSpec',
+    CollectionsValid: 'Unknown Pending',
+    GatewaysSynced: 'True NoGateways',
+    AgentsInjected: 'True Injected',
+  })
+})
+
 const secret = (key: string) => ({ secretRef: { name: 'git', key } })
 
 function sourceReady(sshKey: Record<string, unknown>) {
-  const spec = v.parse(gatewaySyncSpec({ allowLocal: false }), {
-    git: { repo: 'git@git.example:plant.git', ref: 'main', auth: { sshKey: { ...secret('identity'), ...sshKey } } },
-    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
-  })
-  const status = { source: { ref: 'main', commit } }
-  const conditions = summarise({ generation: 1, spec, gateways: [], fault: undefined, pending: false, status, at }, [])
-  return conditions.find(({ type }) => type === 'SourceReady')
+  const auth = { sshKey: { ...secret('identity'), ...sshKey } }
+  return summary({ spec: { git: { repo: 'git@git.example:plant.git', ref: 'main', auth } } })['SourceReady']
 }
 
 void t.test('SourceReady says as long as it is so that any host key is taken', async (t) => {
@@ -24,4 +146,9 @@ void t.test('SourceReady says as long as it is so that any host key is taken', a
   const message = `${checked.message}; the host key of the git host was not checked (insecureIgnoreHostKey)`
   t.match(sourceReady({ insecureIgnoreHostKey: true }), { ...checked, message })
   t.match(sourceReady({ knownHosts: secret('known_hosts'), insecureIgnoreHostKey: true }), { ...checked, message })
+})
+
+void t.test('SourceReady says that a tag has the name of the branch that is followed', async (t) => {
+  const { SourceReady } = summary({ status: { source: { ref: 'main', commit, hasTagToo: true } } })
+  t.match(SourceReady?.message, /a tag has the same name, which refs\/tags\/main would follow/)
 })
