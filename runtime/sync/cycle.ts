@@ -1,11 +1,11 @@
 /**
- * The sentence of the engine: changes -> plan -> stage -> publish -> rescan -> report. One cycle brings one data directory to one commit,
+ * The sentence of the engine: open the folder, prepare a plan, stage, publish, rescan, report. One cycle brings one data directory to one commit,
  * or leaves it at the old one, and says which.
  */
 import type { Source } from '../delivery/protocol.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
-import { discard, manifestChanges, publishRun, stageAll, type Run } from './publish/publish.ts'
+import { discard, manifestChanges, publishRun, type Run, stageAll, type StagedRun } from './publish/publish.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './disk/clean-marker.ts'
 import type { Wanted } from './model/wanted.ts'
 import { ownershipOf } from './disk/disk.ts'
@@ -14,15 +14,23 @@ import { isInterrupted } from './publish/journal.ts'
 import type { Manifest, State } from './model/manifest.ts'
 import { appendManifest, readManifest } from './disk/manifest-file.ts'
 import { nextState } from './next-state.ts'
-import { type CycleResult, dryRunResult, ended, type Ended, failed, occupied, standing } from './outcome.ts'
+import {
+  blockedByDesigner,
+  type CycleResult,
+  dryRunResult,
+  failed,
+  filesInPlace,
+  lastApplied,
+  type Summary,
+  waitingForStart,
+} from './outcome.ts'
 import { openFolder, type OpenDeps } from './publish/open-folder.ts'
-import type { ScanKind } from './model/paths.ts'
 import { isEmptyPlan, type Plan } from './plan/plan.ts'
 import { diffPlan } from './plan/preview.ts'
-import { prepare, type Prepared, type Repair } from './plan/make-plan.ts'
-import { judgeRun } from './check/policy.ts'
-import { designersInTheWay, scanPending } from './gateway-session.ts'
-import { type CycleStep, doStep, type StepDeps } from './step.ts'
+import { prepare, type Repair } from './plan/make-plan.ts'
+import { checkRenderedFiles } from './check/policy.ts'
+import { designersInTheWay, giveLockBack, lockForWriting, scanPending } from './gateway-session.ts'
+import { doStep, type StepDeps } from './step.ts'
 
 export type { Wanted } from './model/wanted.ts'
 export { type EngineMemory, present, recoverFolder } from './publish/open-folder.ts'
@@ -38,8 +46,6 @@ export type CycleDeps = OpenDeps &
 /** What a dry run compares: a report holds 16 KiB of it. */
 const shownInReport = { files: 50, fileBytes: 64 * 1024, totalBytes: 1024 * 1024 }
 
-/** Only a scan ends a lock; a gateway that does not answer lets go of it by itself. */
-const lockReturnMs = 5_000
 /** A large gateway starts in one to three minutes. */
 const longestStartMs = 300_000
 
@@ -66,7 +72,7 @@ async function paused(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Pro
 }
 
 function pausedAt({ state }: Manifest, wanted: Wanted): CycleResult {
-  return { ...standing(state, wanted), phase: 'Paused', message: 'paused: nothing is written' }
+  return { ...lastApplied(state, wanted), phase: 'Paused', message: 'paused: nothing is written' }
 }
 
 async function dryRun(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
@@ -85,40 +91,31 @@ async function knownManifest(deps: CycleDeps, { dataDir }: Wanted, signal: Abort
 }
 
 async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
-  const { source, gateway } = deps
   const ownership = ownershipOf(wanted.dataDir)
   const manifest = await openFolder(deps, wanted.dataDir, signal)
   const writing = wanted.halt === undefined ? signal : AbortSignal.any([signal, wanted.halt])
-  const status = await gateway?.status(writing)
+  const status = await deps.gateway?.status(writing)
   const repair = repairOf(manifest, wanted, status)
-  const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(source, wanted, manifest, repair, writing))
-  refuse(prepared.plan)
-  const writes = prepared.plan.puts.length + prepared.plan.deletes.length > 0
-  const designers = writes ? await designersInTheWay(gateway, status, wanted, writing) : []
-  if (designers.length > 0) return occupied(manifest.state, wanted, designers)
-  if (waitsForStart(deps, prepared, status)) {
-    const message = `${prepared.plan.deletes.length} files are to go, which waits until the gateway has started`
-    return { ...standing(manifest.state, wanted), phase: 'Pending', reason: 'GatewayNotReady', message }
-  }
-  await bringInPlace(deps, { wanted, manifest, prepared, ownership, status }, writing)
-  const summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift, mappings: prepared.intent.mappings }
-  return await letGatewayRead(deps, wanted, summary, status, signal)
+  const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(deps.source, wanted, manifest, repair, writing))
+  refuseProblems(prepared.plan)
+  const run: Run = { wanted, manifest, prepared, ownership, status }
+  const wait = await reasonToWait(deps, run, writing)
+  if (wait !== undefined) return wait
+  if (isWriting(prepared.plan)) await publish(deps, run, await stage(deps, run, writing), writing)
+  else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
+  return await rescan(deps, run, signal)
+}
+
+function isWriting({ puts, deletes }: Plan): boolean {
+  return puts.length + deletes.length > 0
 }
 
 /** Throws the first problem of a plan; a path that is too long for a message stands in the findings too. */
-function refuse({ problems }: Plan): void {
+function refuseProblems({ problems }: Plan): void {
   const [problem] = problems
   if (problem === undefined) return
   const named = problems.flatMap(({ path, message }) => (path === undefined ? [] : [{ rule: 'path-too-long', path, message }]))
   throw new Refused(problem.reason, problem.message, named)
-}
-
-/** A gateway that starts may fault over a file that disappears; one that starts for ever needs the commit. */
-function waitsForStart({ clock, memory }: CycleDeps, { plan }: Prepared, status: GatewayStatus | undefined): boolean {
-  if (status !== 'starting') memory.startingSinceMs = undefined
-  else memory.startingSinceMs ??= clock.monotonicMs()
-  const sinceMs = memory.startingSinceMs
-  return plan.deletes.length > 0 && sinceMs !== undefined && clock.monotonicMs() - sinceMs < longestStartMs
 }
 
 function repairOf({ state, doubt }: Manifest, { dataDir }: Wanted, status: GatewayStatus | undefined): Repair {
@@ -128,63 +125,62 @@ function repairOf({ state, doubt }: Manifest, { dataDir }: Wanted, status: Gatew
   return state.commissioning && status === 'running' ? 'after-commissioning' : 'as-configured'
 }
 
-/** Everything that writes below the data directory. */
-async function bringInPlace(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<void> {
-  const { clock, log, gateway, boundary = ignore } = deps
+/** The result where nothing may be written now: a Designer is open, or files are to go from below a gateway that starts. */
+async function reasonToWait(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<CycleResult | undefined> {
   const { wanted, manifest, prepared, status } = run
   const { plan } = prepared
-  const nowMs = clock.now().epochMilliseconds
-  if (plan.puts.length + plan.deletes.length === 0) {
-    remember(run, nextState(run, undefined, nowMs))
-    return
-  }
-  const step = <Result>(name: CycleStep, work: () => Result | Promise<Result>): Promise<Result> => doStep(deps, name, wanted.commit, work)
-  const staged = await step('stage', () => stageAll(deps, run, boundary, signal))
-  let locked = false
+  const designers = isWriting(plan) ? await designersInTheWay(deps.gateway, status, wanted, signal) : []
+  if (designers.length > 0) return blockedByDesigner(manifest.state, wanted, designers)
+  if (!waitsForStart(deps, plan, status)) return undefined
+  return waitingForStart(manifest.state, wanted, `${plan.deletes.length} files are to go, which waits until the gateway has started`)
+}
+
+/** A gateway that starts may fault over a file that disappears; one that starts for ever needs the commit. */
+function waitsForStart({ clock, memory }: CycleDeps, plan: Plan, status: GatewayStatus | undefined): boolean {
+  if (status !== 'starting') memory.startingSinceMs = undefined
+  else memory.startingSinceMs ??= clock.monotonicMs()
+  const sinceMs = memory.startingSinceMs
+  return plan.deletes.length > 0 && sinceMs !== undefined && clock.monotonicMs() - sinceMs < longestStartMs
+}
+
+/** Writes all new content aside and checks what was rendered of it. Leaves nothing behind where that fails. */
+async function stage(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<StagedRun> {
+  const { wanted, manifest, prepared } = run
+  const staged = await doStep(deps, 'stage', wanted.commit, () => stageAll(deps, run, deps.boundary ?? ignore, signal))
   try {
-    const { findings, folders } = await step('check', () => judgeRun(wanted, manifest, prepared, staged, signal))
+    const check = () => checkRenderedFiles(wanted, manifest, prepared, staged, signal)
+    const { findings, folders } = await doStep(deps, 'check', wanted.commit, check)
     staged.findings.push(...findings)
     staged.judged = folders
-    locked = await step('lock', () => passGate(gateway, plan.scan, status, wanted, signal))
+    return staged
+  } catch (error) {
+    discard(staged)
+    throw error
+  }
+}
+
+/** Puts everything in place while the gateway holds its own changes back, or nothing. */
+async function publish(deps: CycleDeps, run: Run, staged: StagedRun, signal: AbortSignal): Promise<void> {
+  const { clock, gateway, boundary = ignore } = deps
+  const { wanted, prepared, status } = run
+  const kinds = prepared.plan.scan
+  let isLocked = false
+  try {
+    isLocked = await doStep(deps, 'lock', wanted.commit, () => lockForWriting(gateway, kinds, status, wanted, signal))
     signal.throwIfAborted()
   } catch (error) {
     discard(staged)
-    if (locked) await giveLockBack(gateway, plan.scan)
+    if (isLocked) await giveLockBack(gateway, kinds)
     throw error
   }
   try {
-    await step('publish', () => publishRun({ log }, run, staged, nextState(run, staged, nowMs), boundary))
+    const state = nextState(run, staged, clock.now().epochMilliseconds)
+    await doStep(deps, 'publish', wanted.commit, () => publishRun(deps, run, staged, state, boundary))
   } catch (error) {
     // A mixture is for no gateway to read.
-    if (locked && !isInterrupted(wanted.dataDir)) await giveLockBack(gateway, plan.scan)
+    if (isLocked && !isInterrupted(wanted.dataDir)) await giveLockBack(gateway, kinds)
     throw error
   }
-}
-
-/** Nothing was published: the gateway need not hold its own changes back for a minute, nor refuse the next try. */
-async function giveLockBack(gateway: Gateway | undefined, kinds: readonly ScanKind[]): Promise<void> {
-  await gateway?.scan(kinds, AbortSignal.timeout(lockReturnMs)).catch(() => undefined)
-}
-
-/**
- * The last look before the first rename: a gateway that came up while content was fetched is locked too, and its Designers count. Returns
- * whether the gateway's lock is ours now.
- */
-async function passGate(
-  gateway: Gateway | undefined,
-  kinds: readonly ScanKind[],
-  before: GatewayStatus | undefined,
-  wanted: Wanted,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (gateway === undefined || kinds.length === 0) return false
-  const now = before === 'running' ? before : await gateway.status(signal)
-  if (now !== 'running') return false
-  if (before !== 'running') {
-    const designers = await designersInTheWay(gateway, now, wanted, signal)
-    if (designers.length > 0) throw new Fault('DesignerOpen', `open Designer sessions: ${designers.join(', ')}`)
-  }
-  return (await gateway.lock(kinds, signal)) === 'held'
 }
 
 /** The manifest learns what needed no file: a commit without a change for us, adopted files, stats looked at. */
@@ -196,37 +192,29 @@ function remember({ wanted, manifest, prepared }: Run, state: State): void {
 }
 
 /** Files in place and gateway loaded are two facts: a scan that failed is tried again alone. */
-async function letGatewayRead(
-  deps: CycleDeps,
-  wanted: Wanted,
-  summary: Ended,
-  status: GatewayStatus | undefined,
-  signal: AbortSignal,
-): Promise<CycleResult> {
+async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<CycleResult> {
   const { gateway, clock, memory } = deps
-  const { manifest } = summary
+  const { wanted, manifest, prepared, status } = run
+  const summary: Summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift, mappings: prepared.diff.mappings }
   const { state } = manifest
   if (state === undefined) throw new Fault('Unexpected', 'a cycle ended without a state')
-  const nowMs = clock.now().epochMilliseconds
   if (gateway === undefined || state.scanPending.length === 0) {
-    markCleanWhenSettled(wanted.dataDir, state, nowMs)
-    return ended(wanted, summary, undefined)
+    markCleanWhenSettled(wanted.dataDir, state, clock.now().epochMilliseconds)
+    return filesInPlace(wanted, summary, undefined)
   }
   if (status !== 'running') {
+    const reason = status === 'unreachable' ? 'GatewayUnreachable' : 'GatewayNotReady'
     const message = `the files are in place; the gateway is ${status ?? 'unknown'} and has not read them yet`
-    return ended(wanted, summary, {
-      reason: status === 'unreachable' ? 'GatewayUnreachable' : 'GatewayNotReady',
-      message,
-    })
+    return filesInPlace(wanted, summary, { reason, message })
   }
   try {
     appendManifest(wanted.dataDir, manifest, [], await doStep(deps, 'scan', wanted.commit, () => scanPending(gateway, state, signal)))
-    return ended(wanted, summary, undefined)
+    return filesInPlace(wanted, summary, undefined)
   } catch (error) {
     if (isAbort(error, signal)) throw error
     // The files stay: only the scan is missing.
     memory.manifest = undefined
-    return { ...ended(wanted, summary, undefined), ...failed(error, state, wanted) }
+    return { ...filesInPlace(wanted, summary, undefined), ...failed(error, state, wanted) }
   }
 }
 

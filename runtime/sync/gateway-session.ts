@@ -6,9 +6,12 @@ import { asFault, Fault } from '../fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
 import type { Wanted } from './model/wanted.ts'
 import type { State } from './model/manifest.ts'
+import type { ScanKind } from './model/paths.ts'
 
 /** At most this many names of Designer users are reported. */
 const namedDesigners = 20
+/** Only a scan ends a lock; a gateway that does not answer lets go of it by itself. */
+const lockReturnMs = 5_000
 /** What a report takes. */
 const maxProblems = 10
 const maxProblemCharacters = 1024
@@ -30,6 +33,32 @@ export async function designersInTheWay(
     throw new Fault(fault.reason, `the gateway does not say whether a Designer is open: ${fault.message}`, { cause: error })
   })
   return [...new Set(sessions.map(({ user, project }) => (project === '' ? user : `${user} in ${project}`)))].slice(0, namedDesigners)
+}
+
+/**
+ * The last look before the first rename: a gateway that came up while content was fetched is locked too, and its Designers count. Returns
+ * whether the gateway's lock is ours now. `before`: how the gateway was when the cycle began. Throws DesignerOpen and what the gateway answers.
+ */
+export async function lockForWriting(
+  gateway: Gateway | undefined,
+  kinds: readonly ScanKind[],
+  before: GatewayStatus | undefined,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (gateway === undefined || kinds.length === 0) return false
+  const now = before === 'running' ? before : await gateway.status(signal)
+  if (now !== 'running') return false
+  if (before !== 'running') {
+    const designers = await designersInTheWay(gateway, now, wanted, signal)
+    if (designers.length > 0) throw new Fault('DesignerOpen', `open Designer sessions: ${designers.join(', ')}`)
+  }
+  return (await gateway.lock(kinds, signal)) === 'held'
+}
+
+/** Nothing was published: the gateway need not hold its own changes back for a minute, nor refuse the next try. */
+export async function giveLockBack(gateway: Gateway | undefined, kinds: readonly ScanKind[]): Promise<void> {
+  await gateway?.scan(kinds, AbortSignal.timeout(lockReturnMs)).catch(() => undefined)
 }
 
 /** Asks the gateway to read what it has not read yet, and waits until it says that it has. Throws what the gateway answers. */

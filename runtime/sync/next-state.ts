@@ -5,13 +5,13 @@ import type { GatewayStatus } from '../gateway/gateway.ts'
 import type { Run, StagedRun } from './publish/publish.ts'
 import { currentBootId } from './disk/clean-marker.ts'
 import { activeMode, type Wanted } from './model/wanted.ts'
-import { standingFindings } from './model/findings.ts'
+import { remainingFindings } from './model/findings.ts'
 import type { State } from './model/manifest.ts'
 import { parentOf, type ScanKind } from './model/paths.ts'
 
 /** What the manifest says of the folder once everything that a cycle prepared is in place; `staged` undefined where no file was to change. */
 export function nextState(
-  { wanted, manifest: { state }, prepared: { intent, plan, findings }, status }: Run,
+  { wanted, manifest: { state }, prepared: { diff, plan, findings }, status }: Run,
   staged: StagedRun | undefined,
   nowMs: number,
 ): State {
@@ -22,18 +22,18 @@ export function nextState(
     commit: wanted.commit,
     ref: wanted.ref,
     syncHash: wanted.syncHash,
-    treeKey: intent.treeKey,
-    mappings: intent.mappings.map(({ key }) => key),
-    chain: intent.chain,
+    treeKey: diff.treeKey,
+    mappings: diff.mappings.map(({ key }) => key),
+    chain: diff.chain,
     ...rememberedMode(wanted, state),
-    absent: intent.absent,
+    absent: diff.absent,
     publish: staged?.id ?? state?.publish ?? '',
     bootId: currentBootId(),
     scanPending: pendingScans(state, plan.scan, status),
     scanned: state?.scanned ?? {},
     commissioning: status === 'commissioning' || (state?.commissioning ?? false),
     publishedAt: staged === undefined && !first ? state.publishedAt : nowMs,
-    findings: standingFindings(before, intent, [...findings, ...(staged?.findings ?? [])]),
+    findings: remainingFindings(before, diff, [...findings, ...(staged?.findings ?? [])]),
     problems: state?.problems ?? [],
   }
 }

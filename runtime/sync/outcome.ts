@@ -5,7 +5,7 @@ import { asFault, type Reason } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import { modeFindings } from './model/findings.ts'
 import { activeMode, type ActiveMode, type Wanted } from './model/wanted.ts'
-import { Refused, reportable, standingFindings } from './model/findings.ts'
+import { Refused, reportable, remainingFindings } from './model/findings.ts'
 import type { Manifest, State } from './model/manifest.ts'
 import { patchesWithoutFile, type ResolvedMapping } from './desired/mappings.ts'
 import type { Counts } from './plan/plan.ts'
@@ -40,7 +40,7 @@ const diffCharacters = 16_384
 const pathCharacters = 4_200
 
 /** What is in place whatever the cycle came to: `state` is the manifest's. */
-export function standing(state: State | undefined, wanted: Wanted): Omit<CycleResult, 'phase'> {
+export function lastApplied(state: State | undefined, wanted: Wanted): Omit<CycleResult, 'phase'> {
   const mode = activeMode(wanted, state)
   const result: Omit<CycleResult, 'phase'> = {}
   if (mode !== undefined) result.mode = { name: mode.name, from: mode.from }
@@ -65,7 +65,7 @@ export function failed(error: unknown, state: State | undefined, wanted: Wanted)
   const waits = fault.reason === 'TooManyRequests' || (fault.reason === 'DesignerOpen' && wanted.profile.designerSessionPolicy === 'wait')
   const phase = waits ? 'Pending' : blocking.has(fault.reason) ? 'Blocked' : 'Failed'
   const result: CycleResult = {
-    ...standing(state, wanted),
+    ...lastApplied(state, wanted),
     phase,
     reason: fault.reason,
     message: fault.message.slice(0, messageCharacters),
@@ -74,7 +74,8 @@ export function failed(error: unknown, state: State | undefined, wanted: Wanted)
   return result
 }
 
-export type Ended = {
+/** What a cycle has to say besides what the manifest holds. */
+export type Summary = {
   manifest: Manifest
   counts: Counts
   drift: Drift | undefined
@@ -82,12 +83,12 @@ export type Ended = {
 }
 
 /** A cycle at whose end the files are in place; `waiting` says what the gateway has not done yet. */
-export function ended(
+export function filesInPlace(
   wanted: Wanted,
-  { manifest, counts, drift, mappings }: Ended,
+  { manifest, counts, drift, mappings }: Summary,
   waiting: { reason: Reason; message: string } | undefined,
 ): CycleResult {
-  const result: CycleResult = { ...standing(manifest.state, wanted), phase: 'Synced', files: counts, projects: projectsOf(manifest) }
+  const result: CycleResult = { ...lastApplied(manifest.state, wanted), phase: 'Synced', files: counts, projects: projectsOf(manifest) }
   if (drift !== undefined) result.drift = { count: drift.count, paths: [...drift.paths] }
   const { findings = [], problems = [] } = manifest.state ?? {}
   const mode = activeMode(wanted, manifest.state)
@@ -120,27 +121,32 @@ function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } 
 }
 
 /** A Designer is open and the policy forbids to write: waiting ends by itself, failing says that someone must act. */
-export function occupied(state: State | undefined, wanted: Wanted, designers: readonly string[]): CycleResult {
+export function blockedByDesigner(state: State | undefined, wanted: Wanted, designers: readonly string[]): CycleResult {
   const phase = wanted.profile.designerSessionPolicy === 'wait' ? 'Pending' : 'Blocked'
   const message = `open Designer sessions: ${designers.join(', ')}`.slice(0, messageCharacters)
-  return { ...standing(state, wanted), phase, reason: 'DesignerOpen', message, designers: [...designers] }
+  return { ...lastApplied(state, wanted), phase, reason: 'DesignerOpen', message, designers: [...designers] }
+}
+
+/** A cycle that waits for the gateway: `message` says for what. */
+export function waitingForStart(state: State | undefined, wanted: Wanted, message: string): CycleResult {
+  return { ...lastApplied(state, wanted), phase: 'Pending', reason: 'GatewayNotReady', message }
 }
 
 /** What would be done; nothing was. */
 export function dryRunResult(
   wanted: Wanted,
   manifest: Manifest,
-  { plan, intent, findings: found }: Pick<Prepared, 'plan' | 'intent' | 'findings'>,
+  { plan, diff, findings: found }: Pick<Prepared, 'plan' | 'diff' | 'findings'>,
   changes: readonly FileDiff[],
 ): CycleResult {
-  const findings = standingFindings(manifest.state?.findings ?? [], intent, found)
+  const findings = remainingFindings(manifest.state?.findings ?? [], diff, found)
   const { added, changed, removed } = plan.counts
   const marks = { add: '+', change: '~', remove: '-' }
   const [problem] = plan.problems
   const message =
     problem === undefined ? `${added} to add, ${changed} to change, ${removed} to remove` : `would be refused: ${problem.message}`
   const result: CycleResult = {
-    ...standing(manifest.state, wanted),
+    ...lastApplied(manifest.state, wanted),
     // A dry run answers for the configuration it was asked about, though nothing of it is in place.
     syncHash: wanted.syncHash,
     phase: 'DryRun',
@@ -158,7 +164,7 @@ export function dryRunResult(
   for (const file of [...plan.puts, ...plan.adopts]) files.set(file.path, file)
   for (const path of [...plan.deletes.map((deletion) => deletion.path), ...plan.released]) files.delete(path)
   // A plan that is refused does not name all of its files.
-  const unused = problem === undefined ? patchesWithoutFile(intent.mappings, files) : []
+  const unused = problem === undefined ? patchesWithoutFile(diff.mappings, files) : []
   const all = [...modeFindings(activeMode(wanted, manifest.state)), ...unused, ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   return result

@@ -11,7 +11,7 @@ import type { Level, RuleId } from '../../collections/rules/rules.ts'
 import { modeManifest } from '../../collections/model/tree.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
 import { openFolders } from '../disk/folders.ts'
-import { listFutureFiles, type Future, holdsFile } from './staged-view.ts'
+import { listFiles, type StagedView, holdsFile } from './staged-view.ts'
 import { collectionsFolder, parentOf } from '../model/paths.ts'
 
 /** At most 50 findings, errors first; `folders` are those of the resources that were judged. */
@@ -20,7 +20,7 @@ export type JudgedRendered = { findings: CollectionFinding[]; errors: number; fo
 export type RenderedContent = {
   /** Files below the folder of the collections that change, with what was made from blobs among or beside them. */
   rendered: readonly string[]
-  future: Future
+  view: StagedView
   /** The collections that this gateway reads, the winning one last. */
   chain: readonly string[]
   /** The deployment mode, where it is known. */
@@ -47,22 +47,22 @@ const contentRules: ReadonlySet<RuleId> = new Set([
 ])
 
 /** Throws what reading the staged files throws; no content makes it throw. */
-export async function judgeRendered(content: RenderedContent, signal: AbortSignal): Promise<JudgedRendered> {
-  const { rendered, future, chain } = content
-  const manifests = chain.map((name) => `${collectionsFolder}/${name}/${modeManifest}`).filter((file) => holdsFile(future, file))
+export async function checkRendered(content: RenderedContent, signal: AbortSignal): Promise<JudgedRendered> {
+  const { rendered, view, chain } = content
+  const manifests = chain.map((name) => `${collectionsFolder}/${name}/${modeManifest}`).filter((file) => holdsFile(view, file))
   const changedManifests = new Set(rendered.filter((file) => manifests.includes(file)))
-  const folders = new Set(rendered.flatMap((file) => resourceFolder(future, file) ?? []))
+  const folders = new Set(rendered.flatMap((file) => resourceFolder(view, file) ?? []))
   const keys = [...new Set([...folders].map(keyOf))].toSorted()
   const isConcerned = ({ rule, path }: CollectionFinding): boolean =>
-    contentRules.has(rule) && (changedManifests.has(path) || folders.has(path) || folders.has(resourceFolder(future, path) ?? ''))
+    contentRules.has(rule) && (changedManifests.has(path) || folders.has(path) || folders.has(resourceFolder(view, path) ?? ''))
   const found = new Map<string, CollectionFinding>()
   for (let start = 0; start === 0 || start < keys.length; start += resourcesAtATime) {
     const paths = new Set(manifests)
     for (const key of keys.slice(start, start + resourcesAtATime)) {
-      for (const name of chain) for (const file of listFutureFiles(future, `${collectionsFolder}/${name}/${key}`)) paths.add(file)
+      for (const name of chain) for (const file of listFiles(view, `${collectionsFolder}/${name}/${key}`)) paths.add(file)
     }
     const entries = [...paths].map((path): Entry => ({ path }))
-    const { findings } = await checkCollections(listingOf(future, entries), optionsOf(content), signal)
+    const { findings } = await checkCollections(listingOf(view, entries), optionsOf(content), signal)
     for (const finding of findings.filter(isConcerned)) {
       if (found.size < maxFindings || isError(finding)) found.set(`${finding.rule} ${finding.path} ${finding.message}`, finding)
     }
@@ -88,12 +88,12 @@ function isError({ severity }: CollectionFinding): boolean {
 }
 
 /** The folder of the resource that a file belongs to; undefined for a file of none. */
-function resourceFolder(future: Future, file: string): string | undefined {
+function resourceFolder(view: StagedView, file: string): string | undefined {
   let found: string | undefined
   // The topmost manifest wins, for below it nothing is a resource; module and type stand above every resource.
   for (let folder = parentOf(file); folder.split('/').length >= 5; folder = parentOf(folder)) {
-    if (holdsFile(future, `${folder}/resource.json`)) found = folder
-    else if (found === undefined && folder === parentOf(file) && holdsFile(future, `${folder}/unary-resource.json`)) found = folder
+    if (holdsFile(view, `${folder}/resource.json`)) found = folder
+    else if (found === undefined && folder === parentOf(file) && holdsFile(view, `${folder}/unary-resource.json`)) found = folder
   }
   return found
 }
@@ -107,17 +107,17 @@ function keyOf(folder: string): string {
     .join('/')
 }
 
-function listingOf(future: Future, entries: readonly Entry[]): Listing {
+function listingOf(view: StagedView, entries: readonly Entry[]): Listing {
   return {
     async *list() {
       yield entries
     },
     async read(wanted, sink, signal) {
       const chunk = Buffer.allocUnsafe(64 * 1024)
-      using folders = openFolders(future.dataDir)
+      using folders = openFolders(view.dataDir)
       for (const entry of wanted) {
         signal.throwIfAborted()
-        const file = fs.openSync(folders.at(future.place(entry.path)), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
+        const file = fs.openSync(folders.at(view.place(entry.path)), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
         try {
           sink.begin(entry, fs.fstatSync(file).size)
           for (let size = fs.readSync(file, chunk); size > 0; size = fs.readSync(file, chunk)) sink.data(chunk.subarray(0, size))

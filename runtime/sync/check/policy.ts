@@ -6,7 +6,7 @@ import type { StagedRun } from '../publish/publish.ts'
 import type { Finding } from '../model/findings.ts'
 import { activeMode, type Wanted } from '../model/wanted.ts'
 import { Refused } from '../model/findings.ts'
-import { futureOf, listFutureFolders } from './staged-view.ts'
+import { listFolders, viewStaged } from './staged-view.ts'
 import type { Manifest } from '../model/manifest.ts'
 import { collectionsFolder, parentOf } from '../model/paths.ts'
 import type { Prepared } from '../plan/make-plan.ts'
@@ -15,10 +15,10 @@ import type { Prepared } from '../plan/make-plan.ts'
 export type RenderedVerdict = { findings: Finding[]; folders: ReadonlySet<string> }
 
 /**
- * The findings about resources that templates or patches make and a run would change. Throws CollectionsInvalid, with the findings, where one is an error and the policy
- * is Enforce.
+ * The findings about resources that templates or patches make and a run would change. Throws CollectionsInvalid, with the findings, where
+ * one is an error and the policy is Enforce.
  */
-export async function judgeRun(
+export async function checkRenderedFiles(
   wanted: Wanted,
   manifest: Manifest,
   prepared: Prepared,
@@ -26,14 +26,14 @@ export async function judgeRun(
   signal: AbortSignal,
 ): Promise<RenderedVerdict> {
   const { validation } = wanted
-  const { plan, intent } = prepared
+  const { plan, diff } = prepared
   const rendered = prepared.renderer === undefined || validation.policy === 'Off' ? [] : changedByRendering(manifest, prepared, run)
   if (rendered.length === 0) return { findings: [], folders: new Set() }
-  const { judgeRendered } = await import('./check-rendered.ts')
-  const future = futureOf(run.places, plan, run.layout)
-  const chain = intent.chain.length > 0 ? intent.chain : listFutureFolders(future, collectionsFolder).filter(isDelivered)
-  const content = { rendered, future, chain, mode: activeMode(wanted, manifest.state)?.name, rules: validation.rules }
-  const { findings, errors, folders } = await judgeRendered(content, signal)
+  const { checkRendered } = await import('./check-rendered.ts')
+  const view = viewStaged(run.places, plan, run.layout)
+  const chain = diff.chain.length > 0 ? diff.chain : listFolders(view, collectionsFolder).filter(isDelivered)
+  const content = { rendered, view, chain, mode: activeMode(wanted, manifest.state)?.name, rules: validation.rules }
+  const { findings, errors, folders } = await checkRendered(content, signal)
   const told = findings.map(({ rule, path, message }) => ({ rule, path, message }))
   const [first] = told
   if (errors === 0 || first === undefined || validation.policy !== 'Enforce') return { findings: told, folders }

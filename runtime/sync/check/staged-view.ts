@@ -8,7 +8,7 @@ import type { Layout } from '../publish/steps.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Places } from '../publish/carry-out.ts'
 
-export type Future = {
+export type StagedView = {
   /** Files to write, sorted. */
   puts: readonly string[]
   goes(file: string): boolean
@@ -20,7 +20,7 @@ export type Future = {
 /** A resource has a handful of files, a folder of nested ones some thousands; what is more is not looked at. */
 const maxFilesBelow = 20_000
 
-export function futureOf({ dataDir, run }: Places, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, layout: Layout): Future {
+export function viewStaged({ dataDir, run }: Places, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, layout: Layout): StagedView {
   const gone = new Set(deletes.map((deletion) => deletion.path))
   const paths = puts.map((put) => put.path)
   return {
@@ -34,7 +34,7 @@ export function futureOf({ dataDir, run }: Places, { puts, deletes }: Pick<Plan,
   }
 }
 
-export function holdsFile({ puts, goes, dataDir }: Future, file: string): boolean {
+export function holdsFile({ puts, goes, dataDir }: StagedView, file: string): boolean {
   if (indexOf(puts, file) !== undefined) return true
   return !goes(file) && isFile(path.join(dataDir, file))
 }
@@ -50,7 +50,7 @@ function isFile(file: string): boolean {
 }
 
 /** The files below a folder, also those that are not ours; links are none. */
-export function listFutureFiles({ puts, goes, dataDir }: Future, folder: string): string[] {
+export function listFiles({ puts, goes, dataDir }: StagedView, folder: string): string[] {
   const files = new Set<string>()
   for (let index = lowerBound(puts, `${folder}/`); puts[index]?.startsWith(`${folder}/`) === true; index += 1) files.add(puts[index] ?? '')
   for (const file of filesOnDisk(dataDir, folder)) {
@@ -61,7 +61,7 @@ export function listFutureFiles({ puts, goes, dataDir }: Future, folder: string)
 }
 
 /** The folders that stand in a folder. */
-export function listFutureFolders({ puts, dataDir }: Future, folder: string): string[] {
+export function listFolders({ puts, dataDir }: StagedView, folder: string): string[] {
   const prefix = `${folder}/`
   const put = puts.filter((file) => file.startsWith(prefix)).map((file) => file.slice(prefix.length, file.indexOf('/', prefix.length)))
   const present = entriesOf(path.join(dataDir, folder)).filter((entry) => entry.isDirectory())

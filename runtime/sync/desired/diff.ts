@@ -15,7 +15,7 @@ import { desiredDelta, desiredTree, type DesiredFile, type DesiredTree } from '.
 import type { Manifest, ManifestChange, Owned, State } from '../model/manifest.ts'
 import { type Prune, recipeOf, type ResolvedMapping, resolveMappings, treeKey } from './mappings.ts'
 
-export type Intent = {
+export type Diff = {
   /** `same`: neither commit nor configuration changed; `delta`: differences sufficed; `listing`: everything was compared. */
   from: 'same' | 'delta' | 'listing'
   puts: Map<string, DesiredFile>
@@ -33,13 +33,13 @@ export type Intent = {
 
 export type RenderPath = (text: string, label: string) => string
 
-export async function findIntent(
+export async function diffDesired(
   deps: { source: Source; renderPath: RenderPath },
   wanted: Wanted,
   context: TemplateContext,
   manifest: Manifest,
   signal: AbortSignal,
-): Promise<Intent> {
+): Promise<Diff> {
   const { state } = manifest
   // Of a folder that nobody can tell, only a whole listing says what it should hold.
   if (state !== undefined && manifest.doubt === undefined) {
@@ -55,7 +55,7 @@ async function fromKnownBase(
   context: TemplateContext,
   manifest: { files: Manifest['files']; state: State },
   signal: AbortSignal,
-): Promise<Intent | undefined> {
+): Promise<Diff | undefined> {
   const { state } = manifest
   const mappings = resolveMappings(wanted.profile, state.chain, renderPath)
   const key = treeKey(wanted.profile, activeMode(wanted, state)?.name, mappings)
@@ -137,7 +137,7 @@ async function fromListing(
   context: TemplateContext,
   manifest: Manifest,
   signal: AbortSignal,
-): Promise<Intent> {
+): Promise<Diff> {
   const request = { commit: wanted.commit, from: null, profile: wanted.profile.name }
   const listing = putsOf(source.changes(request, signal))
   const root = collectionsRootOf(wanted)
@@ -203,7 +203,7 @@ function compare(
   mappings: readonly ResolvedMapping[],
   wanted: Wanted,
   context: TemplateContext,
-): Pick<Intent, 'puts' | 'removed' | 'moved'> {
+): Pick<Diff, 'puts' | 'removed' | 'moved'> {
   const removed = new Map<string, Prune>()
   const moved: ManifestChange[] = []
   const indexByKey = new Map(mappings.map(({ key }, index) => [key, index]))

@@ -28,7 +28,7 @@ const oneOff = new Set(['local-change', 'left-in-place'])
  * The findings after a cycle. `before` are those of the last one; `from` says how much was looked at again: everything, the difference to
  * another commit, or the same commit; `touched` are the paths looked at, at the source or at the destination.
  */
-export function standingFindings(
+export function remainingFindings(
   before: readonly Finding[],
   { from, touched }: { from: 'same' | 'delta' | 'listing'; touched: ReadonlySet<string> },
   now: readonly Finding[],

@@ -11,7 +11,7 @@ import { activeMode, type Wanted } from '../model/wanted.ts'
 import { templateContext, type TemplateContext } from '../render/context.ts'
 import { openFolders, readPresent } from '../disk/folders.ts'
 import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
-import { desiredOf, findIntent, type Intent } from '../desired/diff.ts'
+import { desiredOf, diffDesired, type Diff } from '../desired/diff.ts'
 import type { Judgement, Manifest, ManifestChange, Owned } from '../model/manifest.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import type { Observed } from './observed.ts'
@@ -23,7 +23,7 @@ export type Drift = { count: number; paths: string[] }
 
 export type Prepared = {
   /** Without what the plan is made of, which would be held twice. */
-  intent: Omit<Intent, 'puts' | 'removed' | 'moved'>
+  diff: Omit<Diff, 'puts' | 'removed' | 'moved'>
   plan: Plan
   /** Local changes that stay as they are; undefined when nobody looked. */
   drift: Drift | undefined
@@ -46,35 +46,35 @@ const comparedBytes = 1024 * 1024
 export async function prepare(source: Source, wanted: Wanted, manifest: Manifest, repair: Repair, signal: AbortSignal): Promise<Prepared> {
   const context = templateContext(wanted)
   const renderer = await loadRenderer(wanted, context)
-  const intent = await findIntent({ source, renderPath: pathRenderer(renderer) }, wanted, context, manifest, signal)
+  const diff = await diffDesired({ source, renderPath: pathRenderer(renderer) }, wanted, context, manifest, signal)
   const options = { like: wanted.commit, verifyContent: repair === 'verify-content' }
   const looks =
-    intent.from === 'delta' && repair === 'as-configured' && wanted.thorough !== true
+    diff.from === 'delta' && repair === 'as-configured' && wanted.thorough !== true
       ? undefined
-      : await lookForDrift(wanted.dataDir, undecided(manifest, intent), options, signal)
-  const judged = looks === undefined ? undefined : await judge({ source, renderer }, { wanted, manifest, intent }, looks, signal)
+      : await lookForDrift(wanted.dataDir, undecided(manifest, diff), options, signal)
+  const judged = looks === undefined ? undefined : await judge({ source, renderer }, { wanted, manifest, diff }, looks, signal)
   const repaired = judged === undefined ? [] : repairs(judged, wanted, repair)
   const puts =
     repaired.length === 0
-      ? intent.puts
-      : new Map([...repaired.map((file) => [file.path, desiredOf(file.path, file.owned)] as const), ...intent.puts])
-  const foreign = listAllForeign(wanted, manifest, intent)
-  const observed = await observe(wanted.dataDir, pathsOf(intent), manifest.files, options, signal)
+      ? diff.puts
+      : new Map([...repaired.map((file) => [file.path, desiredOf(file.path, file.owned)] as const), ...diff.puts])
+  const foreign = listAllForeign(wanted, manifest, diff)
+  const observed = await observe(wanted.dataDir, pathsOf(diff), manifest.files, options, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
-  respellGoing(observed, intent.removed.keys(), createObserver(wanted.dataDir))
-  const aliases = wholeFolders(wanted, intent, findAliases(newPaths(puts, manifest), intent.removed.keys(), observed))
+  respellGoing(observed, diff.removed.keys(), createObserver(wanted.dataDir))
+  const aliases = wholeFolders(wanted, diff, findAliases(newPaths(puts, manifest), diff.removed.keys(), observed))
   const made = plan({
     aliases,
     rootBytes: Buffer.byteLength(path.resolve(wanted.dataDir)),
     puts,
-    removed: intent.removed,
+    removed: diff.removed,
     foreign,
     owned: manifest.files,
     observed,
     repairing: new Set(repaired.map(({ path }) => path)),
-    prunesAll: (mapping) => intent.mappings[mapping]?.prune === 'all',
+    prunesAll: (mapping) => diff.mappings[mapping]?.prune === 'all',
     isRendered: ({ mapping, path }) => {
-      const from = intent.mappings[mapping]
+      const from = diff.mappings[mapping]
       return from !== undefined && recipeOf(from, path) !== undefined
     },
     maxDeletions: wanted.profile.maxDeletions,
@@ -83,13 +83,13 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     mode: activeMode(wanted, manifest.state)?.name,
   })
   const left = judged?.drifted.filter(({ path }) => !puts.has(path)).map(({ path }) => path)
-  const { puts: _puts, removed: _removed, moved: _moved, ...rest } = intent
+  const { puts: _puts, removed: _removed, moved: _moved, ...rest } = diff
   return {
-    intent: rest,
+    diff: rest,
     plan: made,
     drift: left === undefined ? undefined : { count: left.length, paths: left.toSorted().slice(0, namedPaths) },
-    learned: [...intent.moved, ...(judged?.learned ?? [])].filter(({ path }) => !puts.has(path)),
-    findings: [...intent.findings, ...made.findings, ...lostOwnership(wanted, manifest, intent)],
+    learned: [...diff.moved, ...(judged?.learned ?? [])].filter(({ path }) => !puts.has(path)),
+    findings: [...diff.findings, ...made.findings, ...lostOwnership(wanted, manifest, diff)],
     context,
     renderer,
   }
@@ -100,12 +100,12 @@ function* newPaths(puts: ReadonlyMap<string, unknown>, { files }: Manifest): Gen
 }
 
 /** A folder is spelled anew only where it holds nothing but what goes: with a file of somebody else in it, it keeps its name. */
-function wholeFolders({ dataDir }: Wanted, { removed }: Intent, { files, folders }: Aliases): Aliases {
+function wholeFolders({ dataDir }: Wanted, { removed }: Diff, { files, folders }: Aliases): Aliases {
   const goes = (file: string): boolean => (removed.get(file) ?? 'none') !== 'none'
   return { files, folders: folders.filter(({ from }) => listBelow(dataDir, from).every(goes)) }
 }
 
-function* pathsOf({ puts, removed }: Intent): Generator<string> {
+function* pathsOf({ puts, removed }: Diff): Generator<string> {
   yield* puts.keys()
   yield* removed.keys()
 }
@@ -128,13 +128,11 @@ function pathRenderer(renderer: Renderer | undefined): (text: string, label: str
  * What stays wanted as it is: only there a difference on disk is drift. Files of a mapping whose optional source is absent are left alone
  * altogether: the wanted commit could not even repair them.
  */
-function undecided(manifest: Manifest, intent: Intent): Map<string, Owned> {
-  const keptKeys = new Set(intent.absent.map((index) => intent.mappings[index]?.key))
+function undecided(manifest: Manifest, diff: Diff): Map<string, Owned> {
+  const keptKeys = new Set(diff.absent.map((index) => diff.mappings[index]?.key))
   const kept = new Set((manifest.state?.mappings ?? []).flatMap((key, index) => (keptKeys.has(key) ? [index] : [])))
-  if (intent.puts.size + intent.removed.size + kept.size === 0) return manifest.files
-  return new Map(
-    [...manifest.files].filter(([file, { mapping }]) => !intent.puts.has(file) && !intent.removed.has(file) && !kept.has(mapping)),
-  )
+  if (diff.puts.size + diff.removed.size + kept.size === 0) return manifest.files
+  return new Map([...manifest.files].filter(([file, { mapping }]) => !diff.puts.has(file) && !diff.removed.has(file) && !kept.has(mapping)))
 }
 
 type Drifted = DriftLook & { owned: Owned; known: boolean }
@@ -146,7 +144,7 @@ type Originals = { source: Source; renderer: Renderer | undefined }
 /** Tells drift from what the gateway itself is known to rewrite, and remembers the judgement. */
 async function judge(
   originals: Originals,
-  { wanted, manifest, intent }: { wanted: Wanted; manifest: Manifest; intent: Intent },
+  { wanted, manifest, diff }: { wanted: Wanted; manifest: Manifest; diff: Diff },
   looks: { drifted: DriftLook[]; touched: DriftLook[] },
   signal: AbortSignal,
 ): Promise<Judged> {
@@ -165,7 +163,7 @@ async function judge(
     else unknown.push({ ...look, owned, known: false })
   }
   const mode = activeMode(wanted, manifest.state)?.name
-  const saved = await savedByGateway(originals, wanted, intent, unknown, signal)
+  const saved = await savedByGateway(originals, wanted, diff, unknown, signal)
   for (const look of unknown) {
     const harmless = look.seen.kind === 'file' && (isFirstBootRewrite(look.path, mode) || saved.has(look.path))
     result[harmless ? 'harmless' : 'drifted'].push(look)
@@ -183,7 +181,7 @@ function judgement(seen: Observed, verdict: Judgement['verdict']): Judgement | u
 async function savedByGateway(
   { source, renderer }: Originals,
   wanted: Wanted,
-  intent: Intent,
+  diff: Diff,
   looks: readonly Drifted[],
   signal: AbortSignal,
 ): Promise<Set<string>> {
@@ -200,7 +198,7 @@ async function savedByGateway(
   for (const { path: file, owned } of candidates) {
     const original = originals.get(owned.id)
     const present = readPresent(folders, file, comparedBytes)
-    const mapping = intent.mappings[owned.mapping]
+    const mapping = diff.mappings[owned.mapping]
     if (original === undefined || present === undefined || mapping === undefined) continue
     const recipe = recipeOf(mapping, file)
     const wrote = recipe === undefined || renderer === undefined ? original : renderer.file(file, owned.id, original, recipe).content
@@ -220,10 +218,10 @@ function repairs({ drifted, harmless }: Judged, { profile }: Wanted, repair: Rep
 const namedStrangers = 20
 
 /** A record of ours that was damaged may have named more files than it does now: what else stands in our folders is told, and left alone. */
-function lostOwnership({ dataDir }: Wanted, manifest: Manifest, intent: Intent): Finding[] {
+function lostOwnership({ dataDir }: Wanted, manifest: Manifest, diff: Diff): Finding[] {
   if (manifest.doubt === undefined) return []
-  const folders = intent.mappings.filter(({ type, prune }) => type === 'dir' && prune !== 'all').map(({ destination }) => destination)
-  const isKnown = (file: string): boolean => manifest.files.has(file) || intent.puts.has(file)
+  const folders = diff.mappings.filter(({ type, prune }) => type === 'dir' && prune !== 'all').map(({ destination }) => destination)
+  const isKnown = (file: string): boolean => manifest.files.has(file) || diff.puts.has(file)
   const found = [...new Set(folders.flatMap((folder) => listForeign(dataDir, folder, isKnown)))].toSorted()
   if (found.length === 0) return []
   const more = found.length > namedStrangers ? ' …' : ''
@@ -233,8 +231,8 @@ function lostOwnership({ dataDir }: Wanted, manifest: Manifest, intent: Intent):
   return [{ rule: 'ownership-lost', path: '.cluster-sync/manifest', message }]
 }
 
-function listAllForeign({ dataDir }: Wanted, manifest: Manifest, intent: Intent): string[] {
-  const folders = intent.mappings.filter(({ type, prune }) => type === 'dir' && prune === 'all').map(({ destination }) => destination)
-  const isOurs = (file: string): boolean => manifest.files.has(file) || intent.puts.has(file)
+function listAllForeign({ dataDir }: Wanted, manifest: Manifest, diff: Diff): string[] {
+  const folders = diff.mappings.filter(({ type, prune }) => type === 'dir' && prune === 'all').map(({ destination }) => destination)
+  const isOurs = (file: string): boolean => manifest.files.has(file) || diff.puts.has(file)
   return [...new Set(folders.flatMap((folder) => listForeign(dataDir, folder, isOurs)))]
 }

@@ -4,7 +4,7 @@
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import { diskFault, errorCode, hashFile, isMissing } from '../disk/disk.ts'
@@ -92,7 +92,7 @@ export async function observe(
   let count = 0
   for (const file of paths) {
     if ((count += 1) % slice === 0) {
-      await breathe()
+      await yieldToEventLoop()
       signal.throwIfAborted()
     }
     result.set(file, observeOne({ folders, observer, buffer }, file, owned.get(file), options))
@@ -143,7 +143,7 @@ export async function lookForDrift(
   let count = 0
   for (const [file, entry] of owned) {
     if ((count += 1) % slice === 0) {
-      await breathe()
+      await yieldToEventLoop()
       signal.throwIfAborted()
     }
     const seen = observer.look(file)

@@ -53,9 +53,9 @@ function comparedPuts(puts: readonly PlannedPut[], { files, fileBytes, totalByte
   return result
 }
 
-function madeContent({ intent, renderer }: Prepared, put: PlannedPut, contents: ReadonlyMap<BlobId, Uint8Array>): Uint8Array | undefined {
+function madeContent({ diff, renderer }: Prepared, put: PlannedPut, contents: ReadonlyMap<BlobId, Uint8Array>): Uint8Array | undefined {
   const content = contents.get(put.id)
-  const mapping = intent.mappings[put.mapping]
+  const mapping = diff.mappings[put.mapping]
   const recipe = mapping === undefined ? undefined : recipeOf(mapping, put.path)
   return content === undefined || recipe === undefined || renderer === undefined
     ? content

@@ -17,21 +17,21 @@ export const bufferBytes = bufferedBytes + 64
 export const maxRenderedBytes = 8 * 1024 * 1024
 
 /** A put with its index. */
-export type Target = { put: PlannedPut; index: number }
+export type PutTarget = { put: PlannedPut; index: number }
 
-export type Incoming = { id: BlobId; size: number; targets: readonly Target[]; received: number } & (
+export type IncomingBlob = { id: BlobId; size: number; targets: readonly PutTarget[]; received: number } & (
   { kind: 'whole'; content: Buffer; header: number } | { kind: 'streamed'; fd: number; hash: Hash }
 )
 
 /** Small blobs stand behind git's header in the reused buffer, so that one call hashes both; what is rendered stays in memory whole. */
 export function beginBlob(
-  { id, size, targets }: { id: BlobId; size: number; targets: readonly Target[] },
+  { id, size, targets }: { id: BlobId; size: number; targets: readonly PutTarget[] },
   buffer: Buffer,
-  firstRendered: () => Target | undefined,
+  firstRendered: () => PutTarget | undefined,
   open: () => number,
-): Incoming {
+): IncomingBlob {
   const header = blobHeader(size)
-  const whole = (content: Buffer): Incoming => ({
+  const whole = (content: Buffer): IncomingBlob => ({
     id,
     size,
     targets,
@@ -52,11 +52,11 @@ export function beginBlob(
   return whole(Buffer.allocUnsafe(size + header.length))
 }
 
-export function nameOf({ targets }: Pick<Incoming, 'targets'>): string {
+export function nameOf({ targets }: Pick<IncomingBlob, 'targets'>): string {
   return targets[0]?.put.path ?? ''
 }
 
-export function takeChunk(blob: Incoming, chunk: Uint8Array): void {
+export function takeChunk(blob: IncomingBlob, chunk: Uint8Array): void {
   if (blob.kind === 'whole') blob.content.set(chunk, blob.header + blob.received)
   else {
     blob.hash.update(chunk)
@@ -65,7 +65,7 @@ export function takeChunk(blob: Incoming, chunk: Uint8Array): void {
   blob.received += chunk.length
 }
 
-export function verify(blob: Incoming): void {
+export function verify(blob: IncomingBlob): void {
   const complete = blob.received === blob.size
   const id = !complete
     ? undefined

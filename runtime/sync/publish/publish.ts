@@ -50,13 +50,13 @@ export async function stageAll(
   boundary: Boundary,
   signal: AbortSignal,
 ): Promise<StagedRun> {
-  const { plan, intent, renderer } = prepared
+  const { plan, diff, renderer } = prepared
   const id = deps.clock.uuid()
   const places = { dataDir: wanted.dataDir, run: `${engineFolder}/run-${id}` }
   const layout = layOut(plan)
   const findings: Finding[] = []
   const recipe = (put: PlannedPut) => {
-    const mapping = intent.mappings[put.mapping]
+    const mapping = diff.mappings[put.mapping]
     return mapping === undefined ? undefined : recipeOf(mapping, put.path)
   }
   using folders = openFolders(wanted.dataDir)

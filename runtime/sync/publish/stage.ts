@@ -3,19 +3,19 @@
  * system, so that publishing is nothing but renames.
  */
 import * as fs from 'node:fs'
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { BlobId, BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import { diskFault, errorCode, folderMaker, type Ownership, writeAll } from '../disk/disk.ts'
 import type { Folders } from '../disk/folders.ts'
-import { beginBlob, bufferBytes, type Incoming, nameOf, takeChunk, type Target, verify } from './blob-writer.ts'
+import { beginBlob, bufferBytes, type IncomingBlob, nameOf, takeChunk, type PutTarget, verify } from './blob-writer.ts'
 import type { FileStat, Rendered } from '../model/manifest.ts'
-import { parentOf } from '../model/paths.ts'
 import type { PlannedPut } from '../plan/plan.ts'
 import { statOf } from '../plan/observe.ts'
 import { blobHash } from '../model/blob-hash.ts'
+import { createStageFolders, type StageFolders } from './stage-folders.ts'
 
-/** Files whose folders are made between two moments in which the network is heard; 100 folders take about 1 ms. */
+/** Files whose folders are made before the event loop turns again; 100 folders take about 1 ms. */
 const slice = 100
 
 /** What was written, by the index of the put. Two lists and no object for each, for a first sync has thousands. */
@@ -32,7 +32,7 @@ export type Stage = {
   sink: BlobSink
   ids: BlobId[]
   staged: Staged
-  /** Makes the folders, some at a time so that whatever else happens is heard. Who does not ask has each made when its first file comes. */
+  /** Makes all folders, and lets the event loop turn after some of them. Without it each folder is made with its first file. */
   makeFolders(signal: AbortSignal): Promise<void>
   /** Throws DeliveryFailed when a blob never came. */
   finish(): void
@@ -54,72 +54,16 @@ export type StageOptions = {
   inspect?(put: PlannedPut, content: Uint8Array): void
 }
 
+/** Throws DeliveryFailed for what is not the content that was asked for, TemplateFailed, and the faults of the disk. */
 export function createStage(options: StageOptions): Stage {
-  const { run, folders: all, ownership, puts } = options
+  const { puts } = options
   const { ids, targetsOf } = blobsOf(puts)
-  let arrived = 0
-  const folders = new Set<string>([''])
-  /** Files come in the order of their folders: most lie where the one before them does. */
-  let latest = ''
   const staged: Staged = { stats: Array.from(puts, () => undefined), rendered: new Map() }
+  const folders = createStageFolders(options)
+  const files = createFileWriter(options, folders, staged)
   const buffer = Buffer.allocUnsafe(bufferBytes)
-  let current: Incoming | undefined
-
-  const makeOne = folderMaker(ownership)
-  // Cut by hand: path.join and path.dirname cost as much here as the calls to the system.
-  const placeOf = ({ index }: Target): string => {
-    const place = options.placeOf(index)
-    ensureFolder(parentOf(place))
-    return all.at(`${run}/${place}`)
-  }
-  const ensureFolder = (folder: string): void => {
-    if (folder === latest) return
-    if (!folders.has(folder)) {
-      ensureFolder(parentOf(folder))
-      makeOne(all.at(`${run}/${folder}`))
-      folders.add(folder)
-    }
-    latest = folder
-  }
-  const writeWhole = (target: Target, content: Uint8Array): void => {
-    const { put, index } = target
-    const made = options.needsRender(put) ? options.render(put, content) : undefined
-    options.inspect?.(put, content)
-    const fd = openNew(placeOf(target))
-    try {
-      writeAll(fd, made?.content ?? content)
-      staged.stats[index] = settle(fd, put.exec, ownership)
-      if (made !== undefined) staged.rendered.set(index, made.rendered)
-    } finally {
-      fs.closeSync(fd)
-    }
-  }
-  /** The first target took the stream; further ones are copies of it, from its descriptor and hashed like everything that arrives. */
-  const settleStreamed = (blob: Incoming & { kind: 'streamed' }): void => {
-    const [first, ...others] = blob.targets
-    try {
-      for (const target of others) guarded(() => copyStreamed(blob, target), target.put.path)
-      if (first !== undefined) staged.stats[first.index] = settle(blob.fd, first.put.exec, ownership)
-    } finally {
-      fs.closeSync(blob.fd)
-    }
-  }
-  const copyStreamed = (blob: Incoming & { kind: 'streamed' }, { put, index }: Target): void => {
-    const fd = openNew(placeOf({ put, index }))
-    try {
-      copyVerified(blob, fd, buffer)
-      staged.stats[index] = settle(fd, put.exec, ownership)
-    } finally {
-      fs.closeSync(fd)
-    }
-  }
-  const guarded = (work: () => void, where: string): void => {
-    try {
-      work()
-    } catch (error) {
-      throw diskFault(error, where)
-    }
-  }
+  let arrived = 0
+  let current: IncomingBlob | undefined
 
   return {
     ids,
@@ -129,12 +73,12 @@ export function createStage(options: StageOptions): Stage {
         const targets = targetsOf(arrived)
         const [first] = targets
         if (first === undefined || id !== ids[arrived]) throw new Fault('DeliveryFailed', `an unexpected blob ${id} arrived`)
-        guarded(() => {
+        withDiskFault(() => {
           current = beginBlob(
             { id, size, targets },
             buffer,
             () => targets.find(({ put }) => options.needsRender(put)),
-            () => openNew(placeOf(first)),
+            () => openNew(folders.addressOf(first.index)),
           )
         }, first.put.path)
       },
@@ -142,7 +86,7 @@ export function createStage(options: StageOptions): Stage {
         const blob = current
         if (blob === undefined) throw new Fault('DeliveryFailed', 'data arrived outside of a blob')
         if (blob.received + chunk.length > blob.size) throw new Fault('DeliveryFailed', `blob ${blob.id} is longer than announced`)
-        guarded(() => takeChunk(blob, chunk), nameOf(blob))
+        withDiskFault(() => takeChunk(blob, chunk), nameOf(blob))
       },
       end() {
         const blob = current
@@ -150,16 +94,16 @@ export function createStage(options: StageOptions): Stage {
         if (blob === undefined) throw new Fault('DeliveryFailed', 'a blob ended that had not begun')
         verify(blob)
         arrived += 1
-        if (blob.kind === 'streamed') return guarded(() => settleStreamed(blob), nameOf(blob))
+        if (blob.kind === 'streamed') return withDiskFault(() => files.writeStreamed(blob, buffer), nameOf(blob))
         const content = blob.content.subarray(blob.header, blob.header + blob.size)
-        for (const target of blob.targets) guarded(() => writeWhole(target, content), target.put.path)
+        for (const target of blob.targets) withDiskFault(() => files.writeWhole(target, content), target.put.path)
       },
     },
     async makeFolders(signal) {
       for (const [index, { path }] of puts.entries()) {
-        guarded(() => ensureFolder(parentOf(options.placeOf(index))), path)
+        withDiskFault(() => folders.makeFor(index), path)
         if ((index + 1) % slice > 0) continue
-        await breathe()
+        await yieldToEventLoop()
         signal.throwIfAborted()
       }
     },
@@ -174,8 +118,61 @@ export function createStage(options: StageOptions): Stage {
   }
 }
 
+type StreamedBlob = IncomingBlob & { kind: 'streamed' }
+
+type FileWriter = {
+  /** Writes a content that is held as a whole, rendered where it must be. */
+  writeWhole(target: PutTarget, content: Uint8Array): void
+  /** The first target took the stream; further ones are copies of it, from its descriptor and hashed like everything that arrives. */
+  writeStreamed(blob: StreamedBlob, buffer: Uint8Array): void
+}
+
+function createFileWriter(options: StageOptions, folders: StageFolders, staged: Staged): FileWriter {
+  const { ownership } = options
+  const copyStreamed = (blob: StreamedBlob, { put, index }: PutTarget, buffer: Uint8Array): void => {
+    const fd = openNew(folders.addressOf(index))
+    try {
+      copyVerified(blob, fd, buffer)
+      staged.stats[index] = applyModeAndOwner(fd, put.exec, ownership)
+    } finally {
+      fs.closeSync(fd)
+    }
+  }
+  return {
+    writeWhole({ put, index }, content) {
+      const made = options.needsRender(put) ? options.render(put, content) : undefined
+      options.inspect?.(put, content)
+      const fd = openNew(folders.addressOf(index))
+      try {
+        writeAll(fd, made?.content ?? content)
+        staged.stats[index] = applyModeAndOwner(fd, put.exec, ownership)
+        if (made !== undefined) staged.rendered.set(index, made.rendered)
+      } finally {
+        fs.closeSync(fd)
+      }
+    },
+    writeStreamed(blob, buffer) {
+      const [first, ...others] = blob.targets
+      try {
+        for (const target of others) withDiskFault(() => copyStreamed(blob, target, buffer), target.put.path)
+        if (first !== undefined) staged.stats[first.index] = applyModeAndOwner(blob.fd, first.put.exec, ownership)
+      } finally {
+        fs.closeSync(blob.fd)
+      }
+    },
+  }
+}
+
+function withDiskFault(work: () => void, where: string): void {
+  try {
+    work()
+  } catch (error) {
+    throw diskFault(error, where)
+  }
+}
+
 /** The blobs to ask for, each once, and the puts that each is for, by its place among them. */
-function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place: number): Target[] } {
+function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place: number): PutTarget[] } {
   const places = new Map<BlobId, number>()
   const firsts: number[] = []
   const others = new Map<number, number[]>()
@@ -190,7 +187,7 @@ function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place:
     copies.push(index)
     others.set(place, copies)
   }
-  const targetAt = (index: number): Target[] => {
+  const targetAt = (index: number): PutTarget[] => {
     const put = puts[index]
     return put === undefined ? [] : [{ put, index }]
   }
@@ -208,7 +205,7 @@ function openNew(file: string): number {
   return fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL, 0o666)
 }
 
-function copyVerified(blob: Incoming & { kind: 'streamed' }, to: number, buffer: Uint8Array): void {
+function copyVerified(blob: StreamedBlob, to: number, buffer: Uint8Array): void {
   const hash = blobHash(blob.id, blob.size)
   for (let at = 0; at < blob.size;) {
     const count = fs.readSync(blob.fd, buffer, 0, buffer.length, at)
@@ -222,7 +219,7 @@ function copyVerified(blob: Incoming & { kind: 'streamed' }, to: number, buffer:
 }
 
 /** Gives a written file its mode and owner and returns the stat by which it is known from now on. */
-function settle(fd: number, exec: boolean, ownership: Ownership): FileStat {
+function applyModeAndOwner(fd: number, exec: boolean, ownership: Ownership): FileStat {
   const stat = fs.fstatSync(fd)
   const mode = exec ? ownership.execMode : ownership.fileMode
   if (ownership.owner !== undefined) fs.fchownSync(fd, ownership.owner.uid, ownership.owner.gid)

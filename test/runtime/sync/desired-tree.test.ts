@@ -1,0 +1,126 @@
+import t from 'tap'
+import type { BlobId, Change } from '../../../runtime/delivery/protocol.ts'
+import { parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
+import { type DesiredTree, desiredDelta, desiredTree } from '../../../runtime/sync/desired/desired-tree.ts'
+import { resolveMappings } from '../../../runtime/sync/desired/mappings.ts'
+import type { Owned } from '../../../runtime/sync/model/manifest.ts'
+import { profileOf } from '../../support/memory-source.ts'
+
+type Put = Extract<Change, { op: 'put' }>
+type Mappings = Parameters<typeof profileOf>[0]
+
+const idOf = (content: string): BlobId => content.repeat(40).slice(0, 40) as BlobId
+
+function put(path: string, content = 'a', mode: Put['mode'] = '100644'): Put {
+  return { op: 'put', path: parseRelativePath(path), mode, id: idOf(content), size: 1 }
+}
+
+const deletion = (path: string): Change => ({ op: 'delete', path: parseRelativePath(path) })
+const mappingsOf = (mappings: Mappings) => resolveMappings(profileOf(mappings), [], (text) => text)
+
+function treeOf(mappings: Mappings, listing: readonly Put[]): DesiredTree {
+  const tree = desiredTree(mappingsOf(mappings))
+  for (const entry of listing) tree.add(entry)
+  return tree.finish()
+}
+
+const projects = { source: 'projects', destination: 'projects' }
+const paths = ({ files }: { files: ReadonlyMap<string, unknown> }): string[] => [...files.keys()].toSorted()
+const rules = ({ findings }: Pick<DesiredTree, 'findings'>): string[] => findings.map(({ rule, path }) => `${rule} ${path}`)
+
+void t.test('a file below a source is wanted below the destination, with its blob and its mode', async (t) => {
+  const { files } = treeOf(
+    [{ source: 'site/projects', destination: 'projects' }],
+    [put('site/projects/a.sh', 'b', '100755'), put('other/b')],
+  )
+  t.same([...files.values()], [{ path: 'projects/a.sh', id: idOf('b'), size: 1, exec: true, mapping: 0 }])
+})
+
+void t.test('where two mappings want one path the later one wins, whichever file is listed first', async (t) => {
+  const mappings = [
+    { source: 'base', destination: 'projects' },
+    { source: 'over', destination: 'projects' },
+  ]
+  const listing = [put('base/a', '1'), put('base/b', '1'), put('over/a', '2')]
+  for (const given of [listing, listing.toReversed()]) {
+    const { files } = treeOf(mappings, given)
+    t.match(files.get('projects/a'), { id: idOf('2'), mapping: 1 })
+    t.match(files.get('projects/b'), { id: idOf('1'), mapping: 0 })
+  }
+})
+
+void t.test('what is no ordinary file, or belongs to the gateway, is not delivered and is named', async (t) => {
+  const tree = treeOf(
+    [{ source: 'data', destination: '.' }],
+    [put('data/ok'), put('data/link', 'a', '120000'), put('data/sub', 'a', '160000'), put('data/db/config.idb'), put('data/\uFFFD')],
+  )
+  t.same(paths(tree), ['ok'])
+  t.same(rules(tree), [
+    'symbolic-link data/link',
+    'submodule data/sub',
+    'forbidden-destination data/db/config.idb',
+    'name-not-utf8 data/\uFFFD',
+  ])
+})
+
+void t.test('an absent source is refused where it is required, and told where it is optional', async (t) => {
+  t.throws(() => treeOf([projects], []), { reason: 'SourcePathMissing', message: /no "projects"/ })
+  const tree = treeOf(
+    [
+      { ...projects, required: false },
+      { source: 'config', destination: 'config' },
+    ],
+    [put('config/a')],
+  )
+  t.same(tree.absent, [0])
+  t.same(rules(tree), ['source-absent projects'])
+})
+
+void t.test('a file mapped as a folder, or a folder as a file, is refused with what to set', async (t) => {
+  t.throws(() => treeOf([{ source: 'a', destination: 'a' }], [put('a')]), { reason: 'InvalidSpec', message: /set type: file/ })
+  t.throws(() => treeOf([{ source: 'a', destination: 'a', type: 'file' }], [put('a/b')]), {
+    reason: 'InvalidSpec',
+    message: /set type: dir/,
+  })
+})
+
+/** What a difference means where these paths are ours, each of the first mapping. */
+function deltaOf(
+  mappings: Mappings,
+  owned: readonly string[],
+  changes: readonly Change[],
+  more: { absent?: number[]; root?: string } = {},
+) {
+  const stat = { size: 1, mtimeMs: 0, ino: 0, mode: 0o644 }
+  const entry: Owned = { id: idOf('a'), exec: false, mapping: 0, stat, rendered: undefined, judged: undefined }
+  return desiredDelta(changes, mappingsOf(mappings), {
+    files: new Map(owned.map((path) => [path, entry])),
+    absent: more.absent ?? [],
+    collectionsRoot: more.root === undefined ? undefined : parseRelativePath(more.root),
+  })
+}
+
+void t.test('a difference says which files to write and which to remove, where the mappings alone decide', async (t) => {
+  const delta = deltaOf(
+    [projects],
+    ['projects/a', 'projects/b', 'projects/c'],
+    [put('projects/a', 'b'), deletion('projects/b'), put('other/x')],
+  )
+  t.match(delta, { kind: 'delta', removed: new Set(['projects/b']) })
+  t.same(delta.kind === 'delta' ? [...delta.puts.keys()] : [], ['projects/a'])
+})
+
+void t.test('a difference that cannot say what follows asks for the whole listing', async (t) => {
+  const two = [projects, { source: 'over', destination: 'projects' }]
+  const rows: [string, ReturnType<typeof deltaOf>, RegExp][] = [
+    ['another mapping may hold the file', deltaOf(two, ['projects/a', 'projects/b'], [deletion('projects/a')]), /another mapping may hold/],
+    ['a source is there again', deltaOf([projects], [], [put('projects/a')], { absent: [0] }), /has a source again/],
+    ['the last file of a source goes', deltaOf([projects], ['projects/a'], [deletion('projects/a')]), /may have no source left/],
+    [
+      'the parents of a collection change',
+      deltaOf([projects], [], [put('services/dev/config-mode.json')], { root: 'services' }),
+      /may change which collections are read/,
+    ],
+  ]
+  for (const [name, delta, why] of rows) t.match(delta, { kind: 'needs-listing', why }, name)
+})

@@ -1,0 +1,172 @@
+/**
+ * What should change, from what a manifest says is there: the cheapest question that suffices, and the same answer as the dearest.
+ */
+import fc from 'fast-check'
+import t from 'tap'
+import { type CommitHash, parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { type Diff, diffDesired } from '../../../runtime/sync/desired/diff.ts'
+import { emptyManifest, type Manifest, type Owned } from '../../../runtime/sync/model/manifest.ts'
+import { renderKey, templateContext } from '../../../runtime/sync/render/context.ts'
+import { type MemorySource, memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
+
+const signal = AbortSignal.timeout(120_000)
+const stat = { size: 1, mtimeMs: 0, ino: 0, mode: 0o644 }
+const projects = { source: 'projects', destination: 'projects' }
+const unknown = parseCommitHash('0'.repeat(40))
+
+type Profile = ReturnType<typeof profileOf>
+
+async function diff(source: MemorySource, commit: CommitHash, profile: Profile, manifest: Manifest): Promise<Diff> {
+  const wanted = wantedOf('/nowhere', commit, profile)
+  return await diffDesired({ source, renderPath: (text) => text }, wanted, templateContext(wanted), manifest, signal)
+}
+
+/** What a folder holds once the diff was carried out, as the engine records it. */
+function after(manifest: Manifest, commit: CommitHash, { puts, removed, moved, mappings, chain, absent, treeKey }: Diff): Manifest {
+  const files = new Map(manifest.files)
+  for (const { path, id, exec, mapping } of puts.values())
+    files.set(path, { id, exec, mapping, stat, rendered: undefined, judged: undefined })
+  for (const { path, owned } of moved) if (owned !== undefined) files.set(path, owned)
+  for (const path of removed.keys()) files.delete(path)
+  const keys = mappings.map(({ key }) => key)
+  return { ...emptyManifest(), files, state: { ...stateDefaults, commit, chain, absent, treeKey, mappings: keys } }
+}
+
+const stateDefaults = {
+  ref: 'main',
+  syncHash: 'v1',
+  publish: 'p',
+  bootId: 'b',
+  scanPending: [],
+  scanned: {},
+  commissioning: false,
+  publishedAt: 0,
+  findings: [],
+  problems: [],
+}
+
+async function synced(source: MemorySource, tree: Tree, profile: Profile): Promise<Manifest> {
+  const commit = source.commit(tree)
+  const empty = emptyManifest()
+  return after(empty, commit, await diff(source, commit, profile, empty))
+}
+
+const files = (found: Iterable<string>): string[] => [...found].toSorted()
+
+void t.test('an empty folder is compared with a whole listing', async (t) => {
+  const source = memorySource()
+  const found = await diff(source, source.commit({ 'projects/a': '1', 'other/b': '2' }), profileOf([projects]), emptyManifest())
+  t.equal(found.from, 'listing')
+  t.same(files(found.puts.keys()), ['projects/a'])
+  t.equal(found.removed.size, 0)
+})
+
+void t.test('the same commit and configuration need no question at all', async (t) => {
+  const [source, profile] = [memorySource(), profileOf([projects])]
+  const tree = { 'projects/a': '1' }
+  const manifest = await synced(source, tree, profile)
+  const silent = { ...source, changes: () => t.fail('the source was asked') as never }
+  const found = await diff(silent, source.commit(tree), profile, manifest)
+  t.match(found, { from: 'same' })
+  t.equal(found.puts.size + found.removed.size + found.moved.length, 0)
+})
+
+void t.test('a commit after a known one is compared by its differences', async (t) => {
+  const [source, profile] = [memorySource(), profileOf([projects])]
+  const manifest = await synced(source, { 'projects/a': '1', 'projects/b': '1', 'projects/c': '1' }, profile)
+  const found = await diff(source, source.commit({ 'projects/a': '2', 'projects/c': '1', 'projects/d': '1' }), profile, manifest)
+  t.equal(found.from, 'delta')
+  t.same(files(found.puts.keys()), ['projects/a', 'projects/d'])
+  t.same([...found.removed], [['projects/b', 'owned']])
+})
+
+void t.test('a whole listing is compared where differences cannot be trusted or had', async (t) => {
+  const [source, profile] = [memorySource(), profileOf([projects])]
+  const manifest = await synced(source, { 'projects/a': '1' }, profile)
+  const next = source.commit({ 'projects/a': '2' })
+  const state = manifest.state as NonNullable<Manifest['state']>
+  const rows: [string, Manifest, Profile][] = [
+    ['the folder is in doubt', { ...manifest, doubt: 'a record is damaged' }, profile],
+    ['the source does not know the base', { ...manifest, state: { ...state, commit: unknown } }, profile],
+    ['no commit was ever whole', { ...manifest, state: { ...state, commit: null } }, profile],
+    ['the mappings are others', manifest, profileOf([projects, { source: 'config', destination: 'config', required: false }])],
+    ['the exclude patterns are others', manifest, profileOf([projects], { excludePatterns: ['*.bak'] })],
+  ]
+  for (const [name, given, wanted] of rows) {
+    const found = await diff(source, next, wanted, given)
+    t.equal(found.from, 'listing', name)
+    t.same(files(found.puts.keys()), ['projects/a'], name)
+  }
+})
+
+void t.test('a file that only belongs to another mapping now is moved in the records and not written', async (t) => {
+  const source = memorySource()
+  const tree = { 'projects/a': '1', 'config/b': '1' }
+  const manifest = await synced(source, tree, profileOf([projects]))
+  const both = profileOf([{ source: 'config', destination: 'config' }, projects])
+  const found = await diff(source, source.commit(tree), both, manifest)
+  t.same(files(found.puts.keys()), ['config/b'])
+  t.match(found.moved, [{ path: 'projects/a', owned: { mapping: 1 } }])
+})
+
+void t.test('what an optional source delivered stays when the source is absent, and goes when its mapping does', async (t) => {
+  const source = memorySource()
+  const optional = { ...projects, required: false }
+  const manifest = await synced(source, { 'projects/a': '1', 'config/b': '1' }, profileOf([optional]))
+  const without = source.commit({ 'config/b': '1' })
+  t.equal((await diff(source, without, profileOf([optional]), manifest)).removed.size, 0)
+  const others = profileOf([{ source: 'config', destination: 'config' }], { prune: 'none' })
+  t.same([...(await diff(source, without, others, manifest)).removed], [['projects/a', 'none']])
+})
+
+void t.test('a rendered file is made anew when a variable that it reads has changed, and only then', async (t) => {
+  const source = memorySource()
+  const profile = (vars: Record<string, string>): Profile => profileOf([{ ...projects, template: true }], { vars })
+  const tree = { 'projects/a': '{{ vars.port }}', 'projects/b': '{{ vars.port }}' }
+  const manifest = await synced(source, tree, profile({ port: '1', name: 'x' }))
+  const context = templateContext(wantedOf('/nowhere', source.commit(tree), profile({ port: '1', name: 'x' })))
+  const uses = [['vars', 'port']]
+  for (const [path, owned] of manifest.files) {
+    const rendered = { uses, key: renderKey({ template: true, patches: [] }, uses, context), id: owned.id }
+    manifest.files.set(path, { ...owned, rendered })
+  }
+  t.equal((await diff(source, source.commit(tree), profile({ port: '1', name: 'y' }), manifest)).puts.size, 0)
+  const found = await diff(source, source.commit(tree), profile({ port: '2', name: 'x' }), manifest)
+  t.equal(found.from, 'same')
+  t.same(files(found.puts.keys()), ['projects/a', 'projects/b'])
+})
+
+void t.test('whatever follows whatever: carried out, a diff leaves what the commit holds, and the next one is empty', async (t) => {
+  const path = fc.tuple(fc.constantFrom('base', 'over', 'extra'), fc.constantFrom('a', 'b', 'c')).map((names) => names.join('/'))
+  const trees = fc.array(fc.dictionary(path, fc.constantFrom('1', '2', '3'), { minKeys: 1, maxKeys: 6 }), { minLength: 2, maxLength: 4 })
+  const mapping = fc.record({
+    source: fc.constantFrom('base', 'over', 'extra'),
+    destination: fc.constantFrom('projects', 'config'),
+    required: fc.constant(false),
+  })
+  const profiles = fc.array(mapping, { minLength: 1, maxLength: 3 })
+  const seen = { same: 0, delta: 0, listing: 0 }
+  await fc.assert(
+    fc.asyncProperty(trees, profiles, async (all, mappings) => {
+      const [source, profile] = [memorySource(), profileOf(mappings)]
+      let manifest = emptyManifest()
+      for (const tree of all) {
+        const commit = source.commit(tree)
+        const found = await diff(source, commit, profile, manifest)
+        seen[found.from] += 1
+        manifest = after(manifest, commit, found)
+        const whole = after(emptyManifest(), commit, await diff(source, commit, profile, emptyManifest()))
+        // What an absent optional source has delivered earlier stays.
+        const isKept = ({ mapping: index }: Owned): boolean => found.absent.includes(index)
+        for (const [file, owned] of manifest.files) {
+          if (whole.files.get(file)?.id !== owned.id && !isKept(owned)) throw new Error(`${file} is not what the commit holds`)
+        }
+        for (const file of whole.files.keys()) if (!manifest.files.has(file)) throw new Error(`${file} is missing`)
+        const again = await diff(source, commit, profile, manifest)
+        if (again.from !== 'same' || again.puts.size + again.removed.size > 0) throw new Error('the same commit changes something')
+      }
+    }),
+    { numRuns: 300 },
+  )
+  t.ok(seen.delta > 20 && seen.listing > 20, JSON.stringify(seen))
+})
