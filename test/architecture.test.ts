@@ -1,6 +1,7 @@
 /**
  * The shape of the code: which folder may import which, and who touches the world. docs/architecture.md draws the same.
  */
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { codeOf, type Module, readModules } from './support/modules.ts'
@@ -123,6 +124,25 @@ void t.test('the rooms of a part point one way', async (t) => {
     t.same(wrong, [], part)
   }
 })
+
+void t.test('a test of one module has its name, and one of many modules stands in a folder behaviour', async (t) => {
+  for (const part of readdirSync(path.join(root, 'test/runtime'), { withFileTypes: true })) {
+    if (!part.isDirectory()) continue
+    const names = new Set(readdirSync(path.join(root, 'runtime', part.name), { recursive: true, encoding: 'utf8' }).map(nameOf)).add(
+      part.name,
+    )
+    const tests = readdirSync(path.join(root, 'test/runtime', part.name), { recursive: true, encoding: 'utf8' })
+    t.same(
+      tests.filter((file) => file.endsWith('.ts') && !file.includes('behaviour/') && !names.has(nameOf(file))),
+      [],
+      part.name,
+    )
+  }
+})
+
+function nameOf(file: string): string {
+  return path.basename(file).split('.')[0] ?? ''
+}
 
 void t.test('runtime/ imports neither infra/ nor imports/, nor what these are written with', async (t) => {
   const wrong = runtime.flatMap(({ file, imports, typeImports }) =>

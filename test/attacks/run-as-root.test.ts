@@ -108,7 +108,7 @@ void t.test('a state folder that the user of the gateway may write is refused, a
   t.notOk(existsSync(path.join(dataDir, 'projects')))
 })
 
-void t.test('as whom a run goes on', async (t) => {
+void t.test('a run as root goes on as the owner of the folders, or is refused', async (t) => {
   const folder = (uid: number, mode = 0o755, gid = uid) => ({ path: `/data/${uid}`, uid, gid, mode })
   t.same(identityFor(1000, [folder(2003)]), { kind: 'stay' }, 'who is not root stays who they are')
   t.same(identityFor(undefined, [folder(2003)]), { kind: 'stay' })

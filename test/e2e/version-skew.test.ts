@@ -93,7 +93,7 @@ async function said({ cluster, namespace }: Plant, commit: string, reason: strin
   }, `it is said of the gateway: ${reason}`)
 }
 
-void t.test('an upgrade, and the way back', { timeout: 300_000 }, async (t) => {
+void t.test('gateways follow each commit through an upgrade and the way back', { timeout: 300_000 }, async (t) => {
   if (!requires(t, 'git', 'tar')) return
   const previous = await previousRelease(t)
   if (previous === undefined) return

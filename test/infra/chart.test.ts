@@ -96,7 +96,7 @@ void t.test('each definition is small enough for a plain kubectl apply, which ke
     t.ok(JSON.stringify(definition).length < 256 * 1024, definition.metadata.name)
 })
 
-void t.test('names', async (t) => {
+void t.test('objects are named after the release, within the length that Kubernetes permits', async (t) => {
   const roots: [name: string, values: ValuesInput, fullname: string][] = [
     ['plant', {}, 'plant-cluster-sync-operator'],
     ['cluster-sync-operator', {}, 'cluster-sync-operator'],

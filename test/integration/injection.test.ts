@@ -210,7 +210,7 @@ const shapes: [string, PodShape][] = [
   ],
 ]
 
-void t.test('admission against a real API server', { timeout: 280_000 }, async (t) => {
+void t.test('an API server asks admission about each pod that wants an agent', { timeout: 280_000 }, async (t) => {
   if (!requires(t)) return
   const { kube, operator, keeper, moveTo, outcomes, found } = await setup(t)
   const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/enforce-version': 'latest' }

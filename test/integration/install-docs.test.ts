@@ -48,7 +48,7 @@ void t.test('the commands of docs/install.md do what they say', { timeout: 280_0
     const unchanged = await shell.run('kubectl diff --server-side -f dist/')
     t.equal(unchanged.code, 0, unchanged.output || 'nothing differs from what was applied')
   })
-  await t.test('values from a file', async (t) => {
+  await t.test('values from a file change the manifests as the page says', async (t) => {
     const [images = ''] = blocksOf('docs/install.md').flatMap(({ section, language, text }) =>
       section === 'Images' && language === 'yaml' ? [text] : [],
     )

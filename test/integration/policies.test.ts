@@ -65,7 +65,7 @@ void t.test('an agent writes its own report, no other, and no status of a Gatewa
     'the policy acts',
   )
 
-  await t.test('its own', async (t) => {
+  await t.test('an agent may write the status of its own report, as long as it is valid', async (t) => {
     t.equal(
       await refusalOf(agent.mergePatch(syncReportType, key, { status: { phase: 'Pending' } }, { subresource: 'status' }, signal)),
       'it was let through',

@@ -82,7 +82,7 @@ async function setUp(t: Test, world: World) {
   return { first, second, host, outcomes, namespace, plant: `${namespace}/plant`, status, repository }
 }
 
-void t.test('two replicas', { timeout: 240_000 }, async (t) => {
+void t.test('two replicas behind one address take pushes as one would', { timeout: 240_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const { first, second, host, outcomes, plant, status } = await setUp(t, world)

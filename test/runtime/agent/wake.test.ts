@@ -15,13 +15,33 @@ void t.test('calls before a wait end it at once, and only once', async (t) => {
   await second
 })
 
-void t.test('a wait ends when its time is up or its signal fires', async (t) => {
+void t.test('a wait that nobody calls ends when its time is up, and says that there was no call', async (t) => {
+  const timeUp = Promise.withResolvers<void>()
+  const asked: number[] = []
+  const wait = (ms: number): Promise<void> => {
+    asked.push(ms)
+    return timeUp.promise
+  }
+  const wake = createWake({ ...systemClock, wait })
+  let hasEnded = false
+  const waiting = wake.wait(1_000, new AbortController().signal).finally(() => (hasEnded = true))
+  await new Promise(setImmediate)
+  t.equal(hasEnded, false)
+  timeUp.resolve()
+  t.equal(await waiting, false)
+  t.same(asked, [1_000])
+})
+
+void t.test('a wait ends with its signal, and a call that comes later ends the next one', async (t) => {
   const wake = createWake(systemClock)
-  await wake.wait(1, new AbortController().signal)
   const stop = new AbortController()
-  const waiting = wake.wait(undefined, stop.signal)
+  let hasEnded = false
+  const waiting = wake.wait(undefined, stop.signal).finally(() => (hasEnded = true))
+  await new Promise(setImmediate)
+  t.equal(hasEnded, false)
   stop.abort()
-  await waiting
-  await wake.wait(undefined, AbortSignal.abort())
-  t.pass('every wait ended')
+  t.equal(await waiting, false)
+  t.equal(await wake.wait(undefined, AbortSignal.abort()), false)
+  wake.call()
+  t.equal(await wake.wait(undefined, new AbortController().signal), true)
 })

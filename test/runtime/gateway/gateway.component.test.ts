@@ -25,9 +25,11 @@ async function simulated(t: Test, options: object, tls?: { cert: string; key: st
   return simulator
 }
 
-void t.test('over http', async (t) => gatewayContract(t, async (t, options) => ({ simulator: await simulated(t, options), apiKey })))
+void t.test('a gateway is asked over http', async (t) =>
+  gatewayContract(t, async (t, options) => ({ simulator: await simulated(t, options), apiKey })),
+)
 
-void t.test('over TLS with an authority of its own', async (t) => {
+void t.test('a gateway is asked over TLS with an authority of its own', async (t) => {
   const { leaf, caBundle } = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
   const tls = { cert: leaf.certificate, key: leaf.key }
   await gatewayContract(t, async (t, options) => ({ simulator: await simulated(t, options, tls), apiKey, ca: caBundle }))

@@ -95,7 +95,7 @@ void t.test('a write that fails fails for all that share it, and the next one is
 })
 
 void t.test(
-  'whatever comes, each call gets an id that is written once, after it came, and no second has more than the budget',
+  'whatever calls come: the id that each gets is written once and after the call came, and no second sees more writes than the budget',
   async () => {
     const call = fc.record({ ref: fc.constantFrom('a', 'b', 'c', 'd', 'e'), pause: fc.boolean() })
     await fc.assert(

@@ -129,7 +129,7 @@ void t.test('more deletions than permitted stop until they are confirmed for tha
   t.same(tree(), ['projects/0'])
 })
 
-void t.test('a symbolic link in any component is an obstacle, never a way', async (t) => {
+void t.test('a symbolic link anywhere in a path blocks the sync and is never followed', async (t) => {
   for (const link of ['projects', 'projects/deep', 'projects/deep/a']) {
     const { sync, dataDir } = setUp(t)
     const outside = temporaryFolder(t, 'outside')
@@ -160,7 +160,7 @@ void t.test('a local change is reported or put right, and a commit that overwrit
   t.equal(read('projects/a'), '2')
 })
 
-void t.test('a dry run tells and a pause says, and neither writes anything at all', async (t) => {
+void t.test('neither a dry run, which reports what it would do, nor a paused sync writes anything', async (t) => {
   const { sync, dataDir } = setUp(t)
   const dry = await sync({ 'projects/a': '1' }, profileOf([projects], { dryRun: true }))
   t.match(dry, { phase: 'DryRun', dryRun: { added: 1, changed: 0, removed: 0, paths: ['+ projects/a'] } })

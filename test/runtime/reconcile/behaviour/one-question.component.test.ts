@@ -1,0 +1,73 @@
+/**
+ * GatewaySyncs that name the same private repository: the Secrets that they name decide who shares a fetch.
+ */
+import path from 'node:path'
+import t from 'tap'
+import { systemClock } from '../../../../runtime/clock.ts'
+import { openNetwork } from '../../../../runtime/source/remote/network.ts'
+import { createRemotes } from '../../../../runtime/source/remotes.ts'
+import { readSecrets } from '../../../support/access-remotes.ts'
+import { makeAuthority } from '../../../support/authority.ts'
+import { startFollowers } from '../../../support/followers.ts'
+import { startGitHost } from '../../../support/git-host.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
+import { requires } from '../../../support/requires.ts'
+
+void t.test('a push is fetched once for all who name the same Secret, and not for those who name another', async (t) => {
+  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  const folder = temporaryFolder(t, 'one-question')
+  const authority = await makeAuthority(folder, 'Plant CA')
+  const host = await startGitHost(path.join(folder, 'git'), { tls: { key: authority.server.key, cert: authority.server.certificate } })
+  t.teardown(async () => host.stop())
+  const repository = host.repository('plant.git')
+  const first = repository.commit({ 'projects/a.txt': '1' })
+  const stop = new AbortController()
+  const secrets = { ca: { 'ca.crt': authority.certificate }, one: { token: 't' }, other: { token: 't' } }
+  const count = 12
+  const others = [10, 11]
+  const followers = startFollowers({
+    folder: path.join(folder, 'mirrors'),
+    spec: (index) => ({
+      git: {
+        repo: host.url('plant.git/.git'),
+        ref: 'main',
+        caBundle: { secretRef: { name: 'ca', key: 'ca.crt' } },
+        auth: { token: { secretRef: { name: others.includes(index) ? 'other' : 'one', key: 'token' } } },
+      },
+      polling: { enabled: false },
+      sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+    }),
+    count,
+    remoteOf: createRemotes({
+      allowLocal: false,
+      allowedHosts: [],
+      readSecret: readSecrets(secrets),
+      network: openNetwork,
+      clock: systemClock,
+      signal: stop.signal,
+    }),
+  })
+  t.teardown(async () => {
+    stop.abort()
+    await followers.stop()
+  })
+  const signal = AbortSignal.timeout(60_000)
+  const all = Array.from({ length: count }, (_, index) => index)
+  const have = async (indexes: readonly number[], commit: string): Promise<void> => {
+    for (const index of indexes) await followers.until(index, ({ published }) => published?.commit === commit, signal)
+  }
+  await have(all, first)
+  const second = repository.commit({ 'projects/a.txt': '2' })
+  let before = host.fetches()
+  followers.request(3)
+  await have(
+    all.filter((index) => !others.includes(index)),
+    second,
+  )
+  t.equal(host.fetches() - before, 1)
+  for (const index of others) t.equal(followers.status(index).published?.commit, first, 'who names another Secret is another reader')
+  before = host.fetches()
+  followers.request(others[0] ?? 0)
+  await have(others, second)
+  t.equal(host.fetches() - before, 1)
+})

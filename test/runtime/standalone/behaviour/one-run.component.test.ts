@@ -1,0 +1,117 @@
+/**
+ * A run applies what it decided for its own GatewaySync, ref and repository, and never beside another run.
+ */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { listTree } from '../../../../scripts/quickstart/check.ts'
+import { makeRepository } from '../../../support/repository.ts'
+import { requires } from '../../../support/requires.ts'
+import { runCli, startCli } from '../../../support/run-cli.ts'
+import { projects, setUpRun, writeGatewaySync } from '../../../support/standalone-run.ts'
+import { until } from '../../../support/world.ts'
+
+/** `main` and `staging` share no file. */
+function twoBranches(repository: ReturnType<typeof makeRepository>): void {
+  repository.commit({ 'projects/main.txt': 'main' })
+  repository.git('branch', 'staging')
+  repository.git('checkout', '-q', 'staging')
+  repository.commit({ 'projects/main.txt': null, 'projects/staging.txt': 'staging' })
+  repository.git('checkout', '-q', 'main')
+}
+
+void t.test('what a dry run of another ref found is never applied by the run after it', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUpRun(t, 'question')
+  twoBranches(repository)
+  const run = (file: string) => ['run', '-f', file, '--data', dataDir]
+  const main = writeGatewaySync(folder, { repo: repository.folder })
+  t.equal((await runCli([...run(main), '--once'])).code, 0)
+  const dryRun = { sync: { defaults: { dryRun: true }, profiles: { default: projects } } }
+  const staging = await runCli([...run(writeGatewaySync(folder, { repo: repository.folder, ref: 'staging', spec: dryRun })), '--once'])
+  t.equal(staging.code, 1)
+  t.match(staging.stderr, /1 to add.*1 to remove.*\(DryRun\)/)
+
+  // The git host is away, so nothing but what an earlier run decided could be applied.
+  repository.git('config', 'core.bare', 'maybe')
+  const again = startCli(run(writeGatewaySync(folder, { repo: repository.folder })))
+  await until(() => (again.output().includes('not ready:') ? true : undefined), 'the git host was asked')
+  await until(() => (again.output().includes('plant: Pending') ? true : undefined), 'the target was looked at')
+  t.equal(await again.stop(), 0)
+  t.match(again.output(), /the published commit is of staging/)
+  t.same(listTree(path.join(dataDir, 'projects')), ['main.txt'])
+})
+
+void t.test('a run of another repository or of another GatewaySync does not follow what was published before', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUpRun(t, 'other')
+  repository.commit({ 'projects/a.txt': 'a' })
+  const dryRun = { sync: { defaults: { dryRun: true }, profiles: { default: projects } } }
+  const file = writeGatewaySync(folder, { repo: repository.folder, spec: dryRun })
+  t.equal((await runCli(['run', '-f', file, '--data', dataDir, '--once'])).code, 1)
+  const nowhere = path.join(folder, 'nowhere')
+  for (const [name, choices, expected] of [
+    ['another repository', { repo: nowhere }, /of another repository/],
+    ['another name', { repo: nowhere, name: 'press' }, /no commit is published yet/],
+  ] as const) {
+    const run = startCli(['run', '-f', writeGatewaySync(folder, choices), '--data', dataDir])
+    await until(() => (run.output().includes('Pending') && run.output().includes('not ready:') ? true : undefined), name)
+    t.equal(await run.stop(), 0)
+    t.match(run.output(), expected, name)
+    t.notOk(existsSync(path.join(dataDir, 'projects')), name)
+  }
+})
+
+void t.test('a second run on a data directory or a state folder ends at once with 1, and has touched nothing', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUpRun(t, 'twice')
+  twoBranches(repository)
+  const [state, other] = [path.join(folder, 'state'), path.join(folder, 'other')]
+  mkdirSync(other)
+  const first = startCli(['run', '-f', writeGatewaySync(folder, { repo: repository.folder }), '--data', dataDir, '--state', state])
+  await until(() => (first.output().includes('ready:') ? true : undefined), 'the first run is ready')
+  const before = readFileSync(path.join(state, 'state.json'), 'utf8')
+  const moved = makeRepository(path.join(folder, 'moved'))
+  moved.commit({ 'projects/b.txt': 'b' })
+  const file = writeGatewaySync(folder, { repo: moved.folder, ref: 'main' })
+  const rows: [string, string[]][] = [
+    ['the same data directory', ['--data', dataDir, '--state', path.join(folder, 'state-2')]],
+    ['the same state folder', ['--data', other, '--state', state]],
+  ]
+  for (const [name, folders] of rows) {
+    for (const once of [['--once'], []]) {
+      const { code, stdout, stderr } = await runCli(['run', '-f', file, ...folders, ...once])
+      t.equal(code, 1, name)
+      t.match(stderr, /process \d+ on .*\(FolderLocked\)/, name)
+      t.equal(stdout, '', name)
+    }
+  }
+  t.equal(readFileSync(path.join(state, 'state.json'), 'utf8'), before)
+  t.notOk(existsSync(path.join(folder, 'state-2', 'state.json')))
+  t.same(listTree(path.join(dataDir, 'projects')), ['main.txt'])
+  const commit = repository.commit({ 'projects/next.txt': 'next' })
+  first.signal('SIGHUP')
+  t.equal(await first.ended, null, 'a hang-up ends it, and its locks are those of a dead process')
+  const last = await runCli([
+    'run',
+    '-f',
+    writeGatewaySync(folder, { repo: repository.folder }),
+    '--data',
+    dataDir,
+    '--state',
+    state,
+    '--once',
+  ])
+  t.match(last, { code: 0, stdout: new RegExp(`Synced ${commit.slice(0, 8)}`) }, last.stderr)
+})
+
+void t.test('a signal that comes twice, as on a terminal, ends a run with 0', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUpRun(t, 'signals')
+  repository.commit({ 'projects/a.txt': 'a' })
+  const run = startCli(['run', '-f', writeGatewaySync(folder, { repo: repository.folder }), '--data', dataDir])
+  await until(() => (run.output().includes('ready:') ? true : undefined), 'it is ready')
+  run.signal('SIGINT')
+  run.signal('SIGINT')
+  t.equal(await run.ended, 0)
+})

@@ -1,0 +1,263 @@
+/**
+ * The conversation with a gateway around a publish, against the simulator over HTTP.
+ */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { startSimulator, type SimulatorOptions } from '../../../../examples/simulator/simulator.ts'
+import { type Clock, systemClock } from '../../../../runtime/clock.ts'
+import { connectGateway, type Gateway, type GatewayStatus } from '../../../../runtime/gateway/gateway.ts'
+import type { ResolvedProfile } from '../../../../runtime/gatewaysync/decide/profile.ts'
+import { silentLog } from '../../../../runtime/log.ts'
+import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../../runtime/sync/cycle.ts'
+import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
+
+const signal = AbortSignal.timeout(120_000)
+const apiKey = 'gw:hush'
+const both = profileOf([
+  { source: 'projects', destination: 'projects' },
+  { source: 'config', destination: 'config' },
+])
+const project = JSON.stringify({ title: 'Line', enabled: true })
+const base: Tree = { 'projects/line/project.json': project, 'config/a': '1' }
+
+async function setUp(t: Pick<Test, 'teardown'>, options: Partial<SimulatorOptions> = {}) {
+  const folder = temporaryFolder(t, 'gateway')
+  const dataDir = path.join(folder, 'data')
+  mkdirSync(dataDir)
+  const keyFile = path.join(folder, 'key')
+  writeFileSync(keyFile, `${apiKey}\n`)
+  const simulator = await startSimulator({ dataDir, name: 'gw', apiKey, ...options })
+  t.teardown(async () => simulator.stop())
+  const readKey = async (): Promise<string> => readFileSync(keyFile, 'utf8').trim()
+  const gateway = connectGateway({ url: simulator.url, apiKey: readKey, clock: systemClock, log: silentLog })
+  const source = memorySource()
+  const asked: string[] = []
+  const counting: typeof source = {
+    ...source,
+    blobs: async (request, sink, own) => {
+      asked.push(...request.ids)
+      await source.blobs(request, sink, own)
+    },
+  }
+  const memory: EngineMemory = { manifest: undefined }
+  const sync = async (
+    tree: Tree,
+    profile: ResolvedProfile = both,
+    { wanted = {}, deps = {} }: { wanted?: Partial<Wanted>; deps?: Partial<CycleDeps> } = {},
+  ): Promise<CycleResult> =>
+    await runCycle(
+      { source: counting, gateway, clock: systemClock, log: silentLog, memory, ...deps },
+      wantedOf(dataDir, source.commit(tree), profile, wanted),
+      signal,
+    )
+  /** What was asked of the gateway since the last look, without what only reads. */
+  const posts = (): string[] =>
+    simulator.requests
+      .splice(0)
+      .filter(({ method }) => method === 'POST')
+      .map(({ path: called, status }) => `${called.replace('/data/api/v1/', '')} ${status}`)
+  const read = (file: string): string => readFileSync(path.join(dataDir, file), 'utf8')
+  const write = (file: string, content: string): void => {
+    mkdirSync(path.dirname(path.join(dataDir, file)), { recursive: true })
+    writeFileSync(path.join(dataDir, file), content)
+  }
+  return { dataDir, keyFile, simulator, gateway, sync, posts, read, write, asked, memory }
+}
+
+void t.test('the lock of what changes is held before the first rename, and the scan of just that follows the last', async (t) => {
+  const { sync, posts, simulator } = await setUp(t)
+  const before: string[] = []
+  const boundary = (name: string): void => {
+    if (name === 'journal') before.push(...posts())
+    if (name === 'run removed') t.same(simulator.requests, [], 'nothing is asked between the renames')
+  }
+  const withBoundary = { deps: { boundary } }
+  t.equal((await sync(base, both, withBoundary)).phase, 'Synced')
+  t.same(before.splice(0), ['scan-lock/projects 200', 'scan-lock/config 200'])
+  t.same(posts(), ['scan/projects 200', 'scan/config 200'])
+  const result = await sync({ ...base, 'config/a': '2' }, both, withBoundary)
+  t.same(before.splice(0), ['scan-lock/config 200'])
+  t.same(posts(), ['scan/config 200'])
+  t.ok(result.scan?.config?.finishedAt !== undefined)
+  t.equal((await sync({ ...base, 'config/a': '2' })).phase, 'Synced')
+  t.same(posts(), [], 'nothing changed, so nothing is asked')
+  t.same(simulator.reading().projects, ['line'])
+})
+
+void t.test('an older gateway has no lock, and a sync goes on without it', async (t) => {
+  const { sync, posts } = await setUp(t, { lockRoute: false })
+  t.equal((await sync(base)).phase, 'Synced')
+  t.same(posts(), ['scan-lock/projects 404', 'scan/projects 200', 'scan/config 200'])
+})
+
+void t.test('a publish that fails gives the lock back, so that the next try is not refused', async (t) => {
+  const { sync, posts, simulator, read, dataDir } = await setUp(t)
+  await sync(base)
+  posts()
+  const full = (name: string): void => {
+    if (name === 'put config/a') throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+  }
+  const next = { ...base, 'config/a': '2' }
+  t.match(await sync(next, both, { deps: { boundary: full } }), { phase: 'Failed', reason: 'DiskFull' })
+  t.same(posts(), ['scan-lock/config 200', 'scan/config 200'])
+  t.equal(read('config/a'), '1')
+  t.equal((await sync(next)).phase, 'Synced')
+  t.same(posts(), ['scan-lock/config 200', 'scan/config 200'])
+  // Where the old commit could not be put back either, no gateway is asked to read what is there.
+  const other = temporaryFolder(t, 'obstacle')
+  const stuck = (name: string): void => {
+    if (name !== 'put config/a') return
+    renameSync(path.join(dataDir, 'config'), path.join(other, 'config'))
+    writeFileSync(path.join(dataDir, 'config'), 'in the way')
+    throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+  }
+  t.match(await sync(base, both, { deps: { boundary: stuck } }), { phase: 'Failed', message: /holds a mixture/ })
+  t.same(posts(), ['scan-lock/config 200'])
+  rmSync(path.join(dataDir, 'config'))
+  renameSync(path.join(other, 'config'), path.join(dataDir, 'config'))
+  simulator.failNext({ path: '/data/api/v1/scan-lock/config', status: 204, times: 1 })
+  simulator.setDesigners([{ user: 'ann', project: '' }])
+  const ended = await sync(base, { ...both, designerSessionPolicy: 'wait' })
+  t.equal(ended.phase, 'Synced', 'the next cycle ends what was left, whoever has a Designer open')
+  t.equal(read('config/a'), '1')
+})
+
+void t.test('a scan that failed is retried alone, and the report says that files and gateway are two facts', async (t) => {
+  const { sync, posts, simulator, asked, memory } = await setUp(t)
+  simulator.failNext({ path: '/data/api/v1/scan/config', status: 500, times: 1 })
+  const failed = await sync(base)
+  t.match(failed, { phase: 'Failed', reason: 'GatewayNotReady', files: { added: 2 } })
+  t.match(failed.commit, /^[0-9a-f]{40}$/, 'the files are in place')
+  posts()
+  asked.length = 0
+  for (const fresh of [false, true]) {
+    simulator.failNext({ path: '/data/api/v1/scan/projects', status: 500, times: fresh ? 0 : 1 })
+    // The retry must outlive the process too.
+    memory.manifest = undefined
+    const result = await sync(base)
+    t.equal(result.phase, fresh ? 'Synced' : 'Failed', result.message ?? '')
+    t.same(result.files, { added: 0, changed: 0, removed: 0, unchanged: 2, bytes: 0 })
+    t.same(asked, [], 'no content is fetched again')
+    t.notMatch(posts().join(), /scan-lock/)
+  }
+  await sync(base)
+  t.same(posts(), [], 'what was read is not read again')
+})
+
+void t.test('what the gateway complains of after a scan stands in the report until the next scan', async (t) => {
+  const { sync, simulator, memory } = await setUp(t)
+  simulator.setProblems(['module "x" is faulted', 'second'])
+  t.same((await sync(base)).scan?.problems, ['module "x" is faulted', 'second'])
+  t.same((await sync(base)).scan?.problems, ['module "x" is faulted', 'second'], 'also after a cycle without a scan')
+  memory.manifest = undefined
+  t.same((await sync(base)).scan?.problems, ['module "x" is faulted', 'second'], 'also after a restart')
+  simulator.setProblems([])
+  t.equal((await sync({ ...base, 'config/a': '2' })).scan?.problems, undefined)
+})
+
+void t.test('a gateway that is commissioned has its files, is not ready, and is synced again afterwards', async (t) => {
+  const { sync, posts, simulator, read, write } = await setUp(t, { commissioning: true })
+  const security = 'config/resources/dev/ignition/security-properties'
+  const collections = { root: 'config/resources', mode: 'dev' } as ResolvedProfile['collections']
+  const profile = profileOf([], { collections })
+  const manifest = (title: string, parent: string) => JSON.stringify({ title, enabled: true, inheritable: true, parent, description: '' })
+  const tree: Tree = {
+    'config/resources/core/config-mode.json': manifest('Core', 'external'),
+    'config/resources/dev/config-mode.json': manifest('Dev', 'core'),
+    [`${security}/config.json`]: '{"ours":true}',
+  }
+  t.match(await sync(tree, profile), { phase: 'Pending', reason: 'GatewayNotReady', files: { added: 3 } })
+  t.same(posts(), [], 'neither locked nor scanned')
+  // What the gateway does on its first boot.
+  write(`${security}/config.json`, '{"ours":false}')
+  t.match(await sync(tree, profile), { phase: 'Pending' })
+  simulator.finishCommissioning()
+  t.match(await sync(tree, profile), { phase: 'Synced', files: { changed: 1 } })
+  t.equal(read(`${security}/config.json`), '{"ours":true}')
+  t.same(posts(), ['scan-lock/config 200', 'scan/projects 200', 'scan/config 200'], 'all is read again, not only what was put right')
+  write(`${security}/config.json`, '{"ours":false}')
+  t.match(await sync(tree, profile), { phase: 'Synced', drift: { count: 0 } }, 'a first-boot rewrite is no drift')
+})
+
+void t.test('the API key is read at each use', async (t) => {
+  const { sync, simulator, keyFile } = await setUp(t)
+  t.equal((await sync(base)).phase, 'Synced')
+  simulator.setApiKey('gw:rotated')
+  const refused = await sync({ ...base, 'config/a': '2' })
+  t.match(refused, { phase: 'Failed', reason: 'GatewayUnauthorised' })
+  t.notMatch(JSON.stringify(refused), /hush|rotated/)
+  writeFileSync(keyFile, 'gw:rotated\n')
+  t.equal((await sync({ ...base, 'config/a': '2' })).phase, 'Synced', 'without a new process')
+})
+
+void t.test('an open Designer holds back every write, and neither lock nor file is touched while it waits', async (t) => {
+  const { sync, simulator, posts, read, write } = await setUp(t)
+  const wait = { ...both, designerSessionPolicy: 'wait' as const }
+  t.equal((await sync(base, wait)).phase, 'Synced')
+  posts()
+  simulator.setDesigners([{ user: 'ann', project: 'line' }])
+  t.match(await sync({ ...base, 'config/a': '2' }, wait), { phase: 'Pending', reason: 'DesignerOpen', designers: ['ann in line'] })
+  write('config/a', 'local')
+  t.match(await sync(base, { ...wait, drift: 'restore' }), { phase: 'Pending', reason: 'DesignerOpen' }, 'a repair waits as well')
+  t.same([read('config/a'), ...posts()], ['local'])
+  t.match(await sync(base, { ...both, designerSessionPolicy: 'fail', drift: 'restore' }), { phase: 'Blocked', reason: 'DesignerOpen' })
+  t.match(await sync(base, wait), { phase: 'Drifted' }, 'a cycle that writes nothing is not held back')
+  simulator.setDesigners([])
+  t.equal((await sync({ ...base, 'config/a': '2' }, wait)).phase, 'Synced')
+  t.equal(read('config/a'), '2')
+})
+
+void t.test('a gateway that says nothing of its Designers counts as occupied', async (t) => {
+  const { sync, simulator } = await setUp(t)
+  simulator.failNext({ path: '/data/api/v1/designers', status: 403, times: 1 })
+  const result = await sync(base, { ...both, designerSessionPolicy: 'wait' })
+  t.match(result, { phase: 'Failed', reason: 'GatewayForbidden', message: /does not say whether a Designer is open/ })
+})
+
+void t.test('a Designer that opens while content is fetched holds the write back too', async (t) => {
+  const { sync, simulator, posts } = await setUp(t)
+  let status: GatewayStatus = 'unreachable'
+  const source = memorySource()
+  const opening = (gateway: Gateway): Gateway => ({ ...gateway, status: async () => status })
+  const connected = connectGateway({ url: simulator.url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
+  source.commit(base)
+  const blobs: typeof source.blobs = async (request, sink, own) => {
+    await source.blobs(request, sink, own)
+    status = 'running'
+    simulator.setDesigners([{ user: 'ann', project: '' }])
+  }
+  const deps = { gateway: opening(connected), source: { ...source, blobs } }
+  t.match(await sync(base, { ...both, designerSessionPolicy: 'wait' }, { deps }), { phase: 'Pending', reason: 'DesignerOpen' })
+  t.same(posts(), [])
+})
+
+void t.test('files disappear from no gateway that starts, unless it never comes up', async (t) => {
+  const { sync, read, memory } = await setUp(t)
+  t.equal((await sync({ ...base, 'config/gone': '1' })).phase, 'Synced')
+  let nowMs = 0
+  let status: GatewayStatus = 'starting'
+  const clock: Clock = { ...systemClock, monotonicMs: () => nowMs }
+  const gateway: Gateway = {
+    status: async () => status,
+    info: async () => ({ name: '', version: '', deploymentMode: '', redundancyRole: '' }),
+    designers: async () => [],
+    lock: async () => 'held',
+    scan: async () => ({ problems: [] }),
+  }
+  const deps = { gateway, clock }
+  t.match(await sync(base, both, { deps }), { phase: 'Pending', reason: 'GatewayNotReady' })
+  t.equal(read('config/gone'), '1')
+  t.match(await sync({ ...base, 'config/gone': '2' }, both, { deps }), { phase: 'Pending', files: { changed: 1 } }, 'a change is no loss')
+  status = 'faulted'
+  t.match(await sync(base, both, { deps }), { files: { removed: 1 } }, 'a gateway that faulted needs the commit')
+  await sync({ ...base, 'config/gone': '3' }, both, { deps })
+  status = 'starting'
+  t.match(await sync(base, both, { deps }), { phase: 'Pending', reason: 'GatewayNotReady' })
+  nowMs = 299_000
+  t.equal((await sync(base, both, { deps })).files, undefined)
+  nowMs = 301_000
+  t.match(await sync(base, both, { deps }), { files: { removed: 1 } }, 'after five minutes')
+  t.equal(memory.startingSinceMs, 0)
+})
