@@ -32,6 +32,11 @@ export const systemClock: Clock = {
   uuid: () => randomUUID(),
 }
 
+/** Waits, but no longer than until the signal; whoever waits so asks the signal afterwards. */
+export async function pause(clock: Pick<Clock, 'wait'>, ms: number, signal: AbortSignal): Promise<void> {
+  await clock.wait(ms, signal).catch(() => undefined)
+}
+
 /** A signal that fires when `signal` does or after `ms`, whichever is first; the reason of the latter is a TimeoutError. */
 export function deadline(ms: number, signal?: AbortSignal): AbortSignal {
   // Node takes whole milliseconds only.

@@ -2,7 +2,7 @@
  * Tells the cluster what this gateway runs: keeps the newest status and writes it until the API server took it. Nothing waits for a
  * report, and a newer one replaces an older that was not written yet.
  */
-import { backoffMs, type Clock } from '../clock.ts'
+import { backoffMs, type Clock, pause } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
 import { apiVersion, syncReportKind } from '../gatewaysync/names.ts'
@@ -145,7 +145,7 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
           failures += 1
           const fault = asFault(error)
           log.warn({ reason: fault.reason, message: fault.message }, 'could not write the SyncReport; trying again')
-          await clock.wait(backoffMs(failures, 200, 30_000, clock.random()), signal).catch(() => undefined)
+          await pause(clock, backoffMs(failures, 200, 30_000, clock.random()), signal)
         }
       }
       if (unwritten) {

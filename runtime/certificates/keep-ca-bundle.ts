@@ -1,7 +1,7 @@
 /**
  * Tells the API server whom to trust when the certificate is mounted and nobody else does: cert-manager's injector only knows its own.
  */
-import type { Clock } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
 import type { Kube } from '../kube/client.ts'
 import type { Log } from '../log.ts'
@@ -26,7 +26,7 @@ export function keepCaBundle({ kube, clock, log }: KeepCaBundleDeps, keeper: Ren
         const { reason, message } = asFault(error)
         log.warn({ component: 'certificates', name, reason, message }, 'webhook could not be told whom to trust')
       }
-      await clock.wait(lookEveryMs, signal).catch(() => undefined)
+      await pause(clock, lookEveryMs, signal)
     }
   }
   return {

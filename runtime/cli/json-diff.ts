@@ -2,7 +2,7 @@
  * How two JSON values differ, key by key. Values that may be secret are never returned. Pure.
  */
 import { redactUrls } from '../redact.ts'
-import { isObject } from '../collections/model/manifests.ts'
+import { isObject } from '../json.ts'
 
 /** `a` and `b` are JSON texts; undefined: the key is absent on that side. */
 export type Difference = { at: string; a: string | undefined; b: string | undefined }

@@ -2,7 +2,7 @@
  * Runs the standalone runner until it is told to stop, or once, and tells on stdout what happened.
  */
 import { pino } from 'pino'
-import type { Clock } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 import type { Fault } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
@@ -82,7 +82,7 @@ async function runClaimed(settings: RunSettings, { clock, log, narrator, say }: 
   const work = standalone.run(stop.signal).finally(() => stop.abort(new Error('the run has ended')))
   if (settings.once === true) {
     const giveUp = async (): Promise<void> => {
-      await clock.wait(settings.timeout * 1000, stop.signal).catch(() => undefined)
+      await pause(clock, settings.timeout * 1000, stop.signal)
       if (outcome.kind === 'waiting' && !stop.signal.aborted) outcome = lateOutcome(facts.status, settings.timeout)
       stop.abort(new Error('late'))
     }

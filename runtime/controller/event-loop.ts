@@ -1,7 +1,7 @@
 /**
  * Whether the event loop turns. One that hangs answers no probe either; one that is blocked for minutes and then turns for a moment would.
  */
-import type { Clock } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 
 /** A loop of the process that did not turn for so long will not turn again. */
 const stuckAfterMs = 60_000
@@ -20,7 +20,7 @@ export function watchEventLoop(
   const beat = async (): Promise<void> => {
     while (!signal.aborted) {
       lastMs = clock.monotonicMs()
-      await clock.wait(beatMs, signal).catch(() => undefined)
+      await pause(clock, beatMs, signal)
       if (!signal.aborted) delayed(clock.monotonicMs() - lastMs - beatMs)
     }
   }

@@ -2,7 +2,7 @@
  * Tells at the pod itself what keeps it from being synced, where `kubectl describe pod` shows it: said once for each pod and reason, and only
  * of what has lasted, because pods and their GatewaySync may come in any order.
  */
-import type { Clock } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 import { isOutdated, observeGateways } from '../gatewaysync/decide/gateways.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import type { PodRecord, Store } from '../reconcile/store.ts'
@@ -71,7 +71,7 @@ export async function tellPodTroubles({ store, events, clock }: Deps, signal: Ab
   /** What was there at the last look, and whether it was told. */
   let known = new Map<string, boolean>()
   while (!signal.aborted) {
-    await clock.wait(everyMs, signal).catch(() => undefined)
+    await pause(clock, everyMs, signal)
     if (signal.aborted) return
     const next = new Map<string, boolean>()
     for (const trouble of findPodTroubles(store)) {

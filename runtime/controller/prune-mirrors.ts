@@ -1,7 +1,7 @@
 /**
  * Frees the disk of repositories that no GatewaySync names any more; each replica has mirrors of its own.
  */
-import type { Clock } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { GatewaySyncRecord, Store } from '../reconcile/store.ts'
@@ -22,7 +22,7 @@ export async function pruneMirrors({ store, mirrors, clock, log }: Deps, signal:
       const { reason, message } = asFault(error)
       log.warn({ reason, message }, 'mirrors that nobody names were not removed')
     }
-    await clock.wait(everyMs, signal).catch(() => undefined)
+    await pause(clock, everyMs, signal)
   }
 }
 

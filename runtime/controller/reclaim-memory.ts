@@ -3,7 +3,7 @@
  * long as nothing happens, in pages of which half is empty.
  */
 import { cpuUsage } from 'node:process'
-import type { Clock } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 import { heapAndBuffers } from '../memory.ts'
 
 const lookEachMs = 15_000
@@ -35,7 +35,7 @@ export async function reclaimMemory(
   if (collector === undefined) return
   let collected: { atMs: number; leftBytes: number; threads: number } | undefined
   while (!signal.aborted) {
-    await clock.wait(lookEachMs, signal).catch(() => undefined)
+    await pause(clock, lookEachMs, signal)
     if (signal.aborted || collector.busyMs() > lookEachMs * quietShare) continue
     const isSoon = collected !== undefined && clock.monotonicMs() - collected.atMs < leastMs
     const threads = endedThreads()

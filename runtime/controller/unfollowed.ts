@@ -2,7 +2,7 @@
  * Pods of a namespace that holds no GatewaySync are not watched, so that nobody would say there why nothing is synced. The replica that has
  * put an agent into one looks at the namespace once more, when others had time to create what the pod is to follow.
  */
-import type { Clock } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import { agentPodLabel } from '../gatewaysync/names.ts'
 import type { Kube } from '../kube/client.ts'
@@ -45,7 +45,7 @@ export function createUnfollowed({ kube, store, events, clock, log }: Deps): Unf
     },
     async run(signal) {
       while (!signal.aborted) {
-        await clock.wait(lookEveryMs, signal).catch(() => undefined)
+        await pause(clock, lookEveryMs, signal)
         const due = [...notedMs].filter(([, atMs]) => clock.monotonicMs() - atMs >= tellAfterMs)
         for (const [namespace] of due) {
           if (signal.aborted) return

@@ -5,7 +5,7 @@
 import { Hono } from 'hono'
 import { Agent } from 'node:https'
 import type { Socket } from 'node:net'
-import type { Clock } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 import type { Contact } from '../kube/lease/options.ts'
 import { readText, startCall } from '../http/client.ts'
 import { readAddress } from './forward.ts'
@@ -59,7 +59,7 @@ export function createContact({ serverName, caBundle, clock }: ContactOptions): 
       for (;;) {
         const said = await ask(clock, () => askOnce(agent, { ...leader, serverName, ca: caBundle(), connected }, signal), signal)
         if (signal.aborted || said !== 'leads') return said === 'silent' ? 'silent' : 'gone'
-        await clock.wait(askEveryMs, AbortSignal.any([signal, broken.signal])).catch(() => undefined)
+        await pause(clock, askEveryMs, AbortSignal.any([signal, broken.signal]))
       }
     } finally {
       agent.destroy()
@@ -73,7 +73,7 @@ async function ask(clock: Clock, once: () => Promise<Said>, signal: AbortSignal)
   let silent = 0
   let said: Said = 'leads'
   for (const afterMs of triesMs) {
-    await clock.wait(afterMs, signal).catch(() => undefined)
+    await pause(clock, afterMs, signal)
     said = await once()
     if (said === 'silent') silent += 1
     if (signal.aborted || said === 'leads' || silent === mostSilent) return said

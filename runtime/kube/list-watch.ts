@@ -2,7 +2,7 @@
  * Keeps somebody informed about a set of objects: lists in pages, watches from there, lists again when the watch cannot go on. Each
  * object is projected at once, so that only what is needed is ever kept.
  */
-import { backoffMs, type Clock } from '../clock.ts'
+import { backoffMs, type Clock, pause } from '../clock.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { Kube } from './client.ts'
@@ -79,7 +79,7 @@ export async function runListWatch<Item>(
       await watchOnce(deps, set, teller, place, signal)
       // A server or proxy that ends each watch at once must not be asked in a loop.
       if (clock.monotonicMs() - startedMs > goodWatchMs) failures = 0
-      else await clock.wait(backoffMs((failures += 1), firstRetryMs, longestRetryMs, clock.random()), signal).catch(() => undefined)
+      else await pause(clock, backoffMs((failures += 1), firstRetryMs, longestRetryMs, clock.random()), signal)
     } catch (error) {
       if (isAbort(error, signal) || signal.aborted) return
       const fault = asFault(error)
@@ -91,7 +91,7 @@ export async function runListWatch<Item>(
       if (fault.reason !== 'Conflict')
         log.warn({ component: set.type.plural, reason: fault.reason, message: fault.message }, 'watch interrupted')
       handlers.failed?.(fault)
-      await clock.wait(backoffMs(failures, firstRetryMs, longestRetryMs, clock.random()), signal).catch(() => undefined)
+      await pause(clock, backoffMs(failures, firstRetryMs, longestRetryMs, clock.random()), signal)
     }
   }
 }

@@ -2,6 +2,7 @@
  * The JSON merge patch (RFC 7396) that turns one value into another: only what differs is sent, so that a write which changes
  * nothing is not made at all. Pure.
  */
+import { isObject } from '../json.ts'
 type Members = Record<string, unknown>
 
 /** The patch from `before` to `after`; undefined when they are equal. Lists are replaced whole. */
@@ -11,18 +12,14 @@ export function mergePatchBetween(before: Members, after: Members): Members | un
   for (const [key, value] of Object.entries(after)) {
     const old = before[key]
     if (value === undefined || isEqual(old, value)) continue
-    patch[key] = isMembers(old) && isMembers(value) ? mergePatchBetween(old, value) : value
+    patch[key] = isObject(old) && isObject(value) ? mergePatchBetween(old, value) : value
   }
   return Object.keys(patch).length === 0 ? undefined : patch
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Equality of JSON values: the order of members does not count, a member of undefined is none. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isEqual(item, b[index]))
-  if (isMembers(a) && isMembers(b)) return mergePatchBetween(a, b) === undefined
+  if (isObject(a) && isObject(b)) return mergePatchBetween(a, b) === undefined
   return a === b
 }

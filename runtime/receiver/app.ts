@@ -3,7 +3,7 @@
  * syncs itself: the annotations do.
  */
 import { type Context, Hono } from 'hono'
-import { type Clock, timestamp } from '../clock.ts'
+import { type Clock, pause, timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { requestAnnotations } from '../gatewaysync/names.ts'
 import { expectedBytes } from '../http/body.ts'
@@ -117,7 +117,7 @@ function isPlainPath(context: Context): boolean {
 /** Waits until `refusedAfterMs` have passed since the call came. Ends early with a caller that left: nobody hears the answer then. */
 async function padResponseTime(clock: Clock, startedMs: number, signal: AbortSignal): Promise<void> {
   const leftMs = refusedAfterMs - (clock.monotonicMs() - startedMs)
-  if (leftMs > 0) await clock.wait(leftMs, signal).catch(() => undefined)
+  if (leftMs > 0) await pause(clock, leftMs, signal)
 }
 
 /** What an app keeps between calls. */

@@ -2,7 +2,7 @@
  * Notices that a Secret has appeared, changed or gone which a GatewaySync names for its source. Secrets are read by name from time to
  * time and never watched: that would take the right to list every Secret.
  */
-import type { Clock } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 import type { ReadSecret } from '../source/remote/secrets.ts'
 import type { SyncKey } from './store.ts'
 
@@ -64,7 +64,7 @@ export function createSecretChanges({ readSecret, users, changed, clock }: Deps)
     count: (key) => counts.get(key) ?? 0,
     async run(signal) {
       while (!signal.aborted) {
-        await clock.wait(everyMs, signal).catch(() => undefined)
+        await pause(clock, everyMs, signal)
         await lookOnce(signal)
       }
     },

@@ -4,6 +4,7 @@
  */
 import { printable } from '../../gatewaysync/values.ts'
 import { type Complexity, createScan } from '../../json-scan.ts'
+import { isObject } from '../../json.ts'
 
 /** Manifests are a few hundred bytes; images have the largest, with a kilobyte. */
 export const maxManifestBytes = 1024 * 1024
@@ -98,10 +99,6 @@ function parseObject(bytes: Uint8Array | undefined, maxBytes: number): ParsedObj
   } catch (error) {
     return { kind: 'invalid', problem: error instanceof SyntaxError ? `is not JSON: ${printable(error.message)}` : 'is not UTF-8 text' }
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function typeName(value: unknown): string {

@@ -4,7 +4,7 @@
  */
 import { foldName } from '../../gatewaysync/values.ts'
 import { hostsIn, isEverywhere } from './addresses.ts'
-import { isObject } from './manifests.ts'
+import { isObject } from '../../json.ts'
 
 /** `type` is `<module>/<type>` of what is named; `at` tells where the name stands. */
 export type Reference = { type: string; name: string; at: string }

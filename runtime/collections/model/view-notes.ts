@@ -2,7 +2,7 @@
  * Which views of Perspective a view or a page names in so many words: embedded views, docks, pages, popups. A path that is bound to
  * something else is known only while a session runs. Pure.
  */
-import { isObject } from './manifests.ts'
+import { isObject } from '../../json.ts'
 import type { Notes } from './notes.ts'
 
 const perspective = 'com.inductiveautomation.perspective'

@@ -6,9 +6,9 @@ import { type Found, nameInResource, type ResourceContext, type ResourceFacts, t
 import { isExplained } from './about-json.ts'
 import { findHosts, type Sighting } from './hosts.ts'
 import { isUserMode } from '../model/inheritance.ts'
-import { isObject } from '../model/manifests.ts'
 import { isSigned, signatureAttribute } from './signature.ts'
 import { defaultResources, deviceType, environmentTypes, tagProviderType, unsearchedTypes } from '../model/resource-types.ts'
+import { isObject } from '../../json.ts'
 
 export function* invalidResourceJson(facts: ResourceFacts): Generator<Found> {
   const { parsed, resource, damaged, pointers } = facts

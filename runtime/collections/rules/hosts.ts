@@ -2,9 +2,8 @@
  * Finds addresses and credentials in a resource's JSON, except those that every default gateway has. Never returns a
  * value, only where it stands. Pure.
  */
-import { jsonOrUndefined } from '../../json.ts'
+import { isObject, jsonOrUndefined } from '../../json.ts'
 import { hostsIn, isEverywhere } from '../model/addresses.ts'
-import { isObject } from '../model/manifests.ts'
 
 /** `readable` is encrypted with the key that every installation has, `encrypted` with a custom one. */
 export type Sighting = { kind: 'host' | 'credential' | 'readable' | 'encrypted'; at: string }

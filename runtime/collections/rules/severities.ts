@@ -5,8 +5,8 @@
 import { parse, YAMLParseError } from 'yaml'
 import { Fault } from '../../fault.ts'
 import { brokenGlobRule, canonicalGlob, createMatcher } from '../../gatewaysync/glob.ts'
-import { isObject } from '../model/manifests.ts'
 import { isRuleId, type Level, type RuleId, ruleIds } from './rules.ts'
+import { isObject } from '../../json.ts'
 
 export const settingsFile = '.clustersync.yaml'
 /** Some lines per rule; reading more could hold up the gate, for the reader's time grows with the square of the keys. */

@@ -3,7 +3,7 @@
  * Attributes are hashed as they are written, so they are taken from the text and not from parsed values. Pure.
  */
 import { hash } from 'node:crypto'
-import { isObject } from '../model/manifests.ts'
+import { isObject } from '../../json.ts'
 
 /** Content hash (SHA-256, lower-case hex) of a listed file; undefined when there is no such file. */
 export type ContentHash = (file: string) => string | undefined

@@ -2,7 +2,7 @@
  * What a replica does that holds the Lease: it renews, answers others who ask whether it is there, and gives back in the end. Whoever was
  * paused, as by a full node or a debugger, may have been overtaken meanwhile, so that nothing is written until the Lease is renewed.
  */
-import { deadline, unlessAborted } from '../../clock.ts'
+import { deadline, pause, unlessAborted } from '../../clock.ts'
 import { asFault, Fault } from '../../fault.ts'
 import { leaseAnnotations } from '../../gatewaysync/names.ts'
 import { type KubeObject, leaseType } from '../types.ts'
@@ -62,7 +62,7 @@ function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: Sight) {
 
   const beat = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      await clock.wait(beatMs, signal).catch(() => undefined)
+      await pause(clock, beatMs, signal)
       turn()
     }
   }
@@ -75,7 +75,7 @@ function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: Sight) {
   const renew = async ({ version: takenVersion, atMs }: Taken, lose: (reason: string) => void, signal: AbortSignal): Promise<void> => {
     let [version, renewedMs]: [string, number] = [takenVersion, atMs]
     while (!signal.aborted) {
-      await clock.wait(renewEveryMs, AbortSignal.any([signal, now.signal])).catch(() => undefined)
+      await pause(clock, renewEveryMs, AbortSignal.any([signal, now.signal]))
       if (signal.aborted) return
       now = new AbortController()
       const startedMs = clock.monotonicMs()

@@ -2,7 +2,7 @@
  * Leader election over a Lease: one holder at a time, by the API server's own compare-and-swap. Durations are measured from when a
  * change of the Lease was seen here, so that clocks need not agree.
  */
-import { deadline } from '../../clock.ts'
+import { deadline, pause } from '../../clock.ts'
 import { asFault, Fault } from '../../fault.ts'
 import { type KubeObject, leaseType } from '../types.ts'
 import { type Lead, leadWhileHeld, type Taken } from './hold.ts'
@@ -38,7 +38,7 @@ export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead:
     } finally {
       sight.leads(false)
     }
-    await clock.wait(againMs.least + againMs.spread * clock.random(), signal).catch(() => undefined)
+    await pause(clock, againMs.least + againMs.spread * clock.random(), signal)
   }
   await watching
 }

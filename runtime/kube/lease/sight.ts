@@ -1,7 +1,7 @@
 /**
  * The Lease as it was last seen: by a watch, so that nobody asks for it again and again, and by whoever reads it in between.
  */
-import type { Clock } from '../../clock.ts'
+import { type Clock, pause } from '../../clock.ts'
 import { runListWatch } from '../list-watch.ts'
 import { type KubeObject, leaseType } from '../types.ts'
 import type { LeaseDeps, LeaseOptions } from './options.ts'
@@ -50,7 +50,7 @@ export function createSight(clock: Clock, { identity, onHolder }: Pick<LeaseOpti
       const wake = (): void => woken.abort()
       waiting.add(wake)
       try {
-        await clock.wait(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined)
+        await pause(clock, ms, AbortSignal.any([signal, woken.signal]))
       } finally {
         waiting.delete(wake)
       }

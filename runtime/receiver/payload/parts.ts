@@ -3,6 +3,7 @@
  */
 import { isRefName, type RefName, shortRef } from '../../gatewaysync/values.ts'
 import type { Headers } from './headers.ts'
+import { isObject } from '../../json.ts'
 
 /** What kind of event asks: a push counts only for the wanted ref, everything else asks for its own. */
 export type Event = 'push' | 'tag-push' | 'release' | 'notification' | 'promotion' | 'generic'
@@ -43,8 +44,8 @@ export function pushed(body: Members): Payload {
 
 /** Only what has been published is asked for: no draft, no edit, no deletion. `published` is the host's word for it. */
 export function released({ action, release, tag }: Members, published = 'published'): Payload {
-  const name = isMembers(release) ? release['tag_name'] : tag
-  if (isMembers(release) && release['draft'] === true) return { kind: 'ignored', reason: 'Draft' }
+  const name = isObject(release) ? release['tag_name'] : tag
+  if (isObject(release) && release['draft'] === true) return { kind: 'ignored', reason: 'Draft' }
   if (action !== undefined && action !== published) return { kind: 'ignored', reason: 'OtherAction' }
   return typeof name === 'string' && name !== '' ? refOf(name, 'release') : { kind: 'unrecognised' }
 }
@@ -88,10 +89,6 @@ export function isZero(hash: unknown): boolean {
   return typeof hash === 'string' && /^0+$/.test(hash)
 }
 
-export function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function textAt(value: unknown, path: readonly string[]): string | undefined {
   const found = valueAt(value, path)
   return typeof found === 'string' && found !== '' ? found : undefined
@@ -104,7 +101,7 @@ export function listAt(value: unknown, path: readonly string[]): readonly unknow
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((at, name) => (isMembers(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)
+  return path.reduce<unknown>((at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)
 }
 
 function askedFor(text: string, event: Event): NamedRef | undefined {

@@ -3,30 +3,19 @@
  * second; the order of the shapes is written in docs/webhooks/README.md. Takes headers and any JSON value; never throws. Pure.
  */
 import type { Headers } from './headers.ts'
-import {
-  type Host,
-  isDeletion,
-  isMembers,
-  listAt,
-  type Members,
-  otherEvent,
-  type Payload,
-  pushed,
-  refOf,
-  released,
-  textAt,
-} from './parts.ts'
+import { type Host, isDeletion, listAt, type Members, otherEvent, type Payload, pushed, refOf, released, textAt } from './parts.ts'
 import { azureDevops } from './hosts/azure-devops.ts'
 import { bitbucket } from './hosts/bitbucket.ts'
 import { forgejo, gitea, github, gogs } from './hosts/github.ts'
 import { gitee, gitlab } from './hosts/gitlab.ts'
 import { harness } from './hosts/harness.ts'
+import { isObject } from '../../json.ts'
 
 /** The first that knows a delivery as its own reads it. */
 export const hosts: readonly Host[] = [forgejo, gitea, gogs, github, gitee, harness, bitbucket, azureDevops, gitlab]
 
 export function readPayload(headers: Headers, body: unknown): Payload {
-  if (!isMembers(body)) return { kind: 'unrecognised' }
+  if (!isObject(body)) return { kind: 'unrecognised' }
   for (const host of hosts) {
     const event = host.event(headers, body)
     if (event !== undefined) return ofHost(host.read(event, body))

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { type Clock, deadline, unlessAborted } from '../../clock.ts'
+import { type Clock, deadline, pause, unlessAborted } from '../../clock.ts'
 import { asFault, Fault } from '../../fault.ts'
 import { type ApiAnswer, type ApiWay, postForJson } from './api-call.ts'
 
@@ -56,7 +56,7 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
     let token = await entry.token
     while (!own.aborted) {
       const untilRenewal = clock.now().until(token.expiresAt).total('milliseconds') - renewBeforeMs
-      await clock.wait(Math.min(Math.max(untilRenewal, retryMs), longestWaitMs), own).catch(() => undefined)
+      await pause(clock, Math.min(Math.max(untilRenewal, retryMs), longestWaitMs), own)
       if (own.aborted) return
       if (clock.monotonicMs() - entry.usedMs > usedWithinMs || !lasts(token, 0)) break
       try {

@@ -1,7 +1,8 @@
 /**
  * Azure DevOps: no event header; the service hook names its event in the body.
  */
-import { type Host, isMembers, isZero, listAt, movesOf, otherEvent, pushOf, textAt } from '../parts.ts'
+import { type Host, isZero, listAt, movesOf, otherEvent, pushOf, textAt } from '../parts.ts'
+import { isObject } from '../../../json.ts'
 
 export const azureDevops: Host = {
   name: 'Azure DevOps',
@@ -12,7 +13,7 @@ export const azureDevops: Host = {
     return movesOf(
       listAt(body, ['resource', 'refUpdates']).map((update) => {
         const ref = textAt(update, ['name'])
-        return ref === undefined ? undefined : { ref, event: pushOf(ref), deleted: isMembers(update) && isZero(update['newObjectId']) }
+        return ref === undefined ? undefined : { ref, event: pushOf(ref), deleted: isObject(update) && isZero(update['newObjectId']) }
       }),
     )
   },

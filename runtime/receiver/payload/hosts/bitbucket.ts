@@ -1,7 +1,8 @@
 /**
  * Bitbucket: Cloud and the push plugin of Server list `push.changes`, Server and Data Center themselves `changes`.
  */
-import { type Host, isMembers, listAt, type Members, type Move, movesOf, otherEvent, type Payload, pushOf, textAt } from '../parts.ts'
+import { type Host, listAt, type Members, type Move, movesOf, otherEvent, type Payload, pushOf, textAt } from '../parts.ts'
+import { isObject } from '../../../json.ts'
 
 export const bitbucket: Host = {
   name: 'Bitbucket',
@@ -31,5 +32,5 @@ function moveOfCloud(change: unknown): Move | undefined {
 
 function moveOfServer(change: unknown): Move | undefined {
   const ref = textAt(change, ['ref', 'id']) ?? textAt(change, ['refId'])
-  return ref === undefined ? undefined : { ref, event: pushOf(ref), deleted: isMembers(change) && change['type'] === 'DELETE' }
+  return ref === undefined ? undefined : { ref, event: pushOf(ref), deleted: isObject(change) && change['type'] === 'DELETE' }
 }
