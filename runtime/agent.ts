@@ -24,7 +24,7 @@ import type { GatewaySyncSpec } from './gatewaysync/schema/spec.ts'
 import { createKube, loadKube } from './kube/client.ts'
 import { createLog, type Log } from './log.ts'
 import { readSmallFile } from './sync/disk/disk.ts'
-import { type EngineMemory, present, recoverFolder, runCycle } from './sync/cycle.ts'
+import { type EngineMemory, readSynced, recoverFolder, runCycle } from './sync/cycle.ts'
 import { sinceFirstStart } from './sync/disk/first-start.ts'
 import { isInterrupted } from './sync/publish/journal.ts'
 import { releaseLock } from './sync/disk/lock.ts'
@@ -123,7 +123,7 @@ function createAgentFollower(
       gateway: (spec) => metrics.watched(gatewayOf({ clock, log }, spec, (signal) => client().gateway(signal))),
       mode: createModeFinder({ clock, ignitionConf }, { argument: modeArgument, environment: modeEnvironment }),
       podFacts: async () => podFactsOf(settings),
-      present: () => present(dataDir),
+      readSynced: () => readSynced(dataDir),
       async recover(signal) {
         if (isInterrupted(dataDir)) await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
       },

@@ -28,7 +28,7 @@ export type FollowDeps = {
   /** Reads the downward API's files. */
   podFacts(): Promise<PodFacts>
   /** What the data directory held when the agent started: what is there already is not reported as being synced. */
-  present(): { commit: string; syncHash: string } | undefined
+  readSynced(): { commit: string; syncHash: string } | undefined
   /** Ends a publish that an earlier process was killed in; called once, before anything is waited for. */
   recover(signal: AbortSignal): Promise<void>
   /** One cycle of the sync engine. */
@@ -85,9 +85,9 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   }
   const noteGate = (): void => {
     const isUnread = state.opened === undefined && state.whole === undefined
-    take(isUnread ? { kind: 'volumeRead', whole: deps.present() !== undefined } : { kind: 'gateAsked' })
+    take(isUnread ? { kind: 'volumeRead', whole: deps.readSynced() !== undefined } : { kind: 'gateAsked' })
   }
-  const inPlace = (): InPlace => (state.reported?.commit === undefined ? deps.present() : state.reported)
+  const inPlace = (): InPlace => (state.reported?.commit === undefined ? deps.readSynced() : state.reported)
   const now = (): string => timestamp(clock.now())
 
   /** One look: decides what should be in place, runs one cycle for it, and says when to look again. */

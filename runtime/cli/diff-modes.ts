@@ -4,29 +4,29 @@
 import { foldName } from '../gatewaysync/values.ts'
 import { readTree } from '../collections/check/check.ts'
 import { readResources, type ResourceContent } from '../collections/check/read-resources.ts'
-import { type Difference, differences } from './json-diff.ts'
+import { type JsonDifference, differences } from './json-diff.ts'
 import { type Effective, effectiveSet, isUserMode } from '../collections/model/inheritance.ts'
 import { Fault } from '../fault.ts'
 import type { Input } from './collections-input.ts'
 import { modesOf } from './explain-mode.ts'
 
 /** `a` and `b` are the collections that the resource comes from; undefined where a mode has no such resource. */
-export type Change = { resource: string; a: string | undefined; b: string | undefined; files: FileChange[] }
-export type FileChange = { file: string; keys: Difference[] }
+export type ResourceChange = { resource: string; a: string | undefined; b: string | undefined; files: FileChange[] }
+export type FileChange = { file: string; keys: JsonDifference[] }
 
 export async function diffModes(
   { listing, files }: Pick<Input, 'listing' | 'files'>,
   root: string,
   [a, b]: readonly [string, string],
   signal: AbortSignal,
-): Promise<Change[]> {
+): Promise<ResourceChange[]> {
   const { facts } = await readTree(listing, { root, files }, signal)
   for (const mode of [a, b]) {
     if (!isUserMode(mode) || facts.family.byName.has(foldName(mode))) continue
     throw new Fault('InvalidConfiguration', `there is no mode "${mode}" in ${root || '.'}; ${modesOf(facts.family)}`)
   }
   const [left, right] = [effectiveSet(facts.family, a), effectiveSet(facts.family, b)]
-  const changes: Change[] = []
+  const changes: ResourceChange[] = []
   const pairs: [Effective, Effective][] = []
   for (const key of [...new Set([...left.keys(), ...right.keys()])].toSorted()) {
     const [one, other] = [left.get(key), right.get(key)]
@@ -63,12 +63,12 @@ function fileChanges(a: ResourceContent, b: ResourceContent): FileChange[] {
     .filter(({ file, keys }) => keys.length > 0 || !(a.json.has(file) && b.json.has(file)))
 }
 
-export function diffText(a: string, b: string, changes: readonly Change[]): string {
+export function diffText(a: string, b: string, changes: readonly ResourceChange[]): string {
   if (changes.length === 0) return `gateways with the modes "${a}" and "${b}" would hold the same`
   return changes.flatMap((change) => changeLines(a, b, change)).join('\n')
 }
 
-function changeLines(a: string, b: string, change: Change): string[] {
+function changeLines(a: string, b: string, change: ResourceChange): string[] {
   if (change.a === undefined) return [`+ ${change.resource}  only ${b} (${change.b ?? ''})`]
   if (change.b === undefined) return [`- ${change.resource}  only ${a} (${change.a})`]
   const lines = [`~ ${change.resource}  ${a} (${change.a}), ${b} (${change.b})`]

@@ -5,7 +5,7 @@ import { redactUrls } from '../redact.ts'
 import { isObject } from '../json.ts'
 
 /** `a` and `b` are JSON texts; undefined: the key is absent on that side. */
-export type Difference = { at: string; a: string | undefined; b: string | undefined }
+export type JsonDifference = { at: string; a: string | undefined; b: string | undefined }
 
 const secretKey = /password|passwd|passphrase|secret|token|api_?key|private_?key|ciphertext|encrypted_key/i
 const secretText = /(?:password|passwd|secret|token|api_?key)=/i
@@ -14,13 +14,13 @@ const maxText = 120
 /** Deeper values are compared as a whole. */
 const maxDepth = 64
 
-export function differences(a: unknown, b: unknown): Difference[] {
-  const found: Difference[] = []
+export function differences(a: unknown, b: unknown): JsonDifference[] {
+  const found: JsonDifference[] = []
   compare(a, b, [], found)
   return found
 }
 
-function compare(a: unknown, b: unknown, path: readonly (string | number)[], found: Difference[]): void {
+function compare(a: unknown, b: unknown, path: readonly (string | number)[], found: JsonDifference[]): void {
   if (path.length < maxDepth && isObject(a) && isObject(b)) {
     const keys = new Set([...Object.keys(a), ...Object.keys(b)])
     for (const key of [...keys].toSorted()) compare(own(a, key), own(b, key), [...path, key], found)

@@ -12,7 +12,7 @@ import { connectGateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
 import type { Log } from '../log.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
-import { type EngineMemory, present, recoverFolder, runCycle } from '../sync/cycle.ts'
+import { type EngineMemory, readSynced, recoverFolder, runCycle } from '../sync/cycle.ts'
 import { readSmallFile } from '../sync/disk/disk.ts'
 
 export type Targets = {
@@ -70,7 +70,7 @@ function followTarget(deps: Deps, { sync, version, thorough }: Settings, target:
       gateway: () => (url === undefined ? undefined : connectGateway({ url, apiKey: deps.apiKey, clock, log })),
       mode: createModeFinder({ clock, ignitionConf: () => readSmallFile(conf, maxConfBytes)?.toString('utf8') }, { target: mode }),
       podFacts: async () => podFacts,
-      present: () => present(dataDir),
+      readSynced: () => readSynced(dataDir),
       recover: async (signal) => void (await recoverFolder({ clock, log, memory }, dataDir, signal)),
       cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory }, { ...wanted, thorough }, signal),
       report: (status) => deps.report(name, status),

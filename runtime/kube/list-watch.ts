@@ -69,14 +69,14 @@ export async function runListWatch<Item>(
 ): Promise<void> {
   const { clock, log, observe, longestRetryMs = usualLongestRetryMs } = deps
   const known: Known = new Map()
-  const teller = createTeller(set, handlers, known)
+  const notifier = createNotifier(set, handlers, known)
   const place: Place = { version: undefined }
   let failures = 0
   while (!signal.aborted) {
     const startedMs = clock.monotonicMs()
     try {
-      place.version ??= await listAll(deps, set, teller, signal)
-      await watchOnce(deps, set, teller, place, signal)
+      place.version ??= await listAll(deps, set, notifier, signal)
+      await watchOnce(deps, set, notifier, place, signal)
       // A server or proxy that ends each watch at once must not be asked in a loop.
       if (clock.monotonicMs() - startedMs > goodWatchMs) failures = 0
       else await pause(clock, backoffMs((failures += 1), firstRetryMs, longestRetryMs, clock.random()), signal)
@@ -99,7 +99,7 @@ export async function runListWatch<Item>(
 /** The version of each object that was told, by its id: a few bytes each, for there may be thousands. */
 type Known = Map<string, string>
 
-type Teller = {
+type Notifier = {
   /** Whether the object was told: what is known already is not told again. */
   upsert(object: KubeObject): boolean
   remove(object: KubeObject): void
@@ -107,7 +107,7 @@ type Teller = {
   listed(present: ReadonlySet<string>): number | undefined
 }
 
-function createTeller<Item>(set: WatchedSet<Item>, handlers: WatchHandlers<Item>, known: Known): Teller {
+function createNotifier<Item>(set: WatchedSet<Item>, handlers: WatchHandlers<Item>, known: Known): Notifier {
   let isFirst = true
   const forget = (id: string): boolean => {
     const wasKnown = known.delete(id)
@@ -154,7 +154,7 @@ function keyOf(id: string): ObjectKey {
 async function listAll<Item>(
   { kube, observe }: ListWatchDeps,
   set: WatchedSet<Item>,
-  teller: Teller,
+  notifier: Notifier,
   signal: AbortSignal,
 ): Promise<string> {
   const present = new Set<string>()
@@ -165,10 +165,10 @@ async function listAll<Item>(
     version ??= page.resourceVersion
     for (const object of page.items) {
       present.add(idOf(object))
-      if (teller.upsert(object)) told += 1
+      if (notifier.upsert(object)) told += 1
     }
   }
-  const gone = teller.listed(present)
+  const gone = notifier.listed(present)
   if (gone !== undefined) observe?.relisted(set.type.plural, told + gone)
   return version ?? ''
 }
@@ -180,22 +180,22 @@ type Place = { version: string | undefined }
 async function watchOnce<Item>(
   { kube, clock, silenceMs = usualSilenceMs }: ListWatchDeps,
   set: WatchedSet<Item>,
-  teller: Teller,
+  notifier: Notifier,
   place: Place,
   signal: AbortSignal,
 ): Promise<void> {
   const timeoutSeconds = Math.round(watchSeconds.least + watchSeconds.spread * clock.random())
   const events = kube.watch(set.type, { ...set, resourceVersion: place.version ?? '', timeoutSeconds, silenceMs }, signal)
-  for await (const { type, object } of events) place.version = takeEvent(type, object, teller) ?? place.version
+  for await (const { type, object } of events) place.version = takeEvent(type, object, notifier) ?? place.version
 }
 
 /** Returns the version that the event brings. Throws Conflict for an expired version, ApiUnavailable for any other error event. */
-function takeEvent(phase: string, object: KubeObject, teller: Teller): string | undefined {
+function takeEvent(phase: string, object: KubeObject, notifier: Notifier): string | undefined {
   if (phase === 'ERROR') {
     const { code = 0, message = '' } = object as unknown as { code?: number; message?: string }
     throw new Fault(code === 410 ? 'Conflict' : 'ApiUnavailable', `watch ended with ${code} ${message}`)
   }
-  if (phase === 'ADDED' || phase === 'MODIFIED') teller.upsert(object)
-  if (phase === 'DELETED') teller.remove(object)
+  if (phase === 'ADDED' || phase === 'MODIFIED') notifier.upsert(object)
+  if (phase === 'DELETED') notifier.remove(object)
   return object.metadata.resourceVersion
 }

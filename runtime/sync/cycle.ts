@@ -33,7 +33,7 @@ import { designersInTheWay, giveLockBack, lockForWriting, scanPending } from './
 import { doStep, type StepDeps } from './step.ts'
 
 export type { Wanted } from './model/wanted.ts'
-export { type EngineMemory, present, recoverFolder } from './publish/open-folder.ts'
+export { type EngineMemory, readSynced, recoverFolder } from './publish/open-folder.ts'
 export type { CycleResult } from './outcome.ts'
 
 export type CycleDeps = OpenDeps &

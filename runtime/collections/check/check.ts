@@ -7,7 +7,7 @@ import { damageRules } from '../rules/about-json.ts'
 import { crossFindings, projectChecks, treeChecks } from '../rules/checks.ts'
 import { type CheckReport, type Collector, type CollectorOptions, createCollector } from '../rules/findings.ts'
 import type { Found, TreeFacts } from '../rules/input.ts'
-import { familyOf, userModes } from '../model/inheritance.ts'
+import { collectionsByName, userModes } from '../model/inheritance.ts'
 import { unknownViews } from '../rules/about-projects.ts'
 import type { CrossFindings } from '../rules/overview.ts'
 import { checkSteps } from './check-steps.ts'
@@ -115,7 +115,7 @@ export async function readTree(
   if (isProjects) tree.collections = tree.collections.filter(({ name, manifest }) => manifest !== undefined || isProjectFolder(root, name))
   else tree.collections = tree.collections.filter((collection) => !holdsProjects(collection))
   const { modes, damagedModes } = await readModes(listing, tree, isProjects ? parseProject : parseMode, signal)
-  const family = familyOf(tree, modes)
+  const family = collectionsByName(tree, modes)
   const delivered = coreDelivered ?? family.byName.has('core')
   const context = { root, kind, hasModes: userModes(family).length > 0, isFragment: !isProjects && modes.size === 0 }
   return { facts: { ...context, tree, family, modes, damagedModes, modesInUse, coreDelivered: delivered } }

@@ -18,7 +18,7 @@ export type CollectionsByName = {
   byName: ReadonlyMap<string, { collection: Collection; mode: ParsedMode | undefined }>
 }
 
-export function familyOf(tree: Tree, modes: ReadonlyMap<string, ParsedMode>): CollectionsByName {
+export function collectionsByName(tree: Tree, modes: ReadonlyMap<string, ParsedMode>): CollectionsByName {
   const byName = new Map<string, { collection: Collection; mode: ParsedMode | undefined }>()
   for (const collection of tree.collections) {
     const name = foldName(collection.name)

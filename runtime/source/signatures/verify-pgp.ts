@@ -4,13 +4,13 @@
  */
 import { runTool, type ToolOptions } from '../git/tool.ts'
 import { decodePgp } from './armour.ts'
-import type { Judged } from './judged.ts'
+import type { SignatureResult } from './signature-result.ts'
 import type { Keyring } from './keyring.ts'
 import { packetsOf, type PgpSignature, signatureOf, weakDigestOf, weaknessOf } from './openpgp.ts'
 import type { Signed } from './signed-object.ts'
 
 /** Throws Timeout and ToolMissing. */
-export async function verifyPgp({ payload, armour }: Signed, { pgp, pgpKeys }: Keyring, options: ToolOptions): Promise<Judged> {
+export async function verifyPgp({ payload, armour }: Signed, { pgp, pgpKeys }: Keyring, options: ToolOptions): Promise<SignatureResult> {
   const decoded = decodePgp(armour, 'PGP SIGNATURE')
   if (decoded.kind !== 'bytes') return bad(decoded.why)
   const signature = signatureOf(packetsOf(decoded.bytes), payload)
@@ -49,7 +49,7 @@ function statusLines(output: string): Status[] {
 
 type Facts = { signature: PgpSignature; fingerprint: string; code: number | null }
 
-function verdictOf(lines: readonly Status[], { signature, fingerprint, code }: Facts): Judged {
+function verdictOf(lines: readonly Status[], { signature, fingerprint, code }: Facts): SignatureResult {
   const all = (keyword: string): Status[] => lines.filter((line) => line.keyword === keyword)
   if (all('REVKEYSIG').length > 0) return bad(`is signed by PGP key ${fingerprint}, which is revoked`)
   if (all('EXPKEYSIG').length > 0) return bad(`is signed by PGP key ${fingerprint}, which has expired`)
@@ -65,6 +65,6 @@ function verdictOf(lines: readonly Status[], { signature, fingerprint, code }: F
   return { kind: 'good', key: signer, by: by === '' ? undefined : by }
 }
 
-function bad(why: string): Judged {
+function bad(why: string): SignatureResult {
   return { kind: 'bad', why }
 }

@@ -4,7 +4,7 @@
  */
 import { runTool, type ToolOptions } from '../git/tool.ts'
 import { decodeSsh, encodeSsh } from './armour.ts'
-import type { Judged } from './judged.ts'
+import type { SignatureResult } from './signature-result.ts'
 import type { Keyring } from './keyring.ts'
 import type { Signed } from './signed-object.ts'
 import { fingerprintOf, signingKeyOf, type SshKey, weaknessOf } from './ssh-keys.ts'
@@ -13,7 +13,7 @@ const namespace = 'git'
 const signer = 'signer'
 
 /** Throws Timeout and ToolMissing. */
-export async function verifySsh({ payload, armour }: Signed, { sshKeys }: Keyring, options: ToolOptions): Promise<Judged> {
+export async function verifySsh({ payload, armour }: Signed, { sshKeys }: Keyring, options: ToolOptions): Promise<SignatureResult> {
   const decoded = decodeSsh(armour)
   if (decoded.kind !== 'bytes') return bad(decoded.why)
   const made = signingKeyOf(decoded.bytes)
@@ -47,6 +47,6 @@ function allowedSigners({ type, blob, validAfter, validBefore }: SshKey): string
   return `${signer} ${options.join(',')} ${type} ${blob.toString('base64')}\n`
 }
 
-function bad(why: string): Judged {
+function bad(why: string): SignatureResult {
   return { kind: 'bad', why }
 }

@@ -4,7 +4,7 @@
  */
 import { type CommitHash, printable } from '../../gatewaysync/values.ts'
 import type { ToolOptions } from '../git/tool.ts'
-import type { Judged } from './judged.ts'
+import type { SignatureResult } from './signature-result.ts'
 import type { Keyring } from './keyring.ts'
 import { formatOf, objectId, parseTag, type Split, splitCommit } from './signed-object.ts'
 import { verifyPgp } from './verify-pgp.ts'
@@ -40,14 +40,14 @@ export async function verify(contents: SignedContents, keyring: Keyring, options
   }
 }
 
-async function verifyCommit({ commit, commitBytes }: SignedContents, keyring: Keyring, options: ToolOptions): Promise<Judged> {
+async function verifyCommit({ commit, commitBytes }: SignedContents, keyring: Keyring, options: ToolOptions): Promise<SignatureResult> {
   const format = formatOf(commit)
   const name = `commit ${commit}`
   if (objectId('commit', commitBytes, format) !== commit) return bad(name, 'is not what the mirror holds under its id')
   return await verifySplit(name, splitCommit(commitBytes, format), keyring, options)
 }
 
-async function verifyTag({ commit, ref, tag }: SignedContents, keyring: Keyring, options: ToolOptions): Promise<Judged> {
+async function verifyTag({ commit, ref, tag }: SignedContents, keyring: Keyring, options: ToolOptions): Promise<SignatureResult> {
   if (tag === undefined) return bad(`"${printable(ref)}"`, 'is no annotated tag, and only such a tag can be signed')
   const name = `tag ${tag.id}`
   const format = formatOf(tag.id)
@@ -61,7 +61,7 @@ async function verifyTag({ commit, ref, tag }: SignedContents, keyring: Keyring,
   return await verifySplit(name, parsed.split, keyring, options)
 }
 
-async function verifySplit(name: string, split: Split, keyring: Keyring, options: ToolOptions): Promise<Judged> {
+async function verifySplit(name: string, split: Split, keyring: Keyring, options: ToolOptions): Promise<SignatureResult> {
   if (split.kind === 'unsigned') return bad(name, 'is not signed')
   if (split.kind === 'refused') return bad(name, split.why)
   const { signed } = split
@@ -76,11 +76,11 @@ function kindOf(armour: string): typeof verifyPgp | undefined {
   return armour.startsWith('-----BEGIN SSH SIGNATURE-----\n') ? verifySsh : undefined
 }
 
-function bad(name: string, why: string): Judged {
+function bad(name: string, why: string): SignatureResult {
   return { kind: 'bad', why: `${name} ${why}` }
 }
 
 /** Lengths are those of the status. */
-function signerOf({ key, by }: Extract<Judged, { kind: 'good' }>): Signer {
+function signerOf({ key, by }: Extract<SignatureResult, { kind: 'good' }>): Signer {
   return { key, ...(by === undefined ? {} : { by: printable(by).slice(0, 256) }) }
 }

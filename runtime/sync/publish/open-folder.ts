@@ -31,7 +31,7 @@ export type OpenDeps = {
 }
 
 /** What a data directory holds: undefined where no publish has ended, or where nobody can tell. */
-export type Present = { commit: CommitHash; syncHash: string } | undefined
+export type Synced = { commit: CommitHash; syncHash: string } | undefined
 
 /** Throws FolderLocked, DataDirectoryMissing, SymbolicLink, NotWritable, DiskFull, PublishFailed. */
 export async function openFolder(
@@ -53,9 +53,9 @@ export async function openFolder(
  * lies in the directory alone. Takes the absolute path; returns what the directory holds then. Throws what openFolder throws: FolderLocked
  * means that another process is at work here, and that nothing was touched.
  */
-export async function recoverFolder(deps: OpenDeps, dataDir: string, signal: AbortSignal): Promise<Present> {
+export async function recoverFolder(deps: OpenDeps, dataDir: string, signal: AbortSignal): Promise<Synced> {
   try {
-    return presentOf(await openFolder(deps, dataDir, signal))
+    return syncedOf(await openFolder(deps, dataDir, signal))
   } catch (error) {
     // What the disk holds is looked up anew after any failure.
     deps.memory.manifest = undefined
@@ -64,16 +64,16 @@ export async function recoverFolder(deps: OpenDeps, dataDir: string, signal: Abo
 }
 
 /** The commit and configuration that a data directory holds, as an earlier process left them; undefined where that cannot be told. */
-export function present(dataDir: string): Present {
+export function readSynced(dataDir: string): Synced {
   try {
-    return isInterrupted(dataDir) ? undefined : presentOf(readManifest(dataDir))
+    return isInterrupted(dataDir) ? undefined : syncedOf(readManifest(dataDir))
   } catch {
     // The cycle meets the same fault and says so.
     return undefined
   }
 }
 
-function presentOf({ state }: Manifest): Present {
+function syncedOf({ state }: Manifest): Synced {
   return state === undefined || state.commit === null ? undefined : { commit: state.commit, syncHash: state.syncHash }
 }
 

@@ -13,7 +13,7 @@ import { connectGateway, type Gateway } from '../../../runtime/gateway/gateway.t
 import { createModeFinder } from '../../../runtime/gateway/mode.ts'
 import { isInterrupted } from '../../../runtime/sync/publish/journal.ts'
 import { silentLog } from '../../../runtime/log.ts'
-import { type EngineMemory, present, recoverFolder, runCycle } from '../../../runtime/sync/cycle.ts'
+import { type EngineMemory, readSynced, recoverFolder, runCycle } from '../../../runtime/sync/cycle.ts'
 import { startSimulator } from '../../../examples/simulator/simulator.ts'
 import { freePort } from '../../support/installation.ts'
 import { memorySource, type Tree } from '../../support/memory-source.ts'
@@ -50,7 +50,7 @@ function setUp(t: Pick<Test, 'teardown'>, options: Options = {}) {
       gateway: () => gateway,
       mode,
       podFacts: async () => pod,
-      present: () => present(dataDir),
+      readSynced: () => readSynced(dataDir),
       async recover(signal) {
         if (isInterrupted(dataDir)) await recoverFolder({ clock: systemClock, log: silentLog, memory }, dataDir, signal)
       },

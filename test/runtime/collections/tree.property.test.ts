@@ -2,7 +2,7 @@ import { foldName } from '../../../runtime/gatewaysync/values.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import { checkCollections } from '../../../runtime/collections/check/check.ts'
-import { decidingCollections, effectiveSet, familyOf, ancestryIn } from '../../../runtime/collections/model/inheritance.ts'
+import { decidingCollections, effectiveSet, collectionsByName, ancestryIn } from '../../../runtime/collections/model/inheritance.ts'
 import { listingOf } from '../../../runtime/collections/model/listing.ts'
 import { parseMode, parseResource } from '../../../runtime/collections/model/manifests.ts'
 import { compactJson, members, signatureOf } from '../../../runtime/collections/rules/signature.ts'
@@ -87,7 +87,7 @@ const family = fc
       paths.map((path) => ({ path })),
       '',
     )
-    return familyOf(tree, new Map(collections.map(({ name, parent }) => [name, parseMode(Buffer.from(modeJson(name, parent)))])))
+    return collectionsByName(tree, new Map(collections.map(({ name, parent }) => [name, parseMode(Buffer.from(modeJson(name, parent)))])))
   })
 
 void t.test('the nearest collection wins, and nothing but what its ancestry holds is in the set', async () => {
@@ -126,7 +126,7 @@ void t.test('a further resource in the mode changes that resource of the set and
           paths.map((path) => ({ path })),
           '',
         )
-        const set = effectiveSet(familyOf(tree, new Map()), 'dev')
+        const set = effectiveSet(collectionsByName(tree, new Map()), 'dev')
         return new Map([...set].map(([key, { collection }]) => [key, collection.name]))
       }
       const before = build([])

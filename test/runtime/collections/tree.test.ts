@@ -1,5 +1,5 @@
 import t from 'tap'
-import { effectiveSet, familyOf, readingOrder } from '../../../runtime/collections/model/inheritance.ts'
+import { effectiveSet, collectionsByName, readingOrder } from '../../../runtime/collections/model/inheritance.ts'
 import { parseMode } from '../../../runtime/collections/model/manifests.ts'
 import { findRoots } from '../../../runtime/collections/model/roots.ts'
 import { buildTree } from '../../../runtime/collections/model/tree.ts'
@@ -72,7 +72,7 @@ void t.test('a gateway reads external, core, the parents of its mode, its mode',
   const parents = { external: 'system', core: 'external', plant: 'core', line: 'Plant', other: 'core' }
   const tree = treeOf(...Object.keys(parents).map((name) => `${name}/config-mode.json`))
   const modes = Object.entries(parents).map(([name, parent]) => [name, parseMode(Buffer.from(modeJson(name, parent)))] as const)
-  const family = familyOf(tree, new Map(modes))
+  const family = collectionsByName(tree, new Map(modes))
   t.same(readingOrder(family, 'LINE'), ['system', 'external', 'core', 'plant', 'line'])
   t.same(readingOrder(family, ''), ['system', 'external', 'core'])
   t.same(readingOrder(family, 'gone'), ['system', 'external', 'core', 'gone'])
@@ -80,7 +80,7 @@ void t.test('a gateway reads external, core, the parents of its mode, its mode',
 
 void t.test('local wins over the mode where it is asked for', async (t) => {
   const tree = treeOf('core/config-mode.json', 'core/m/t/resource.json', 'local/config-mode.json', 'local/m/t/resource.json')
-  const family = familyOf(tree, new Map())
+  const family = collectionsByName(tree, new Map())
   t.equal(effectiveSet(family, '').get('m/t')?.collection.name, 'core')
   t.equal(effectiveSet(family, '', true).get('m/t')?.collection.name, 'local')
 })

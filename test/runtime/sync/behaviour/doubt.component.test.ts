@@ -12,7 +12,7 @@ import type { Source } from '../../../../runtime/delivery/protocol.ts'
 import { Fault } from '../../../../runtime/fault.ts'
 import type { ResolvedProfile } from '../../../../runtime/gatewaysync/decide/profile.ts'
 import { silentLog } from '../../../../runtime/log.ts'
-import { type CycleResult, present, recoverFolder, runCycle } from '../../../../runtime/sync/cycle.ts'
+import { type CycleResult, readSynced, recoverFolder, runCycle } from '../../../../runtime/sync/cycle.ts'
 import { releaseLock } from '../../../../runtime/sync/disk/lock.ts'
 import { listTree } from '../../../../scripts/quickstart/check.ts'
 import { bundlePrograms } from '../../../support/measured-process.ts'
@@ -153,11 +153,11 @@ void t.test('an interrupted publish is ended before anything waits: no git host,
   const restore = (): void => {
     rmSync(dataDir, { recursive: true, force: true })
     renameSync(killed.shift() ?? '', dataDir)
-    t.equal(present(dataDir), undefined, 'nothing is in place while it is interrupted')
+    t.equal(readSynced(dataDir), undefined, 'nothing is in place while it is interrupted')
   }
   const expectEnded = (how: string): void => {
     t.same(contentOf(dataDir), after, how)
-    t.equal(present(dataDir)?.commit, commits.after, how)
+    t.equal(readSynced(dataDir)?.commit, commits.after, how)
   }
   restore()
   t.match(await cycle(dataDir, before, profile, away), { phase: 'Failed', reason: 'GitUnreachable', commit: commits.after })

@@ -1,7 +1,7 @@
 /**
  * What was found about one signature. Pure.
  */
-export type Judged =
+export type SignatureResult =
   /** `key` is a fingerprint; `by` the name that the Secret gives it. */
   | { kind: 'good'; key: string; by: string | undefined }
   /** Worded to follow the name of the object. */
