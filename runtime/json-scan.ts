@@ -43,6 +43,7 @@ export function createCounter(): { take(piece: Uint8Array): void; counted(): Com
   }
 }
 
+/** Whether no measure of a text exceeds the most that is permitted. */
 export function isWithinComplexity({ depth, keys, containers, entries }: Complexity, most: Complexity): boolean {
   return depth <= most.depth && keys <= most.keys && containers <= most.containers && entries <= most.entries
 }

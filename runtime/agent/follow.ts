@@ -62,6 +62,7 @@ const askModeMs = 1_000
 /** When to look again: after `waitMs`, or when the gateway tells another mode than the one that was assumed while it told none. */
 type Rest = { waitMs: number | undefined; assumed?: { gateway: Gateway; mode: Wanted['facts']['mode'] } | undefined }
 
+/** Follows one GatewaySync for one data directory; `run` carries out what `follower-state.ts` decides. */
 export function createFollower(deps: FollowDeps, options: FollowOptions): Follower {
   const { clock, log } = deps
   const wake = createWake(clock)

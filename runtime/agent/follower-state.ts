@@ -68,6 +68,7 @@ const keptHistory = 5
 /** What the schema of a SyncReport takes. */
 const mostFindings = 20
 
+/** A follower that has seen nothing yet; `startedMs` is monotonic. */
 export function initialState(given: Pick<FollowerState, 'gatewaySync' | 'agentVersion' | 'startedMs'>): FollowerState {
   return {
     ...given,

@@ -18,6 +18,7 @@ const keptMs = 600_000
 const leastBetweenMs = 10_000
 const askTimeoutMs = 10_000
 
+/** `ask` asks delivery, and throws what that throws; the last answer stays in use where asking anew fails. */
 export function createAccessKeeper({ clock, ask }: { clock: Clock; ask(signal: AbortSignal): Promise<GatewayAccess> }): AccessKeeper {
   let known: { access: GatewayAccess; atMs: number } | undefined
   let asking: Promise<GatewayAccess> | undefined

@@ -76,6 +76,7 @@ type Activity = {
   stopping: boolean
 }
 
+/** What the probes of the agent's container answer. */
 export function agentHealth({ gate, lookingForMs, stopping }: Activity): AgentHealth {
   const live = lookingForMs < stuckAfterMs
   if (stopping) return { started: true, live, why: 'shutting down' }

@@ -45,6 +45,7 @@ function saysTheSame(one: SyncReportStatus, other: SyncReportStatus): boolean {
   return a === b
 }
 
+/** Writes nothing before `run`; a report that comes while another is written takes the place of the one that waits. */
 export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, identity: ReporterIdentity): Reporter {
   const { kube, clock, log } = deps
   const key = { namespace: identity.namespace, name: identity.podName }

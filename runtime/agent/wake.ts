@@ -13,6 +13,7 @@ export type Wake = {
   wait(ms: number | undefined, signal: AbortSignal): Promise<boolean>
 }
 
+/** For one loop: of two waits at a time only the later one would hear calls. */
 export function createWake(clock: Clock): Wake {
   let called = false
   let end: (() => void) | undefined

@@ -31,6 +31,10 @@ type Pod = {
   annotations(): Readonly<Record<string, string>>
 }
 
+/**
+ * Watches the GatewaySync that the pod names, else the only one of its namespace; `observe` is called with each change, with undefined
+ * while there is none.
+ */
 export function watchSync({ observe, ...deps }: Deps, { namespace, named, annotations }: Pod): SyncWatch {
   const known = new Map<string, FollowedSync>()
   let name = named

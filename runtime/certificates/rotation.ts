@@ -47,6 +47,9 @@ export type NextCertificates = {
 
 type LeafNeeds = { dnsNames: readonly string[]; now: Temporal.Instant }
 
+/**
+ * Says which certificates to keep from now on, given those that are stored; the drawing at the top of this file says when each changes.
+ */
 export async function nextCertificates(given: StoredCertificates | undefined, { dnsNames, now }: LeafNeeds): Promise<NextCertificates> {
   const authorities = await nextAuthorities(given, now)
   const signing = readCertificate(authorities.authority.certificate)

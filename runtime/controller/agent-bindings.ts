@@ -27,6 +27,7 @@ const againAfterMs = 600_000
 /** A pod that is recreated leaves its namespace without any for a moment. */
 const removedAfterMs = 600_000
 
+/** `changed` is called with each namespace whose pods may have changed; `run` writes until its signal. */
 export function createAgentBindings(deps: AgentBindingsDeps): {
   changed(namespace: string): void
   run(signal: AbortSignal): Promise<void>

@@ -11,6 +11,7 @@ export type Changes = {
   subscribe(listener: ChangeListener): () => void
 }
 
+/** Listeners are called in the order in which they came, and must not throw. */
 export function createChanges(): Changes {
   const listeners = new Set<ChangeListener>()
   return {

@@ -15,6 +15,7 @@ export type Ending = {
   begin(reason: string): void
 }
 
+/** `delayMs`: from the beginning of the end until nothing more is answered. */
 export function createEnding(clock: Pick<Clock, 'wait'>, delayMs: number): Ending {
   const [leaving, closing] = [new AbortController(), new AbortController()]
   const now = (reason: string): void => {

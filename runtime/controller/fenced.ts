@@ -4,6 +4,7 @@
 import type { Kube } from '../kube/client.ts'
 import type { Confirm } from '../kube/lease/hold.ts'
 
+/** Each write waits for `confirm`, which throws when this replica leads no more; reads do not. */
 export function fenced(kube: Kube, confirm: Confirm): Kube {
   return {
     ...kube,

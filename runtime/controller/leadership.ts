@@ -37,6 +37,7 @@ type Deps = {
   log: Log
 }
 
+/** Does nothing before `run`. */
 export function createLeadership(deps: Deps, config: ControllerConfig): Leadership {
   const { leading, metrics, certificates, clock, log } = deps
   const { settings, identity, podIP } = config

@@ -44,6 +44,7 @@ export function isUnfollowed(store: Store, pod: PodRecord): boolean {
   return name === undefined || (store.sync(pod.namespace, name) === undefined && !store.isOther(pod.namespace, name))
 }
 
+/** Writes a Warning on the pod; its reason and note are constant words. */
 export function tellTrouble(events: Pick<EventRecorder, 'record'>, { pod, reason }: PodTrouble): void {
   const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid }
   events.record({ regarding, type: 'Warning', reason, action: 'Sync', note: podEvents[reason] })

@@ -65,6 +65,7 @@ const reasonOf: Record<ReceiverNotice, keyof typeof receiverEvents> = {
   AuthNotReady: 'AuthNotReady',
 }
 
+/** The app of the port for pushes; every replica serves one. */
 export function controllerReceiver(parts: ReceiverParts, settings: Pick<ReceiverDeps, 'trustedProxies' | 'limits' | 'budget'>): Hono {
   const { store, events, keys, metrics, clock, log } = parts
   return receiverApp({

@@ -11,6 +11,7 @@ const keptMs = 2_000
 const maxKept = 200
 const timeoutMs = 5_000
 
+/** Reads Secrets by name from the API server. Throws Forbidden, ApiUnavailable. */
 export function readClusterSecret({ kube, clock }: { kube: Kube; clock: Clock }): ReadSecret {
   const kept = new Map<string, { secret: Promise<Secret | undefined>; untilMs: number }>()
   const read = async (namespace: string, name: string): Promise<Secret | undefined> => {

@@ -26,6 +26,7 @@ const lookEveryMs = 30_000
 const tellAfterMs = 60_000
 const maxNamespaces = 1_000
 
+/** Remembers at most 1,000 namespaces; further ones are not looked at. */
 export function createUnfollowed({ kube, store, events, clock, log }: Deps): Unfollowed {
   const notedMs = new Map<string, number>()
 

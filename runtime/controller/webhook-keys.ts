@@ -22,6 +22,7 @@ const timeoutMs = 5_000
 
 type Files = { hmacFile?: string | undefined; tokenFile?: string | undefined }
 
+/** The keys that prove a push: those of the GatewaySync's own Secret, else those of the installation, read from `files`. */
 export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, files: Files): PushKeys {
   const kept = new Map<string, { keys: Promise<string[]>; untilMs: number }>()
   const read = (name: string, load: () => Promise<string>): Promise<string[]> => {

@@ -43,6 +43,10 @@ export type DeliveryClient = Source & {
   gateway(signal: AbortSignal): Promise<GatewayAccess>
 }
 
+/**
+ * A client for the content of one GatewaySync. Its calls throw DeliveryUnauthorised, DeliveryUnreachable, DeliveryFailed and the reasons
+ * that delivery answers with.
+ */
 export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
   const { url, caBundle, clock } = options
   const agent = new Agent({ ca: caBundle, keepAlive: true, maxSockets: 2, minVersion: 'TLSv1.2' })

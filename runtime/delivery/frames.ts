@@ -25,10 +25,12 @@ export const blobsBody = v.object({
 
 const gatewayAccess = v.object({ apiKey: v.optional(v.string()), caBundle: v.optional(v.string()) })
 
+/** Lines of the answer to `changes`, one for each change. */
 export function encodeChanges(changes: readonly Change[]): string {
   return changes.map((change) => `${JSON.stringify(change)}\n`).join('')
 }
 
+/** The last line of the answer to `changes`, without which it counts as cut off; `entries`: the lines before it. */
 export function encodeEnd(entries: number): string {
   return `${JSON.stringify({ end: true, entries })}\n`
 }

@@ -16,6 +16,7 @@ const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413 | 422>([
   ['RepositoryTooLarge', 422],
 ])
 
+/** 429 with the time after which the caller may come again. */
 export function busy(context: Context, retryAfterSeconds: number, why: string): Response {
   context.header('retry-after', String(retryAfterSeconds))
   // A thousand agents that wait must not keep a thousand connections.
@@ -23,6 +24,7 @@ export function busy(context: Context, retryAfterSeconds: number, why: string): 
   return problem(context, 429, 'TooManyRequests', `${why}; try again`)
 }
 
+/** The answer to a call that met a fault: its reason, with the status that the fault has. */
 export function failed(context: Context, fault: Fault): Response {
   const status = statusByReason.get(fault.reason)
   if (status !== undefined) return problem(context, status, fault.reason, fault.message)
@@ -30,6 +32,7 @@ export function failed(context: Context, fault: Fault): Response {
   return problem(context, 503, fault.reason, fault.message)
 }
 
+/** An answer of `application/problem+json` with a reason; `detail` is for people. */
 export function problem(
   context: Context,
   status: 400 | 401 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 503,

@@ -79,6 +79,7 @@ type Content = { type: string; commit: CommitHash; from: CommitHash | null; body
 /** What is for one caller alone and never kept: it holds a key. */
 type Secret = { secret: GatewayAccess }
 
+/** The app of the port for delivery. Every call is authorised by the caller's own token before anything else is looked at. */
 export function deliveryApp(deps: DeliveryDeps): Hono {
   const app = new Hono()
   const bodies = createBodyBudget()

@@ -65,6 +65,7 @@ type Making = {
   moved: () => void
 }
 
+/** Holds at most `limits.windowBytes` of answers that are being made, and `limits.allKeptBytes` of those that are made. */
 export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedLimits): SharedAnswers {
   const makings = new Map<string, Making>()
   let [beingMade, kept] = [0, 0]

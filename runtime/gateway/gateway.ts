@@ -49,6 +49,10 @@ const lockAttempts = 5
 const designersPerPage = 100
 const maxDesigners = 1_000
 
+/**
+ * Opens no connection before the first call. Its calls throw GatewayUnreachable, GatewayUnauthorised, GatewayForbidden, GatewayNotReady and
+ * ScanFailed.
+ */
 export function connectGateway(deps: GatewayDeps): Gateway {
   const { apiKey, renew, ca = () => undefined } = deps
   const connection: Connection = { url: deps.url.replace(/\/+$/, ''), apiKey, ca, renew }

@@ -33,6 +33,7 @@ export function coveredBelow({ source, type, excluded }: Coverage, path: string)
   return below === undefined || below === '' || excluded(below) ? undefined : below
 }
 
+/** The path relative to the folder; undefined where it does not lie below it. */
 export function belowFolder(path: string, folder: string): string | undefined {
   if (folder === '') return path
   return path.startsWith(folder) && path[folder.length] === '/' ? path.slice(folder.length + 1) : undefined

@@ -15,6 +15,7 @@ export type RefName = Branded<'RefName'>
 /** A path below some root: `/`-separated, no empty, `.` or `..` segment, not absolute; the root itself is `''`. */
 export type RelativePath = Branded<'RelativePath'>
 
+/** 40 or 64 lower-case hex digits. */
 export function isCommitHash(text: string): text is CommitHash {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)
 }
@@ -40,6 +41,7 @@ export function parseRefName(text: string): RefName {
   throw new Fault('InvalidRef', `"${printable(text)}" is not a valid ref: ${broken}`)
 }
 
+/** What git takes as a ref, at most 255 bytes. */
 export function isRefName(text: string): text is RefName {
   return brokenRefRule(text) === undefined
 }

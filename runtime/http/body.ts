@@ -89,6 +89,7 @@ export function expectedBytes({ headers }: Request, maxBytes: number): number {
 
 export type Parsed = { kind: 'json'; value: unknown } | { kind: 'malformed'; why: string } | { kind: 'tooComplex' }
 
+/** Reads JSON in UTF-8. Never throws: what is none, or is more complex than `complexity`, is told by its kind. */
 export function parseBody(bytes: Uint8Array, complexity: BodyLimits['complexity']): Parsed {
   return createScan(complexity)(bytes) ? { kind: 'tooComplex' } : parseText(bytes)
 }

@@ -20,6 +20,7 @@ export type Connections = {
   begin(request: Pick<IncomingMessage, 'complete' | 'socket'>): () => void
 }
 
+/** Counts the connections of one server, and says which idle one gives way to a new one. */
 export function createConnections(maxConnections: number): Connections {
   /** The one that has been silent for longest comes first. */
   const open = new Map<string, Connection>()

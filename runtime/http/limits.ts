@@ -28,6 +28,7 @@ export type Limits = {
   failure(peer: string): Promise<Verdict>
 }
 
+/** What is counted is held in memory and bounded by the limit on all calls. */
 export function createLimits({ perSecond, callsPerPeer = perSecond, failuresPerPeer }: LimitSettings): Limits {
   const calls = new RateLimiterMemory({ keyPrefix: '', points: perSecond, duration: 1 })
   // No more peers than calls can be new in a window: memory is bounded by the limit on all.

@@ -5,6 +5,7 @@ import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Reason } from '../fault.ts'
 
+/** An answer of `application/problem+json` (RFC 9457); `detail` is for people, `reason` for programs. */
 export function problem(context: Context, status: ContentfulStatusCode, detail: string, reason?: Reason): Response {
   const body = reason === undefined ? { status, detail } : { status, reason, detail }
   return context.body(JSON.stringify(body), status, { 'content-type': 'application/problem+json' })

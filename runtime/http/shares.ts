@@ -14,6 +14,7 @@ export type ShareSettings = { total: number; ofOne: number; waitMs: number; maxW
 
 type Waiting = { amount: number; taker: string; begin(): void }
 
+/** Shares of a total among callers by their keys; who finds none waits, for at most `waitMs`. */
 export function createShares({ total, ofOne, waitMs, maxWaiting = Number.POSITIVE_INFINITY }: ShareSettings): Shares {
   const line: Waiting[] = []
   const held = new Map<string, number>()

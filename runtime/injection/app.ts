@@ -50,6 +50,7 @@ export type AdmissionDeps = {
   observe(outcome: AdmissionOutcome, durationMs: number): void
 }
 
+/** The app of the port for admission. A pod is never refused: what keeps it from getting an agent becomes a warning. */
 export function admissionApp(deps: AdmissionDeps): Hono {
   const { clock, log, observe } = deps
   const app = new Hono()

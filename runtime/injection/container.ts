@@ -28,6 +28,7 @@ export type AgentContainer = {
 const startup = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1800 }
 const liveness = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
 
+/** The agent's init container, as it stands in the pod. */
 export function agentContainer(pod: Pod, chosen: AgentContainer): Record<string, unknown> {
   const { image, imagePullPolicy, resources, settings, env, mounts, port } = chosen
   return {

@@ -14,6 +14,7 @@ export type DataVolume =
   | { kind: 'found'; mount: Pick<VolumeMount, 'name' | 'mountPath' | 'subPath' | 'subPathExpr'>; warning: string | undefined }
   | { kind: 'missing'; why: string }
 
+/** The container that the gateway runs in, by its name; undefined where the pod has none of it. */
 export function gatewayContainer(pod: Pod): Container | undefined {
   return pod.spec.containers.find(({ name }) => name === gatewayContainerName)
 }
@@ -24,6 +25,7 @@ function mountedAsData(pod: Pod, names: readonly string[]): string | undefined {
   return mounts.find(({ name, mountPath }) => withoutSlash(mountPath) === usualDataDir && names.includes(name))?.name
 }
 
+/** The volume of the gateway's data directory, and where it is mounted; else why it cannot be told. */
 export function findDataVolume(pod: Pod): DataVolume {
   const names = (pod.spec.volumes ?? []).map(({ name }) => name)
   const asked = pod.metadata.annotations?.[podAnnotations.dataVolume]

@@ -10,6 +10,7 @@ type Installed = ControllerSettings['agent']
 
 export type AgentImage = { image: string; imagePullPolicy: string; warning: string | undefined }
 
+/** The image of the installation, or that of the GatewaySync where the installation permits one; else a warning says why not. */
 export function agentImage(installed: Installed, spec: AgentSpec | undefined): AgentImage {
   const { image, imagePullPolicy } = installed
   const asked = spec?.image

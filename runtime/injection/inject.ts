@@ -59,6 +59,9 @@ export function whyUnchanged(pod: Pod): string | undefined {
   return present.some(({ name }) => name === agentContainerName) ? 'the pod has its agent' : undefined
 }
 
+/**
+ * The JSON patch that gives a pod exactly one agent, and the warnings about it. The same pod twice gives the same as once. Never throws.
+ */
 export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSync): Injection {
   const why = whyUnchanged(pod)
   if (why !== undefined) return { kind: 'unchanged', why }

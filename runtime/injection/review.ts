@@ -24,6 +24,7 @@ export type ReviewRequest =
   /** Nothing that could be answered. */
   | { kind: 'malformed'; why: string }
 
+/** Reads an AdmissionReview. Never throws: an object that is no pod is `other`, and what is no review `malformed`. */
 export function parseReview(document: unknown): ReviewRequest {
   const parsed = v.safeParse(review, document)
   if (!parsed.success) return { kind: 'malformed', why: message(parsed.issues[0]) }

@@ -41,6 +41,10 @@ const maxNoteBytes = 1024
 
 type Series = { name: string; namespace: string; count: number; lastMs: number }
 
+/**
+ * Writes Events beside everything else: equal ones of some minutes become a series of one object, and what a slow API server cannot take
+ * is dropped beyond a bound.
+ */
 export function eventRecorder(
   { kube, clock, log }: { kube: Kube; clock: Clock; log: Log },
   from: { component: string; instance: string },

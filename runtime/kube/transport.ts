@@ -49,6 +49,7 @@ type Headers = Record<string, string>
 /** `connections`: to the API server, at most. */
 export type TransportOptions = { clock: Clock; userAgent: string; connections?: number }
 
+/** `connections`: the most at once; further calls wait for one. */
 export function createTransport(config: KubeConfig, { clock, userAgent, connections = 32 }: TransportOptions): Transport {
   const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
   if (server === undefined) throw new Fault('InvalidConfiguration', 'the kubeconfig names no cluster')

@@ -23,6 +23,7 @@ const metricsLimits: LimitSettings = { perSecond: 50, callsPerPeer: 30, failures
 /** Longer than any token of a ServiceAccount or an identity provider. */
 const maxTokenBytes = 16_384
 
+/** The app of the port for metrics; `authorise` decides by the caller's token. */
 export function metricsApp({ text, authorise }: MetricsDeps): Hono {
   const app = new Hono()
   app.use(guard(metricsLimits))
@@ -48,6 +49,7 @@ export function metricsApp({ text, authorise }: MetricsDeps): Hono {
 /** Why not, each in one line; empty when all is well. */
 export type Probe = () => readonly string[]
 
+/** `/healthz` and `/readyz` for the kubelet: 200, or 503 with the reasons. */
 export function probesApp({ live, ready }: { live: Probe; ready: Probe }): Hono {
   const app = new Hono()
   app.get('/healthz', (context) => answer(context, live()))

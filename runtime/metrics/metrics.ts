@@ -68,6 +68,7 @@ type Options = {
   agentVersions?: () => Iterable<string | undefined>
 }
 
+/** One for each process; `text` is what Prometheus reads. */
 export function createMetrics({ clock, version, agentVersions = () => [] }: Options): Metrics {
   const registry = new Registry()
   const series = createSeries(registry)

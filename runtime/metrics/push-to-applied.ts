@@ -24,6 +24,7 @@ export function measureApplied(
   return { sincePublish: secondsSince(published.at, now), sincePush: secondsSince(pushed, now) }
 }
 
+/** Whether every gateway runs the published commit. */
 export function isReady({ conditions = [] }: GatewaySyncStatus): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }

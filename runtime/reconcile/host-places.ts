@@ -7,6 +7,7 @@ export type HostPlaces = {
   giveBack(host: string): void
 }
 
+/** `all` places at once, of which one host has at most `ofOneHost`. */
 export function createHostPlaces(all: number, ofOneHost: number): HostPlaces {
   const taken = new Map<string, number>()
   const waiting: { host: string; urgent: boolean; start(): void }[] = []

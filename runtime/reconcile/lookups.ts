@@ -69,6 +69,7 @@ type Options = {
   signal: AbortSignal
 }
 
+/** `ready` is called outside of any pass and must not throw. */
 export function createLookups({ clock, concurrency, ready, signal }: Options): Lookups {
   const entries = new Map<SyncKey, Entry>()
   const underWay = new Set<Promise<void>>()

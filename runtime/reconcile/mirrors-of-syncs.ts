@@ -39,6 +39,7 @@ export type SyncMirrors = {
   source(sync: SyncOfMirror): FramedSource
 }
 
+/** Remembers which mirror has answered for which GatewaySync; the mirrors themselves are shared. */
 export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMirrors {
   const keepers = new Map<string, Mirror>()
 

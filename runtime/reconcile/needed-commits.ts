@@ -6,6 +6,7 @@ import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
 import type { Store } from './store.ts'
 
+/** The commits that any GatewaySync or report names: a clean-up of mirrors leaves them. */
 export function neededCommits(store: Pick<Store, 'syncs' | 'reportsOf'>): ReadonlySet<string> {
   const needed = new Set<string>()
   for (const { namespace, name, status } of store.syncs()) {

@@ -37,6 +37,10 @@ const longestRetryMs = 300_000
 type Entry = { waiting: boolean; sinceMs: number; running: boolean; failures: number; timer: Timer | undefined }
 type Timer = { end: AbortController; dueMs: number }
 
+/**
+ * Keys wait for one of `workers`; one that comes while its pass runs is passed once more. A pass that throws is repeated with growing
+ * waits.
+ */
 export function createQueue({ clock, workers, pass, failed, depth, waited }: Options): Queue {
   const entries = new Map<string, Entry>()
   const waiting: string[] = []

@@ -29,6 +29,7 @@ type Deps = {
 const everyMs = 15_000
 const absent = 'absent'
 
+/** `changed` is called for each GatewaySync that needs a Secret which has changed. */
 export function createSecretChanges({ readSecret, users, changed, clock }: Deps): SecretChanges {
   const versions = new Map<string, string>()
   const counts = new Map<SyncKey, number>()

@@ -24,6 +24,7 @@ export type SharedResults = {
   add(sharingKey: string, result: HostAnswer, last: (key: SyncKey) => LastLookup | undefined, isChanged: boolean): SyncKey[]
 }
 
+/** Holds one result for each sharing key that a GatewaySync follows. */
 export function createSharedResults(): SharedResults {
   const shared = new Map<string, { result: SharedResult | undefined; followers: Set<SyncKey> }>()
   const followed = new Map<SyncKey, string>()

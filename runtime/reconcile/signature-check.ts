@@ -26,6 +26,9 @@ const maxKept = 2_000
 /** Even a loaded machine checks a signature in far less. */
 const timeoutMs = 20_000
 
+/**
+ * Good answers are kept for ten minutes. Rejects with the faults of git and of reading the Secret; a bad signature is `refused`, with why.
+ */
 export function createSignatureCheck({ readSecret, rawObject, folder, clock, checked = () => {} }: Deps): ReconcileDeps['verify'] {
   // Only good answers are kept, and not for ever: a key may expire.
   const kept = new Map<string, { verified: Verified; untilMs: number }>()

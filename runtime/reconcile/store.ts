@@ -31,10 +31,12 @@ export type ReportRecord = GatewayReport & { namespace: string; pod: string; gat
 /** `<namespace>/<name>` of a GatewaySync: what the queue holds. */
 export type SyncKey = string
 
+/** The key of a GatewaySync in queues and maps. */
 export function syncKey(namespace: string, name: string): SyncKey {
   return `${namespace}/${name}`
 }
 
+/** What the controller keeps of a GatewaySync. */
 export function projectGatewaySync(object: KubeObject): GatewaySyncRecord {
   const { metadata } = object
   return {
@@ -98,6 +100,7 @@ function agentDown(statuses: readonly ContainerStatus[]): string | undefined {
   return harmless ? undefined : `the agent does not start: ${waiting}`
 }
 
+/** What the controller keeps of a SyncReport. */
 export function projectReport(object: KubeObject): ReportRecord {
   const spec = (object.spec ?? {}) as { gatewaySync?: unknown; podUid?: unknown }
   return {

@@ -50,6 +50,7 @@ const usualMaxPackBytes = 1024 * 1024 * 1024
 
 const mirrorNames = /^[0-9a-f]{32}(?:-[0-9a-f]{32})?(?:\.new)?$/
 
+/** Opens each mirror when it is first asked for. Throws nothing; `of` checks the folder. */
 export function createMirrors({
   folder,
   clock,

@@ -28,6 +28,7 @@ export type RemoteOptions = {
   signal: AbortSignal
 }
 
+/** Reads the Secrets anew at each call; only the tokens of GitHub Apps are kept, and renewed until `signal`. */
 export function createRemotes({ allowLocal, allowedHosts, readSecret, network, clock, signal: stop }: RemoteOptions): RemoteOf {
   const tokens = createAppTokens(clock, stop)
   const apps: Apps = { tokens, network, requireAllowed: (host) => requireAllowedApi(host, allowedHosts) }

@@ -19,6 +19,7 @@ export type Progress = {
 
 type NarratedTarget = { name: string; gatewayUrl: string | undefined }
 
+/** Tells a run on one machine in lines for a person, each fact once. */
 export function createProgress(write: (line: string) => void, targets: readonly NarratedTarget[]): Progress {
   const told = new Map<string, string>()
   const findings = new Map<string, ReadonlySet<string>>()

@@ -81,6 +81,7 @@ const keptHistory = 10
 /** In characters: one line of a list says why a commit was refused; the findings say the rest while it is wanted. */
 const maxHistoryMessage = 256
 
+/** What follows from everything observed: the whole next status, and the Events to write. Never throws. */
 export function decide(observed: Observation): Decision {
   const at = timestamp(observed.now)
   const change = followSource(observed, at)

@@ -108,6 +108,7 @@ export function observeGateways(
     })
 }
 
+/** How many gateways are in each state; the states add up to `total`. */
 export function countGateways(gateways: readonly Gateway[]): GatewayCounts {
   const counts: GatewayCounts = {
     total: gateways.length,

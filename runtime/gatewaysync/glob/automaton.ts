@@ -21,6 +21,7 @@ export type Automaton = {
   after(state: State, letter: number): State
 }
 
+/** Follows all globs at once, one character after another, so that the time to match is linear in the text. */
 export function createAutomaton(globs: readonly Glob[]): Automaton {
   const places: Place[] = [{ letters: undefined, next: end, free: [] }]
   const starts = globs.map((glob) => place(glob, end))

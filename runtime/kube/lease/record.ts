@@ -18,6 +18,7 @@ export type Holder = { identity: string; term: string; address: string | undefin
 /** No shorter promise is believed, for a healthy process may pause for a moment, and no longer one is waited for. */
 const credibleMs = { least: 500, most: 10_000 }
 
+/** The spec of a Lease as it is; empty where there is no Lease. */
 export function specOf(lease: KubeObject | undefined): LeaseSpec {
   return lease?.spec ?? {}
 }

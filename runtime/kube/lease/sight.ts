@@ -24,6 +24,7 @@ export type Sight = {
 const watchSilenceMs = 10_000
 const longestRetryMs = 5_000
 
+/** What this replica has seen of the Lease, and when, by its own clock. */
 export function createSight(clock: Clock, { identity, onHolder }: Pick<LeaseOptions, 'identity' | 'onHolder'>): Sight {
   let seen: { lease: KubeObject | undefined; text: string; changedMs: number; atMs: number } | undefined
   let leads = false

@@ -64,6 +64,7 @@ export function movesOf(moves: readonly (Move | undefined)[]): Payload {
   return known.some(({ deleted }) => deleted) ? { kind: 'ignored', reason: 'Deletion' } : otherEvent
 }
 
+/** Asks for the ref that a text names, without `refs/heads/` or `refs/tags/`; `invalidRef` where it is none, `ignored` for HEAD. */
 export function refOf(text: string, event: Event): Payload {
   if (isHead(text)) return { kind: 'ignored', reason: 'UnusableRef' }
   const asked = askedFor(text, event)
@@ -80,6 +81,7 @@ export function isDeletion({ after, deleted }: Members): boolean {
   return deleted === true || isZero(after)
 }
 
+/** Which of the two kinds of push a full ref stands for. */
 export function pushOf(ref: string): 'push' | 'tag-push' {
   return ref.startsWith('refs/tags/') ? 'tag-push' : 'push'
 }
@@ -89,6 +91,7 @@ export function isZero(hash: unknown): boolean {
   return typeof hash === 'string' && /^0+$/.test(hash)
 }
 
+/** The text at a path of members; undefined where there is none or an empty one. */
 export function textAt(value: unknown, path: readonly string[]): string | undefined {
   const found = valueAt(value, path)
   return typeof found === 'string' && found !== '' ? found : undefined

@@ -14,6 +14,10 @@ import { isObject } from '../../json.ts'
 /** The first that knows a delivery as its own reads it. */
 export const hosts: readonly Host[] = [forgejo, gitea, gogs, github, gitee, harness, bitbucket, azureDevops, gitlab]
 
+/**
+ * Chooses the ref that a delivery asks for, from its headers and any JSON value: the git hosts in order, then the plain format. Returns a
+ * ref, `ignored` with a reason, `invalidRef`, or `unrecognised`. Never throws.
+ */
 export function readPayload(headers: Headers, body: unknown): Payload {
   if (!isObject(body)) return { kind: 'unrecognised' }
   for (const host of hosts) {

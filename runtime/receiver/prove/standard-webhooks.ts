@@ -13,6 +13,7 @@ const maxSignatures = 16
 /** `end`, once after the last piece: whether one of the signatures is by one of the keys, and its time near `now`. */
 export type StandardProving = { update(piece: Uint8Array): void; end(now: Temporal.Instant): boolean }
 
+/** Begins to prove a call by Standard Webhooks; the body is taken piece by piece as it comes. */
 export function beginStandard(headers: Headers, keys: readonly string[]): StandardProving {
   const { 'webhook-id': id = '', 'webhook-timestamp': time = '', 'webhook-signature': signatures = '' } = headers
   const given = signatures

@@ -11,6 +11,7 @@ export type Dedupe = {
   once(scope: string, callId: string | undefined, write: () => Promise<string>): Promise<{ requestId: string; duplicate: boolean }>
 }
 
+/** Remembers the last 10,000 calls. */
 export function createDedupe(): Dedupe {
   const requests = new Map<string, Promise<string>>()
 

@@ -52,6 +52,7 @@ export type WriteQueueDeps = {
   freeSlots(resource: string): number
 }
 
+/** A queue for each GatewaySync: calls that wait while one writes are written together, each under an id of its own. */
 export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst } = defaultBudget }: WriteQueueDeps): WriteQueues {
   const queues = new Map<string, WriteQueue>()
   const eachMs = 1_000 / perSecond

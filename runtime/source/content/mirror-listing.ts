@@ -16,6 +16,10 @@ export type Repository = { folder: string; limits: GitLimits }
 /** A mirror on this machine, read as it is unless something else is said. */
 type Read = Repository & { reading?: Reading }
 
+/**
+ * What a commit of a repository on this machine holds below `roots`, for the checks; only ordinary files. Its reads throw the faults of
+ * git.
+ */
 export function mirrorListing(repository: Read, commit: CommitHash, roots: readonly RelativePath[]): VersionedListing {
   const { reading = readAsItIs } = repository
   return {

@@ -25,6 +25,10 @@ const timeoutMs = 120_000
 /** Changes whose sizes are asked for at once, by a process of git for each time. */
 const sizedAtOnce = 5_000
 
+/**
+ * Serves the commits of a mirror to agents, each profile no more than the folders that it reads. Throws CommitGone, UnknownBase,
+ * DeliveryFailed and the faults of git.
+ */
 export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
   const rootsOf = (profile: string): readonly RelativePath[] => {
     const roots = deps.roots(profile)

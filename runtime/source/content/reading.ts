@@ -21,6 +21,7 @@ type Deps = {
   renew(commit: CommitHash, signal: AbortSignal): Promise<void>
 }
 
+/** Each kind of read is tried once more, in a new mirror, where its failure may lie in the mirror's files; any other failure is thrown. */
 export function createReading({ doubt, renew }: Deps): Reading {
   /** Throws the failure again where a new mirror is of no use. */
   const renewAfter = async (error: unknown, commit: CommitHash, signal: AbortSignal): Promise<void> => {

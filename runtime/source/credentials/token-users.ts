@@ -13,6 +13,7 @@ const users: readonly (readonly [label: RegExp, user: string])[] = [
 /** Gitea, Forgejo and Azure DevOps, and GitHub and GitLab under any name of their server, take every user name beside a token. */
 const usualUser = 'x-access-token'
 
+/** The user name that a git host expects beside a token: some hosts look at it, the others take any. */
 export function tokenUser(host: string): string {
   return users.find(([label]) => label.test(host))?.[1] ?? usualUser
 }

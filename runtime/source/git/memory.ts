@@ -28,6 +28,7 @@ const sizes = {
 /** Within 128, beside 64 MiB of the controller and what its readers of git hold. */
 const usualBudget = 56 * mebibyte
 
+/** `budget`: bytes that all processes of git may take together. A share is given back when it is disposed of. */
 export function createGitMemory(budget = usualBudget): GitMemory {
   let free = budget
   const waiting: { weight: number; start(): void }[] = []

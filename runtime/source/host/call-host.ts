@@ -30,6 +30,7 @@ const usualPatienceSeconds = 30
 const mostPatienceSeconds = 480
 const moreEachTime = 4
 
+/** Calls git for one remote. A call that runs out of memory is repeated once with the large share, and so are all later fetches. */
 export function openHost({ remote, network, limits, memory, patienceSeconds = usualPatienceSeconds }: Options): CallHost {
   const { url } = remote
   /** A host that took the call is waited for longer next time: a busy one needs its time to pack a large commit. */

@@ -46,10 +46,12 @@ const glimpseBytes = 64 * 1024
 /** What a host can only be told of that has begun to send. */
 const hasBegunToSend: ReadonlySet<Reason> = new Set(['RepositoryTooLarge', 'RepositoryRefused', 'GitOutOfMemory', 'GitObjectMissing'])
 
+/** Each call ends after a minute, whatever it does. */
 export function createRunLocal(limits: GitLimits): RunLocal {
   return (at, args, signal, input = '') => runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
 }
 
+/** The questions of one mirror to its host; only the writer of the folder may ask them. */
 export function createFetches(deps: Deps): Fetches {
   const { url, callHost, limits } = deps
   const local = createRunLocal(limits)

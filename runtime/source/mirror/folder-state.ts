@@ -63,6 +63,7 @@ export type FolderOptions = {
   keptCommits(): ReadonlySet<string> | undefined
 }
 
+/** Nothing is read or written before the first call. */
 export function openFolderState(options: FolderOptions): FolderState {
   const { folder, remote, limits, log } = options
   const aside = `${folder}.new`

@@ -44,6 +44,7 @@ const quietMs = 2_000
 /** So many are made few before the next fetch: a process that ends after each one, or is never left in peace, has no other time for it. */
 const mostPacks = 55
 
+/** Nothing is read or written before the first call. Reads throw the faults of git; whoever meets one asks `doubt` about it. */
 export function openMirrorFiles(options: Options): MirrorFiles {
   const { folder, limits, clock, signal: stop } = options
   const local = createRunLocal(limits)

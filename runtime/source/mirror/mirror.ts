@@ -63,6 +63,7 @@ export type MirrorOptions = {
   signal: AbortSignal
 }
 
+/** Opens a mirror without touching the disk: its folder is made, or looked at, with the first question. */
 export function openMirror(options: MirrorOptions): Mirror {
   const { folder, limits, remote, listedBlobs, signal: stop } = options
   const recent = createRecentCommits()

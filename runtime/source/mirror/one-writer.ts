@@ -10,6 +10,7 @@ export type OneWriter = {
   settled(): Promise<void>
 }
 
+/** One for each folder. */
 export function createOneWriter(): OneWriter {
   let last: Promise<unknown> = Promise.resolve()
   let pending = 0

@@ -13,6 +13,7 @@ export type RecentCommits = {
 
 const most = 1_000
 
+/** Holds at most 1,000 commits; beyond that the one that was added first is forgotten. */
 export function createRecentCommits(): RecentCommits {
   let recent = new Set<CommitHash>()
   return {

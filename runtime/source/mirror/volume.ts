@@ -45,6 +45,7 @@ const usualBytes = 64 * mebibyte
 
 type Entry = { tenant: Tenant; bytes: number; namespaces: Set<string>; usedAtMs: number; reserved: number }
 
+/** Accounts for all mirrors of one process; `nowMs` is monotonic. */
 export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options): Volume {
   const entries = new Map<string, Entry>()
   let queue: Promise<unknown> = Promise.resolve()

@@ -42,6 +42,10 @@ const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.6
 
 const lookupTimeoutMs = 10_000
 
+/**
+ * Looks a host name up and returns the addresses that the installation permits, as text. Throws GitHostUnknown, and RepositoryNotAllowed
+ * where none is permitted.
+ */
 export function createResolveHost(options: AddressOptions): ResolveHost {
   const permits = createPermits(options)
   return async (host, signal) => {

@@ -62,6 +62,7 @@ export function mirrorKey({ url, access }: Remote): string {
   return `${repositoryKey(url)}-${digest(access.identity)}`
 }
 
+/** Names a repository by the exact text of its URL; 32 hex digits. */
 export function repositoryKey({ text }: RepositoryUrl): string {
   return digest(text)
 }

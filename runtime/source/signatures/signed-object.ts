@@ -28,6 +28,7 @@ export type ParsedTag = {
 /** Where a commit of each object format carries its signature. */
 const signatureHeaders = { sha1: 'gpgsig', sha256: 'gpgsig-sha256' } as const
 
+/** Which hash an object id is made with. */
 export function formatOf(id: string): ObjectFormat {
   return id.length === 64 ? 'sha256' : 'sha1'
 }
@@ -37,6 +38,9 @@ export function objectId(type: 'commit' | 'tag', raw: Buffer, format: ObjectForm
   return createHash(format).update(`${type} ${raw.length}\0`).update(raw).digest('hex')
 }
 
+/**
+ * Parts a commit, as git stores it, into what was signed and the signature. Never throws: what is not well formed is `refused`, with why.
+ */
 export function splitCommit(raw: Buffer, format: ObjectFormat): Split {
   // One character for each byte, so that positions and contents survive whatever the encoding.
   const text = raw.toString('latin1')
@@ -56,6 +60,10 @@ export function splitCommit(raw: Buffer, format: ObjectFormat): Split {
   return { kind: 'signed', signed: { payload, armour: signature.value } }
 }
 
+/**
+ * Reads an annotated tag, as git stores it: what it stands for, what was signed, and the signature. Never throws: what is not well formed
+ * is `refused`, with why.
+ */
 export function parseTag(raw: Buffer, format: ObjectFormat): ParsedTag | { kind: 'refused'; why: string } {
   const text = raw.toString('latin1')
   const head = headersOf(text)

@@ -73,6 +73,7 @@ export function signingKeyOf(signature: Buffer): Buffer | undefined {
   return readString(signature, 10)
 }
 
+/** The fingerprint of a public key as ssh-keygen prints it: `SHA256:` and base64 without padding. */
 export function fingerprintOf(blob: Buffer): string {
   return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`
 }

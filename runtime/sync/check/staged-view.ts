@@ -20,6 +20,7 @@ export type StagedView = {
 /** A resource has a handful of files, a folder of nested ones some thousands; what is more is not looked at. */
 const maxFilesBelow = 20_000
 
+/** Looks at the disk when it is asked, so it holds until something is published. */
 export function viewStaged({ dataDir, run }: Places, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, layout: Layout): StagedView {
   const gone = new Set(deletes.map((deletion) => deletion.path))
   const paths = puts.map((put) => put.path)
@@ -34,6 +35,7 @@ export function viewStaged({ dataDir, run }: Places, { puts, deletes }: Pick<Pla
   }
 }
 
+/** Whether an ordinary file will stand at a path below the data directory. */
 export function holdsFile({ puts, goes, dataDir }: StagedView, file: string): boolean {
   if (indexOf(puts, file) !== undefined) return true
   return !goes(file) && isFile(path.join(dataDir, file))

@@ -33,6 +33,10 @@ export type Diff = {
 
 export type RenderPath = (text: string, label: string) => string
 
+/**
+ * Compares what is wanted with the manifest; `renderPath` renders a source or destination that is a template. Throws SourcePathMissing,
+ * InvalidSpec, MappingConflict, DestinationNotAllowed, TemplateFailed and what the source throws.
+ */
 export async function diffDesired(
   deps: { source: Source; renderPath: RenderPath },
   wanted: Wanted,

@@ -43,6 +43,7 @@ const wordsByCode: Readonly<Record<string, string>> = {
   EBUSY: 'it is in use, as the root of a mount is',
 }
 
+/** The code of a fault of the system, such as `ENOENT`; undefined for every other thrown value. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
@@ -123,6 +124,7 @@ export function ensureEngineFolder(dataDir: string, ownership: Ownership): void 
   }
 }
 
+/** Writes all bytes at the position of the descriptor; one call of the system may write fewer. Throws the faults of the system. */
 export function writeAll(fd: number, data: Uint8Array): void {
   for (let offset = 0; offset < data.length;) offset += fs.writeSync(fd, data, offset)
 }

@@ -42,6 +42,7 @@ const maxLockBytes = 64 * 1024
 
 const ownId = randomUUID()
 
+/** This process, as it stands in a lock that it holds. `only`: the uid of the pod that alone may take the lock over. */
 export function currentHolder(only = ''): Holder {
   return {
     id: ownId,

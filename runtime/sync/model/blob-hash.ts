@@ -19,6 +19,7 @@ export function blobHash(like: BlobId, size: number): Hash {
   return createHash(algorithmOf(like)).update(blobHeader(size))
 }
 
+/** The id that git gives a content, in the format of `like`. */
 export function blobIdOf(like: BlobId, content: Uint8Array): BlobId {
   return blobHash(like, content.length).update(content).digest('hex') as BlobId
 }

@@ -96,6 +96,7 @@ export type ManifestChange = { path: string; owned: Owned | undefined }
 /** How many digits the head has for a length: it is written over in place. */
 const lengthDigits = 12
 
+/** What is known of a folder that was never synced, or of which nothing may be believed: `doubt` says why. */
 export function emptyManifest(doubt?: string): Manifest {
   return { files: new Map(), state: undefined, lines: 0, bytes: 0, doubt }
 }
@@ -118,6 +119,7 @@ function checksum(record: string): string {
   return crc32(record).toString(16).padStart(8, '0')
 }
 
+/** One line of the manifest's text: a file that is ours now, or is ours no more. */
 export function changeRecord({ path, owned }: ManifestChange): string {
   if (owned === undefined) return `["d",${JSON.stringify(path)}]`
   const { id, exec, mapping, stat, rendered, judged } = owned
@@ -128,6 +130,7 @@ export function changeRecord({ path, owned }: ManifestChange): string {
   return `${file},${JSON.stringify(rendered ?? null)},${JSON.stringify(judged ?? null)}]`
 }
 
+/** The line that ends a write: only with it the changes before it count. */
 export function stateRecord(state: State): string {
   return `["c",${JSON.stringify(state)}]`
 }

@@ -53,6 +53,7 @@ const identityFolders = [
   'api-token',
 ].map((name) => folderOf(`config/resources/core/ignition/${name}`))
 
+/** Whether a path below the data directory is what one gateway is known by, such as its keys. */
 export function isGatewayIdentity(path: string): boolean {
   return isAtOrBelow(foldName(path), identityFolders)
 }
@@ -60,6 +61,7 @@ export function isGatewayIdentity(path: string): boolean {
 /** Folders that stay when they become empty: the gateway expects them. */
 const standingFolders = new Set(['projects', 'config', 'config/resources'])
 
+/** Whether a folder stays when its last file goes. */
 export function isStandingFolder(path: string): boolean {
   return standingFolders.has(foldName(path))
 }

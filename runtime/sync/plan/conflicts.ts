@@ -38,6 +38,7 @@ export function findConflicts(paths: Iterable<string>, limit = 20): Conflict[] {
   return conflicts.toSorted((a, b) => (a.path < b.path ? -1 : 1)).slice(0, limit)
 }
 
+/** A sentence that names both paths and what to do. */
 export function describeConflict({ kind, path, other }: Conflict): string {
   if (kind === 'file-and-folder') return `"${path}" would be a file and a folder at once`
   if (path.normalize('NFC') === other.normalize('NFC')) {

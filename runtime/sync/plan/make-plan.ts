@@ -43,6 +43,11 @@ const namedPaths = 20
 const comparedFiles = 200
 const comparedBytes = 1024 * 1024
 
+/**
+ * Looks at the source, the manifest and the disk, and decides what is to be done; writes nothing. `repair` says how closely the files that
+ * are ours are looked at. Throws what the diff throws, TemplateFailed and the faults of the disk; what the plan itself refuses stands in
+ * its problems.
+ */
 export async function prepare(source: Source, wanted: Wanted, manifest: Manifest, repair: Repair, signal: AbortSignal): Promise<Prepared> {
   const context = templateContext(wanted)
   const renderer = await loadRenderer(wanted, context)

@@ -70,6 +70,7 @@ function lstat(dataDir: string, file: string): fs.Stats | undefined {
   }
 }
 
+/** What of a stat the manifest remembers, by which a file is known to be unchanged. */
 export function statOf({ size, mtimeMs, ino, mode }: fs.Stats): FileStat {
   return { size, mtimeMs, ino, mode: mode & 0o7777 }
 }

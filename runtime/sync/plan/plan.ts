@@ -70,6 +70,10 @@ export type PlanInput = {
   mode: string | undefined
 }
 
+/**
+ * Decides what has to change on disk: takes the files to write, those that are ours, and what was seen at the paths concerned; returns
+ * puts, deletes, adoptions, problems and findings. Never throws; a plan with problems must not be carried out.
+ */
 export function plan(input: PlanInput): Plan {
   const result: Plan = {
     puts: [],

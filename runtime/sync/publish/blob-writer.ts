@@ -52,10 +52,12 @@ export function beginBlob(
   return whole(Buffer.allocUnsafe(size + header.length))
 }
 
+/** The path that a fault of a blob is told for. */
 export function nameOf({ targets }: Pick<IncomingBlob, 'targets'>): string {
   return targets[0]?.put.path ?? ''
 }
 
+/** Throws the faults of the system. */
 export function takeChunk(blob: IncomingBlob, chunk: Uint8Array): void {
   if (blob.kind === 'whole') blob.content.set(chunk, blob.header + blob.received)
   else {
@@ -65,6 +67,7 @@ export function takeChunk(blob: IncomingBlob, chunk: Uint8Array): void {
   blob.received += chunk.length
 }
 
+/** Throws DeliveryFailed where the content is not that of the blob's id; the file of a streamed one is closed then. */
 export function verify(blob: IncomingBlob): void {
   const complete = blob.received === blob.size
   const id = !complete

@@ -99,6 +99,7 @@ export function decodeJournal(text: string): Journal {
   return { run, bootId, base, steps, emptied, changes, state }
 }
 
+/** Writes the journal so that it is whole on the disk when this returns. Throws the faults of the system. */
 export function writeJournal(dataDir: string, journal: Journal): void {
   using engine = openEngineFolder(dataDir)
   writeDurably(engine.at('journal'), encodeJournal(journal))

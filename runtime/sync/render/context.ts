@@ -20,6 +20,7 @@ export type TemplateContext = {
   vars: Readonly<Record<string, string>>
 }
 
+/** What templates and patches of one gateway may read. */
 export function templateContext({ commit, ref, profile, facts }: Wanted): TemplateContext {
   return {
     gateway: { name: facts.gatewayName },

@@ -22,6 +22,7 @@ export type Renderer = {
 /** Parsed patch values are kept: one serves every file that its glob names. */
 const maxKeptTemplates = 2_000
 
+/** Keeps what it has parsed; one for each plan. */
 export function createRenderer(context: TemplateContext): Renderer {
   const engine = createTemplateEngine()
   const values = new Map<string, ParsedTemplate>()

@@ -40,6 +40,10 @@ export type TemplateEngine = {
   parse(text: string, label: string): ParsedTemplate
 }
 
+/**
+ * LiquidJS without files, without what differs between two renders, and with bounds on time, memory and nesting. Parsing and rendering
+ * throw TemplateFailed, with the label.
+ */
 export function createTemplateEngine(): TemplateEngine {
   const liquid = restrictedLiquid()
   return {
