@@ -111,7 +111,7 @@ export function createMirrors({
       for (const name of existsSync(folder) ? readdirSync(folder) : []) {
         const [, key, repository = ''] = /^(([0-9a-f]{32})(?:-[0-9a-f]{32})?)(?:\.new)?$/.exec(name) ?? []
         if (key === undefined || kept.has(key) || kept.has(repository)) continue
-        // The entry stays: whoever still has a question under way and whoever asks anew must have one writer.
+        // The entry stays, so that a question still under way and one that begins now have the same writer.
         await mirrors.get(key)?.drop()
         rmSync(path.join(folder, name), { recursive: true, force: true })
         volume.forget(key)

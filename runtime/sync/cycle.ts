@@ -84,7 +84,7 @@ async function dryRun(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Pro
   return dryRunResult(wanted, manifest, prepared, changes)
 }
 
-/** Who writes nothing takes no lock, except to end a publish that a killed process left: a mixture of two commits waits for nobody. */
+/** A cycle that writes nothing takes no lock, except to end a publish that a killed process left: a mixture of two commits must not stay. */
 async function knownManifest(deps: CycleDeps, { dataDir }: Wanted, signal: AbortSignal): Promise<Manifest> {
   if (isInterrupted(dataDir)) return await openFolder(deps, dataDir, signal)
   return deps.memory.manifest ?? readManifest(dataDir)

@@ -38,7 +38,7 @@ export function nextState(
   }
 }
 
-/** The mode as far as it is known; without collections it is nobody's question, and what was known of it stays. */
+/** The mode as far as it is known. Without collections it is not looked for, and what was known of it stays. */
 function rememberedMode(wanted: Wanted, state: State | undefined): Pick<State, 'mode'> {
   const active = activeMode(wanted, state)
   if (active === undefined || active.from === 'none') return state?.mode === undefined ? {} : { mode: state.mode }

@@ -1,5 +1,5 @@
 /**
- * What a cycle tells: the part of the SyncReport that the engine knows. Pure.
+ * What a cycle reports: the part of the SyncReport that the engine knows. Pure.
  */
 import { asFault, type Reason } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
@@ -12,7 +12,7 @@ import type { Counts } from './plan/plan.ts'
 import { diffText, type FileDiff } from './plan/preview.ts'
 import type { Drift, Prepared } from './plan/make-plan.ts'
 
-/** What a cycle contributes to the SyncReport; the rest is who reports, and when. */
+/** What a cycle contributes to the SyncReport; its caller adds who reports, and when. */
 export type CycleResult = Omit<SyncReportStatus, 'startedAt' | 'finishedAt' | 'agentVersion' | 'history' | 'gateway' | 'profile'>
 
 /** Reasons that need someone to change something first; the gateway keeps what it has. */
@@ -112,7 +112,7 @@ function describeDrift({ count, paths }: Drift): string {
   return `${count} of our files were changed or deleted locally: ${named.join(', ')}${more}`
 }
 
-/** What was delivered stays in force; it is not "in place", because nobody knows whether it is what the gateway reads. */
+/** What was delivered stays in force; it is not "in place", because it may not be what the gateway reads. */
 function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } {
   return {
     reason: 'ModeUnknown',

@@ -66,7 +66,7 @@ export async function* compareCommits(
   roots: readonly RelativePath[],
   signal: AbortSignal,
 ): AsyncGenerator<readonly ChangedFile[]> {
-  // Without a path diff-tree would tell of the whole repository.
+  // Without a path diff-tree would list the whole repository.
   if (roots.length === 0) return
   const paths = roots.includes('' as RelativePath) ? [] : ['--', ...roots.map((root) => `:(literal)${root}`)]
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, commit, ...paths]

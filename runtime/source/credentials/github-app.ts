@@ -50,7 +50,7 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
   }
   const lasts = (token: Token, ms: number): boolean => clock.now().until(token.expiresAt).total('milliseconds') > ms
 
-  /** Renews while somebody uses the token; what nobody asks for any more lapses. */
+  /** Renews the token while it is used; a token that is not asked for any more lapses. */
   const keepFresh = async (id: string, entry: Entry, ask: (signal: AbortSignal) => Promise<Token>): Promise<void> => {
     const own = AbortSignal.any([stop, entry.renewing.signal])
     let token = await entry.token
@@ -63,7 +63,7 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
         token = await ask(own)
         entry.token = Promise.resolve(token)
       } catch {
-        // The present token still lasts; whoever needs the next one hears why there is none.
+        // The present token still lasts; a caller that needs the next one gets the fault.
       }
     }
     if (entries.get(id) === entry) forget(id)

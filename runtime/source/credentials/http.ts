@@ -30,7 +30,7 @@ export async function prepareHttp({ url, access, proxy, addresses }: Call, signa
   if (credentials.kind === 'clientCertificate') requireKeyPair(credentials, 'spec.git.auth.clientCertificate')
   const secrets: [key: string, value: string][] = []
   const header = await authorisation(access, signal)
-  // Of this scheme, host and port alone, so that no other place is ever told of it.
+  // For this scheme, host and port alone, so that the credential is sent nowhere else.
   if (header !== undefined) secrets.push([`http.${originOf(url)}/.extraHeader`, `Authorization: ${header}`])
   if (proxy !== undefined) secrets.push(['http.proxy', proxy.url])
   const files: number[] = []
@@ -66,7 +66,7 @@ function configured(entries: readonly (readonly [key: string, value: string])[])
   return entries.length === 0 ? {} : { GIT_CONFIG_COUNT: String(entries.length), ...Object.fromEntries(numbered) }
 }
 
-/** A file that has no name when it is written, open for reading by whoever inherits it. Readers open it anew by /proc/self/fd. */
+/** A file that has no name when it is written, open for reading in processes that inherit it; they open it anew by /proc/self/fd. */
 function namelessFile(content: string): number {
   const name = path.join(os.tmpdir(), `cluster-sync-${randomBytes(12).toString('hex')}`)
   const file = openSync(name, 'wx+', 0o600)

@@ -26,7 +26,7 @@ export async function startAgent(socket: string, keyLifetimeSeconds: number, sig
     await ended
   }
   try {
-    // It tells where its socket is once it listens.
+    // The agent prints the path of its socket once it listens.
     const started = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
     const told = once(child.stdout, 'data', { signal: started }).then(() => true)
     if (await Promise.race([told, ended.then(() => false)])) return { socket, stop }

@@ -13,7 +13,7 @@ import { addKey, startAgent } from './ssh-agent.ts'
 
 type SshCredentials = Extract<Credentials, { kind: 'ssh' }>
 
-/** Longer than any call: keys of an agent that nobody could end are forgotten then. */
+/** How long an agent keeps its keys, so that one that could not be ended forgets them. Longer than any call of git. */
 const keyLifetimeSeconds = 900
 const connectTimeoutSeconds = 15
 /** A host that says nothing for three of these is gone. */
@@ -49,7 +49,7 @@ export async function prepareSsh(
   }
 }
 
-/** Answers ssh-add once: whoever asks again was told a wrong passphrase. Holds no secret itself. */
+/** Answers ssh-add once: it asks again only when the passphrase was wrong. Holds no secret itself. */
 function writeAskProgram(folder: string): string {
   const file = path.join(folder, 'passphrase')
   writeFileSync(file, '#!/bin/sh\ncase "$1" in Bad*) exit 1 ;; esac\nprintf \'%s\\n\' "$CLUSTER_SYNC_PASSPHRASE"\n')

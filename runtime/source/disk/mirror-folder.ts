@@ -66,7 +66,7 @@ export function isOwnFailure(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR'
 }
 
-/** A host that seems to lack an object may only not have sent what a damaged pack of ours should hold: a new mirror tells. */
+/** An object that the host seems to lack may be one that it did not send because a damaged pack of ours should hold it: a new mirror shows which. */
 const ownFailures = new Set(['GitFailed', 'GitObjectMissing', 'CommitGone', 'DeliveryFailed'])
 
 /** A new mirror in place of whatever is there. */
@@ -164,7 +164,7 @@ const blockBytes = 512
 
 /** A mirror of this size is made one pack in 50 ms; one of 20,000 files takes 2 s, for which a push would have to wait. */
 const smallBytes = 4 * 1024 * 1024
-/** Of what nobody needs any more, in a mirror of any size; the volume asks for it back where it is short of room. */
+/** Bytes that are not needed any more and may stay, in a mirror of any size; a volume that is short of room has them removed. */
 const harmlessBytes = 32 * 1024 * 1024
 
 /**

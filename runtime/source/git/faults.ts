@@ -1,6 +1,6 @@
 /**
  * What git, curl and ssh write on their standard error, by what it means for whoever keeps the GatewaySync. The words are our own: what a
- * git host wrote is never told on, for a URL may lead to any server. Pure; git-faults.component.test.ts holds it against the real programs.
+ * git host wrote is never told on, for a URL may lead to any server. Pure; faults.component.test.ts holds it against the real programs.
  */
 import { Fault, type Reason } from '../../fault.ts'
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
@@ -25,7 +25,7 @@ type Meaning = {
 const maxLineLength = 400
 const maxLines = 400
 
-/** Throws nothing: whatever the text, there is a fault to tell. `command` is git's, such as `fetch`. */
+/** Returns a fault for any text. `command` is git's, such as `fetch`. */
 export function faultOf(errors: string, command: string, asked: GitTarget | undefined): Fault {
   const lines = linesOf(errors, asked?.url)
   const meanings = asked === undefined ? localMeanings : [...localMeanings, ...remoteMeanings]
@@ -52,7 +52,7 @@ function pathOf({ text }: RepositoryUrl): string {
   return text.replace(/^[a-z]+:\/\/[^/]*\//, '').replace(/^[^/@]*@[^/:]*:/, '') || text
 }
 
-/** One line of git itself; a host that ssh leads to may write whatever it likes, so nothing of its lines is told. */
+/** One line of git itself. A host reached by ssh may write anything, so none of its lines reaches a message. */
 function unexplained(lines: readonly string[], asked: GitTarget | undefined): string {
   if (asked?.url.protocol === 'ssh') return 'the git host ended the connection for a reason that ssh does not name'
   const own = lines.filter((line) => !line.startsWith('remote:') && !line.includes('remote error'))

@@ -149,7 +149,7 @@ export async function ending(child: ChildProcessByStdio<Writable, Readable, Read
   signal.throwIfAborted()
   if (stop.aborted) throw new Fault('GitTimeout', `git ${run.args[0] ?? ''} did not end within ${Math.round(run.timeoutMs / 1000)} s`)
   if (ended.error !== undefined) {
-    // Node tells of a program that is missing and of a working directory that is in the same way.
+    // Node reports a missing program and a missing working directory with the same error.
     if (existsSync(run.folder)) throw new Fault('ToolMissing', 'env is not installed or cannot be run', { cause: ended.error })
     throw new Fault('GitFailed', `git cannot be started: ${ended.error.message}`, { cause: ended.error })
   }

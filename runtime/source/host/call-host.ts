@@ -42,7 +42,7 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
     const { at, args, timeoutMs, maxPackBytes = limits.maxPackBytes } = call
     const [command = '', ...rest] = args
     const all = url.protocol === 'file' ? [command, localUploadPack(url.text), ...rest] : args
-    // First what others may make slow: a name server or an API that does not answer must hold no share of the memory.
+    // Before a share of the memory is taken: a name server or an API that does not answer must not hold one.
     await using connection = await connect(remote, network, signal)
     const settings = [...(connection.forGit.settings ?? []), `http.lowSpeedTime=${patience}`]
     using share = await memory.take(size, signal)

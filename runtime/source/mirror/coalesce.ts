@@ -5,7 +5,7 @@ export type Coalesce<Answer> = (key: string, ask: (signal: AbortSignal) => Promi
 
 type Entry<Answer> = { answer: Promise<Answer>; waiting: number; cancel: AbortController }
 
-/** `stop` ends all that is under way, whoever waits for it. */
+/** `stop` ends everything that is under way; its callers get the signal's reason. */
 export function createCoalesce<Answer>(stop: AbortSignal): Coalesce<Answer> {
   const entries = new Map<string, Entry<Answer>>()
   return async (key, ask, signal) => {

@@ -34,7 +34,7 @@ export type Commits = {
 /** Commits whose names are remembered. */
 const mostNames = 1_000
 
-/** `signal` ends what nobody may wait for any more. */
+/** `signal` ends everything that is under way. */
 export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: AbortSignal): Commits {
   const fetching = createCoalesce<void>(signal)
   /** By which name a commit came, for hosts that give none by its hash. */

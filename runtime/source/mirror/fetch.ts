@@ -15,7 +15,7 @@ export type LocalCommit = { commit: CommitHash; committedAt: string | undefined 
 /** `tag` is the annotated tag that the fetched ref holds; undefined where it holds the commit itself. */
 export type Fetched = LocalCommit & { tag: CommitHash | undefined }
 
-/** A git that speaks with nobody, in the folder `at`; gives what it prints. Throws the faults of git. */
+/** Runs a git without network in the folder `at` and returns what it prints. Throws the faults of git. */
 export type RunLocal = (at: string, args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>
 
 /** A folder of a mirror, and how its objects are named. */
@@ -26,7 +26,10 @@ export type Fetches = {
   fetch(into: Into, what: string, signal: AbortSignal): Promise<Fetched>
   /** Whether the host has a ref; nothing of what it holds is kept. Throws the faults of git. */
   isThere(into: Into, ref: string, signal: AbortSignal): Promise<boolean>
-  /** How the host names objects, `usual` where it does not tell; a mirror of the other format cannot fetch from it. Throws the faults of git. */
+  /**
+   * The hash by which the host names objects, `usual` where that cannot be seen; a mirror of the other format cannot fetch from it. Throws the
+   * faults of git.
+   */
   formatOfHost(at: string, what: string, usual: ObjectFormat, signal: AbortSignal): Promise<ObjectFormat>
 }
 
@@ -41,9 +44,9 @@ type Deps = {
 const askTimeoutMs = 30_000
 const fetchTimeoutMs = 600_000
 const localTimeoutMs = 60_000
-/** Of a fetch that is only to tell whether there is something: enough for a tag of a commit that is here. */
+/** The most that a fetch may bring which only asks whether a ref exists: enough for a tag of a commit that is here. */
 const glimpseBytes = 64 * 1024
-/** What a host can only be told of that has begun to send. */
+/** Faults that only a host which has the ref, and has begun to send it, can cause. */
 const hasBegunToSend: ReadonlySet<Reason> = new Set(['RepositoryTooLarge', 'RepositoryRefused', 'GitOutOfMemory', 'GitObjectMissing'])
 
 /** Each call ends after a minute, whatever it does. */

@@ -34,7 +34,7 @@ export type MirrorFiles = {
   settled(): Promise<void>
 }
 
-/** `signal` ends the clean-up, which nobody waits for. */
+/** `signal` ends the clean-up that runs beside other work. */
 type Options = FolderOptions & { clock: Clock; signal: AbortSignal }
 
 /** So many packs are made few once nothing was fetched for a while. */
@@ -44,7 +44,7 @@ const quietMs = 2_000
 /** So many are made few before the next fetch: a process that ends after each one, or is never left in peace, has no other time for it. */
 const mostPacks = 55
 
-/** Nothing is read or written before the first call. Reads throw the faults of git; whoever meets one asks `doubt` about it. */
+/** Nothing is read or written before the first call. Reads throw the faults of git, which the caller hands to `doubt`. */
 export function openMirrorFiles(options: Options): MirrorFiles {
   const { folder, limits, clock, signal: stop } = options
   const local = createRunLocal(limits)

@@ -38,7 +38,7 @@ export type Mirror = {
   source(roots: (profile: string) => readonly RelativePath[] | undefined): FramedSource
   /** What a commit holds below some folders, for the collection checks; the commit must be there. */
   listing(commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
-  /** Lets somebody read a commit who does so in another thread; where the mirror turns out to be damaged, once more in a new one. */
+  /** Runs a read of a commit, as of another thread; where the mirror turns out to be damaged, once more in a new mirror. */
   readBy<Value>(commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
   /** Removes everything from the disk; asked again, the mirror is made anew. */
   drop(): Promise<void>

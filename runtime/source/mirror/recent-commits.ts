@@ -1,11 +1,11 @@
 /**
- * The commits of a mirror that somebody may be about to write down as needed: a clean-up must leave them.
+ * The commits that callers have lately been given: a status that names one may be on its way, so a clean-up must leave them.
  */
 import type { CommitHash } from '../../gatewaysync/values.ts'
 import { forgetOldest } from './bounded.ts'
 
 export type RecentCommits = {
-  /** Somebody has been given this commit, or told that it is there. */
+  /** A caller has been given this commit, or was told that it is there. */
   add(commit: CommitHash): void
   /** Those since the last call. */
   take(): ReadonlySet<CommitHash>

@@ -22,10 +22,10 @@ type Deps = { files: Pick<MirrorFiles, 'isThere' | 'tidyUp'>; commits: Pick<Comm
 
 /** Branches of which it is remembered whether a tag has their name. */
 const mostBranches = 1_000
-/** A tag of a branch's name is a mishap that somebody mends or makes once. */
+/** A tag with a branch's name is a mishap, made or mended once. */
 const tagLookedForMs = 3_600_000
 
-/** `signal` ends what nobody may wait for any more. */
+/** `signal` ends everything that is under way. */
 export function createResolve({ files, commits, clock }: Deps, signal: AbortSignal): Resolve {
   const shared = createCoalesce<Resolved>(signal)
   const tags = createTagLooks({ files, clock })

@@ -18,7 +18,7 @@ export type Tenant = {
 export type Reservation = { maxPackBytes: number } & Disposable
 
 export type Volume = {
-  /** A mirror and who uses it; also each time that it is used. */
+  /** Notes a mirror and the namespace that uses it; to be called at each use. */
   use(key: string, tenant: Tenant, namespace: string): void
   forget(key: string): void
   /**
@@ -64,7 +64,7 @@ export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options
       isBusy: reserved > 0,
     }))
 
-  /** Many packs hold what nobody needs any more; making them one takes as much room again for a moment. */
+  /** Makes one pack of many, which drops what is not needed and takes as much room again for a moment. */
   const tidyUp = async (needed: number): Promise<void> => {
     const worth = [...entries.values()].filter(({ reserved, tenant }) => reserved === 0 && tenant.packs() > 1)
     for (const entry of worth.toSorted((a, b) => b.bytes - a.bytes)) {

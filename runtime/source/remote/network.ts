@@ -9,7 +9,7 @@ import type { Proxies, Proxy } from './proxy.ts'
 export type Network = {
   /** Looks up and checks addresses, which git then connects to; undefined: git looks them up itself and all are permitted. */
   resolve: ResolveHost | undefined
-  /** For whoever names no proxy of his own. */
+  /** For repositories whose GatewaySync names no proxy. */
   proxy: Proxies | undefined
 }
 

@@ -11,7 +11,7 @@ export type Proxy = {
   port: number
 }
 
-/** Throws CredentialsInvalid for what is no URL of a proxy; the text itself may hold a password and is not told. */
+/** Throws CredentialsInvalid for what is no URL of a proxy; the text may hold a password, so no message shows it. */
 export function parseProxy(text: string, field: string): Proxy {
   const url = URL.parse(text)
   if (

@@ -131,7 +131,7 @@ function subpacketsOf(bytes: Buffer): Packet[] | undefined {
   return found
 }
 
-/** Nobody signed the unhashed area, so only who made the signature may stand there, each way once and not marked as critical. */
+/** The unhashed area is not signed, so it may only name who made the signature, each way once and not marked as critical. */
 function areIssuers(unhashed: readonly Packet[]): boolean {
   const [ids, fingerprints] = [subpackets.issuer, subpackets.issuerFingerprint].map(
     (tag) => unhashed.filter((one) => one.tag === tag).length,

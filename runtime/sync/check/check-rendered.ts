@@ -30,7 +30,7 @@ export type RenderedContent = {
 
 /** So many resources are held at a time, each with those that it overrides. */
 const resourcesAtATime = 200
-/** As many findings of one look as could ever be told. */
+/** More findings than a report could ever hold. */
 const maxFindings = 50
 
 /** What follows from contents. What follows from names was judged before the commit was published. */

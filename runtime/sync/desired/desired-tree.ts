@@ -141,7 +141,7 @@ export function desiredDelta(
     : { kind: 'needs-listing', why: `${emptied} may have no source left` }
 }
 
-/** A mapping whose last file goes: whether its source still exists decides what follows, and only a listing tells. */
+/** A mapping whose last file goes: whether its source still exists decides what follows, and only a listing shows that. */
 function emptiedMapping(
   mappings: readonly ResolvedMapping[],
   files: ReadonlyMap<string, Owned>,

@@ -45,7 +45,7 @@ export async function diffDesired(
   signal: AbortSignal,
 ): Promise<Diff> {
   const { state } = manifest
-  // Of a folder that nobody can tell, only a whole listing says what it should hold.
+  // Where the records of a folder are in doubt, only a whole listing says what it should hold.
   if (state !== undefined && manifest.doubt === undefined) {
     const known = await fromKnownBase(deps, wanted, context, { ...manifest, state }, signal)
     if (known !== undefined) return known

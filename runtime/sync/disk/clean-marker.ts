@@ -11,7 +11,7 @@ import { dropDurably } from './manifest-file.ts'
 /** A kernel writes dirty pages back after 30 s by default; four times that is taken for settled. */
 const settledMs = 120_000
 
-/** Changes with each boot of the machine; `''` where the kernel does not tell, which trusts every boot. */
+/** Changes with each boot of the machine; `''` where the kernel does not say, so that every boot counts as the same. */
 export function currentBootId(): string {
   try {
     return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

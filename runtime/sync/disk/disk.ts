@@ -129,7 +129,7 @@ export function writeAll(fd: number, data: Uint8Array): void {
   for (let offset = 0; offset < data.length;) offset += fs.writeSync(fd, data, offset)
 }
 
-/** Our own files belong to whoever our folder belongs to: an agent that does not run as root may go on where one did. */
+/** Gives a file of ours the owner of our folder, so that an agent that does not run as root can go on where one did. */
 export function giveToFolderOwner(fd: number, folder: string): void {
   if (process.geteuid?.() !== 0) return
   const { uid, gid } = fs.statSync(folder)

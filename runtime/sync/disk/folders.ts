@@ -48,7 +48,7 @@ export type EngineFolder = {
   at(name: string): string
 } & Disposable
 
-/** Throws what openFolders throws; that our folder is missing is told by the first address. */
+/** Throws what openFolders throws; where our folder is missing, the first address does. */
 export function openEngineFolder(dataDir: string): EngineFolder {
   const folders = openFolders(dataDir)
   return {
@@ -177,7 +177,7 @@ function isLink(file: string): boolean {
   }
 }
 
-/** Names are bytes here: what others put there need not be text. */
+/** Names are bytes here, for a folder may hold names that are no text. */
 function removeBelow(handle: number): void {
   for (const entry of fs.readdirSync(`${descriptors}/${handle}`, { withFileTypes: true, encoding: 'buffer' })) {
     const address = Buffer.concat([Buffer.from(`${descriptors}/${handle}/`), entry.name])

@@ -136,7 +136,7 @@ function signOfLife(dataDir: string): number | undefined {
   return fs.lstatSync(engine.at('lock'), { throwIfNoEntry: false })?.mtimeMs
 }
 
-/** A link is made whole or not at all: nobody ever reads half a lock. */
+/** A link is made whole or not at all, so half a lock is never read. */
 function createLock({ at }: EngineFolder, self: Holder): boolean {
   const temporary = at(`lock.${randomUUID()}`)
   writeLock(temporary, self)

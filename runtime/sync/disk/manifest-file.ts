@@ -91,7 +91,7 @@ function hasMarker(dataDir: string): boolean {
   }
 }
 
-/** What cannot be told, and what is known all the same: undefined state where no publish has ever ended. */
+/** What is known of a folder whose records cannot be believed: undefined state where no publish has ever ended. */
 export type Doubt = { why: string; changes: readonly ManifestChange[]; state: State | undefined }
 
 /**

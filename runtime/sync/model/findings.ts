@@ -56,7 +56,7 @@ export function reportable(findings: readonly Finding[]): Finding[] {
 
 type KnownMode = { name: string; from: string; configured?: { name: string; from: string }; lastKnown?: true }
 
-/** What is to be said of the mode that collections are delivered for: nobody knows it, or the next start of the gateway changes it. */
+/** Findings about the mode that collections are delivered for: it is not known, or the next start of the gateway changes it. */
 export function modeFindings(mode: KnownMode | undefined): Finding[] {
   const inWords = (name: string): string => (name === '' ? 'no mode' : `mode "${name}"`)
   if (mode?.configured !== undefined) {

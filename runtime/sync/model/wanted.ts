@@ -39,7 +39,7 @@ export type Wanted = {
   halt?: AbortSignal | undefined
 }
 
-/** `lastKnown`: nobody can tell the mode now, and the one that the folder was last synced for stays in force. */
+/** `lastKnown`: the mode cannot be found now, so the one that the folder was last synced for stays in force. */
 export type ActiveMode = Mode & { lastKnown?: true }
 
 /**

@@ -25,7 +25,7 @@ export type Prepared = {
   /** Without what the plan is made of, which would be held twice. */
   diff: Omit<Diff, 'puts' | 'removed' | 'moved'>
   plan: Plan
-  /** Local changes that stay as they are; undefined when nobody looked. */
+  /** Local changes that stay as they are; undefined when they were not looked for. */
   drift: Drift | undefined
   /** What the look taught the manifest; no file changes by it. */
   learned: ManifestChange[]
@@ -104,7 +104,7 @@ function* newPaths(puts: ReadonlyMap<string, unknown>, { files }: Manifest): Gen
   for (const path of puts.keys()) if (!files.has(path)) yield path
 }
 
-/** A folder is spelled anew only where it holds nothing but what goes: with a file of somebody else in it, it keeps its name. */
+/** A folder is spelled anew only where it holds nothing but what goes: with a file in it that is not ours, it keeps its name. */
 function wholeFolders({ dataDir }: Wanted, { removed }: Diff, { files, folders }: Aliases): Aliases {
   const goes = (file: string): boolean => (removed.get(file) ?? 'none') !== 'none'
   return { files, folders: folders.filter(({ from }) => listBelow(dataDir, from).every(goes)) }
@@ -222,7 +222,7 @@ function repairs({ drifted, harmless }: Judged, { profile }: Wanted, repair: Rep
 /** How many files a finding names. */
 const namedStrangers = 20
 
-/** A record of ours that was damaged may have named more files than it does now: what else stands in our folders is told, and left alone. */
+/** A damaged record may have named more files than it does now, so what else stands in our folders becomes a finding and is left alone. */
 function lostOwnership({ dataDir }: Wanted, manifest: Manifest, diff: Diff): Finding[] {
   if (manifest.doubt === undefined) return []
   const folders = diff.mappings.filter(({ type, prune }) => type === 'dir' && prune !== 'all').map(({ destination }) => destination)

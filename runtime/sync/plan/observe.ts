@@ -116,7 +116,7 @@ function observeOne(
   return { ...seen, id: hashOf(folders, file, options.like, buffer) }
 }
 
-/** Null where nobody can tell: it may not be read, it changes, or it is no longer what was seen. */
+/** Null where the content is not known: it may not be read, it changes, or it is no longer what was seen. */
 function hashOf(folders: Folders, file: string, like: BlobId, buffer: Uint8Array): BlobId | null {
   try {
     return hashFile(folders.at(file), like, buffer) ?? null

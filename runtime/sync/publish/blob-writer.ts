@@ -52,7 +52,7 @@ export function beginBlob(
   return whole(Buffer.allocUnsafe(size + header.length))
 }
 
-/** The path that a fault of a blob is told for. */
+/** The path that a fault about a blob names. */
 export function nameOf({ targets }: Pick<IncomingBlob, 'targets'>): string {
   return targets[0]?.put.path ?? ''
 }

@@ -1,5 +1,5 @@
 /**
- * Carries the steps of a journal out, or undoes them. Each step can tell from the run's folder how far it got, so both directions can be
+ * Carries the steps of a journal out, or undoes them. The run's folder shows how far each step got, so both directions can be
  * taken up after a crash at any instruction.
  */
 import * as fs from 'node:fs'
@@ -16,7 +16,7 @@ export type Boundary = (name: string) => void
 /** `run` is the run's folder, below the data directory like everything else. */
 export type Places = { dataDir: string; run: string }
 
-/** Whether the run's folder is there, without which no step can be told from another. */
+/** Whether the run's folder is there, without which it is not known how far any step got. */
 export function hasRun({ dataDir, run }: Places): boolean {
   using folders = openFolders(dataDir)
   return exists(folders, run)
@@ -66,7 +66,7 @@ function keepOld(folders: Folders, target: string, keep: string): void {
   }
 }
 
-/** Undoes every step that was done, last first. The first failure is thrown after all others were tried. */
+/** Undoes every step that was done, the last one first. Where several fail, all are tried and the first failure is thrown. */
 export function undo(places: Places, steps: readonly Step[]): void {
   using folders = openFolders(places.dataDir)
   let failure: unknown

@@ -30,7 +30,7 @@ export type OpenDeps = {
   boundary?: Boundary
 }
 
-/** What a data directory holds: undefined where no publish has ended, or where nobody can tell. */
+/** What a data directory holds; undefined where no publish has ended, or where that is not known. */
 export type Synced = { commit: CommitHash; syncHash: string } | undefined
 
 /** Throws FolderLocked, DataDirectoryMissing, SymbolicLink, NotWritable, DiskFull, PublishFailed. */
@@ -63,7 +63,7 @@ export async function recoverFolder(deps: OpenDeps, dataDir: string, signal: Abo
   }
 }
 
-/** The commit and configuration that a data directory holds, as an earlier process left them; undefined where that cannot be told. */
+/** The commit and configuration that a data directory holds, as an earlier process left them; undefined where that is not known. */
 export function readSynced(dataDir: string): Synced {
   try {
     return isInterrupted(dataDir) ? undefined : syncedOf(readManifest(dataDir))

@@ -21,7 +21,7 @@ type Options = {
   placeOf(index: number): string
 }
 
-/** Throws the faults of the system, which the caller tells. */
+/** Throws the faults of the system. */
 export function createStageFolders({ run, folders: all, ownership, placeOf }: Options): StageFolders {
   const made = new Set<string>([''])
   /** Files come in the order of their folders: most lie where the one before them does. */

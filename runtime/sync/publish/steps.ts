@@ -4,7 +4,7 @@
 import { maybeEmptied, type Plan, type PlannedPut } from '../plan/plan.ts'
 
 /**
- * One rename each, told apart from done by what lies in the run's folder, so that each can be taken up again or undone:
+ * Each step is one rename. What lies in the run's folder shows whether it is done, so that it can be resumed or undone after a crash:
  * `put` keeps the old file under `keep` (if `had`) and renames `stage` over it; `tree` renames a new folder into place; `move` takes a
  * file or folder away to `keep`. `path` is below the data directory, `stage` and `keep` below the run's folder.
  */
