@@ -21,10 +21,29 @@ const input = fc
     policy: fc.constantFrom('Enforce' as const, 'Warn' as const, 'Off' as const),
     paused: fc.constantFrom(false, false, true),
     gateways,
-    fault: fc.constantFrom(undefined, undefined, new Fault('GitUnreachable', 'away'), new Fault('RefNotFound', 'gone')),
-    pending: fc.constantFrom(false, false, true),
-    source: fc.constantFrom(undefined, { ref: 'main', commit }, { ref: 'main', commit, held: 'CollectionsInvalid' }),
-    published: fc.constantFrom(undefined, { commit, ref: 'main', at }, { commit: older, ref: 'main', at }),
+    fault: fc.constantFrom(
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      new Fault('GitUnreachable', 'away'),
+      new Fault('RefNotFound', 'gone'),
+    ),
+    pending: fc.constantFrom(false, false, false, false, true),
+    source: fc.constantFrom(
+      undefined,
+      { ref: 'main', commit },
+      { ref: 'main', commit },
+      { ref: 'main', commit },
+      { ref: 'main', commit, held: 'CollectionsInvalid' },
+    ),
+    published: fc.constantFrom(
+      undefined,
+      { commit, ref: 'main', at },
+      { commit, ref: 'main', at },
+      { commit, ref: 'main', at },
+      { commit: older, ref: 'main', at },
+    ),
     errors: fc.constantFrom(undefined, 0, 2),
   })
   .map(({ policy, paused, errors, source, published, ...rest }) => ({
