@@ -165,7 +165,7 @@ async function readSettings(listing: Listing, signal: AbortSignal): Promise<Sett
     if (file === undefined) continue
     const bytes = (await readTexts(listing, [file], maxSettingsBytes, signal)).get(file.path)
     if (bytes === undefined) throw new Fault('InvalidConfiguration', `${settingsFile} is larger than ${maxSettingsBytes} bytes`)
-    return parseSettings(bytes.toString('utf8'))
+    return await parseSettings(bytes.toString('utf8'))
   }
   return noSettings
 }

@@ -160,7 +160,7 @@ async function readSettings(
   const bytes = (await readTexts(listing, [file], maxSettingsBytes, signal)).get(settingsFile)
   if (bytes === undefined) return { settings: noSettings, problem: `${settingsFile} is larger than ${maxSettingsBytes} bytes` }
   try {
-    return { settings: parseSettings(bytes.toString('utf8')), problem: undefined }
+    return { settings: await parseSettings(bytes.toString('utf8')), problem: undefined }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     return { settings: noSettings, problem: error.message }

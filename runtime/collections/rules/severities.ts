@@ -2,7 +2,6 @@
  * How severe a violation is: the defaults of the rules' table, what a repository says in its `.clustersync.yaml`, and what a GatewaySync
  * says in `spec.validation.rules`. Pure.
  */
-import { parse, YAMLParseError } from 'yaml'
 import { Fault } from '../../fault.ts'
 import { brokenGlobRule, canonicalGlob, createMatcher } from '../../gatewaysync/glob.ts'
 import { isRuleId, type Level, type RuleId, ruleIds } from './rules.ts'
@@ -26,8 +25,8 @@ export type SeverityOf = (rule: RuleId, path: string, usual: Level) => Level
  * Reads a `.clustersync.yaml`: `rules:` by rule either a severity or a list of `{paths, severity}`. Throws InvalidConfiguration naming
  * the key; an unknown rule is an error, for a misspelt one would silently do nothing.
  */
-export function parseSettings(text: string): Settings {
-  const value = parseYaml(text)
+export async function parseSettings(text: string): Promise<Settings> {
+  const value = await parseYaml(text)
   if (value === null || value === undefined) return noSettings
   if (!isObject(value)) throw broken('must be a mapping with the key "rules"')
   const unknown = Object.keys(value).find((key) => key !== 'rules')
@@ -37,7 +36,9 @@ export function parseSettings(text: string): Settings {
   return new Map(Object.entries(rules).map(([rule, setting]) => [parseRule(rule), parseSetting(rule, setting)]))
 }
 
-function parseYaml(text: string): unknown {
+/** The parser is loaded where there is something to parse: it is half of the gate's program, and most repositories have no settings. */
+async function parseYaml(text: string): Promise<unknown> {
+  const { parse, YAMLParseError } = await import('yaml')
   try {
     return parse(text, { maxAliasCount: 0, logLevel: 'error' })
   } catch (error) {

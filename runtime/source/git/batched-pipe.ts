@@ -9,6 +9,7 @@ import * as fs from 'node:fs'
 import { Socket } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { isMainThread } from 'node:worker_threads'
 import { systemClock } from '../../clock.ts'
 import { systemPath } from './git.ts'
 
@@ -24,8 +25,13 @@ const chunkBytes = 64 * 1024
 const pauseMs = 1
 const mkfifoMs = 10_000
 
-/** `folder` holds the pipe's name for a moment. Undefined where the volume or the machine has no such pipes. */
+/**
+ * `folder` holds the pipe's name for a moment. Undefined where the volume or the machine has no such pipes, and in a thread: at its end Node
+ * closes each number that the thread has opened and not closed itself. The pipe's was closed with its socket, and may be a file or a
+ * connection of another thread by then.
+ */
 export async function openBatchedPipe(folder: string): Promise<BatchedPipe | undefined> {
+  if (!isMainThread) return undefined
   const file = path.join(folder, `.pipe-${randomBytes(16).toString('hex')}`)
   try {
     await promisify(execFile)('mkfifo', ['-m', '600', file], { env: { PATH: systemPath }, timeout: mkfifoMs })

@@ -13,10 +13,10 @@ const text = fc.oneof(
 )
 
 void t.test('any text is settings, or refused with a reason', async (t) => {
-  fc.assert(
-    fc.property(text, fc.string(), (text, path) => {
+  await fc.assert(
+    fc.asyncProperty(text, fc.string(), async (text, path) => {
       try {
-        const settings = parseSettings(text)
+        const settings = await parseSettings(text)
         const levels = [
           repositorySeverity(settings)('orphan-file', path, 'warning'),
           gateSeverity(settings, {})('orphan-file', path, 'warning'),
@@ -33,9 +33,9 @@ void t.test('any text is settings, or refused with a reason', async (t) => {
 
 void t.test('at the gate no text of the repository lowers a severity', async (t) => {
   const level = fc.constantFrom('error', 'warning', 'off')
-  fc.assert(
-    fc.property(level, fc.constantFrom('error' as const, 'warning' as const), (asked, usual) => {
-      const severity = gateSeverity(parseSettings(`rules: {orphan-file: ${asked}}`), {})('orphan-file', 'a', usual)
+  await fc.assert(
+    fc.asyncProperty(level, fc.constantFrom('error' as const, 'warning' as const), async (asked, usual) => {
+      const severity = gateSeverity(await parseSettings(`rules: {orphan-file: ${asked}}`), {})('orphan-file', 'a', usual)
       return severity === 'error' || (usual === 'warning' && severity === 'warning')
     }),
   )

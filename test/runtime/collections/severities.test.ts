@@ -1,7 +1,7 @@
 import t from 'tap'
 import { gateSeverity, noSettings, parseSettings, repositorySeverity } from '../../../runtime/collections/rules/severities.ts'
 
-const settings = parseSettings(`
+const settings = await parseSettings(`
 rules:
   stale-signature: error
   missing-attributes: off
@@ -30,9 +30,9 @@ void t.test('at the gate the repository may raise and not lower, and the Gateway
 })
 
 void t.test('an empty file sets nothing', async (t) => {
-  t.same(parseSettings(''), noSettings)
-  t.same(parseSettings('# later\n'), noSettings)
-  t.same(parseSettings('rules:\n'), noSettings)
+  t.same(await parseSettings(''), noSettings)
+  t.same(await parseSettings('# later\n'), noSettings)
+  t.same(await parseSettings('rules:\n'), noSettings)
 })
 
 const broken: [string, string, RegExp][] = [
@@ -52,6 +52,6 @@ const broken: [string, string, RegExp][] = [
 ]
 for (const [what, text, message] of broken) {
   void t.test(`${what} is an error that names the place`, async (t) => {
-    t.throws(() => parseSettings(text), { reason: 'InvalidConfiguration', message })
+    await t.rejects(parseSettings(text), { reason: 'InvalidConfiguration', message })
   })
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { openBatchedPipe } from '../../../runtime/source/git/batched-pipe.ts'
 import { temporaryFolder } from '../../support/repository.ts'
@@ -59,4 +60,20 @@ void t.test('where no pipe can be made there is none', async (t) => {
   writeFileSync(file, '')
   t.equal(await openBatchedPipe(file), undefined)
   t.ok(existsSync(file))
+})
+
+void t.test('a thread has none, for Node closes the numbers of its descriptors at its end, whoever has them then', async (t) => {
+  const module = path.join(import.meta.dirname, '../../../runtime/source/git/batched-pipe.ts')
+  const program = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    import(workerData.module)
+      .then(({ openBatchedPipe }) => openBatchedPipe(workerData.folder))
+      .then((pipe) => parentPort.postMessage(pipe === undefined ? 'none' : 'a pipe'))`
+  const thread = new Worker(program, { eval: true, workerData: { module, folder: temporaryFolder(t, 'pipe') } })
+  const said = await new Promise((resolve, reject) => {
+    thread.once('message', resolve)
+    thread.once('error', reject)
+  })
+  t.equal(said, 'none')
+  await thread.terminate()
 })
