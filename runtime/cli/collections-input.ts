@@ -1,7 +1,7 @@
 /**
  * Where the commands about collections find them: in a directory, in a commit of a local repository, or in a remote repository.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { systemClock } from '../clock.ts'
@@ -41,7 +41,9 @@ export async function openInput(where: string, ref: string | undefined, signal: 
     const stat = statSync(folder, { throwIfNoEntry: false })
     if (stat === undefined) throw new Fault('InvalidConfiguration', `${where} does not exist`)
     if (!stat.isDirectory()) throw new Fault('InvalidConfiguration', `${where} is no folder; a bundle is named as file://<path> with --ref`)
-    return ref === undefined ? await openDirectory(folder, signal) : await openCommit(folder, ref, signal)
+    // Links below a folder are never followed; whoever names a link means what it leads to.
+    const real = realpathSync(folder)
+    return ref === undefined ? await openDirectory(real, signal) : await openCommit(real, ref, signal)
   } catch (error) {
     throw unreadable(error)
   }

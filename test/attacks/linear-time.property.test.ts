@@ -9,6 +9,10 @@ import { findHosts } from '../../runtime/collections/rules/hosts.ts'
 import { damageOf } from '../../runtime/collections/model/json-damage.ts'
 import { likelyPlace } from '../../runtime/collections/model/known-types.ts'
 import { parseMode, parseResource } from '../../runtime/collections/model/manifests.ts'
+import { notesOf, tagDefinitionType } from '../../runtime/collections/model/notes.ts'
+import { findProjectRoots, parseProject } from '../../runtime/collections/model/projects.ts'
+import { scriptFault } from '../../runtime/collections/model/python-scan.ts'
+import { viewNotesOf, viewType } from '../../runtime/collections/model/view-notes.ts'
 import { modeInArgument, modeInIgnitionConf } from '../../runtime/collections/model/mode.ts'
 import { rootOf } from '../../runtime/collections/model/roots.ts'
 import { parseSettings, repositorySeverity } from '../../runtime/collections/rules/severities.ts'
@@ -109,6 +113,24 @@ const deliveriesOf = (text: string) => {
   )
 }
 const utf8 = (text: string): Uint8Array => Buffer.from(text)
+const many = <Item>(text: string, item: Item): Item[] => Array.from({ length: text.length / 16 }, () => item)
+/** Many things below a long name. */
+const nested = (text: string) => ({
+  settings: { [text]: many(text, { type: 'Referenced', data: { providerName: 'a' }, datasource: 'a', viewPath: 'a' }) },
+})
+const tagsBelow = (text: string) => {
+  const types = Array.from({ length: text.length / 16 }, (_, index) => ({ name: `t${index}`, tagType: 'UdtType', typeId: text }))
+  return { name: text, tagType: 'Folder', tags: types }
+}
+const viewWith = (text: string) => ({
+  root: {
+    type: 'ia.display.view',
+    props: { path: text, [text]: many(text, { viewPath: text }) },
+    propConfig: { [`props.${text}`]: {}, 'props.b': { binding: {} } },
+    events: { dom: many(text, { type: 'popup', config: { viewPath: text } }) },
+    children: many(text, { type: 'ia.display.view', props: { path: text } }),
+  },
+})
 
 /** What it is called with, by where the text comes from. Expected refusals are no matter here. */
 const functions: Record<string, (text: string) => unknown> = {
@@ -154,6 +176,16 @@ const functions: Record<string, (text: string) => unknown> = {
   'what is wrong with a JSON file': (text) => damageOf(Buffer.from(`{"a":"${text}`), { keys: true }),
   'what is wrong with the keys of a JSON file': (text) => damageOf(Buffer.from(text.replaceAll(/[^"]/g, '{"a":0,"a":')), { keys: true }),
   'the type of a resource that none knows': (text) => likelyPlace(text, text),
+  'a script (repository)': (text) => scriptFault(utf8(text)),
+  'names in a resource (repository)': (text) =>
+    notesOf({ type: 'ignition/alarm-journal', key: 'ignition/alarm-journal/a' }, new Map([['config.json', nested(text)]]), {}, false),
+  'names in tags (repository)': (text) =>
+    notesOf({ type: tagDefinitionType, key: `${tagDefinitionType}/default` }, new Map([['tags.json', tagsBelow(text)]]), {}, false),
+  'views that a page names (repository)': (text) =>
+    viewNotesOf('com.inductiveautomation.perspective/page-config', new Map([['config.json', nested(text)]])),
+  'views that a view names (repository)': (text) => viewNotesOf(viewType, new Map([['view.json', viewWith(text)]])),
+  'a project.json (repository)': (text) => parseProject(utf8(JSON.stringify({ title: text, parent: text, [text]: text }))),
+  'where projects are (repository)': (text) => findProjectRoots([`${text}/project.json`, `${text}/ignition/script-python/resource.json`]),
   'a path of a repository': (text) => rootOf(text),
   'arguments of a gateway (pod)': (text) => modeInArgument(text),
   'ignition.conf': (text) => modeInIgnitionConf(text),

@@ -5,7 +5,9 @@ import path from 'node:path'
 import t from 'tap'
 import { differences } from '../../scripts/quickstart/check.ts'
 import { install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
-import { syncReportType } from '../../runtime/kube/types.ts'
+import { confirmDeletionsAnnotation } from '../../runtime/gatewaysync/names.ts'
+import { gatewaySyncType, syncReportType } from '../../runtime/kube/types.ts'
+import { leavesSettingsOut } from '../support/real-history.ts'
 import { cloneBundle, commitsOf } from '../support/repository.ts'
 import { requires, sharedData } from '../support/requires.ts'
 import { isNeverWritten } from '../support/never-written.ts'
@@ -109,6 +111,7 @@ void t.test(
     for (const commit of commits) {
       repository.git('branch', '-f', 'replayed', commit)
       t.equal((await pushTo(cluster, namespace, 'refs/heads/replayed')).status, 202)
+      if (commit === leavesSettingsOut) await confirmWhereRefused(cluster, namespace, commit)
       await readyAt(cluster, namespace, commit)
       const placed = [{ source: 'services', destination: '.' }]
       t.same(differences({ repository: repository.folder, commit, dataDir, placed, ignored: isNeverWritten }), [], commit)
@@ -116,6 +119,15 @@ void t.test(
     t.equal(commits.length, 16)
   },
 )
+
+async function confirmWhereRefused(cluster: Installation, namespace: string, commit: string): Promise<void> {
+  await until(async () => {
+    const report = await cluster.report(namespace, 'gw-0')
+    return report?.phase === 'Blocked' && report.reason === 'ModeRemoved' ? true : undefined
+  }, 'the gateway keeps what it would lose')
+  const confirmed = { metadata: { annotations: { [confirmDeletionsAnnotation]: commit } } }
+  await cluster.world.kube.mergePatch(gatewaySyncType, { namespace, name: 'plant' }, confirmed, {}, cluster.world.signal)
+}
 
 async function pushTo({ receiver }: Installation, namespace: string, ref: string): Promise<Response> {
   const headers = { authorization: `Bearer ${receiver.token}`, 'content-type': 'application/json' }

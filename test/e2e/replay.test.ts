@@ -4,10 +4,12 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
+import { confirmDeletionsAnnotation } from '../../runtime/gatewaysync/names.ts'
 import { differences } from '../../scripts/quickstart/check.ts'
 import { isNeverWritten } from '../support/never-written.ts'
 import { cloneBundle, commitsOf, temporaryFolder } from '../support/repository.ts'
 import { requires, sharedData } from '../support/requires.ts'
+import { leavesSettingsOut } from '../support/real-history.ts'
 import { runCli } from '../support/run-cli.ts'
 import { writeGatewaySync } from '../support/standalone-run.ts'
 
@@ -23,8 +25,12 @@ void t.test('all commits of a real gateway project arrive byte for byte, one aft
   const profile = { mappings: [{ source: 'services', destination: '.', required: false }], maxDeletions: '100%' }
   for (const commit of commits) {
     repository.git('branch', '-f', 'replayed', commit)
-    const file = writeGatewaySync(folder, { repo: repository.folder, ref: 'replayed', profile })
-    const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
+    const follow = async (annotations: Record<string, string> = {}) => {
+      const file = writeGatewaySync(folder, { repo: repository.folder, ref: 'replayed', profile, annotations })
+      return await runCli(['run', '-f', file, '--data', dataDir, '--once'])
+    }
+    if (commit === leavesSettingsOut) t.match(await follow(), { code: 1, stderr: /the only ignition\/security-properties of core/ })
+    const result = await follow(commit === leavesSettingsOut ? { [confirmDeletionsAnnotation]: commit } : {})
     t.equal(result.code, 0, `${commit}: ${result.stderr}`)
     const wrong = differences({
       repository: repository.folder,

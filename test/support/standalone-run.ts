@@ -19,15 +19,23 @@ export function setUpRun(test: Pick<Test, 'teardown'>, name: string) {
   return { folder, dataDir, repository: makeRepository(path.join(folder, 'repository')) }
 }
 
-type Choices = { repo: string; ref?: string; name?: string; profile?: Profile; spec?: Record<string, unknown> }
+type Choices = {
+  repo: string
+  ref?: string
+  name?: string
+  profile?: Profile
+  spec?: Record<string, unknown>
+  annotations?: Record<string, string>
+}
 
 /** Writes `gatewaysync.yaml` and returns its path; `spec` holds members besides `git` and `sync`. */
-export function writeGatewaySync(folder: string, { repo, ref = 'main', name = 'plant', profile = projects, spec = {} }: Choices): string {
+export function writeGatewaySync(folder: string, choices: Choices): string {
+  const { repo, ref = 'main', name = 'plant', profile = projects, spec = {}, annotations = {} } = choices
   const file = path.join(folder, 'gatewaysync.yaml')
   const document = {
     apiVersion: 'clustersync.io/v1alpha1',
     kind: 'GatewaySync',
-    metadata: { name },
+    metadata: { name, annotations },
     spec: { git: { repo, ref }, sync: { profiles: { default: profile } }, ...spec },
   }
   writeFileSync(file, stringify(document))

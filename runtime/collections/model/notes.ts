@@ -58,6 +58,9 @@ const maxDepth = 32
 /** More names than any resource has; the rest would tell nothing new. */
 const maxNames = 2_000
 const maxName = 256
+/** Types of one provider beyond these, and places beyond this length, are somebody's attempt on the memory of whoever looks. */
+const maxDefined = 20_000
+const maxPlace = 512
 
 /**
  * Takes the parsed JSON of a resource by the name of its file; a `name` of several segments is joined by `/`. Undefined where there is
@@ -70,14 +73,16 @@ export function notesOf(
   isPartial: boolean,
 ): Notes | undefined {
   const isTags = type === tagDefinitionType || type === tagTypeType
+  const tags = isTags ? tagTypesOf(key.slice(type.length + 1), json) : { defines: [], uses: [], isPartial: false }
   const uuid = attributes?.['uuid']
   const notes = {
     references: isTags ? [] : referencesOf(type, json),
     uuid: typeof uuid === 'string' && uuid !== '' && uuid.length <= maxName ? uuid : undefined,
     target: targetOf(type, json.get('config.json')),
-    ...(isTags ? tagTypesOf(key.slice(type.length + 1), json) : { defines: [], uses: [] }),
+    defines: tags.defines,
+    uses: tags.uses,
     views: [],
-    isPartial: isTags && isPartial,
+    isPartial: isTags && (isPartial || tags.isPartial),
   }
   const hasNone = notes.references.length + notes.defines.length + notes.uses.length === 0
   return hasNone && notes.uuid === undefined && notes.target === undefined && !notes.isPartial ? undefined : notes
@@ -103,8 +108,8 @@ type Add = (type: string, name: unknown, at: string) => void
 
 function findDatabases(value: Record<string, unknown>, at: string, depth: number, add: Add): void {
   for (const [key, member] of Object.entries(value)) {
-    if (databaseKeys.has(key)) add(databaseType, member, `${at}.${key}`)
-    else if (depth < 2 && isObject(member)) findDatabases(member, `${at}.${key}`, depth + 1, add)
+    if (databaseKeys.has(key)) add(databaseType, member, placeBelow(at, key))
+    else if (depth < 2 && isObject(member)) findDatabases(member, placeBelow(at, key), depth + 1, add)
   }
 }
 
@@ -116,8 +121,14 @@ function findSecrets(value: unknown, at: string, depth: number, add: Add): void 
     add(secretProviderType, data['providerName'], at)
   }
   for (const [key, member] of Object.entries(value)) {
-    if (typeof member === 'object') findSecrets(member, at === '' ? key : `${at}.${key}`, depth + 1, add)
+    if (typeof member === 'object') findSecrets(member, placeBelow(at, key), depth + 1, add)
   }
+}
+
+function placeBelow(at: string, key: string): string {
+  if (at.length > maxPlace) return at
+  const name = key.slice(0, maxName)
+  return at === '' ? name : `${at}.${name}`
 }
 
 function valueAt(value: unknown, path: string): unknown {
@@ -161,23 +172,39 @@ function isElsewhere(host: string): boolean {
   return !isEverywhere(host) && /[.:]/.test(host)
 }
 
-/** The types that files of a tag folder define and use. `folder` is `<provider>[/<folder>...]`, perhaps with `_unary` at its end. */
-function tagTypesOf(folder: string, json: ReadonlyMap<string, unknown>): { defines: string[]; uses: string[] } {
+/**
+ * The types that files of a tag folder define and use. `folder` is `<provider>[/<folder>...]`, perhaps with `_unary` at its end. `isPartial`:
+ * it defines more than was looked at.
+ */
+function tagTypesOf(
+  folder: string,
+  json: ReadonlyMap<string, unknown>,
+): { defines: readonly string[]; uses: readonly string[]; isPartial: boolean } {
   const [, ...below] = folder.split('/').filter((name) => name !== '_unary')
-  const defines = new Set<string>()
-  const uses = new Set<string>()
-  for (const value of json.values()) walkTags(value, below, 0, { defines, uses })
-  return { defines: [...defines], uses: [...uses] }
+  const found = { defines: new Set<string>(), uses: new Set<string>(), isPartial: false }
+  for (const value of json.values()) walkTags(value, below.join('/'), 0, found)
+  return { defines: [...found.defines], uses: [...found.uses], isPartial: found.isPartial }
 }
 
-function walkTags(value: unknown, folder: readonly string[], depth: number, into: { defines: Set<string>; uses: Set<string> }): void {
-  if (depth > maxDepth) return
+type TagTypes = { defines: Set<string>; uses: Set<string>; isPartial: boolean }
+
+function walkTags(value: unknown, folder: string, depth: number, into: TagTypes): void {
+  if (depth > maxDepth || folder.length > maxPlace) {
+    into.isPartial = true
+    return
+  }
   for (const tag of Array.isArray(value) ? value : [value]) {
     if (!isObject(tag)) continue
     const { name, tagType, typeId, tags } = tag
-    if (typeof name === 'string' && tagType === 'UdtType') into.defines.add(foldName([...folder, name].join('/')))
+    const path = typeof name !== 'string' ? folder : folder === '' ? name : `${folder}/${name}`
+    if (typeof name === 'string' && tagType === 'UdtType') define(path, into)
     const isMade = tagType === 'UdtInstance' || tagType === 'UdtType'
     if (isMade && typeof typeId === 'string' && typeId !== '' && into.uses.size < maxNames) into.uses.add(typeId.slice(0, maxName))
-    if (tags !== undefined) walkTags(tags, typeof name === 'string' && tagType === 'Folder' ? [...folder, name] : folder, depth + 1, into)
+    if (tags !== undefined) walkTags(tags, tagType === 'Folder' ? path : folder, depth + 1, into)
   }
+}
+
+function define(path: string, into: TagTypes): void {
+  if (path.length > maxPlace || into.defines.size >= maxDefined) into.isPartial = true
+  else into.defines.add(foldName(path))
 }

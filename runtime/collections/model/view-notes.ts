@@ -14,6 +14,8 @@ const embeds: ReadonlySet<string> = new Set(['ia.display.view', 'ia.display.flex
 const maxDepth = 64
 const maxViews = 2_000
 const maxPath = 512
+/** Below a longer place nothing is looked at: whether a binding fills it could not be told in linear time. */
+const maxPlace = 512
 
 export function viewNotesOf(type: string, json: ReadonlyMap<string, unknown>): Notes | undefined {
   const named = new Set<string>()
@@ -46,6 +48,7 @@ function isBound(config: unknown): boolean {
 function findPaths(value: unknown, at: string, depth: number, bound: ReadonlySet<string>, named: Set<string>): void {
   if (depth > maxDepth || typeof value !== 'object' || value === null) return
   for (const [key, member] of Object.entries(value)) {
+    if (at.length + key.length > maxPlace) continue
     const place = Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`
     if (bound.has(place)) continue
     if (key === 'viewPath') add(member, named)

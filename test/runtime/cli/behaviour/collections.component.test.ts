@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { ruleIds } from '../../../../runtime/collections/rules/rules.ts'
@@ -21,6 +21,9 @@ void t.test('lint: 0 for a clean tree, 1 for an error, 2 for what cannot be read
   if (!requires(t, 'git')) return
   const { folder } = repositoryOf(t, validTree())
   t.match(await runCli(['lint', folder]), { code: 0, stdout: /^0 errors, 0 warnings in 15 resources of 4 collections/, stderr: '' })
+  const link = path.join(temporaryFolder(t, 'link'), 'link')
+  symlinkSync(folder, link)
+  t.match(await runCli(['lint', link]), { code: 0, stdout: /in 15 resources of 4 collections/ }, 'a link to it is named')
   t.match(await runCli(['lint', repositoryOf(t, broken).folder]), { code: 1, stdout: /singleton-only-in-mode/ })
   for (const args of [
     ['lint', path.join(folder, 'nowhere')],
