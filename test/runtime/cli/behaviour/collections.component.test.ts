@@ -1,45 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import t, { type Test } from 'tap'
-import { ruleIds } from '../../../../runtime/collections/rules/rules.ts'
-import { config, type Files, modeJson, resource, root, validTree } from '../../../support/collection-tree.ts'
-import { makeRepository, type Repository, temporaryFolder } from '../../../support/repository.ts'
+import t from 'tap'
+import { repositoryOf, withFiles } from '../../../support/collection-repository.ts'
+import { config, modeJson, resource, root, validTree } from '../../../support/collection-tree.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
 import { runCli } from '../../../support/run-cli.ts'
-
-function repositoryOf(t: Test, files: Files): Repository {
-  const repository = makeRepository(path.join(temporaryFolder(t, 'cli'), 'repository'))
-  repository.commit(files)
-  return repository
-}
-
-const withFiles = (...added: Files[]): Files => Object.assign(validTree(), ...added) as Files
-const broken = withFiles(resource('dev/ignition/cobranding', config({})))
-const smelling = withFiles(resource('core/ignition/email-profile/alarms', config({ hostname: 'mail.example.com' })))
-
-void t.test('lint: 0 for a clean tree, 1 for an error, 2 for what cannot be read', async (t) => {
-  if (!requires(t, 'git')) return
-  const { folder } = repositoryOf(t, validTree())
-  t.match(await runCli(['lint', folder]), { code: 0, stdout: /^0 errors, 0 warnings in 15 resources of 4 collections/, stderr: '' })
-  const link = path.join(temporaryFolder(t, 'link'), 'link')
-  symlinkSync(folder, link)
-  t.match(await runCli(['lint', link]), { code: 0, stdout: /in 15 resources of 4 collections/ }, 'a link to it is named')
-  t.match(await runCli(['lint', repositoryOf(t, broken).folder]), { code: 1, stdout: /singleton-only-in-mode/ })
-  for (const args of [
-    ['lint', path.join(folder, 'nowhere')],
-    ['lint', path.join(folder, 'services/projects')],
-    ['lint', folder, '--ref', 'nope'],
-    ['lint', folder, '--root', 'nope'],
-    ['lint', folder, '--format', 'xml'],
-    ['lint', 'https://git.example.com/a.git'],
-    ['lint', folder, 'more'],
-  ]) {
-    const { code, stdout, stderr } = await runCli(args)
-    t.equal(code, 2, args.join(' '))
-    t.equal(stdout, '')
-    t.equal(stderr.trim().split('\n').length <= 2 && stderr !== '', true, stderr)
-  }
-})
 
 void t.test('what is named wrongly is said in one line, with what to do', async (t) => {
   if (!requires(t, 'git')) return
@@ -78,98 +44,6 @@ void t.test('plan: a data directory that is not there is no empty one', async (t
     stderr: '',
     stdout: /! gone: .*\(mode-without-folder\)/,
   })
-})
-
-void t.test('lint: --fail-on warning fails on warnings', async (t) => {
-  if (!requires(t, 'git')) return
-  const { folder } = repositoryOf(t, smelling)
-  t.match(await runCli(['lint', folder]), { code: 0 })
-  t.match(await runCli(['lint', folder, '--fail-on', 'warning']), { code: 1 })
-})
-
-void t.test('lint: a commit, a branch and a repository are checked as they are, not as the directory stands', async (t) => {
-  if (!requires(t, 'git')) return
-  const repository = repositoryOf(t, broken)
-  const first = repository.git('rev-parse', 'HEAD').toString('utf8').trim()
-  repository.commit({ [`${root}/dev/ignition/cobranding/config.json`]: null, [`${root}/dev/ignition/cobranding/resource.json`]: null })
-  t.match(await runCli(['lint', repository.folder]), { code: 0 })
-  t.match(await runCli(['lint', repository.folder, '--ref', first]), { code: 1 })
-  t.match(await runCli(['lint', path.join(repository.folder, 'services'), '--ref', 'HEAD~1']), { code: 1 })
-  t.match(await runCli(['lint', `file://${repository.folder}`, '--ref', 'main']), { code: 0 })
-  t.match(await runCli(['lint', `file://${repository.folder}`, '--ref', 'ma in']), { code: 2, stderr: /"ma in" is not a valid ref: / })
-  const [linked, bare] = [path.join(temporaryFolder(t, 'linked'), 'tree'), path.join(temporaryFolder(t, 'bare'), 'bare.git')]
-  repository.git('worktree', 'add', '--detach', linked)
-  repository.git('clone', '--bare', '--quiet', repository.folder, bare)
-  t.match(await runCli(['lint', path.join(linked, 'services'), '--ref', first]), { code: 1 })
-  t.match(await runCli(['lint', bare, '--ref', 'main']), { code: 0 })
-})
-
-void t.test('lint: the files of a submodule do not count, for no commit of the directory holds them', async (t) => {
-  if (!requires(t, 'git')) return
-  const { folder } = repositoryOf(t, validTree())
-  const submodule = path.join(folder, root, 'submodule')
-  mkdirSync(submodule)
-  writeFileSync(path.join(submodule, 'a.json'), '{}')
-  t.match(await runCli(['lint', folder]), { code: 1, stdout: /missing-config-mode/ }, 'as a plain folder')
-  writeFileSync(path.join(submodule, '.git'), 'gitdir: ../../../../.git/modules/submodule\n')
-  t.match(await runCli(['lint', folder]), { code: 0 })
-})
-
-void t.test('lint: JSON has the shape that is promised', async (t) => {
-  if (!requires(t, 'git')) return
-  const { stdout, code } = await runCli(['lint', repositoryOf(t, broken).folder, '--format', 'json'])
-  t.equal(code, 1)
-  const help = 'Add the singleton to core (a copy of the one in the mode will do).'
-  const message = 'the singleton ignition/cobranding exists only in the mode "dev": core must hold it too'
-  t.same(JSON.parse(stdout), {
-    roots: [root],
-    findings: [{ rule: 'singleton-only-in-mode', severity: 'error', path: `${root}/dev/ignition/cobranding`, message, help }],
-    summary: { errors: 1, warnings: 0, resources: 16, collections: 4, projects: 0 },
-  })
-})
-
-void t.test('lint: SARIF names each rule and each place', async (t) => {
-  if (!requires(t, 'git')) return
-  const { stdout } = await runCli(['lint', repositoryOf(t, broken).folder, '--format', 'sarif'])
-  const { version, runs } = JSON.parse(stdout) as {
-    version: string
-    runs: { tool: { driver: { rules: { id: string }[] } }; results: object[] }[]
-  }
-  t.equal(version, '2.1.0')
-  t.same(
-    runs[0]?.tool.driver.rules.map(({ id }) => id),
-    ruleIds,
-  )
-  t.match(runs[0]?.results, [
-    {
-      ruleId: 'singleton-only-in-mode',
-      level: 'error',
-      locations: [{ physicalLocation: { artifactLocation: { uri: `${root}/dev/ignition/cobranding` } } }],
-    },
-  ])
-})
-
-void t.test('lint: annotations are escaped', async (t) => {
-  if (!requires(t, 'git')) return
-  const { stdout } = await runCli(['lint', repositoryOf(t, withFiles({ [`${root}/100%,a b.txt`]: 'x' })).folder, '--format', 'github'])
-  t.match(stdout, `::warning file=${root}/100%25%2Ca b.txt,title=orphan-file::stands directly in the collections root.`)
-})
-
-void t.test('lint: .clustersync.yaml at the top of the repository sets severities; an unknown rule in it is an error', async (t) => {
-  if (!requires(t, 'git')) return
-  const settings = `rules:\n  singleton-only-in-mode:\n    - {paths: ["**/dev/ignition/cobranding"], severity: warning}\n`
-  const repository = repositoryOf(t, { ...broken, '.clustersync.yaml': settings })
-  t.match(await runCli(['lint', path.join(repository.folder, root)]), { code: 0, stdout: /1 warning / })
-  t.match(await runCli(['lint', repository.folder, '--ref', 'main']), { code: 0, stdout: /1 warning / })
-  writeFileSync(path.join(repository.folder, '.clustersync.yaml'), 'rules: {nope: off}')
-  t.match(await runCli(['lint', repository.folder]), { code: 2, stderr: /unknown rule "nope"/ })
-})
-
-void t.test('lint: every root is checked', async (t) => {
-  if (!requires(t, 'git')) return
-  const second = Object.fromEntries(Object.entries(broken).map(([name, content]) => [`other/${name}`, content]))
-  const { stdout } = await runCli(['lint', repositoryOf(t, { ...validTree(), ...second }).folder, '--format', 'json'])
-  t.match(JSON.parse(stdout), { roots: [`other/${root}`, root], summary: { errors: 1, resources: 31, collections: 8 } })
 })
 
 void t.test('explain: which collection wins, and what it overrides', async (t) => {
