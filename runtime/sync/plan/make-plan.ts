@@ -85,7 +85,8 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     maxDeletions: wanted.profile.maxDeletions,
     commit: wanted.commit,
     confirmedDeletions: wanted.confirmDeletions,
-    mode: activeMode(wanted, manifest.state)?.name,
+    // Mappings alone may deliver the folder of a mode, which is known where the gateway has told it.
+    mode: (activeMode(wanted, manifest.state) ?? wanted.facts.mode)?.name,
   })
   const left = judged?.drifted.filter(({ path }) => !puts.has(path)).map(({ path }) => path)
   const { puts: _puts, removed: _removed, moved: _moved, ...rest } = diff

@@ -245,7 +245,7 @@ function refuseLosses({ puts, owned, removed, aliases, mode, commit, confirmedDe
   const gone = result.deletes.filter(({ why }) => why === 'gone').map(({ path }) => path)
   // Another spelling of the same name is the same mode to a gateway, and a base of a singleton may stand in external.
   const respelled = new Set([...aliases.files.values(), ...aliases.folders.map(({ from }) => from)])
-  const isRespelled = (path: string): boolean => respelled.has(path) || [...respelled].some((folder) => path.startsWith(`${folder}/`))
+  const isRespelled = (path: string): boolean => path !== '' && (respelled.has(path) || isRespelled(parentOf(path)))
   const isThere = (path: string): boolean => puts.has(path) || (owned.has(path) && !removed.has(path))
   const inExternal = (path: string): string => path.replace(/^config\/resources\/core\//i, 'config/resources/external/')
   const lost = losses(gone, (path) => isRespelled(path) || isThere(inExternal(path)), mode)

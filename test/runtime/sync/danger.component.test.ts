@@ -79,3 +79,15 @@ void t.test('a gateway that starts with another mode gives up the files of the o
   t.equal((await sync(tree, profile, inMode('prd'))).phase, 'Synced')
   t.equal((await sync(tree, profile, inMode('test'))).phase, 'Synced')
 })
+
+void t.test('where mappings alone deliver the folder of the mode, it does not go without a word either', async (t) => {
+  const { sync, files, dataDir } = syncedFolder(t, 'danger')
+  const { facts } = wantedOf(dataDir, memorySource().commit({}), profileOf([]))
+  const runs: Partial<Wanted> = { facts: { ...facts, mode: { name: 'prd', from: 'gateway' } } }
+  const mapped = profileOf([{ source: 'services', destination: '.' }])
+  t.equal((await sync(tree, mapped, runs)).phase, 'Synced')
+  const before = files()
+  t.match(await sync(without(`${root}/prd`), mapped, runs), { phase: 'Blocked', reason: 'ModeRemoved', message: /its deployment mode "prd"/ })
+  t.same(files(), before)
+  t.equal((await sync(without(`${root}/test`), mapped, runs)).phase, 'Synced', 'another mode may go')
+})
