@@ -87,7 +87,11 @@ void t.test('where mappings alone deliver the folder of the mode, it does not go
   const mapped = profileOf([{ source: 'services', destination: '.' }])
   t.equal((await sync(tree, mapped, runs)).phase, 'Synced')
   const before = files()
-  t.match(await sync(without(`${root}/prd`), mapped, runs), { phase: 'Blocked', reason: 'ModeRemoved', message: /its deployment mode "prd"/ })
+  t.match(await sync(without(`${root}/prd`), mapped, runs), {
+    phase: 'Blocked',
+    reason: 'ModeRemoved',
+    message: /its deployment mode "prd"/,
+  })
   t.same(files(), before)
   t.equal((await sync(without(`${root}/test`), mapped, runs)).phase, 'Synced', 'another mode may go')
 })
