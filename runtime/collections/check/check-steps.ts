@@ -7,6 +7,7 @@ import { checkResource } from './check-resource.ts'
 import type { Listing } from '../model/listing.ts'
 import type { CheckStep } from './remembered.ts'
 
+/** Sets `judged` of each step. Throws what reading throws. */
 export async function checkSteps(
   listing: Listing,
   steps: readonly CheckStep[],

@@ -29,6 +29,7 @@ import type { RuleId } from '../rules/rules.ts'
 import { isProjectFolder, parseProject } from '../model/projects.ts'
 import { type Collection, modeManifest, nameOf, projectManifest, type Tree, treeOf } from '../model/tree.ts'
 
+/** How one root is checked; what is left out has no influence. */
 export type CheckOptions = CollectorOptions & {
   /** Folder that holds the collections; `''` is the top. */
   root: string

@@ -15,6 +15,7 @@ import type { Collection } from '../model/tree.ts'
 import { nameInResource } from '../rules/input.ts'
 import { jsonOrUndefined } from '../../json.ts'
 
+/** A resource and the collection that it stands in. */
 export type LocatedResource = { collection: Collection; resource: Resource }
 
 /**
@@ -38,6 +39,7 @@ const maxHeldBytes = maxManifestBytes
 /** The JSON of one resource that is parsed, in all its files; it is held at once, and costs up to 60 bytes for each of these. */
 const maxComplexity: Complexity = { depth: 64, keys: 40_000, containers: 40_000, entries: 150_000 }
 
+/** Calls `take` once for each resource, in the order given. Throws what reading throws; no content makes it throw. */
 export async function readResources(
   listing: Listing,
   placed: readonly LocatedResource[],

@@ -26,6 +26,7 @@ export type Checked = {
   notes: Notes | undefined
 }
 
+/** How much was checked. */
 export type Size = { resources: number; collections: number }
 
 /** Nothing was found, and nothing depends on it. */
@@ -44,6 +45,7 @@ export type Remembered = {
   treeFindings: TreeFindings | undefined
 }
 
+/** What checks of names found, and what they were made with. */
 export type TreeFindings = {
   found: readonly (readonly [RuleId, Found])[]
   /** Without the resources of the collections. */
@@ -150,6 +152,7 @@ export function createLearner(isWanted: boolean): { known(): Map<string, Checked
   }
 }
 
+/** What the next check of this root may build on; undefined where there was too much to keep. */
 export function learned(
   { root, kind, family, modesInUse, hasModes, isFragment }: TreeFacts,
   { found: inTree, cross }: Pick<TreeFindings, 'found' | 'cross'>,

@@ -8,6 +8,7 @@ const maxFiles = 40_000
 /** Most hold no file at all, for their repositories have no collections. */
 const maxContents = 1_000
 
+/** What is kept by line and coverage. */
 export type KeptContents = {
   /** Takes it out: what is changed while a commit is judged is kept again only when that went well. */
   take(key: string): Kept | undefined
@@ -16,6 +17,7 @@ export type KeptContents = {
   takeAll(): [key: string, kept: Kept][]
 }
 
+/** Keeps 40,000 files and 1,000 contents at most; what was used longest ago goes first. `before`: what another cache gave away. */
 export function createKeptContents(before: Iterable<readonly [key: string, kept: Kept]> = []): KeptContents {
   const contents = new Map<string, Kept>()
   let files = 0

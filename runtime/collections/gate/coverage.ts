@@ -64,6 +64,7 @@ function inCollection(path: string, root: string): [name: string, below: string]
   return slash > 0 ? [below.slice(0, slash), below.slice(slash + 1)] : ['', '']
 }
 
+/** Equal for profiles that deliver the same files. */
 export function coverageKey({ collections, excludePatterns, mappings }: ResolvedProfile): string {
   const sources = mappings.map(({ source, type, template, excludePatterns: own }) => ({ source, type, template, own }))
   return canonicalJson({ root: collections?.root, excludePatterns, sources })

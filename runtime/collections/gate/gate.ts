@@ -23,6 +23,7 @@ import { gateSeverity, maxSettingsBytes, noSettings, parseSettings, type Setting
 
 type StatusFinding = Extract<Verdict, { kind: 'checked' }>['items'][number]
 
+/** One question to the gate. */
 export type GateRequest = {
   /** Every profile of the GatewaySync. */
   profiles: readonly ResolvedProfile[]
@@ -34,6 +35,7 @@ export type GateRequest = {
   line: string
 }
 
+/** Judges commits, one at a time, in the order in which they are asked. */
 export type Gate = {
   /** `listing` must cover `gateRoots(profiles)`. Throws what reading throws. */
   check(listing: VersionedListing, request: GateRequest, signal: AbortSignal): Promise<Verdict>

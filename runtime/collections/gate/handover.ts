@@ -10,6 +10,7 @@ import { FileTable, type PackedTable } from '../model/file-table.ts'
 import { createProjectFinder, type SeenOfProjects } from '../model/projects.ts'
 import type { Kept } from './delivered.ts'
 
+/** Everything that a gate remembers, as buffers that can be moved to another thread. */
 export type GateMemory = {
   /** Of each content, in the order of `rest`. */
   tables: readonly PackedTable[]

@@ -14,6 +14,7 @@ const slackFiles = 256
 /** The bytes of a table, which may be moved to another thread. */
 export type PackedTable = { bytes: ArrayBuffer; ends: ArrayBuffer; length: number }
 
+/** A sorted list of files in two buffers. Indexes count files from 0; paths are UTF-8 and are compared byte by byte. */
 export class FileTable {
   /** Of each file its path and at once its id. */
   #bytes = Buffer.from(new ArrayBuffer(slackBytes))

@@ -11,6 +11,7 @@ import type { Collection, Tree } from './tree.ts'
 export const baseCollections: readonly string[] = ['external', 'core']
 /** Parents that every gateway has, with or without a folder. */
 export const builtInParents: ReadonlySet<string> = new Set(['system', ...baseCollections])
+/** Names that no deployment mode may have, folded. */
 export const reservedNames: ReadonlySet<string> = new Set([...builtInParents, 'local'])
 
 /** The collections of a tree with what their manifests say, by folded name. Of two names with one fold the first counts. */
@@ -18,6 +19,7 @@ export type CollectionsByName = {
   byName: ReadonlyMap<string, { collection: Collection; mode: ParsedMode | undefined }>
 }
 
+/** Pairs each collection of a tree with its parsed manifest; `modes` holds them by the name as written. */
 export function collectionsByName(tree: Tree, modes: ReadonlyMap<string, ParsedMode>): CollectionsByName {
   const byName = new Map<string, { collection: Collection; mode: ParsedMode | undefined }>()
   for (const collection of tree.collections) {

@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { printable } from '../../gatewaysync/values.ts'
 
+/** What is wrong with a file; each kind is a rule of its own. */
 export type DamageKind =
   'merge-conflict' | 'zero-bytes' | 'byte-order-mark' | 'not-utf-8' | 'empty-file' | 'truncated-json' | 'invalid-json' | 'duplicate-key'
 

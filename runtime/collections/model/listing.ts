@@ -16,6 +16,7 @@ export type ContentSink = {
   end(): void
 }
 
+/** Where files come from. Both methods throw what the source throws (a fault of git or of the disk), and the reason of the signal. */
 export type Listing = {
   /** Every ordinary file, in batches; links and submodules are left out, for they are never delivered. */
   list(signal: AbortSignal): AsyncIterable<readonly Entry[]>

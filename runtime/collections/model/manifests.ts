@@ -14,8 +14,10 @@ export const maxModeBytes = 64 * 1024
 /** The largest known have some hundred members; each entry of `files` may become a finding. */
 const complexity: Complexity = { depth: 64, keys: 2_000, containers: 2_000, entries: 10_000 }
 
+/** A valid `config-mode.json`; `description` is `''` where there is none. */
 export type ModeManifest = { title: string; description: string; enabled: boolean; inheritable: boolean; parent: string }
 
+/** What a `config-mode.json` says, or why it cannot be used. */
 export type ParsedMode =
   | { kind: 'ok'; manifest: ModeManifest; unknownKeys: string[] }
   /** `problem` completes a sentence: "config-mode.json …". `parent` is known where that field alone could be read. */
@@ -23,6 +25,7 @@ export type ParsedMode =
 
 const modeKeys = { title: 'string', description: 'string', enabled: 'boolean', inheritable: 'boolean', parent: 'string' } as const
 
+/** Reads a `config-mode.json`; undefined stands for a file that could not be read. At most 64 KiB; never throws. */
 export function parseMode(bytes: Uint8Array | undefined): ParsedMode {
   const parsed = parseObject(bytes, maxModeBytes)
   if (parsed.kind === 'invalid') return { ...parsed, parent: undefined, unknownKeys: [] }
@@ -39,6 +42,7 @@ export function parseMode(bytes: Uint8Array | undefined): ParsedMode {
   return { kind: 'ok', manifest: { description: '', ...value } as ModeManifest, unknownKeys }
 }
 
+/** A `resource.json`. Members that no check compares stay `unknown`. */
 export type ResourceManifest = {
   scope: unknown
   version: unknown
@@ -49,11 +53,13 @@ export type ResourceManifest = {
   attributes: Record<string, unknown> | undefined
 }
 
+/** What a `resource.json` says, or why it cannot be used. */
 export type ParsedResource =
   | { kind: 'ok'; manifest: ResourceManifest; text: string; value: Record<string, unknown> }
   /** Completes a sentence: "resource.json …". */
   | { kind: 'invalid'; problem: string }
 
+/** Reads a `resource.json`; undefined stands for a file that could not be read. At most 1 MiB; never throws. */
 export function parseResource(bytes: Uint8Array | undefined): ParsedResource {
   const parsed = parseObject(bytes, maxManifestBytes)
   if (parsed.kind === 'invalid') return parsed

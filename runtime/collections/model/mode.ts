@@ -5,6 +5,7 @@
 
 /** Where the deployment mode was found. */
 export const modeOrigins = ['spec', 'target', 'argument', 'ignition.conf', 'environment', 'gateway', 'none'] as const
+/** See `modeOrigins`. */
 export type ModeOrigin = (typeof modeOrigins)[number]
 
 /** `name` is `''` where the gateway runs without a mode. */
@@ -15,6 +16,7 @@ export type Mode = {
   configured?: { name: string; from: ModeOrigin }
 }
 
+/** What is known of a gateway's mode; an undefined member is one that nobody knows. */
 export type ModeSources = {
   /** Named for this gateway by whoever runs the sync. */
   target?: string | undefined

@@ -9,6 +9,7 @@ import { isObject } from '../../json.ts'
 /** `type` is `<module>/<type>` of what is named; `at` tells where the name stands. */
 export type Reference = { type: string; name: string; at: string }
 
+/** What one resource says; lists hold what was written, in the order of the files. */
 export type Notes = {
   references: readonly Reference[]
   /** What a gateway knows the resource by beside its name. */

@@ -31,6 +31,7 @@ export function parseProject(bytes: Uint8Array | undefined): ParsedMode {
 /** The folder that a gateway keeps its projects in. */
 const conventional = 'projects'
 
+/** Paths go in one by one; `roots` are the folders that hold projects, sorted. */
 export type ProjectFinder = { take(path: string): void; roots(): string[]; seen(): SeenOfProjects }
 
 /** Folders: what a finder goes on from. */
@@ -64,6 +65,7 @@ export function createProjectFinder(before?: SeenOfProjects): ProjectFinder {
   }
 }
 
+/** The same for paths that are all known: the folders that hold projects, sorted. */
 export function findProjectRoots(paths: Iterable<string>): string[] {
   const finder = createProjectFinder()
   for (const path of paths) finder.take(path)

@@ -24,6 +24,7 @@ type Scan = {
   fault: ScriptFault | undefined
 }
 
+/** The first fault of a script in UTF-8, with or without a byte order mark; undefined: none that would be found without running it. */
 export function scriptFault(content: Uint8Array): ScriptFault | undefined {
   const text = Buffer.from(content.buffer, content.byteOffset, content.length).toString('latin1')
   const start = text.startsWith('\u00EF\u00BB\u00BF') ? 3 : 0

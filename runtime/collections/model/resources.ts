@@ -5,6 +5,7 @@
 import type { Entry } from './listing.ts'
 import { FileTable } from './file-table.ts'
 
+/** One resource of one collection. */
 export type Resource = {
   /** `<module>/<type>[/<name>...]` with decoded names; a unary resource ends in `/_unary`. */
   readonly key: string
@@ -18,6 +19,7 @@ export type Resource = {
   readonly files: readonly Entry[]
 }
 
+/** Many resources, made anew whenever they are asked for. `at` throws a RangeError beyond the end. */
 export type Resources = Iterable<Resource> & {
   readonly length: number
   at(index: number): Resource
@@ -30,9 +32,11 @@ export type Resources = Iterable<Resource> & {
 /** Where a resource stands in the list: the files below its folder, and its manifest among them. */
 export type Place = { start: number; end: number; manifest: number; kind: Resource['kind'] }
 
+/** A list that still grows; resources of one type must be added one after the other. */
 export type ResourceList = Resources & { add(module: string, type: string, place: Place): void }
 
 const kinds = ['singleton', 'named', 'unary'] as const
+/** Last part of the key of a unary resource. */
 export const unaryName = '_unary'
 
 /** Resources in the order in which they are added; `offset` bytes of each path lead to the root. */
@@ -76,6 +80,7 @@ export function createResources(files: FileTable, offset: number): ResourceList 
   return list
 }
 
+/** No resources at all. */
 export const noResources: Resources = createResources(new FileTable(), 0)
 
 /** Names with `%` are form-encoded; one that cannot be decoded stands for itself. */

@@ -9,6 +9,7 @@ import { createResources, isPlaceholder, type ResourceList, type Resources, unar
 /** Files that belong to no resource: `data` stands where a resource's files would, `loose` anywhere else. */
 export type Stray = { folder: string; kind: 'data' | 'loose'; files: Entry[] }
 
+/** A folder of the collections root, or a project. */
 export type Collection = {
   name: string
   manifest: Entry | undefined
@@ -18,6 +19,7 @@ export type Collection = {
   skipped: Entry[]
 }
 
+/** Every file below a root, each in exactly one place. */
 export type Tree = {
   /** By name, sorted. */
   collections: Collection[]
@@ -128,6 +130,7 @@ export function pathsOf(tree: Tree): string[] {
   return paths
 }
 
+/** The last part of a path. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }

@@ -6,6 +6,7 @@ import { isObject } from '../../json.ts'
 import type { Notes } from './notes.ts'
 
 const perspective = 'com.inductiveautomation.perspective'
+/** The type of views, as `<module>/<type>`. */
 export const viewType = `${perspective}/views`
 const pageType = `${perspective}/page-config`
 
@@ -17,6 +18,7 @@ const maxPath = 512
 /** Below a longer place nothing is looked at: whether a binding fills it could not be told in linear time. */
 const maxPlace = 512
 
+/** The views that a resource of the given type names; `json` holds its parsed files by name. Undefined: none. */
 export function viewNotesOf(type: string, json: ReadonlyMap<string, unknown>): Notes | undefined {
   const named = new Set<string>()
   if (type === pageType) findPaths(json.get('config.json'), '', 0, new Set(), named)

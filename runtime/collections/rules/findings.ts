@@ -6,6 +6,7 @@ import type { Found } from './input.ts'
 import { decidingCollections, type CollectionsByName } from '../model/inheritance.ts'
 import { type Level, type RuleId, rules, type Severity } from './rules.ts'
 
+/** One violation as it is reported. */
 export type CheckFinding = {
   rule: RuleId
   severity: Severity
@@ -17,11 +18,13 @@ export type CheckFinding = {
   collection?: string
 }
 
+/** Counts of everything that was found and read. */
 export type Summary = { errors: number; warnings: number; resources: number; collections: number }
 
 /** `findings` holds at most `maxFindings`, errors before warnings; the counts of the summary are of all. */
 export type CheckReport = { findings: CheckFinding[]; summary: Summary }
 
+/** What is kept of the findings, and how severe it is. */
 export type CollectorOptions = {
   /** The severity that a rule has at a path. Default: that of the rules' table. */
   severity?: ((rule: RuleId, path: string, usual: Level) => Level) | undefined
@@ -34,8 +37,10 @@ export type CollectorOptions = {
 
 const usualMaxFindings = 10_000
 
+/** Takes violations in any order. */
 export type Collector = { add(rule: RuleId, found: Found): void; report(size: Pick<Summary, 'resources' | 'collections'>): CheckReport }
 
+/** `family` tells which collections the modes in use inherit from. */
 export function createCollector(
   { severity, maxFindings = usualMaxFindings, decidingOnly, modesInUse }: CollectorOptions,
   family: CollectionsByName,

@@ -11,6 +11,7 @@ import type { Collection, Tree } from '../model/tree.ts'
 /** One violation. `path` is relative to the repository; a `severity` here lowers the rule's default. */
 export type Found = { path: string; message: string; collection?: string; severity?: 'warning' }
 
+/** What checks of names are given: one root, its tree and the manifests of its collections. */
 export type TreeFacts = {
   root: string
   /** Projects are laid out as collections are, and inherit from each other alike. */
@@ -37,6 +38,7 @@ export type Overridden = 'nowhere' | 'somewhere' | 'everywhere'
 /** What is compared between a resource and what it overrides. */
 export type Digest = { digest: string; overridable: boolean }
 
+/** What checks of contents are given: one resource, read. */
 export type ResourceFacts = {
   collection: Collection
   resource: Resource
@@ -65,6 +67,7 @@ export type TreeCheck = (facts: TreeFacts) => Iterable<Found>
 export type ResourceContext = Pick<TreeFacts, 'root' | 'kind' | 'hasModes' | 'isFragment'>
 export type ResourceCheck = (resource: ResourceFacts, context: ResourceContext) => Iterable<Found>
 
+/** A path below the root as a path of the repository. */
 export function inRoot({ root }: Pick<TreeFacts, 'root'>, path: string): string {
   return root === '' ? path : `${root}/${path}`
 }
@@ -74,6 +77,7 @@ export function nameInResource({ manifest }: Resource, path: string): string {
   return path.slice(manifest.path.lastIndexOf('/') + 1)
 }
 
+/** `<module>/<type>`. */
 export function typeOf({ module, type }: Resource): string {
   return `${module}/${type}`
 }

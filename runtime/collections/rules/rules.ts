@@ -17,6 +17,7 @@ type Rule = {
   fix: string
 }
 
+/** Every rule by its id. */
 export const rules = {
   'missing-config-mode': {
     severity: 'error',
@@ -356,10 +357,13 @@ export const rules = {
   },
 } as const satisfies Record<string, Rule>
 
+/** The name that reports, settings and docs/rules.md know a rule by. */
 export type RuleId = keyof typeof rules
 
+/** In the order of the table. */
 export const ruleIds = Object.keys(rules) as RuleId[]
 
+/** Whether a text from outside names a rule. */
 export function isRuleId(text: string): text is RuleId {
   return Object.hasOwn(rules, text)
 }

@@ -7,6 +7,7 @@ import { brokenGlobRule, canonicalGlob, createMatcher } from '../../gatewaysync/
 import { isRuleId, type Level, type RuleId, ruleIds } from './rules.ts'
 import { isObject } from '../../json.ts'
 
+/** At the top of a repository. */
 export const settingsFile = '.clustersync.yaml'
 /** Some lines per rule; reading more could hold up the gate, for the reader's time grows with the square of the keys. */
 export const maxSettingsBytes = 32 * 1024
@@ -16,6 +17,7 @@ type Setting = { matches: (path: string) => boolean; severity: Level }
 /** By rule, in the order of the file: the first setting whose path matches counts. */
 export type Settings = ReadonlyMap<RuleId, readonly Setting[]>
 
+/** Settings of a repository that has none. */
 export const noSettings: Settings = new Map()
 
 /** A rule's severity at a path, given the one it usually has. */

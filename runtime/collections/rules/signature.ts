@@ -8,6 +8,7 @@ import { isObject } from '../../json.ts'
 /** Content hash (SHA-256, lower-case hex) of a listed file; undefined when there is no such file. */
 export type ContentHash = (file: string) => string | undefined
 
+/** The member of `attributes` that holds the signature. */
 export const signatureAttribute = 'lastModificationSignature'
 
 const scopeBits: Readonly<Record<string, number>> = { G: 1, D: 2, C: 4, A: 7 }
