@@ -1,0 +1,94 @@
+/**
+ * A data directory beside the repository that it is synced from: what `plan`, `drift` and `capture` look at. Everything that is fetched
+ * lies in a folder of its own, which is gone afterwards.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { systemClock } from '../clock.ts'
+import { configuredMode } from '../collections/model/mode.ts'
+import { readProxies } from '../config.ts'
+import { Fault } from '../fault.ts'
+import { resolveProfile, syncHash } from '../gatewaysync/decide/profile.ts'
+import type { CommitHash } from '../gatewaysync/values.ts'
+import { silentLog } from '../log.ts'
+import { type Mirror, createMirrors } from '../source/mirrors.ts'
+import { createRemotes } from '../source/remotes.ts'
+import { readSecretFolder } from '../standalone/secrets.ts'
+import { parseStandaloneSync, parseTargets, type StandaloneSync } from '../standalone/settings.ts'
+import type { Wanted } from '../sync/cycle.ts'
+import { readSmallFile } from '../sync/disk/disk.ts'
+import { readManifestFile, requireFolder } from './named-files.ts'
+
+/** What the command line says: `file` holds one GatewaySync, `data` is the gateway's data directory. */
+export type FolderOptions = { file: string; data: string; profile?: string; mode?: string; secrets?: string }
+
+export type OpenedFolder = {
+  sync: StandaloneSync
+  mirror: Mirror
+  /** What the folder should hold at a commit, by the profile and mode that it is synced with. */
+  wantedAt(commit: CommitHash, ref: string): Wanted
+}
+
+/** An ignition.conf has a few kilobytes. */
+const maxConfBytes = 256 * 1024
+
+/** Runs `use` and takes everything back that was opened for it. Throws InvalidConfiguration, InvalidSpec and what `use` throws. */
+export async function withFolder<Value>(
+  options: FolderOptions,
+  use: (folder: OpenedFolder) => Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value> {
+  const sync = parseStandaloneSync(readManifestFile(options.file), options.file)
+  const [target] = parseTargets({ target: [], data: options.data, gateway: undefined, profile: options.profile }, sync, process.cwd())
+  if (target === undefined) throw new Fault('InvalidConfiguration', '--data is needed')
+  requireFolder(target.dataDir, '--data')
+  const profile = resolveProfile(sync.spec.sync, target.profile)
+  const scratch = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-'))
+  const network = { resolve: undefined, proxy: readProxies() }
+  const done = new AbortController()
+  const mirrors = createMirrors({ folder: scratch, clock: systemClock, log: silentLog, network })
+  try {
+    const remoteOf = createRemotes({
+      allowLocal: true,
+      allowedHosts: [],
+      readSecret: readSecretFolder(options.secrets),
+      network,
+      clock: systemClock,
+      signal: AbortSignal.any([signal, done.signal]),
+    })
+    const mirror = mirrors.of(await remoteOf(sync.namespace, sync.spec.git, signal))
+    return await use({
+      sync,
+      mirror,
+      wantedAt: (commit, ref) => ({
+        commit,
+        ref,
+        profile,
+        syncHash: syncHash(profile, sync.spec.gateway),
+        dataDir: target.dataDir,
+        paused: false,
+        validation: sync.spec.validation,
+        facts: {
+          gatewayName: target.name,
+          podName: target.name,
+          ordinal: 0,
+          podLabels: {},
+          namespace: sync.namespace,
+          mode: modeOf(target.dataDir, options.mode),
+        },
+      }),
+    })
+  } finally {
+    done.abort()
+    await mirrors.close()
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** The mode that somebody named, else what the gateway is set to start with. */
+function modeOf(dataDir: string, named: string | undefined): NonNullable<Wanted['facts']['mode']> {
+  if (named !== undefined) return { name: named, from: 'target' }
+  const conf = readSmallFile(path.join(dataDir, 'ignition.conf'), maxConfBytes)?.toString('utf8')
+  return configuredMode({ ignitionConf: conf }) ?? { name: '', from: 'none' }
+}
