@@ -16,7 +16,9 @@ import {
 } from './transport.ts'
 import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
 
+/** What a list covers; without `namespace` every namespace. `limit`: objects of a page, 100 by default. Selectors are as kubectl takes them. */
 export type ListOptions = { namespace?: string; labelSelector?: string; fieldSelector?: string; limit?: number }
+/** Part of a list. `resourceVersion` is that of the whole list: a watch from it misses nothing. */
 export type Page = { items: KubeObject[]; resourceVersion: string }
 /** `timeoutSeconds`: when the server ends the watch itself; `silenceMs`: how long it may be without a byte. */
 export type WatchOptions = Omit<ListOptions, 'limit'> & { resourceVersion: string; timeoutSeconds: number; silenceMs: number }
@@ -27,10 +29,10 @@ export type WatchEvent = { type: string; object: KubeObject }
 export type Kube = {
   get(type: ResourceType, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined>
   listPages(type: ResourceType, options: ListOptions, signal: AbortSignal): AsyncIterable<Page>
-  /** What happens after a version, in order. Ends when the server ends it, and after a silence behind its head. */
+  /** The changes after `resourceVersion`, in order. Ends when the server ends the watch, or when it sends nothing for `silenceMs`. */
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent>
   create(type: ResourceType, object: object, signal: AbortSignal): Promise<KubeObject>
-  /** RFC 7396. `fieldManager`: in whose name; by itself the API server takes that of the program. */
+  /** RFC 7396. `fieldManager`: who owns the fields; without it the API server takes the name of the program from the user agent. */
   mergePatch(
     type: ResourceType,
     key: ObjectKey,
@@ -46,25 +48,25 @@ export type Kube = {
     signal: AbortSignal,
   ): Promise<KubeObject>
   delete(type: ResourceType, key: ObjectKey, signal: AbortSignal): Promise<void>
-  /** For reviews, which are posted and answered but never stored. */
+  /** For reviews (TokenReview, SubjectAccessReview), which the API server answers but never stores. Returns its answer, parsed. */
   post(path: string, body: unknown, signal: AbortSignal): Promise<unknown>
-  /** Throws UnsupportedKubernetes for anything older than 1.30. */
+  /** Returns the server's version (`v1.36.3`). Throws UnsupportedKubernetes for anything older than 1.30. */
   requireVersion(signal: AbortSignal): Promise<string>
   close(): void
 }
 
 /** Pages are small, so that a list of thousands of pods is never held as one text. */
 const pageSize = 100
-/** A page is held as bytes, as text and as objects at once. One that is larger is asked for again with half as many objects. */
+/** A page is held as bytes, as text and as objects at once. A larger one is requested again with half as many objects. */
 const maxPageBytes = 2 * 1024 * 1024
 const oldestMinor = 30
 const maxRefusalBytes = 64 * 1024
 
-/** A busy server says when to come again: so often, and for so long, as one call may take; then the caller's own backoff follows. */
+/** A busy server says when to retry (Retry-After). A call follows that this often and this long; then the caller's own backoff applies. */
 const maxAttempts = 5
 const longestWaitMs = 5_000
 
-/** How long to wait before the same call, which the server has not begun to handle; undefined: the answer stands. */
+/** How long to wait before repeating a call that the server has not begun to handle; undefined: its answer is final. */
 function waitOf({ status, retryAfterMs }: TransportAnswer): number | undefined {
   const isBusy = status === 429 || status === 503
   return isBusy && retryAfterMs !== undefined && retryAfterMs <= longestWaitMs ? retryAfterMs : undefined
@@ -85,7 +87,7 @@ export function loadKube({ kubeconfig }: { kubeconfig: string | undefined }): Ku
   return config
 }
 
-/** Each has connections of its own: what waits for a free one holds up nobody else. */
+/** Each client has its own connections, so that a queue for a free one never delays the users of another client. */
 export function createKube(config: KubeConfig, options: TransportOptions): Kube {
   const { clock } = options
   const transport = createTransport(config, options)
@@ -101,12 +103,12 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`)
       const waitMs = waitOf(answer)
       if (waitMs === undefined || attempt === maxAttempts) throw faultOf(answer.status, answer.text, `${method} ${path}`)
-      // Spread, so that all who were sent away do not come back at once.
+      // Spread out, so that the clients that were refused together do not return together.
       await clock.wait(waitMs * (1 + clock.random()), signal)
     }
   }
 
-  /** Undefined: the page is too large for what is held of one. A single object is as large as it is. */
+  /** Undefined: the page is over `maxPageBytes`. A page of one object has no such bound, because it cannot be halved. */
   const page = async (path: string, size: number, signal: AbortSignal): Promise<ListAnswer | undefined> => {
     try {
       const bound = size > 1 ? { maxAnswerBytes: maxPageBytes } : {}
@@ -218,7 +220,7 @@ function parse(text: string, what: string): unknown {
   }
 }
 
-/** 403 can pass: right after a start of the API server, or before a new role binding has arrived everywhere. */
+/** A 403 can be temporary: right after the API server has started, or before a new role binding has reached every replica of it. */
 const reasonByStatus = new Map<number, Reason>([
   [400, 'Rejected'],
   [401, 'Forbidden'],

@@ -1,5 +1,6 @@
 /**
- * Events as `kubectl describe` and `kubectl events` show them: equal ones become one series, a flood is cut, and none ever holds work up.
+ * Writes the Events that `kubectl describe` and `kubectl events` show. Equal ones become one series, floods are cut off, and no caller
+ * ever waits for one.
  */
 import { type Clock, deadline } from '../clock.ts'
 import { asFault } from '../fault.ts'
@@ -7,25 +8,27 @@ import type { Log } from '../log.ts'
 import type { Kube } from './client.ts'
 import { eventType } from './types.ts'
 
+/** What an Event says; `regarding` is the object under which it is shown, and whose namespace it is written to. */
 export type EventToWrite = {
   regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid: string }
   type: 'Normal' | 'Warning'
   reason: string
   action: string
-  /** Constant for one revision, so that equal events are counted. */
+  /** Constant for one revision, so that equal events are counted. Cut to 1,024 bytes, the API server's limit. */
   note: string
 }
 
+/** Takes Events from one replica and writes them in order, beside all other work. */
 export type EventRecorder = {
   /** Never throws and never waits. */
   record(event: EventToWrite): void
-  /** Settles when nothing is under way; what an API server has not taken after `lastWritesMs` is dropped. */
+  /** For the end of the process: settles when nothing is waiting; what the API server has not taken within 2 s is dropped. */
   settled(): Promise<void>
 }
 
 /**
- * client-go's figures: a burst of 25 for each object, one more every five minutes; here for each reason too, so that what happens all the
- * time does not hide what happens once.
+ * client-go's figures: a burst of 25 for each object, one more every five minutes. Here each reason has its own budget, so that a reason
+ * that recurs all the time does not hide one that occurs once.
  */
 const burst = 25
 const refillMs = 300_000
@@ -33,7 +36,7 @@ const refillMs = 300_000
 const seriesMs = 600_000
 const maxSeries = 2_000
 const writeTimeoutMs = 10_000
-/** Further ones are dropped: an API server that is away for long will not want to hear of all of them. */
+/** Further ones are dropped: after a long outage a backlog of old Events is worth less than the memory it takes. */
 const maxWaiting = 500
 /** A stop does not wait longer than this. */
 const lastWritesMs = 2_000
@@ -42,8 +45,8 @@ const maxNoteBytes = 1024
 type Series = { name: string; namespace: string; count: number; lastMs: number }
 
 /**
- * Writes Events beside everything else: equal ones of some minutes become a series of one object, and what a slow API server cannot take
- * is dropped beyond a bound.
+ * Equal Events within ten minutes become a series of one object; more than 500 waiting for a slow API server are dropped. `from` is who
+ * reports: the component, and the replica's name as `instance`.
  */
 export function eventRecorder(
   { kube, clock, log }: { kube: Kube; clock: Clock; log: Log },
@@ -76,7 +79,7 @@ export function eventRecorder(
       known.count += 1
       known.lastMs = nowMs
       const patch = { series: { count: known.count, lastObservedTime: at } }
-      // Somebody may have deleted it; then the next one begins a series.
+      // The Event may have been deleted meanwhile; then the next equal one begins a new series.
       series.delete(key)
       await kube.mergePatch(eventType, known, patch, {}, signal)
       series.set(key, known)

@@ -1,23 +1,25 @@
 /**
- * Which cluster a person at a terminal means, by the rules of kubectl: the files of $KUBECONFIG, else ~/.kube/config, else the pod that the
- * command runs in.
+ * Chooses the cluster that a command of the terminal works on, by kubectl's rules: the files of $KUBECONFIG, else ~/.kube/config, else the
+ * cluster of the pod that the command runs in.
  */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { Fault } from '../fault.ts'
 
+/** Everything that the choice depends on, read by the caller. */
 export type KubeconfigChoice = {
-  /** Named by the user, before all others. */
+  /** --kubeconfig: wins over everything in `environment`. */
   file: string | undefined
   context: string | undefined
-  /** What the environment says. */
+  /** `files`: of $KUBECONFIG, in order. `inPod`: whether the pod's ServiceAccount can be used. */
   environment: { files: readonly string[]; home: string | undefined; inPod: boolean }
 }
 
+/** `server` is the API server's URL; `namespace` that of the context, or `default`. */
 export type ChosenCluster = { config: KubeConfig; server: string; namespace: string }
 
-/** `namespace` is that of the context, as kubectl takes it. Throws InvalidConfiguration. */
+/** Reads the files. Throws InvalidConfiguration when none can be read, the context is unknown, or no cluster is named. */
 export function chooseCluster({ file, context, environment }: KubeconfigChoice): ChosenCluster {
   const config = load(file === undefined ? environment : { ...environment, files: [file] })
   if (context !== undefined) {
@@ -41,7 +43,7 @@ function load({ files, home, inPod }: KubeconfigChoice['environment']): KubeConf
   throw new Fault('InvalidConfiguration', 'no cluster is known: set KUBECONFIG or give --kubeconfig <file>')
 }
 
-/** What several files say of the same name, the first of them says. */
+/** Like kubectl: where several files define the same name, the first one wins. */
 function merged(files: readonly string[]): KubeConfig {
   const all = files.map((file) => loaded(`kubeconfig "${file}"`, (config) => config.loadFromFile(file)))
   const result = new KubeConfig()

@@ -1,5 +1,5 @@
 /**
- * Keeps somebody informed about a set of objects: lists in pages, watches from there, lists again when the watch cannot go on. Each
+ * Keeps a consumer informed about a set of objects: lists in pages, watches from there, and lists again when the watch cannot go on. Each
  * object is projected at once, so that only what is needed is ever kept.
  */
 import { backoffMs, type Clock, pause } from '../clock.ts'
@@ -8,55 +8,58 @@ import type { Log } from '../log.ts'
 import type { Kube } from './client.ts'
 import type { KubeObject, ObjectKey, ResourceType } from './types.ts'
 
+/** Which objects are watched, and what is kept of each. */
 export type WatchedSet<Item> = {
   type: ResourceType
   namespace?: string
   labelSelector?: string
   fieldSelector?: string
-  /** Undefined: the object is none of ours, or not any more. */
+  /** Undefined: the object does not belong to the set, or no longer does; an object known before is then removed. */
   project(object: KubeObject): Item | undefined
 }
 
+/** What the consumer is told. A handler that throws is called again for the same object after the next list. */
 export type WatchHandlers<Item> = {
   upsert(key: ObjectKey, item: Item): void
   remove(key: ObjectKey): void
-  /** Everything that was there has been told; called after each list. */
+  /** Called after each list: every object that existed has been passed to `upsert`, and those that are gone to `remove`. */
   synced(): void
-  /** A list or a watch has failed, and is tried again. */
+  /** A list or a watch has failed and will be retried. */
   failed?(fault: Fault): void
 }
 
-/** The server ends a watch itself, after five to ten minutes as client-go asks: all who came back together after a restart spread out. */
+/** The server ends each watch after five to ten minutes, as client-go asks it to: clients that returned together after a restart spread out. */
 const watchSeconds = { least: 300, spread: 300 }
 /**
- * The server sends a bookmark each minute, so when two have failed to come most likely nobody is at the other end; with an old etcd none come
- * while nothing happens. Either way the watch goes on from where it is, over a new connection.
+ * The server sends a bookmark every minute, so after two missing ones the connection is most likely dead. (With an old etcd none come while
+ * nothing happens.) Either way the watch resumes from its version, over a new connection.
  */
 const usualSilenceMs = 150_000
 const firstRetryMs = 500
-/** With so many failures in a row nobody knows what is wrong, and the place may be. */
+/** After this many failures in a row the version to resume from is suspect too, and everything is listed again. */
 const mostFromOnePlace = 5
 const usualLongestRetryMs = 30_000
-/** A watch that lived this long was a good one. */
+/** A watch that lasted this long counts as a success and resets the backoff. */
 const goodWatchMs = 5_000
 
+/** What `runListWatch` works with. */
 export type ListWatchDeps = {
   kube: Kube
   clock: Clock
   log: Log
-  /** How long a watch may be silent before it is asked for anew. Default: what two bookmarks take. */
+  /** How long a watch may be silent before it is requested again. Default: 150 s, the time of two bookmarks and a margin. */
   silenceMs?: number
   /** The longest wait after failures in a row. Default: half a minute. */
   longestRetryMs?: number
-  /** Told of what is never seen from outside: that a watch has failed, and what it had missed. */
+  /** Receives what nothing else shows: that a watch failed, and how much it had missed. */
   observe?: WatchFigures
 }
 
 /** `kind` is the plural of what is watched. */
 export type WatchFigures = {
-  /** A watch failed; it goes on from its place, or everything is listed anew. */
+  /** A watch failed; `place`: it resumes from its version; `list`: everything is listed again. */
   restarted(kind: string, from: 'place' | 'list'): void
-  /** A list after a watch has found so many objects that were changed, made or gone without a word. */
+  /** A list after a watch found this many objects that were created, changed or removed without an event of the watch. */
   relisted(kind: string, differences: number): void
 }
 
@@ -84,7 +87,7 @@ export async function runListWatch<Item>(
       if (isAbort(error, signal) || signal.aborted) return
       const fault = asFault(error)
       failures = clock.monotonicMs() - startedMs > goodWatchMs ? 1 : failures + 1
-      // A connection that was cut loses no place: only where the server has forgotten it, or an event was not taken, all is listed anew.
+      // A cut connection can resume: everything is listed again only when the server has dropped the version or a handler threw.
       const isKept = (fault.reason === 'ApiUnavailable' || fault.reason === 'Forbidden') && failures <= mostFromOnePlace
       if (!isKept) place.version = undefined
       observe?.restarted(set.type.plural, isKept ? 'place' : 'list')
@@ -96,14 +99,14 @@ export async function runListWatch<Item>(
   }
 }
 
-/** The version of each object that was told, by its id: a few bytes each, for there may be thousands. */
+/** The resource version of each object that the consumer knows, by id: a few bytes each, for there may be thousands. */
 type Known = Map<string, string>
 
 type Notifier = {
-  /** Whether the object was told: what is known already is not told again. */
+  /** Whether the consumer was called: an object that it knows in this version is skipped. */
   upsert(object: KubeObject): boolean
   remove(object: KubeObject): void
-  /** Everything that is there was listed. Returns how many are gone, or undefined when this was the first list. */
+  /** Ends a list; `present` holds all ids in it. Returns how many known objects are gone, or undefined after the first list. */
   listed(present: ReadonlySet<string>): number | undefined
 }
 
@@ -118,12 +121,12 @@ function createNotifier<Item>(set: WatchedSet<Item>, handlers: WatchHandlers<Ite
     upsert(object) {
       const id = idOf(object)
       const version = object.metadata.resourceVersion
-      // A list tells again what a watch has told.
+      // Already delivered by the watch.
       if (known.get(id) === version) return false
       const item = set.project(object)
       if (item === undefined) return forget(id)
       handlers.upsert(keyOf(id), item)
-      // Only what was taken is known: a handler that failed is told again.
+      // Noted after the handler has returned: one that throws is called again.
       known.set(id, version)
       return true
     },

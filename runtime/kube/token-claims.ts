@@ -1,13 +1,13 @@
 /**
- * What a token says of itself, before anybody has confirmed it: enough to refuse what cannot be right without asking the API server.
+ * What a token claims, before the API server has confirmed it: enough to refuse a token that cannot be right without a TokenReview.
  */
 import * as v from 'valibot'
 import { jsonOrUndefined } from '../json.ts'
 
-/** Of a projected token of a ServiceAccount that is bound to a pod. */
+/** The claims of a ServiceAccount's projected token that is bound to a pod; `pod` is its name. */
 export type TokenClaims = { audiences: readonly string[]; expiresAtMs: number; namespace: string; pod: string; uid: string }
 
-/** Tokens of ServiceAccounts have one to two thousand characters. */
+/** Tokens of ServiceAccounts are one to two thousand characters long. */
 const maxCharacters = 8 * 1024
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(253))
@@ -17,7 +17,7 @@ const claims = v.looseObject({
   'kubernetes.io': v.looseObject({ namespace: text, pod: v.looseObject({ name: text, uid: text }) }),
 })
 
-/** Undefined: no such token. Never throws. */
+/** Undefined: not a JWT with these claims. Does not check the signature. Never throws. */
 export function readClaims(token: string): TokenClaims | undefined {
   if (token.length > maxCharacters) return undefined
   const [, payload] = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token) ?? []

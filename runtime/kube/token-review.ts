@@ -1,5 +1,5 @@
 /**
- * Whose token is this? Asks the API server (TokenReview). Tokens of agents count only where they are bound to a pod and made for our
+ * Asks the API server whose token this is (TokenReview). An agent's token is accepted only if it is bound to a pod and issued for our
  * audience.
  */
 import * as v from 'valibot'
@@ -16,6 +16,7 @@ export type ReviewedUser = {
   extra: Readonly<Record<string, readonly string[]>>
 }
 
+/** `uid` is the pod's. `why` is for the caller: it says nothing that somebody without a token may not know. */
 export type PodToken =
   { kind: 'pod'; namespace: string; pod: string; uid: string; serviceAccount: string } | { kind: 'refused'; why: string }
 
@@ -35,13 +36,13 @@ const reviewed = v.looseObject({
   }),
 })
 
-/** The user of a token, for whichever audience the API server itself has; undefined: the token is not valid. Throws ApiUnavailable, Forbidden. */
+/** The user of a token for the API server's own audience, as kubectl sends it; undefined: invalid. Throws ApiUnavailable, Forbidden. */
 export async function reviewToken(post: PostReview, token: string): Promise<ReviewedUser | undefined> {
   const { authenticated, user } = await review(post, { token })
   return authenticated && user !== undefined && user.username !== '' ? user : undefined
 }
 
-/** The pod that a token is bound to, where it is made for `audience`. Throws ApiUnavailable, Forbidden. */
+/** The pod that a token is bound to; refused unless it was issued for `audience`. Throws ApiUnavailable, Forbidden. */
 export async function reviewPodToken(post: PostReview, token: string, audience: string): Promise<PodToken> {
   if (token === '') return { kind: 'refused', why: 'there is no token' }
   const { authenticated, audiences, error, user } = await review(post, { token, audiences: [audience] })
@@ -62,14 +63,14 @@ async function review(post: PostReview, spec: { token: string; audiences?: strin
   return parseReview(reviewed, await post('/apis/authentication.k8s.io/v1/tokenreviews', body)).status
 }
 
-/** Reads the answer to a review of any kind. Throws ApiUnavailable for one that is none. */
+/** Reads the answer to a review of any kind. Throws ApiUnavailable when it does not have the shape of `schema`. */
 export function parseReview<Schema extends v.GenericSchema>(schema: Schema, document: unknown): v.InferOutput<Schema> {
   const parsed = v.safeParse(schema, document)
   if (parsed.success) return parsed.output
   throw new Fault('ApiUnavailable', 'the API server answered a review with something else')
 }
 
-/** Several values would leave open which one is meant. */
+/** The only value; undefined when there are several, for then it is unclear which one is meant. */
 function only(values: readonly string[] | undefined): string | undefined {
   return values?.length === 1 && values[0] !== '' ? values[0] : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Requests to the API server over a connection pool of our own, with the credentials of a kubeconfig or of the pod. Both are read anew
- * when they change, because a pod's token is replaced every hour.
+ * Requests to the API server over a connection pool of our own, with the credentials of a kubeconfig or of the pod. They are read again
+ * every 30 s, because a pod's token is replaced every hour.
  */
 import type { KubeConfig } from '@kubernetes/client-node'
 import * as http from 'node:http'
@@ -9,24 +9,25 @@ import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { type CallOptions, causeOf, readText, startCall } from '../http/client.ts'
 
+/** Sends requests and returns whatever status the server answers with; what a status means is the caller's business (client.ts). */
 export type Transport = {
-  /** Throws ApiUnavailable when there is no answer, AnswerTooLarge when its body is beyond the bound. */
+  /** Throws ApiUnavailable when no answer comes within 30 s, AnswerTooLarge when its body is over the bound. */
   send(request: TransportRequest, signal: AbortSignal): Promise<TransportAnswer>
   /**
-   * Begins a GET whose answer may go on for as long as `idleMs` are never without a byte, over a connection of its own. Throws ApiUnavailable
-   * when there is no answer; its body throws what the network says, and `Silence`.
+   * Begins a GET of any length over its own connection, as a watch is. Throws ApiUnavailable when there is no answer. Reading the body throws
+   * errors of the network, and `Silence` after `idleMs` without a byte.
    */
   open(path: string, idleMs: number, signal: AbortSignal): Promise<http.IncomingMessage>
   close(): void
 }
 
-/** `retryAfterMs`: when the server wants to be asked again, where it says so in seconds. */
+/** `retryAfterMs`: from a Retry-After header in seconds; undefined when there is none, or it holds a date. */
 export type TransportAnswer = { status: number; text: string; retryAfterMs: number | undefined }
 
-/** `maxAnswerBytes`: less than what any answer may have. */
+/** `body` is JSON. `maxAnswerBytes`: a bound for this answer, instead of the 32 MiB that any answer may have. */
 export type TransportRequest = { method: string; path: string; body?: string; contentType?: string; maxAnswerBytes?: number }
 
-/** Whoever asks for less gets an answer. */
+/** A fault of its own, so that a list can be repeated with smaller pages. */
 export class AnswerTooLarge extends Fault {
   constructor(what: string, maxBytes: number) {
     super('ApiUnavailable', `${what}: the answer is larger than ${maxBytes} bytes`)
@@ -37,19 +38,19 @@ const timeoutMs = 30_000
 /** An API server keeps idle connections for 90 s. */
 const idleConnectionMs = 30_000
 const maxHeaderBytes = 64 * 1024
-/** etcd takes 1.5 MiB for an object, which a pod as JSON may exceed several times. */
+/** etcd accepts 1.5 MiB for an object; as JSON the same object can be several times as large. */
 export const maxAnswerBytes = 32 * 1024 * 1024
 /** client-node itself reads a token file again after a minute. */
 const credentialsForMs = 30_000
 
-/** What of a call says who is asked and who asks; connections are shared by calls that agree in it. */
+/** The options of a call that identify server and client; calls with equal ones share connections. */
 type Credentials = Pick<https.RequestOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername' | 'auth'> & { headers?: Headers }
 type Headers = Record<string, string>
 
-/** `connections`: to the API server, at most. */
+/** `connections`: how many are open to the API server at once, 32 by default; further calls wait for a free one. */
 export type TransportOptions = { clock: Clock; userAgent: string; connections?: number }
 
-/** `connections`: the most at once; further calls wait for one. */
+/** Throws InvalidConfiguration when the kubeconfig names no cluster. */
 export function createTransport(config: KubeConfig, { clock, userAgent, connections = 32 }: TransportOptions): Transport {
   const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
   if (server === undefined) throw new Fault('InvalidConfiguration', 'the kubeconfig names no cluster')
@@ -62,7 +63,7 @@ export function createTransport(config: KubeConfig, { clock, userAgent, connecti
     if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.credentials
     const options: Credentials & { agent?: unknown } = {}
     await config.applyToHTTPSOptions(options as Parameters<KubeConfig['applyToHTTPSOptions']>[0])
-    // Its agent belongs to the authorities of the first call.
+    // client-node adds an agent with the certificate authorities of the moment; ours must outlive a change of them.
     const { agent: _, ...own } = options
     known = { credentials: own, untilMs: clock.monotonicMs() + credentialsForMs }
     return own

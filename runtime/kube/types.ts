@@ -1,13 +1,15 @@
 /**
- * Kubernetes objects as this product handles them, and the types of object that it touches. Pure.
+ * Kubernetes objects as this product handles them, and every type of object that it reads or writes. Pure.
  */
 import { gatewaySyncKind, group, syncReportKind, version } from '../gatewaysync/names.ts'
 
-/** What a URL of the API server is made of. `group` is `''` for the core group. */
+/** What identifies a type in URLs of the API server. `group` is `''` for the core group. */
 export type ResourceType = { group: string; version: string; plural: string; kind: string; namespaced: boolean }
 
+/** Names one object of a type; without `namespace` for a type that is not namespaced. */
 export type ObjectKey = { namespace?: string; name: string }
 
+/** As in metadata.ownerReferences: the object is removed with its owner. `uid` is the owner's. */
 export type OwnerReference = { apiVersion: string; kind: string; name: string; uid: string }
 
 /** An object as the API server returns it: `spec` and `status` are whatever its kind says. */
@@ -57,7 +59,7 @@ export const webhookConfigurationType: ResourceType = {
   namespaced: false,
 }
 
-/** The path of a collection, or of one object in it. */
+/** The URL's path of all objects of a type, of those in a namespace, or of one object; every part is escaped. */
 export function pathOf(
   { group, version, plural, namespaced }: ResourceType,
   key: { namespace?: string; name?: string },

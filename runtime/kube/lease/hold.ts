@@ -1,6 +1,6 @@
 /**
- * What a replica does that holds the Lease: it renews, answers others who ask whether it is there, and gives back in the end. Whoever was
- * paused, as by a full node or a debugger, may have been overtaken meanwhile, so that nothing is written until the Lease is renewed.
+ * What the replica that holds the Lease does: it renews, answers replicas that ask whether it is alive, and releases in the end. A process
+ * that was paused, by a full node or a debugger, may have lost the Lease meanwhile: it writes nothing until it has renewed.
  */
 import { deadline, pause, unlessAborted } from '../../clock.ts'
 import { asFault, Fault } from '../../fault.ts'
@@ -10,18 +10,19 @@ import { callMs, type LeaseDeps, type LeaseOptions, timesOf } from './options.ts
 import { holderOf, isAsked } from './record.ts'
 import type { Sight } from './sight.ts'
 
-/** Settles at once, or after a pause when the Lease proves to be ours still; throws when it does not. */
+/** Called before each write. Settles at once; after a pause of the process it waits for a renewal. Throws when the Lease is lost. */
 export type Confirm = (signal: AbortSignal) => Promise<void>
+/** The work of a leader. It must settle soon after its signal, for only then is the Lease released. */
 export type Lead = (signal: AbortSignal, confirm: Confirm) => Promise<void>
 
-/** The version of the Lease that was taken, and when the request was begun; from then on others count. */
+/** The version of the Lease that was taken, and when the request began: other replicas cannot have counted from an earlier moment. */
 export type Taken = { version: string; atMs: number }
 
 const beatMs = 200
-/** Who did not turn for so long may have been asked and not have answered: half of what is promised. */
+/** Share of `answerWithinMs` after which a pause counts: a process that slept this long may have missed a question. */
 const pausedAfter = 0.5
 
-/** Settles when `lead` has settled and the Lease was given back; the signal of `lead` fires when the Lease is lost. */
+/** Settles when `lead` has settled and the Lease is released; the signal of `lead` fires when the Lease is lost. */
 export async function leadWhileHeld(
   deps: LeaseDeps,
   options: LeaseOptions,
@@ -106,7 +107,7 @@ function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: Sight) {
   }
 }
 
-/** Undefined when it is another's, else its version from now on. `known`: the version that we wrote last; only where another did, it is read. */
+/** The Lease's new version; undefined when another replica holds it. `known` is the version that we wrote last: the Lease is read only if that is old. */
 async function renewOnce(deps: LeaseDeps, options: LeaseOptions, known: string, signal: AbortSignal): Promise<string | undefined> {
   const { kube, clock } = deps
   const write = async (resourceVersion: string): Promise<string> => {
@@ -124,7 +125,7 @@ async function renewOnce(deps: LeaseDeps, options: LeaseOptions, known: string, 
   return await write(lease.metadata.resourceVersion)
 }
 
-/** Others then need not wait for it to run out. */
+/** Writes an empty holder, so that others need not wait until the Lease expires. */
 async function release({ kube, log }: LeaseDeps, options: LeaseOptions): Promise<void> {
   try {
     const signal = AbortSignal.timeout(2_000)

@@ -4,6 +4,7 @@
 import { leaseAnnotations } from '../../gatewaysync/names.ts'
 import type { KubeObject } from '../types.ts'
 
+/** The spec of coordination.k8s.io/v1 Lease; any member may be missing or, by another client, odd. Times are RFC 3339 with microseconds. */
 export type LeaseSpec = {
   holderIdentity?: string | null
   acquireTime?: string
@@ -12,13 +13,13 @@ export type LeaseSpec = {
   leaseDurationSeconds?: number
 }
 
-/** `answersWithinMs`: how soon it renews when it is asked whether it is there; undefined: it does not promise to. */
+/** `term`: when it took the Lease. `answersWithinMs`: how soon it renews when asked whether it is alive; undefined: no promise. */
 export type Holder = { identity: string; term: string; address: string | undefined; answersWithinMs: number | undefined }
 
-/** No shorter promise is believed, for a healthy process may pause for a moment, and no longer one is waited for. */
+/** Promises outside these bounds are ignored: a healthy process may pause for a moment, and nobody waits longer than the most. */
 const credibleMs = { least: 500, most: 10_000 }
 
-/** The spec of a Lease as it is; empty where there is no Lease. */
+/** The spec of a Lease; empty when there is no Lease. */
 export function specOf(lease: KubeObject | undefined): LeaseSpec {
   return lease?.spec ?? {}
 }
@@ -33,12 +34,12 @@ export function holderOf(lease: KubeObject | undefined): Holder | undefined {
   return { identity: holderIdentity, term: acquireTime, address, answersWithinMs: isCredible ? ms : undefined }
 }
 
-/** Whether both are one holder in one term: a process that was started anew takes the Lease anew. */
+/** Whether both are the same holder in the same term: a process that restarts takes the Lease again, which begins a new term. */
 export function isSameHolder(one: Holder | undefined, other: Holder | undefined): boolean {
   return one?.identity === other?.identity && one?.term === other?.term && one?.address === other?.address
 }
 
-/** Whether somebody asks if the holder is there. */
+/** Whether another replica is asking if the holder is alive. */
 export function isAsked(lease: KubeObject | undefined): boolean {
   return lease?.metadata.annotations?.[leaseAnnotations.askedBy] !== undefined
 }

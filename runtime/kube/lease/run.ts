@@ -11,12 +11,12 @@ import { specOf, takenBy } from './record.ts'
 import { createSight, watchLease } from './sight.ts'
 import { standBy } from './stand-by.ts'
 
-/** Spread, so that replicas which failed together do not come again together. */
+/** Pause before the next attempt, spread out so that replicas which failed together do not return together. */
 const againMs = { least: 800, spread: 400 }
 
 /**
- * Calls `lead` while the Lease is held; its signal fires when the Lease is lost. Returns when the signal fires, after `lead` has settled
- * and the Lease was given back, so that another replica takes over at once.
+ * Calls `lead` while the Lease is held; the signal of `lead` fires when the Lease is lost. Returns when `signal` fires, after `lead` has
+ * settled and the Lease is released, so that another replica takes over at once. Never throws.
  */
 export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead: Lead, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps
@@ -43,7 +43,7 @@ export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead:
   await watching
 }
 
-/** Undefined when another was faster. */
+/** Undefined when another replica was faster. */
 async function take(
   { kube, clock }: LeaseDeps,
   options: LeaseOptions,
@@ -61,7 +61,7 @@ async function take(
       const made = await kube.create(leaseType, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }, signal)
       return { version: made.metadata.resourceVersion, atMs }
     }
-    // Without the version anybody would take it.
+    // With the version the API server refuses this patch when somebody else has written since.
     const metadata = { resourceVersion: lease.metadata.resourceVersion, annotations }
     const made = await kube.mergePatch(leaseType, options, { metadata, spec }, {}, signal)
     return { version: made.metadata.resourceVersion, atMs }

@@ -1,5 +1,5 @@
 /**
- * The Lease as it was last seen: by a watch, so that nobody asks for it again and again, and by whoever reads it in between.
+ * The Lease as this replica last saw it, through a watch, which saves polling, and through every read in between.
  */
 import { type Clock, pause } from '../../clock.ts'
 import { runListWatch } from '../list-watch.ts'
@@ -7,24 +7,25 @@ import { type KubeObject, leaseType } from '../types.ts'
 import type { LeaseDeps, LeaseOptions } from './options.ts'
 import { holderOf, specOf } from './record.ts'
 
+/** The latest view of the Lease, shared by the watch and the steps of an election. */
 export type Sight = {
   see(lease: KubeObject | undefined): void
   lease(): KubeObject | undefined
-  /** Whether nobody holds the Lease, we do, or its holder has been silent for as long as it promised not to be. */
+  /** Whether nobody holds the Lease, we do, or it has not changed for its own duration. False before it was seen. */
   isFree(): boolean
-  /** How long ago the Lease was seen, changed or not. */
+  /** How long ago the Lease was seen, whether or not it had changed. */
   silentMs(): number
-  /** Settles when the Lease is seen next, or after a time. */
+  /** Settles when the Lease is seen next, or after `ms`. Never throws. */
   next(ms: number, signal: AbortSignal): Promise<void>
-  /** While this process leads it has no other leader, whatever an older event says. */
+  /** Says whether this process leads; while it does, `onHolder` hears of no other leader, whatever an older event says. */
   leads(does: boolean): void
 }
 
-/** The holder renews each two seconds, so silence means that the watch is not told any more. */
+/** The holder renews every two seconds, so silence means that the watch is dead. */
 const watchSilenceMs = 10_000
 const longestRetryMs = 5_000
 
-/** What this replica has seen of the Lease, and when, by its own clock. */
+/** A view that has seen nothing yet. Times are of this replica's own monotonic clock. */
 export function createSight(clock: Clock, { identity, onHolder }: Pick<LeaseOptions, 'identity' | 'onHolder'>): Sight {
   let seen: { lease: KubeObject | undefined; text: string; changedMs: number; atMs: number } | undefined
   let leads = false
@@ -63,7 +64,7 @@ export function createSight(clock: Clock, { identity, onHolder }: Pick<LeaseOpti
   }
 }
 
-/** Runs until the signal. */
+/** Feeds `sight` from a watch until the signal. Never throws. */
 export async function watchLease(deps: LeaseDeps, { namespace, name }: LeaseOptions, sight: Sight, signal: AbortSignal): Promise<void> {
   await runListWatch(
     { ...deps, silenceMs: watchSilenceMs, longestRetryMs },

@@ -1,7 +1,7 @@
 /**
- * What a replica does that does not lead: it keeps in touch with the one that does, and finds out when the Lease may be taken. A holder
- * that cannot be reached is asked by the Lease itself whether it is there, so that no broken network between two replicas makes a second
- * leader: whoever reaches the API server answers.
+ * What a replica that does not lead does: it keeps in touch with the one that leads, and finds out when the Lease may be taken. A holder
+ * that cannot be reached is asked through the Lease itself whether it is alive, so that a broken network between two replicas does not make
+ * a second leader: a holder that still reaches the API server answers there.
  */
 import { backoffMs, deadline } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
@@ -11,18 +11,18 @@ import { callMs, type LeaseDeps, type LeaseOptions } from './options.ts'
 import { type Holder, holderOf, isAsked, isSameHolder } from './record.ts'
 import type { Sight } from './sight.ts'
 
-/** A healthy Lease is told of each two seconds; after so long without it is read. */
+/** The watch shows a healthy Lease every two seconds; after this long without, it is read. */
 const unseenMs = 6_000
 const lookAgainMs = 1_000
-/** How long a holder is left alone that has answered while it could not be reached: that costs calls. */
+/** How long to wait before asking again a holder that cannot be reached but has answered: each question costs API calls. */
 const leaveAloneMs = { first: 1_000, most: 15_000 }
-/** A holder that may only be slow gets so many times what it has promised. */
+/** How many times its promised answer time a holder gets: one that is silent may only be slow. */
 const patience = { gone: 1, silent: 3 }
-/** A holder that was in touch for so long is asked at once when it is lost. */
+/** After this long in touch a holder counts as reachable again, and the wait before the next question starts small. */
 const goodContactMs = 30_000
 const mostAttempts = 3
 
-/** A Lease as it was read; whoever takes it names its version. */
+/** The Lease as it was read, undefined when there is none. Taking it must name this version. */
 export type Free = { lease: KubeObject | undefined }
 
 /** Settles when the Lease may be taken. Throws what reading and writing it throws. */
@@ -48,7 +48,7 @@ export async function standBy(deps: LeaseDeps, options: LeaseOptions, sight: Sig
   }
 }
 
-/** Keeps in touch until something must be looked at; tells how the holder is out of touch, where it has promised to answer questions. */
+/** Stays in touch until something must be looked at. Returns how contact was lost; undefined when the Lease itself must be read. */
 async function loseTouch(
   deps: LeaseDeps,
   { contact }: LeaseOptions,
@@ -72,7 +72,7 @@ async function loseTouch(
   }
 }
 
-/** Settles when the Lease seems to be free or another's, when nothing is heard of it, or after a time. */
+/** Settles when the Lease seems free or has another holder, when it has not been seen for 6 s, or after `atMostMs`. */
 async function untilOccasion(
   { clock }: LeaseDeps,
   sight: Sight,
@@ -89,13 +89,13 @@ async function untilOccasion(
   }
 }
 
-/** Returns the Lease with the question; undefined: it is another's by now. */
+/** Writes the question into the Lease. Returns the Lease with it; undefined: the holder has changed. */
 async function ask({ kube }: LeaseDeps, options: LeaseOptions, holder: Holder, signal: AbortSignal): Promise<KubeObject | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const lease = await kube.get(leaseType, options, deadline(callMs, signal))
       if (lease === undefined || !isSameHolder(holderOf(lease), holder)) return undefined
-      // A question of another replica is ours too.
+      // The answer to another replica's question serves us as well.
       if (isAsked(lease)) return lease
       const { resourceVersion } = lease.metadata
       const question = { metadata: { resourceVersion, annotations: { [leaseAnnotations.askedBy]: options.identity } } }
@@ -106,7 +106,7 @@ async function ask({ kube }: LeaseDeps, options: LeaseOptions, holder: Holder, s
   }
 }
 
-/** Whether somebody has written the Lease since it was asked; false after as long as the holder promised to need. */
+/** Whether the Lease has been written since the question; false after `withinMs` without. */
 async function isAnswered(
   { kube, clock }: LeaseDeps,
   options: LeaseOptions,
@@ -121,7 +121,7 @@ async function isAnswered(
       await sight.next(leftMs, signal)
       signal.throwIfAborted()
     }
-    // The watch may tell of what was before.
+    // The watch may lag behind: only a read is certain.
     const lease = await kube.get(leaseType, options, deadline(callMs, signal))
     sight.see(lease)
     if (lease?.metadata.resourceVersion !== asked.metadata.resourceVersion) return true
