@@ -7,6 +7,7 @@ import { deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { causeOf, startCall } from '../http/client.ts'
 
+/** A POST from an agent to the controller, or from one replica to another. */
 export type Call = {
   url: string
   agent: Agent
@@ -15,7 +16,7 @@ export type Call = {
   /** The body, JSON. */
   text: string
   headers?: Readonly<Record<string, string>>
-  /** How long it may take until there is a connection; undefined: as long as it may be silent. */
+  /** Deadline of the TLS connection; undefined: `idleMs` alone applies. */
   connectMs?: number
   /** How long the connection may be silent. */
   idleMs: number
@@ -23,10 +24,10 @@ export type Call = {
   tls?: { servername: string; ca: string }
 }
 
-/** `reused`: the connection had been opened for an earlier call, so that the server may have closed it meanwhile. */
+/** Exactly one of `response` and `error` is set. `reused`: over a connection of an earlier call, which the server may have closed meanwhile. */
 export type Answered = { response: IncomingMessage | undefined; reused: boolean; error: unknown }
 
-/** Never throws. */
+/** Settles with the head of the answer, whatever its status. Never throws. */
 export async function send({ url, token, text, headers = {}, connectMs, tls, ...options }: Call, signal: AbortSignal): Promise<Answered> {
   const all = { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const { request, answered } = startCall(url, { ...options, ...tls, method: 'POST', headers: all, signal }, text)
@@ -38,7 +39,7 @@ export async function send({ url, token, text, headers = {}, connectMs, tls, ...
   }
 }
 
-/** Until the server has proved itself, too: one that hangs is connected to all the same. */
+/** Includes the TLS handshake: a server that hangs still accepts TCP connections. */
 function limitConnecting(request: ClientRequest, connectMs: number): void {
   const late = deadline(connectMs)
   const end = (): void => void request.destroy(new Error(`no connection within ${connectMs / 1000} s`))
@@ -47,7 +48,7 @@ function limitConnecting(request: ClientRequest, connectMs: number): void {
   request.once('socket', (socket) => (request.reusedSocket ? connected() : socket.once('secureConnect', connected)))
 }
 
-/** What the sink of an answer throws is its own; what the connection throws means that nothing of the answer counts. */
+/** DeliveryFailed for an error of the connection: nothing of the answer counts. Errors of whoever reads the answer are returned as they are. */
 export function streamFault(error: unknown, signal: AbortSignal): unknown {
   signal.throwIfAborted()
   if (error instanceof Fault) return error
@@ -55,7 +56,7 @@ export function streamFault(error: unknown, signal: AbortSignal): unknown {
   return isConnection ? new Fault('DeliveryFailed', `the answer ended early: ${causeOf(error)}`, { cause: error }) : error
 }
 
-/** The other end closed the connection without an answer. */
+/** Whether the other end closed the connection without an answer. */
 export function isReset(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 }

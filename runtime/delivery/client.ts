@@ -1,5 +1,5 @@
 /**
- * The agent's side of delivery: the same `Source` as a mirror in process, over TLS with the pod's token.
+ * The agent's side of delivery: a `Source`, as a mirror in the same process is one, over TLS with the pod's token.
  */
 import type { IncomingMessage } from 'node:http'
 import { Agent } from 'node:https'
@@ -10,10 +10,11 @@ import { isReset, send, streamFault } from './call.ts'
 import { changesReader, decodeGatewayAccess, decodeProblem, framesReader, maxIdsPerRequest } from './frames.ts'
 import { type BlobsRequest, type ChangesRequest, type DeliveryRoute, type GatewayAccess, routePath, type Source } from './protocol.ts'
 
+/** The controller, how it is trusted, and the GatewaySync (`namespace`, `name`) that is asked for. */
 export type DeliveryClientOptions = {
   /** `https://host:port`. */
   url: string
-  /** PEM. */
+  /** The authority that the controller's certificate must come from, PEM. */
   caBundle: string
   /** Read at each call: the kubelet replaces it every hour. */
   token(): Promise<string>
@@ -26,11 +27,11 @@ export type DeliveryClientOptions = {
 const streamTimeoutMs = 600_000
 const headTimeoutMs = 60_000
 const maxProblemBytes = 64 * 1024
-/** A fleet takes some minutes for a first sync; whoever has waited so long says why, and asks again. */
+/** A whole fleet takes some minutes for a first sync. After this long in the queue the call fails with the reason, and the agent retries. */
 const longestQueueMs = 300_000
-/** What the controller cannot do for now, it often can a moment later; then its reason is worth more than another try. */
+/** How often a 503 is retried: what the controller cannot do now it often can a moment later. After that its reason is reported. */
 const mostUnavailable = 3
-/** A controller that has as many connections as it takes closes new ones before they are heard. */
+/** A controller that has reached its limit of connections closes new ones unread, so a reset is retried this often. */
 const mostResets = 20
 const resetWaitMs = 1_000
 const longestWaitSeconds = 15
@@ -52,8 +53,8 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
   const agent = new Agent({ ca: caBundle, keepAlive: true, maxSockets: 2, minVersion: 'TLSv1.2' })
 
   /**
-   * The answer once its head is there. The server drops idle connections; a reset of a reused one is tried once more. When it serves as
-   * many agents as it can, this one comes back when it was told to: that others were first is no failure.
+   * Settles with the head of a 200. The server drops idle connections, so a reset of a reused one is retried at once. A 429 means that the
+   * server is busy with other agents: this one returns when it was told to, which is no failure.
    */
   const ask = async (route: DeliveryRoute, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
     const text = JSON.stringify(body)

@@ -1,16 +1,17 @@
 /**
- * Whether an answer is worth waiting for others with: agents of one GatewaySync hear of a commit at the same moment, and ask for the same.
+ * Whether an answer should wait a moment for other readers: the agents of one GatewaySync hear of a commit at the same time and ask for the
+ * same content.
  */
 import type { Clock } from '../clock.ts'
 
 const fellowsMs = 5_000
 const maxFellows = 1_000
 
-/** Which GatewaySyncs several pods are asking for the same commit of. */
+/** Notes which subjects (a commit of a GatewaySync) several pods ask for within five seconds; remembers the latest 1,000. */
 export function createFellows(clock: Pick<Clock, 'monotonicMs'>) {
   const last = new Map<string, { pod: string; severalUntilMs: number }>()
   return {
-    /** Notes that a pod asks; whether another one has asked just before. */
+    /** Notes that `pod` asks for `subject`. Returns whether several pods are asking for it now. */
     join(subject: string, pod: string): boolean {
       const nowMs = clock.monotonicMs()
       const before = last.get(subject)

@@ -1,6 +1,6 @@
 /**
- * What a replica does not have it asks the replica that leads for, so that a git host sees one fetch for a push, however many replicas
- * serve it. The question goes with the token of the agent that asked, so that the leader authorises it as if the agent had come to it.
+ * A replica asks the leading replica for content that it does not hold itself, so that a git host sees one fetch for each push, however
+ * many replicas serve it. The call carries the token of the agent that asked, so the leader authorises it as if the agent had called.
  */
 import { Agent } from 'node:https'
 import { isIP } from 'node:net'
@@ -10,29 +10,30 @@ import { isReset, send, streamFault } from './call.ts'
 import { decodeProblem } from './frames.ts'
 import { type DeliveryRoute, routePath } from './protocol.ts'
 
-/** A question of an agent that was authorised here. */
+/** A call of an agent that was authorised here; `body` has been checked against the route's schema. */
 export type Question = { namespace: string; name: string; route: DeliveryRoute; body: object; token: string }
 
 /**
- * The bytes of the leader's answer; undefined where the leader cannot be reached, or refuses for a reason that may be its own. Throws what
- * the answer would be here too: UnknownBase, CommitGone, RepositoryTooLarge, TooManyRequests.
+ * The bytes of the leader's answer; undefined when the leader cannot be reached, or refuses for a reason that may be its own. Refusals that
+ * this replica would answer too are thrown: UnknownBase, CommitGone, RepositoryTooLarge, TooManyRequests.
  */
 export type AskLeader = (question: Question, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array> | undefined>
 
-/** Says that a replica asks: whoever is asked so answers by itself, so that no question goes round in a circle. */
+/** Marks a call that another replica forwarded: it is never forwarded again, so that no call goes round in a circle. */
 export const forwardedHeader = 'x-cluster-sync-forwarded'
 
-/** Replicas stand in one network; a node that is gone does not answer at all. */
+/** Replicas share a network, so a connection takes milliseconds; a node that is gone does not answer at all. */
 const connectMs = 1_000
-/** Longer than the slowest reader of an answer is waited for. */
+/** Longer than an answer waits for its slowest reader (stream.ts). */
 const idleMs = 15_000
 const maxProblemBytes = 64 * 1024
 const passedOn: readonly number[] = [409, 410, 422, 429]
 
+/** How a leader is trusted: by the certificate's name, because it is called by its address. */
 export type LeaderOptions = {
-  /** Which name the certificate of delivery is for. */
+  /** The DNS name in the certificate of delivery. */
   serverName: string
-  /** PEM, as it is now. */
+  /** The current authority, PEM; it changes when certificates rotate. */
   caBundle(): string
   log: Log
 }
@@ -78,13 +79,13 @@ async function* passOn(response: AsyncIterable<Buffer>, signal: AbortSignal): As
   }
 }
 
-/** An address as it stands in a Lease, where others may write too; undefined for what is none of one pod. */
+/** Checks an address from a Lease, which others may write too: `ip:port`, or undefined for anything else. */
 export function readAddress(text: string | undefined): string | undefined {
   const [, host = '', port = ''] = /^(.+):([0-9]{1,5})$/.exec(text ?? '') ?? []
   return isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 && Number(port) > 0 && Number(port) <= 65_535 ? text : undefined
 }
 
-/** The address of this process, as others are told; undefined where its IP is not known. */
+/** This process's `ip:port` for the Lease, IPv6 in brackets; undefined when its IP is not known. */
 export function addressOf(ip: string | undefined, port: number): string | undefined {
   const family = isIP(ip ?? '')
   return family === 0 ? undefined : family === 6 ? `[${ip}]:${port}` : `${ip}:${port}`

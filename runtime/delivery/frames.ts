@@ -1,5 +1,6 @@
 /**
- * How changes and blobs travel: NDJSON with a last line that says it is complete, and blobs framed as git itself frames them. Pure.
+ * How changes and blobs travel: changes as NDJSON, blobs in the frames of `git cat-file --batch`; both end with a mark, so that an answer
+ * that was cut off is never taken for a complete one. Pure.
  */
 import * as v from 'valibot'
 import { Fault, type Reason, reasons } from '../fault.ts'
@@ -9,14 +10,16 @@ import { jsonOrUndefined } from '../json.ts'
 
 const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
 
-/** Most callers ask for what changed; a first sync asks for everything, in requests of this size at most. */
+/** Most callers ask only for what changed; a first sync asks for everything, in requests of at most this many ids. */
 export const maxIdsPerRequest = 25_000
 
+/** The body of `changes`. `from` null: everything. A profile's name is a DNS label, hence 63. */
 export const changesBody = v.object({
   commit: id,
   from: v.nullable(id),
   profile: v.pipe(v.string(), v.maxLength(63)),
 })
+/** The body of `blobs`; the answer holds the blobs in the order of `ids`. */
 export const blobsBody = v.object({
   commit: id,
   profile: v.pipe(v.string(), v.maxLength(63)),
@@ -35,10 +38,10 @@ export function encodeEnd(entries: number): string {
   return `${JSON.stringify({ end: true, entries })}\n`
 }
 
-/** A path with every character escaped, and some. */
+/** Room for the longest path with every character escaped. */
 const maxLineCharacters = 256 * 1024
 
-/** Reads the lines of an answer; `finish` throws DeliveryFailed unless the last line was the end and nothing is missing. */
+/** Reads an answer to `changes` piece by piece. Both throw DeliveryFailed: `take` for a damaged line, `finish` unless the end has come. */
 export function changesReader(): { take(text: string): Change[]; finish(): void } {
   let rest = ''
   let entries = 0
@@ -69,14 +72,14 @@ export function changesReader(): { take(text: string): Change[]; finish(): void 
 }
 
 const modes: readonly unknown[] = ['100644', '100755', '120000', '160000'] satisfies FileMode[]
-/** Longer than any file system takes, for the engine says so better than a damaged answer could. */
+/** Longer than any file system allows: the engine, not delivery, should report a path that is too long for the disk. */
 export const maxPathCharacters = 32_768
 
-/** Checked by hand, for a schema takes longer than everything else that is done with twenty thousand of them. */
+/** Checked by hand: for twenty thousand entries a schema takes longer than everything else that is done with them. */
 function decodeChange(value: unknown): Change | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { op, path, mode, id, size } = value as Record<string, unknown>
-  // A path is joined to the data directory later on: what would lead out of it is damage, whoever sent it.
+  // The path is joined to the data directory later: one that would lead out of it is damage, whoever sent it.
   if (typeof path !== 'string' || path.length > maxPathCharacters || !isRelativePath(path)) return undefined
   if (op === 'delete') return { op, path }
   if (op !== 'put' || typeof id !== 'string' || !isCommitHash(id) || !modes.includes(mode)) return undefined
@@ -90,7 +93,7 @@ function isEnd(value: unknown, entries: number): boolean {
   return end === true && told === entries
 }
 
-/** The fault that a refusal stands for; an answer of something else in between is DeliveryUnreachable. */
+/** The fault that a refusal stands for. An answer that is not ours, as of a proxy, is DeliveryUnauthorised (401, 403) or DeliveryUnreachable. */
 export function decodeProblem(status: number, body: string): Fault {
   const value = jsonOrUndefined(body)
   const { reason, detail } = typeof value === 'object' && value !== null ? (value as { reason?: unknown; detail?: unknown }) : {}
@@ -99,7 +102,7 @@ export function decodeProblem(status: number, body: string): Fault {
   return new Fault(status === 401 || status === 403 ? 'DeliveryUnauthorised' : 'DeliveryUnreachable', text)
 }
 
-/** Throws DeliveryFailed for an answer that was cut off or is something else; the text, which may hold a key, is in no message. */
+/** Throws DeliveryFailed for an answer of any other shape. No message repeats the text, which may hold a key. */
 export function decodeGatewayAccess(text: string): GatewayAccess {
   const parsed = v.safeParse(gatewayAccess, jsonOrUndefined(text))
   if (!parsed.success) throw new Fault('DeliveryFailed', 'the answer to gateway cannot be understood')
@@ -111,18 +114,19 @@ const newline = 10
 /** `<id> blob <size>`. */
 const maxHeaderBytes = 128
 
+/** Reads an answer to `blobs` piece by piece and hands content to a sink. */
 export type FramesReader = {
   /** Throws DeliveryFailed where the frames are damaged, CommitGone where git has no such object. */
   take(chunk: Buffer): void
-  /** How many blobs have come. */
+  /** How many blobs are complete. */
   count(): number
-  /** Whether the last frame has come. */
+  /** Whether the end mark has come: nothing is missing. */
   ended(): boolean
 }
 
 /**
- * Takes frames apart as `git cat-file --batch` writes them, for they travel as they are: `<id> blob <size>`, a line end, the content, a
- * line end, again and again; over a connection a last frame says that nothing is missing.
+ * Reads frames as `git cat-file --batch` writes them, for they travel unchanged: `<id> blob <size>`, a line feed, the content, a line feed.
+ * Over a connection a last frame, `end`, says that nothing is missing.
  */
 export function framesReader(sink: BlobSink): FramesReader {
   let header = ''
@@ -182,7 +186,7 @@ export function framesReader(sink: BlobSink): FramesReader {
 
 const lastFrame = 'end'
 
-/** Written behind the last blob: without it the answer was cut off. */
+/** The bytes after the last blob, without which the reader takes the answer for cut off. */
 export function encodeLastFrame(): Uint8Array {
   return Buffer.from(`${lastFrame}\n`)
 }

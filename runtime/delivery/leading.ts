@@ -1,6 +1,6 @@
 /**
- * How replicas keep in touch with the one that leads: it says so at the port of delivery, over a connection that is kept, so that the end
- * of its process is noticed at once and that of its node within a second or two. Nobody asks the API server for that.
+ * How replicas keep in touch with the leader: they ask it over a kept connection to the port of delivery, so that the end of its process is
+ * noticed at once and that of its node within a second or two, without a call to the API server.
  */
 import { Hono } from 'hono'
 import { Agent } from 'node:https'
@@ -10,18 +10,18 @@ import type { Contact } from '../kube/lease/options.ts'
 import { readText, startCall } from '../http/client.ts'
 import { readAddress } from './forward.ts'
 
-/** Tells the name of the replica, if it leads. Anybody may know. */
+/** Answers the replica's name, or 404 when it does not lead. Needs no token: the name is no secret. */
 const leaderPath = '/v1/leader'
 
 const askEveryMs = 500
-/** A healthy replica answers within milliseconds; one on a node that is too busy may take its time. */
+/** A healthy replica answers within milliseconds; one on an overloaded node may need longer. */
 const answerMs = 1_500
-/** A connection may break by itself, and who has just taken the Lease needs a moment to lead. */
+/** Pauses before each attempt: a connection may break by itself, and a replica that has just taken the Lease needs a moment to lead. */
 const triesMs = [0, 100, 250]
 const mostSilent = 2
 const maxNameBytes = 1_024
 
-/** `leads`: the name of this replica while it leads. */
+/** The route that others ask. `leads` returns this replica's name while it leads, else undefined. */
 export function leadingApp(leads: () => string | undefined): Hono {
   const app = new Hono()
   app.get(leaderPath, (context) => {
@@ -31,24 +31,25 @@ export function leadingApp(leads: () => string | undefined): Hono {
   return app
 }
 
+/** How a leader is trusted: by the certificate's name, because it is called by its address. */
 export type ContactOptions = {
-  /** Which name the certificate of delivery is for. */
+  /** The DNS name in the certificate of delivery. */
   serverName: string
-  /** PEM, as it is now. */
+  /** The current authority, PEM; it changes when certificates rotate. */
   caBundle(): string
   clock: Clock
 }
 
 /**
- * Asks the leader at an address, `host:port`, again and again. Settles when it does not say any more that it leads: `gone` where its port is
- * closed or somebody else answers, `silent` where nothing comes back; and with the signal.
+ * Asks the leader at an address, `ip:port`, every half second. Settles when it no longer says that it leads: `gone` when its port is closed
+ * or another process answers, `silent` when nothing comes back. Settles with the signal too; never throws.
  */
 export function createContact({ serverName, caBundle, clock }: ContactOptions): Contact {
   return async (leader, signal) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, minVersion: 'TLSv1.2' })
     let broken = new AbortController()
     let connection: Socket | undefined
-    // A connection is used for days: each question that listened to its end would stay.
+    // A connection is used for days: a listener for each question would be a leak.
     const connected = (socket: Socket): void => {
       if (socket === connection) return
       const ended = new AbortController()
@@ -83,7 +84,7 @@ async function ask(clock: Clock, once: () => Promise<Said>, signal: AbortSignal)
 
 type Question = { identity: string; address: string; serverName: string; ca: string; connected(socket: Socket): void }
 
-/** What the process at the address says to being the leader of that name. `connected` is told the connection. Never throws. */
+/** Asks the process at the address once whether it leads under that name. `connected` receives the connection. Never throws. */
 async function askOnce(agent: Agent, { identity, address, serverName, ca, connected }: Question, signal: AbortSignal): Promise<Said> {
   if (readAddress(address) === undefined) return 'gone'
   const late = AbortSignal.timeout(answerMs)

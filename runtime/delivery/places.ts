@@ -1,28 +1,30 @@
 /**
- * How many answers of delivery are under way: in all, of one namespace and of one pod. Nobody waits in line here, for whoever waits holds a
- * connection: agents are told when to come again, later when more of them were sent away.
+ * Limits how many answers of delivery are under way: in all, for one namespace and for one pod. There is no queue, because each waiting
+ * agent would hold a connection: agents are told when to return, later the more of them were sent away.
  */
 import type { Clock } from '../clock.ts'
 
+/** Answers under way at once. */
 export type PlaceLimits = {
   all: number
   /** Less than all, so that one namespace leaves room for the others. */
   perNamespace: number
-  /** An agent asks for one thing at a time; one that was restarted may leave an answer behind. */
+  /** An agent asks for one thing at a time, but one that restarted may have left an answer behind. */
   perPod: number
 }
 
+/** Hands out places for answers. */
 export type Places = {
-  /** Takes a place; `pod` is `namespace/name`. */
+  /** Takes a place; `pod` is `namespace/name`. `giveBack` may be called more than once. */
   take(namespace: string, pod: string): { kind: 'taken'; giveBack(): void } | { kind: 'full'; retryAfterSeconds: number }
 }
 
-/** So many of those that were sent away are served in a second, at least. */
+/** The least number of returning agents that are served within a second, from which the time to return is computed. */
 const servedPerSecond = 50
 const longestWaitSeconds = 15
 const windowMs = 1_000
 
-/** `changed` is told how many answers are under way, each time that one begins or ends. */
+/** `changed` is called with the number of answers under way each time that one begins or ends. */
 export function createPlaces(
   { all, perNamespace, perPod }: PlaceLimits,
   clock: Pick<Clock, 'monotonicMs'>,
@@ -40,7 +42,7 @@ export function createPlaces(
   }
   const sendAway = (): { kind: 'full'; retryAfterSeconds: number } => {
     const nowMs = clock.monotonicMs()
-    // What came a while ago has come back meanwhile.
+    // Agents that were sent away a while ago have returned meanwhile.
     const left = Math.max(0, sentAway.count - ((nowMs - sentAway.sinceMs) / windowMs) * servedPerSecond)
     sentAway = { count: left + 1, sinceMs: nowMs }
     return { kind: 'full', retryAfterSeconds: Math.min(longestWaitSeconds, 1 + Math.floor(left / servedPerSecond)) }

@@ -1,5 +1,5 @@
 /**
- * What a call of delivery is refused with: problem+json with a word of the table of reasons.
+ * How delivery refuses a call: problem+json (RFC 9457) with a reason of the one table (fault.ts).
  */
 import type { Context } from 'hono'
 import type { Fault, Reason } from '../fault.ts'
@@ -16,15 +16,15 @@ const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413 | 422>([
   ['RepositoryTooLarge', 422],
 ])
 
-/** 429 with the time after which the caller may come again. */
+/** 429 with a Retry-After: when the caller may come again. */
 export function busy(context: Context, retryAfterSeconds: number, why: string): Response {
   context.header('retry-after', String(retryAfterSeconds))
-  // A thousand agents that wait must not keep a thousand connections.
+  // A thousand waiting agents must not keep a thousand connections.
   context.header('connection', 'close')
   return problem(context, 429, 'TooManyRequests', `${why}; try again`)
 }
 
-/** The answer to a call that met a fault: its reason, with the status that the fault has. */
+/** The answer to a call that failed: its reason, with the status of `statusByReason`; any other reason is 503, to be retried after 5 s. */
 export function failed(context: Context, fault: Fault): Response {
   const status = statusByReason.get(fault.reason)
   if (status !== undefined) return problem(context, status, fault.reason, fault.message)

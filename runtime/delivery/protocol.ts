@@ -4,15 +4,16 @@
  */
 import type { CommitHash, RelativePath } from '../gatewaysync/values.ts'
 
-/** How git keeps a file. Links (120000) and submodules (160000) are never delivered; they are listed so that they can be reported. */
+/** The mode that git stores. Links (120000) and submodules (160000) are never delivered; they are listed so that they can be reported. */
 export type FileMode = '100644' | '100755' | '120000' | '160000'
 
-/** The object name that git gives a file's content: SHA-1 or SHA-256 in hex, the algorithm told by its length. */
+/** The object name that git gives a file's content: SHA-1 or SHA-256 in hex; the length tells which. */
 export type BlobId = CommitHash
 
 /** One difference: `path` is relative to the repository's root. `size` is in bytes. */
 export type Change = { op: 'put'; path: RelativePath; mode: FileMode; id: BlobId; size: number } | { op: 'delete'; path: RelativePath }
 
+/** What differs between two commits, of the files that one profile delivers. */
 export type ChangesRequest = {
   commit: CommitHash
   /** The commit that the caller has; null asks for everything. */
@@ -46,16 +47,18 @@ export type Source = {
   blobs(request: BlobsRequest, sink: BlobSink, signal: AbortSignal): Promise<void>
 }
 
-/** How an agent is let in by its gateway, as the GatewaySync's Secrets say. The authority is PEM. */
+/** How an agent calls its gateway, from the Secrets that the GatewaySync names: an API key, and an authority (PEM) for its certificate. */
 export type GatewayAccess = { apiKey?: string; caBundle?: string }
 
-/** A source that others are served from: blobs also as they travel, in the frames that git itself writes, for who only passes them on. */
+/** A source that the server of delivery reads from. */
 export type FramedSource = Source & {
+  /** The blobs as git frames them, to be passed on unread; without the last frame (frames.ts). Throws what `blobs` throws. */
   frames(request: BlobsRequest, signal: AbortSignal): AsyncIterable<Uint8Array>
   /** Whether all of these commits can be read without asking a git host. */
   holds(commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean>
 }
 
+/** The last part of each route's path. `gateway` answers with `GatewayAccess`. */
 export type DeliveryRoute = 'changes' | 'blobs' | 'gateway'
 
 /** The path of a route. `/v1` changes only by addition. */

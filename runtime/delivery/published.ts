@@ -6,15 +6,15 @@ import { Fault } from '../fault.ts'
 
 type Published = { commits: ReadonlySet<string>; hasProfile(name: string): boolean }
 
-/** How far a replica may be behind other watchers of the API server, and how often it is looked whether it has caught up. */
+/** How far this replica may lag behind other watchers of the API server, and how often to look whether it has caught up. */
 const usualLateMs = 1_000
 const lookAgainMs = 20
 
 type Deps<Known> = { lookup(namespace: string, name: string): Known | undefined; clock: Clock; lateMs?: number }
 
 /**
- * What is known of a GatewaySync. An agent may hear of a commit before this replica does, for both are told by the API server: one that is
- * not known yet is waited for a moment.
+ * What this replica knows about a GatewaySync. Agent and replica both watch the API server, so an agent may hear of a commit first: a commit
+ * that is not known yet is waited for, one second by default.
  */
 export async function lookupPublished<Known extends Published>(
   { lookup, clock, lateMs = usualLateMs }: Deps<Known>,
@@ -30,7 +30,7 @@ export async function lookupPublished<Known extends Published>(
   }
 }
 
-/** Throws CommitNotPublished, UnknownProfile. */
+/** Throws CommitNotPublished, UnknownProfile; returns when this commit may be delivered to this profile. */
 export function requirePublished({ commits, hasProfile }: Published, commit: string, profile: string): void {
   if (!commits.has(commit)) throw new Fault('CommitNotPublished', `commit ${commit} is not and was not published for this GatewaySync`)
   if (!hasProfile(profile)) throw new Fault('UnknownProfile', `the GatewaySync has no profile "${profile}"`)

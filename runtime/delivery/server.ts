@@ -1,6 +1,6 @@
 /**
- * What agents ask for: three routes over TLS, each for a pod that follows the GatewaySync of the path. Content is given only of commits that
- * are or were published for it, streamed with back pressure; the third route says how to be let in by the gateway.
+ * The server of delivery: three routes over TLS, each for pods that follow the GatewaySync in the path. Two stream content, with back
+ * pressure and only of commits that are or were published for it; the third answers how the agent may call its gateway.
  */
 import { type Context, Hono } from 'hono'
 import { createHash } from 'node:crypto'
@@ -23,47 +23,50 @@ import { lookupPublished, requirePublished } from './published.ts'
 import { createSharedAnswers, type Make } from './shared.ts'
 import { streamed } from './stream.ts'
 
-/** What of a GatewaySync may be delivered. */
+/** What may be delivered for one GatewaySync. `commits`: those that are or were published. */
 export type Deliverable = {
   commits: ReadonlySet<string>
   source: FramedSource
   hasProfile(name: string): boolean
-  /** Tells apart what the same question may mean at different times: another object of that name, another specification. */
+  /** Changes with the object and its spec, so that answers made before a change are not shared with calls after it. */
   revision: string
   /** How agents are let in by their gateway. Throws SecretNotFound, ApiUnavailable, Forbidden. */
   access(signal: AbortSignal): Promise<GatewayAccess>
 }
 
-/** `peer`: whom the connection comes from. */
+/** Who calls, for which GatewaySync. `token` is empty when there is none; `peer` is the address that the connection comes from. */
 export type Caller = { namespace: string; name: string; token: string; peer: string }
 
+/** The answer to a `Caller`. `message` goes into the response. */
 export type Authorisation =
   /** `pod`: `namespace/name`. */
   | { kind: 'allowed'; pod: string }
   | { kind: 'refused'; status: 401 | 403 | 404; message: string }
-  /** Too many tokens are being looked at. */
+  /** Too many TokenReviews are under way. */
   | { kind: 'busy'; retryAfterSeconds: number }
 
+/** What the app works with; the controller's entry builds it. */
 export type DeliveryDeps = {
   /** Throws ApiUnavailable. */
   authorise(caller: Caller, signal: AbortSignal): Promise<Authorisation>
+  /** Undefined: this replica knows no such GatewaySync. */
   lookup(namespace: string, name: string): Deliverable | undefined
-  /** The replica that leads, for what is not here; undefined where it is this one or not known. */
+  /** The leading replica, for content that is not held here; undefined when this one leads or the leader is not known. */
   leader?(): AskLeader | undefined
-  /** Each call, when its answer is out; `bytes` of content. */
+  /** Called for each call when its answer is sent; `bytes` are those of content. */
   observe(route: DeliveryRoute, status: number, bytes: number): void
   clock: Clock
   log: Log
   places?: PlaceLimits
-  /** How long a reader may take nothing. */
+  /** How long a reader may read nothing before its connection is closed. */
   slowAfterMs?: number
-  /** Told how many answers are under way, each time that one begins or ends. */
+  /** Called with the number of answers under way each time that one begins or ends. */
   streaming?: (count: number) => void
-  /** How long a commit is waited for that is not known to be published. */
+  /** How long to wait for a commit that is not known to be published yet. */
   lateMs?: number
 }
 
-/** Each answer holds what waits for its reader; those that are the same share what git makes. */
+/** Each answer buffers what its reader has not taken; equal answers share one git process. */
 const usualPlaces: PlaceLimits = { all: 64, perNamespace: 48, perPod: 4 }
 /** Ids of 64 digits: nothing else in a request is long, and nothing in it is nested. */
 const bodyLimits = {
@@ -71,12 +74,12 @@ const bodyLimits = {
   complexity: { depth: 2, keys: 8, containers: 2, entries: maxIdsPerRequest + 8 },
 } as const satisfies BodyLimits
 
-/** An agent has two. One that finds no room is closed before it has asked, and its agent comes back. */
+/** An agent opens two. A connection beyond the limit is closed unread, and its agent retries. */
 export const deliveryConnections = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const
 
-/** How an answer is made, of which commits, and what it was asked for. */
+/** How an answer is made, from which commits, and the checked request. */
 type Content = { type: string; commit: CommitHash; from: CommitHash | null; body: object; make: Make }
-/** What is for one caller alone and never kept: it holds a key. */
+/** An answer for one caller alone that is never shared or cached: it holds a key. */
 type Secret = { secret: GatewayAccess }
 
 /** The app of the port for delivery. Every call is authorised by the caller's own token before anything else is looked at. */
@@ -86,7 +89,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
   const places = createPlaces(deps.places ?? usualPlaces, deps.clock, deps.streaming)
   const answers = createSharedAnswers(deps.clock)
   const fellows = createFellows(deps.clock)
-  /** Tells of a stream when it has ended, whichever way. */
+  /** Reports a stream when it has ended, in whichever way. */
   const counted = async function* (path: DeliveryRoute, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let bytes = 0
     try {
@@ -95,7 +98,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
         yield chunk
       }
     } finally {
-      // Before the first chunk it is a refusal, with a status of its own.
+      // Without a byte it became a refusal, which is reported with its own status.
       if (bytes > 0) deps.observe(path, 200, bytes)
     }
   }
@@ -127,7 +130,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
         else yield* (await leader({ namespace, name, route: path, body: opened.body, token }, signal)) ?? make(signal)
       }
       const subject = `${namespace}/${name} ${deliverable.revision} ${commit}`
-      // What another replica asks for is made here in any case, and so is no answer that may come from there.
+      // Forwarded calls have their own key: theirs are always made here, while others may come from the leader.
       const key = hashOf([subject, path, isForwarded, opened.body])
       const chunks = answers.read(key, chosen, { fellows: fellows.join(subject, pod) })
       const stream = await streamed(counted(path, chunks), { left, outgoing: outgoingOf(context), ...deps })
@@ -168,7 +171,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
   route('changes', ({ source, ...deliverable }, body) => {
     const { commit, from, profile } = parsed(changesBody, body)
     requirePublished(deliverable, commit, profile)
-    // The names in a commit that was not published for this GatewaySync are nobody's business.
+    // A difference would reveal paths of a commit that was never published for this GatewaySync.
     if (from !== null && !deliverable.commits.has(from))
       throw new Fault('UnknownBase', `commit ${from} was not published for this GatewaySync; ask for everything`)
     const make: Make = (signal) => lines(source.changes({ commit, from, profile }, signal))
@@ -185,7 +188,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
   return app
 }
 
-/** Whether commits can be read here; where that cannot be told, they cannot. */
+/** Whether these commits can be read here; a failure to find out counts as no. */
 async function isHeld(source: FramedSource, commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean> {
   try {
     return await source.holds(commits, signal)
@@ -195,17 +198,17 @@ async function isHeld(source: FramedSource, commits: readonly CommitHash[], sign
   }
 }
 
-/** Keeps only 32 bytes of a question that may name 25,000 blobs. */
+/** A short key for a request that may name 25,000 blobs. */
 function hashOf(key: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(key)).digest('base64')
 }
 
-/** Undefined where there is no socket, as in a test that calls the app itself. */
+/** Undefined when there is no socket, as in a test that calls the app itself. */
 function outgoingOf(context: Context): ServerResponse | undefined {
   return ((context.env ?? {}) as { outgoing?: ServerResponse }).outgoing
 }
 
-/** Calls back when the last byte of an answer is out, or nobody waits for it any more. */
+/** Calls `done` when the last byte of an answer is sent or its connection is closed. */
 function whenSent(context: Context, left: AbortController, done: () => void): void {
   const outgoing = outgoingOf(context)
   if (outgoing === undefined) return done()
@@ -238,7 +241,7 @@ async function readRequest(request: Request, bodies: BodyBudget, namespace: stri
   throw new Fault(reason, message)
 }
 
-/** What a body that holds no request is answered. */
+/** The reason and message for a body that holds no request. */
 const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [Reason, string]> = {
   malformed: ['PayloadMalformed', 'the body is not JSON in UTF-8'],
   tooComplex: ['PayloadMalformed', 'the body is no request of delivery'],

@@ -1,13 +1,14 @@
 /**
- * One answer for many agents that ask for the same at about the same time: git is asked once, and each chunk is held once. Who comes while
- * the beginning is still held joins; who falls behind the others is given an answer of its own, from where it is.
+ * Shares one answer among agents that ask for the same at about the same time: git runs once, and each chunk is held once. A reader that
+ * comes while the beginning is still held joins; one that falls behind the others continues with an answer of its own from its offset.
  */
 import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
 
-/** Makes the bytes of an answer, the same ones each time; ends soon after its signal. */
+/** Makes the bytes of an answer, the same ones at every call; ends soon after its signal. */
 export type Make = (signal: AbortSignal) => AsyncIterable<Uint8Array>
 
+/** Answers by key, while they are made and for a while after. */
 export type SharedAnswers = {
   /**
    * The chunks of the answer that `key` names. `fellows`: others are known to ask for the same now, so that a long answer waits for them a
@@ -16,20 +17,22 @@ export type SharedAnswers = {
   read(key: string, make: Make, options: { fellows: boolean }): AsyncGenerator<Uint8Array>
 }
 
+/** Bounds of memory and time; the values in use are `sharedLimits`. */
 export type SharedLimits = {
   /** Answers being made, each of which has a git child process. */
   made: number
-  /** Bytes held of all of them together; each holds its part, or a few chunks. */
+  /** Bytes held for all of them together; each has an equal share, but at least two chunks. */
   windowBytes: number
-  /** Answers up to this size stay for a while after they are made, so many bytes of them in all. */
+  /** A finished answer up to `keptBytes` stays for `keptMs`, all of them together up to `allKeptBytes`. */
   keptBytes: number
   allKeptBytes: number
   keptMs: number
-  /** How long a long answer waits for fellows, and the fast readers of one for the slow. */
+  /** How long an answer that fills its window waits for fellows to join, and then for its slowest readers. */
   gatherMs: number
   lagMs: number
 }
 
+/** Sized for a controller with 128 MiB; docs/performance.md tells what a fleet's first sync takes with them. */
 export const sharedLimits: SharedLimits = {
   made: 24,
   windowBytes: 4 * 1024 * 1024,
@@ -40,7 +43,7 @@ export const sharedLimits: SharedLimits = {
   lagMs: 1_000,
 }
 const abandoned = new Error('all readers have left')
-/** Two chunks of git's. */
+/** Two chunks of a pipe from git. */
 const leastWindowBytes = 128 * 1024
 
 const nothing = new Uint8Array()
@@ -126,7 +129,7 @@ export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedL
     forget(key, making)
     making.cancel.abort(abandoned)
     end(key, making, abandoned)
-    // Its generator ends with the signal; a wait that it is in ends by itself.
+    // The generator ends with the signal, and any wait that it is in ends by itself.
     void making.iterator.return?.(undefined)?.then(undefined, () => undefined)
   }
 
@@ -165,7 +168,7 @@ export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedL
 
 type Window = { clock: Clock; limits: SharedLimits; windowBytes(): number }
 
-/** Waits until the readers that hold the window up have moved; who does not in time goes on alone. */
+/** Waits until the slowest readers have moved; those that have not within `lagMs` continue alone. */
 async function waitForReaders({ clock, limits, windowBytes }: Window, making: Making): Promise<void> {
   const isFull = (): boolean => {
     trim(making, windowBytes())
@@ -188,7 +191,7 @@ async function waitForReaders({ clock, limits, windowBytes }: Window, making: Ma
   }
 }
 
-/** Gives up what every reader has, once the window is full: until then others may still begin at the beginning. */
+/** Drops chunks that every reader has, once the window is full; until then new readers can still start at the beginning. */
 function trim(making: Making, windowBytes: number): void {
   const slowest = Math.min(...[...making.readers].map(({ offset }) => offset))
   while (making.to - making.from >= windowBytes) {
@@ -199,7 +202,7 @@ function trim(making: Making, windowBytes: number): void {
   }
 }
 
-/** An answer for one reader, without the bytes that it has. */
+/** An answer for one reader, without the first `skip` bytes, which it has. */
 async function* alone(make: Make, skip: number): AsyncGenerator<Uint8Array> {
   const cancel = new AbortController()
   let at = 0
@@ -213,7 +216,7 @@ async function* alone(make: Make, skip: number): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Readers follow each other through few chunks, and each begins where one begins. */
+/** The chunk that begins at `offset`; a reader's offset is always where a chunk begins. */
 function chunkAt({ chunks }: Making, offset: number): Uint8Array | undefined {
   // Most readers are at the newest one.
   return chunks.findLast(({ at }) => at === offset)?.bytes

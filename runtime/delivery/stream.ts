@@ -1,30 +1,32 @@
 /**
- * An answer of delivery on its way to its reader: made only as fast as it is read, and dropped when it is not.
+ * Sends an answer of delivery to its reader: it is made only as fast as it is read, and the connection is closed when it is not read.
  */
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Log } from '../log.ts'
 
-/** 64 KiB in that time is 6 KiB a second: no disk is so slow. */
+/** A reader that needs longer than this for 64 KiB takes less than 6 KiB a second: no disk is so slow. */
 const usualSlowAfterMs = 10_000
-/** What may wait for a slow reader before git is made to wait too. */
+/** How much may be buffered for a slow reader before git has to wait too. */
 const highWaterBytes = 128 * 1024
 
+/** One answer's connection, and how patient the server is with its reader. */
 export type Streaming = {
-  /** Fires when nobody reads any more, and when the reader is let go. */
+  /** Aborted when the reader has gone, or when it is disconnected for reading nothing. */
   left: AbortController
-  /** Undefined where there is no connection. */
+  /** Undefined when there is no connection, as in a test that calls the app itself. */
   outgoing: ServerResponse | undefined
   clock: Clock
   log: Log
-  /** How long a reader may take for what is waiting for it: a chunk of git's and what the connection holds. */
+  /** How long a reader may take for the bytes that wait for it: one chunk of git and what the connection buffers. */
   slowAfterMs?: number
 }
 
 /**
- * Chunks as a body that is made only as fast as it is read. The first chunk is waited for: until then a refusal still has a status of its
- * own, and from then on only the missing end says that something went wrong. A reader that takes nothing for too long is let go.
+ * Turns chunks into a body that is made only as fast as it is read. Waits for the first chunk and throws what making it throws, so that a
+ * refusal can still have its own status; later only the missing last frame says that something went wrong. A reader that takes nothing for
+ * `slowAfterMs` is disconnected.
  */
 export async function streamed(
   chunks: AsyncGenerator<Uint8Array>,
@@ -54,10 +56,10 @@ export async function streamed(
           first = undefined
           if (next.done === true) controller.close()
           else controller.enqueue(next.value)
-          // What is queued behind the end must be taken too.
+          // The chunks that are still queued at the end must be read too.
           if (next.done === true || (controller.desiredSize ?? 0) <= 0) waitForReader()
         } catch (error) {
-          // The connection lives on; the missing end alone says that nothing of the answer counts.
+          // The connection stays open; the missing last frame tells the reader that nothing of the answer counts.
           if (!isAbort(error, left.signal)) cutOff(log, error)
           if (!left.signal.aborted) controller.close()
         }
