@@ -13,12 +13,12 @@ import { inPieces } from './pieces.ts'
 type Repository = { folder: string; limits: GitLimits }
 
 const timeoutMs = 600_000
-/** Of what is passed on at a time: four records of TLS. */
+/** How much is passed on at a time: four records of TLS. */
 const pieceBytes = 64 * 1024
-/** From here on a pipe of our own, which costs a program to be made, is worth it. */
+/** From this many blobs on a batched pipe pays for the process (mkfifo) that it takes to make one. */
 const manyBlobs = 500
 
-/** Throws CommitGone for a blob that is not there, DeliveryFailed when git ends early, and what the sink throws. */
+/** Streams blobs into a sink. Throws CommitGone for a blob that does not exist, DeliveryFailed when git ends early, and what the sink throws. */
 export async function readBlobs(repository: Repository, ids: readonly CommitHash[], sink: BlobSink, signal: AbortSignal): Promise<void> {
   const reader = framesReader(sink)
   for await (const chunk of batch(repository, ids, signal)) reader.take(chunk)
@@ -26,8 +26,8 @@ export async function readBlobs(repository: Repository, ids: readonly CommitHash
 }
 
 /**
- * The blobs framed as git writes them, for who only passes them on: looked through, so that a blob that is not there ends the stream, and
- * otherwise untouched. Throws as `readBlobs` does.
+ * The blobs in git's own frames, for a caller that only passes them on. They are parsed, so that a missing blob ends the stream, but not
+ * changed. Throws as `readBlobs` does.
  */
 export async function* frameBlobs(repository: Repository, ids: readonly CommitHash[], signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const reader = framesReader({ begin() {}, data() {}, end() {} })
@@ -61,10 +61,13 @@ async function* batch({ folder, limits }: Repository, ids: readonly CommitHash[]
   }
 }
 
-/** The output goes to the pipe where there is one, and git alone can write to it then. */
+/** Closes our writing end of the pipe in any case, so that git is its only writer, and the reading end too when git does not start. */
 function startWith(run: GitRun, limits: GitLimits, pipe: BatchedPipe | undefined): ReturnType<typeof startGit> {
   try {
     return startGit(pipe === undefined ? run : { ...run, output: pipe.input }, limits)
+  } catch (error) {
+    pipe?.close()
+    throw error
   } finally {
     if (pipe !== undefined) fs.closeSync(pipe.input)
   }

@@ -1,7 +1,7 @@
 /**
- * A pipe of the system that is read at most once in a millisecond. `git cat-file` writes the header and the content of each blob by itself.
- * A reader that is woken by each write reads 25,000 times for 20,000 blobs, which takes it as much processor time as git; one that lets
- * the pipe fill reads 300 times.
+ * A pipe that is read at most once a millisecond. `git cat-file` writes header and content of each blob separately. A reader that wakes up at
+ * each write reads 25,000 times for 20,000 blobs, which takes as much processor time as git itself; one that lets the pipe fill reads 300
+ * times.
  */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -13,11 +13,14 @@ import { isMainThread } from 'node:worker_threads'
 import { systemClock } from '../../clock.ts'
 import { systemPath } from './git.ts'
 
+/** Two descriptors that somebody must close: `input` by the caller, the other by `chunks` or `close`. */
 export type BatchedPipe = {
-  /** The descriptor that a program writes to. Whoever starts the program closes it then, for the pipe ends with its last writer. */
+  /** The descriptor that a program writes to. Its caller closes it once the program has started, for the pipe ends with its last writer. */
   input: number
-  /** What is written, complete when the iteration ends without throwing. To be called once; whoever leaves it early ends the pipe. */
+  /** What is written; complete when the iteration ends without throwing. To be called once; leaving the loop early closes the pipe. */
   chunks(): AsyncGenerator<Buffer>
+  /** Closes the end that `chunks` would read; for when the program did not start. */
+  close(): void
 }
 
 /** What a pipe of Linux holds. */
@@ -26,9 +29,9 @@ const pauseMs = 1
 const mkfifoMs = 10_000
 
 /**
- * `folder` holds the pipe's name for a moment. Undefined where the volume or the machine has no such pipes, and in a thread: at its end Node
- * closes each number that the thread has opened and not closed itself. The pipe's was closed with its socket, and may be a file or a
- * connection of another thread by then.
+ * `folder` holds the pipe's name for a moment. Undefined when the volume or the machine has no named pipes, and in a worker thread: when a
+ * thread ends, Node closes every descriptor number that it opened and did not close itself. The pipe's was closed by its socket, and the
+ * number may by then belong to a file or connection of another thread.
  */
 export async function openBatchedPipe(folder: string): Promise<BatchedPipe | undefined> {
   if (!isMainThread) return undefined
@@ -38,7 +41,7 @@ export async function openBatchedPipe(folder: string): Promise<BatchedPipe | und
     try {
       return openEnds(file)
     } finally {
-      // Whoever clears the folder may have been faster.
+      // A clean-up of the folder may have removed it already.
       fs.rmSync(file, { force: true })
     }
   } catch {
@@ -47,10 +50,11 @@ export async function openBatchedPipe(folder: string): Promise<BatchedPipe | und
 }
 
 function openEnds(file: string): BatchedPipe {
-  // A reader that waits for a writer would wait here for ever.
+  // Non-blocking: open(2) for reading would wait for a writer, which comes only below.
   const output = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
   try {
-    return { input: fs.openSync(file, fs.constants.O_WRONLY), chunks: () => readInBatches(output) }
+    const input = fs.openSync(file, fs.constants.O_WRONLY)
+    return { input, chunks: () => readInBatches(output), close: () => fs.closeSync(output) }
   } catch (error) {
     fs.closeSync(output)
     throw error
@@ -66,7 +70,7 @@ async function* readInBatches(descriptor: number): AsyncGenerator<Buffer> {
   const callback = (count: number): boolean => {
     held = Buffer.from(buffer.subarray(0, count))
     wake()
-    // No more until it was taken.
+    // Stops reading until the chunk is taken.
     return false
   }
   const socket = new Socket({ fd: descriptor, readable: true, writable: false, onread: { buffer, callback } })
