@@ -77,6 +77,20 @@ export function joinPath(parent: RelativePath, child: RelativePath): RelativePat
   return (parent === '' ? child : child === '' ? parent : `${parent}/${child}`) as RelativePath
 }
 
+/** With which hash a repository names its objects; a mirror does as its repository does. */
+export type ObjectFormat = 'sha1' | 'sha256'
+
+/** The hash that an object id was made with, told by its length in hex digits. */
+export function objectFormatOf(id: string): ObjectFormat {
+  return id.length === 64 ? 'sha256' : 'sha1'
+}
+
+/** The folder that holds a relative path; `''` for one that has no folder. */
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf('/')
+  return slash < 0 ? '' : path.slice(0, slash)
+}
+
 /** Whether `path` is `ancestor` or lies below it. */
 export function isWithin(path: string, ancestor: string): boolean {
   return ancestor === '' || path === ancestor || path.startsWith(`${ancestor}/`)

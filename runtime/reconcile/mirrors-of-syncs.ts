@@ -88,13 +88,13 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
     },
     source(sync) {
       const roots = (profile: string) => sourceRoots(resolveProfile(sync.spec.sync, profile))
-      return originOf(async (signal) => (served(sync) ?? (await of(sync, signal))).source(roots))
+      return openedOnUse(async (signal) => (served(sync) ?? (await of(sync, signal))).source(roots))
     },
   }
 }
 
-/** An origin that is opened when it is asked. */
-function originOf(open: (signal: AbortSignal) => Promise<FramedSource>): FramedSource {
+/** A source that is opened again at each call: by then another mirror may serve. Throws what opening throws. */
+function openedOnUse(open: (signal: AbortSignal) => Promise<FramedSource>): FramedSource {
   return {
     async *changes(request, signal) {
       yield* (await open(signal)).changes(request, signal)

@@ -1,5 +1,5 @@
 /**
- * All mirrors of one process, one for each repository and credentials.
+ * All mirrors of one process: one for each pair of repository and credentials, in one folder, within one bound of disk and memory.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
@@ -17,40 +17,41 @@ import { createVolume, type VolumeFigures } from './mirror/volume.ts'
 export type { Mirror } from './mirror/mirror.ts'
 export type { NamedRemote, Remote } from './remote/remote.ts'
 
+/** Built once by each entry that reads repositories. */
 export type Mirrors = {
-  /** The mirror of a repository, for a namespace that uses it. Throws InvalidConfiguration where others may write to the folder. */
+  /** The mirror of a repository, used by `namespace`. Throws InvalidConfiguration when other users may write to the folder. */
   of(remote: Remote, namespace?: string): Mirror
   /**
-   * Removes all mirrors but those of these repositories, also what an earlier process has left. Where the credentials of one are not
-   * known now, every mirror of its repository stays.
+   * Removes all mirrors except those of these repositories, also those that an earlier process left. If the credentials for a repository
+   * are not known now, all of its mirrors stay.
    */
   prune(named: readonly NamedRemote[]): Promise<void>
-  /** Ends what is under way. */
+  /** Aborts every running git, and settles when all have ended. */
   close(): Promise<void>
 }
 
 type Options = {
-  /** On disk, not in memory; losing it costs one fetch. */
+  /** On a disk, not a tmpfs; losing it costs one fetch for each repository. */
   folder: string
   clock: Clock
   log: Log
-  /** The commits that anybody needs, in whichever mirror; a clean-up drops the others. Undefined while that is not known: all of them. */
+  /** All commits that are still needed, in whichever mirror; a clean-up drops the others. Undefined while not known: all are kept. */
   needed?: () => ReadonlySet<string> | undefined
-  /** Of one pack, and of all mirrors together. */
+  /** Limits of one pack (1 GiB by default) and of all mirrors together (none by default). */
   maxPackBytes?: number
   maxBytes?: number
   network?: Network
-  /** Told of the room that mirrors take. */
+  /** Receives how much room the mirrors take. */
   figures?: VolumeFigures
 }
 
-/** Two similar texts of 20 MB need 42 MiB; a delta has no other bound. */
+/** RLIMIT_DATA of git. Two similar texts of 20 MB need 42 MiB; nothing else bounds the memory of a delta. */
 const maxMemoryBytes = 96 * 1024 * 1024
 const usualMaxPackBytes = 1024 * 1024 * 1024
 
 const mirrorNames = /^[0-9a-f]{32}(?:-[0-9a-f]{32})?(?:\.new)?$/
 
-/** Opens each mirror when it is first asked for. Throws nothing; `of` checks the folder. */
+/** Opens each mirror when it is first asked for. Never throws; `of` checks the folder. */
 export function createMirrors({
   folder,
   clock,
@@ -67,7 +68,7 @@ export function createMirrors({
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   const memory = createGitMemory()
   const volume = createVolume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
-  /** What an earlier process has left takes room too, until it is used again or removed. */
+  /** Mirrors that an earlier process left take room too, until they are used again or removed. */
   const accountForLeftovers = (): void => {
     for (const name of readdirSync(folder)) {
       const left = path.join(folder, name)
@@ -111,7 +112,7 @@ export function createMirrors({
       for (const name of existsSync(folder) ? readdirSync(folder) : []) {
         const [, key, repository = ''] = /^(([0-9a-f]{32})(?:-[0-9a-f]{32})?)(?:\.new)?$/.exec(name) ?? []
         if (key === undefined || kept.has(key) || kept.has(repository)) continue
-        // The entry stays, so that a question still under way and one that begins now have the same writer.
+        // The entry stays, so that a call still under way and one that begins now share one writer.
         await mirrors.get(key)?.drop()
         rmSync(path.join(folder, name), { recursive: true, force: true })
         volume.forget(key)

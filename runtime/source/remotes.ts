@@ -1,6 +1,6 @@
 /**
- * The repository of a GatewaySync, with the credentials, the authorities and the proxy that its spec names, read from Secrets as they
- * are now.
+ * How the repository of a GatewaySync is reached: its URL, and the credentials, authorities and proxy that its spec names, read from Secrets
+ * as they are now.
  */
 import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
@@ -15,20 +15,21 @@ import type { ReadSecret } from './remote/secrets.ts'
 /** Throws RepositoryNotAllowed, SecretNotFound, and what reading a Secret throws. */
 export type RemoteOf = (namespace: string, git: GatewaySyncSpec['git'], signal: AbortSignal) => Promise<Remote>
 
+/** What an installation permits and how Secrets are read; the entries fill it in. */
 export type RemoteOptions = {
   /** Accept a path or a `file:` URL: only in the standalone runner and in tests. */
   allowLocal: boolean
-  /** Hosts that repositories may be of; empty: any. */
+  /** The only hosts that repositories may be on; empty: any. */
   allowedHosts: readonly string[]
   readSecret: ReadSecret
-  /** How the API of a GitHub App is reached; as git hosts are. */
+  /** How the API for GitHub Apps is reached: as git hosts are. */
   network: Network
   clock: Clock
-  /** Ends the timers of tokens. */
+  /** Stops the renewal of tokens. */
   signal: AbortSignal
 }
 
-/** Reads the Secrets anew at each call; only the tokens of GitHub Apps are kept, and renewed until `signal`. */
+/** Reads the Secrets at each call; only tokens of GitHub Apps are cached, and renewed until `signal`. */
 export function createRemotes({ allowLocal, allowedHosts, readSecret, network, clock, signal: stop }: RemoteOptions): RemoteOf {
   const tokens = createAppTokens(clock, stop)
   const apps: Apps = { tokens, network, requireAllowed: (host) => requireAllowedApi(host, allowedHosts) }
@@ -45,14 +46,14 @@ function requireAllowedHost({ protocol, host }: RepositoryUrl, allowedHosts: rea
   throw new Fault('RepositoryNotAllowed', `the installation permits repositories of ${allowedHosts.join(', ')}, not of ${named}`)
 }
 
-/** The API of github.com belongs to it, whatever its host is called. */
+/** Whoever permits github.com permits its API too, which has a host of its own. */
 function requireAllowedApi(host: string, allowedHosts: readonly string[]): void {
   const listedAs = host === 'api.github.com' ? ['github.com', host] : [listed(host)]
   if (allowedHosts.length === 0 || listedAs.some((name) => allowedHosts.includes(name))) return
   throw new Fault('RepositoryNotAllowed', `the installation permits hosts ${allowedHosts.join(', ')}, not the API at ${host}`)
 }
 
-/** As the values of an installation write it: an IPv6 address in brackets. */
+/** A host as the installation's values write it: an IPv6 address in brackets. */
 function listed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

@@ -1,6 +1,6 @@
 /**
- * The sentence of the engine: open the folder, prepare a plan, stage, publish, rescan, report. One cycle brings one data directory to one commit,
- * or leaves it at the old one, and says which.
+ * The engine in one sentence: open the folder, prepare a plan, stage, publish, rescan, report. One cycle brings one data directory to one
+ * commit or leaves it at the old one, and says which.
  */
 import type { Source } from '../delivery/protocol.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
@@ -36,20 +36,21 @@ export type { Wanted } from './model/wanted.ts'
 export { type EngineMemory, readSynced, recoverFolder } from './publish/open-folder.ts'
 export type { CycleResult } from './outcome.ts'
 
+/** Built once for each data directory, by the agent or the standalone runner, and kept between its cycles. */
 export type CycleDeps = OpenDeps &
   Pick<StepDeps, 'stepped'> & {
     source: Source
-    /** Undefined: there is no gateway to talk to, and files in place are all that is asked for. */
+    /** Undefined: there is no gateway to talk to; the cycle ends with the files in place. */
     gateway: Gateway | undefined
   }
 
-/** What a dry run compares: a report holds 16 KiB of it. */
+/** How much a dry run compares; a report shows 16 KiB of it. */
 const shownInReport = { files: 50, fileBytes: 64 * 1024, totalBytes: 1024 * 1024 }
 
 /** A large gateway starts in one to three minutes. */
 const longestStartMs = 300_000
 
-/** Throws only when its own signal ends it: whatever else goes wrong stands in the result. */
+/** Throws only the reason of its own signal: every other failure is in the result, as a phase with reason and message. */
 export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
   const { memory, log } = deps
   try {
@@ -57,7 +58,7 @@ export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSig
     if (wanted.profile.dryRun) return await dryRun(deps, wanted, signal)
     return await sync(deps, wanted, signal)
   } catch (error) {
-    // What the disk holds is looked up anew after any failure.
+    // After any failure the manifest is read from the disk again.
     const state = isInterrupted(wanted.dataDir) ? undefined : memory.manifest?.state
     memory.manifest = undefined
     if (isAbort(error, signal)) throw error
@@ -84,7 +85,7 @@ async function dryRun(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Pro
   return dryRunResult(wanted, manifest, prepared, changes)
 }
 
-/** A cycle that writes nothing takes no lock, except to end a publish that a killed process left: a mixture of two commits must not stay. */
+/** Takes no lock, unless a killed process left a publish to be ended: a mixture of two commits must not stay. */
 async function knownManifest(deps: CycleDeps, { dataDir }: Wanted, signal: AbortSignal): Promise<Manifest> {
   if (isInterrupted(dataDir)) return await openFolder(deps, dataDir, signal)
   return deps.memory.manifest ?? readManifest(dataDir)
@@ -110,7 +111,7 @@ function isWriting({ puts, deletes }: Plan): boolean {
   return puts.length + deletes.length > 0
 }
 
-/** Throws the first problem of a plan; a path that is too long for a message stands in the findings too. */
+/** Throws the first problem of a plan, with paths as findings, because a path may be too long for a message. */
 function refuseProblems({ problems }: Plan): void {
   const [problem] = problems
   if (problem === undefined) return
@@ -125,7 +126,7 @@ function repairOf({ state, doubt }: Manifest, { dataDir }: Wanted, status: Gatew
   return state.commissioning && status === 'running' ? 'after-commissioning' : 'as-configured'
 }
 
-/** The result where nothing may be written now: a Designer is open, or files are to go from below a gateway that starts. */
+/** The result when nothing may be written now: a Designer is open, or files would be deleted under a gateway that is starting. */
 async function reasonToWait(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<CycleResult | undefined> {
   const { wanted, manifest, prepared, status } = run
   const { plan } = prepared
@@ -135,7 +136,7 @@ async function reasonToWait(deps: CycleDeps, run: Run, signal: AbortSignal): Pro
   return waitingForStart(manifest.state, wanted, `${plan.deletes.length} files are to go, which waits until the gateway has started`)
 }
 
-/** A gateway that starts may fault over a file that disappears; one that starts for ever needs the commit. */
+/** A starting gateway may fail when a file disappears, so deletions wait; but not for ever, for the commit may be what lets it start. */
 function waitsForStart({ clock, memory }: CycleDeps, plan: Plan, status: GatewayStatus | undefined): boolean {
   if (status !== 'starting') memory.startingSinceMs = undefined
   else memory.startingSinceMs ??= clock.monotonicMs()
@@ -143,7 +144,7 @@ function waitsForStart({ clock, memory }: CycleDeps, plan: Plan, status: Gateway
   return plan.deletes.length > 0 && sinceMs !== undefined && clock.monotonicMs() - sinceMs < longestStartMs
 }
 
-/** Writes all new content aside and checks what was rendered of it. Leaves nothing behind where that fails. */
+/** Writes all new content aside and checks the rendered part of it. Leaves nothing behind when that fails. */
 async function stage(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<StagedRun> {
   const { wanted, manifest, prepared } = run
   const staged = await doStep(deps, 'stage', wanted.commit, () => stageAll(deps, run, deps.boundary ?? ignore, signal))
@@ -159,7 +160,7 @@ async function stage(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<St
   }
 }
 
-/** Puts everything in place while the gateway holds its own changes back, or nothing. */
+/** Puts everything in place, or nothing, while the gateway's lock holds back its own changes. */
 async function publish(deps: CycleDeps, run: Run, staged: StagedRun, signal: AbortSignal): Promise<void> {
   const { clock, gateway, boundary = ignore } = deps
   const { wanted, prepared, status } = run
@@ -177,13 +178,13 @@ async function publish(deps: CycleDeps, run: Run, staged: StagedRun, signal: Abo
     const state = nextState(run, staged, clock.now().epochMilliseconds)
     await doStep(deps, 'publish', wanted.commit, () => publishRun(deps, run, staged, state, boundary))
   } catch (error) {
-    // A mixture is for no gateway to read.
+    // Unlocking asks for a scan, and the gateway must not read a mixture of two commits.
     if (isLocked && !isInterrupted(wanted.dataDir)) await giveLockBack(gateway, kinds)
     throw error
   }
 }
 
-/** The manifest learns what needed no file: a commit without a change for us, adopted files, stats looked at. */
+/** Records in the manifest what needed no file to be written: a commit without changes for us, adopted files, new stats. */
 function remember({ wanted, manifest, prepared }: Run, state: State): void {
   const changes = manifestChanges(manifest, undefined, prepared)
   const sameState = JSON.stringify(manifest.state) === JSON.stringify(state)
@@ -191,7 +192,7 @@ function remember({ wanted, manifest, prepared }: Run, state: State): void {
   appendManifest(wanted.dataDir, manifest, changes, state)
 }
 
-/** Files in place and gateway loaded are two facts: a scan that failed is tried again alone. */
+/** Asks the gateway to read the files. That they are in place is a separate fact: only a failed scan is repeated by the next cycle. */
 async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<CycleResult> {
   const { gateway, clock, memory } = deps
   const { wanted, manifest, prepared, status } = run
@@ -212,7 +213,7 @@ async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<C
     return filesInPlace(wanted, summary, undefined)
   } catch (error) {
     if (isAbort(error, signal)) throw error
-    // The files stay: only the scan is missing.
+    // The files stay in place; only the scan is missing.
     memory.manifest = undefined
     return { ...filesInPlace(wanted, summary, undefined), ...failed(error, state, wanted) }
   }

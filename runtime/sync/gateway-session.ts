@@ -1,5 +1,5 @@
 /**
- * The conversation with the gateway around a publish: may files be written now, and has it read them.
+ * The calls to the gateway around a publish: may files be written now, and has it read them?
  */
 import { timestamp } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
@@ -10,15 +10,15 @@ import type { ScanKind } from './model/paths.ts'
 
 /** At most this many names of Designer users are reported. */
 const namedDesigners = 20
-/** Only a scan ends a lock; a gateway that does not answer lets go of it by itself. */
+/** Only a scan releases the lock; without one the gateway releases it by itself after a while. */
 const lockReturnMs = 5_000
-/** What a report takes. */
+/** Bounds of the SyncReport's schema. */
 const maxProblems = 10
 const maxProblemCharacters = 1024
 
 /**
- * Who has a Designer open, where that matters: the one gate in front of every write to a running gateway. A gateway that is not up has no
- * Designers; one that is up and does not say counts as occupied, and its answer is thrown.
+ * Who has a Designer open, as `user in project`; empty when the policy is `proceed` or the gateway is not running. Asked before every write to
+ * a running gateway. When a running gateway does not answer, its fault is thrown, so nothing is written.
  */
 export async function designersInTheWay(
   gateway: Gateway | undefined,
@@ -36,8 +36,8 @@ export async function designersInTheWay(
 }
 
 /**
- * The last look before the first rename: a gateway that came up while content was fetched is locked too, and its Designers count. Returns
- * whether the gateway's lock is ours now. `before`: how the gateway was when the cycle began. Throws DesignerOpen and what the gateway answers.
+ * Takes the gateway's lock before the first rename. A gateway that came up while content was fetched is locked too, after a look for open
+ * Designers. Returns whether we hold the lock. `before`: the gateway's status when the cycle began. Throws DesignerOpen and faults of the gateway.
  */
 export async function lockForWriting(
   gateway: Gateway | undefined,
@@ -56,12 +56,12 @@ export async function lockForWriting(
   return (await gateway.lock(kinds, signal)) === 'held'
 }
 
-/** Nothing was published: the gateway need not hold its own changes back for a minute, nor refuse the next try. */
+/** Releases the gateway's lock after a publish that did not happen, so that it does not hold back changes for a minute. Never throws. */
 export async function giveLockBack(gateway: Gateway | undefined, kinds: readonly ScanKind[]): Promise<void> {
   await gateway?.scan(kinds, AbortSignal.timeout(lockReturnMs)).catch(() => undefined)
 }
 
-/** Asks the gateway to read what it has not read yet, and waits until it says that it has. Throws what the gateway answers. */
+/** Asks the gateway to scan what it has not read yet and waits until it has. Returns the new state; throws faults of the gateway. */
 export async function scanPending(gateway: Gateway, state: State, signal: AbortSignal): Promise<State> {
   if (state.scanPending.length === 0) return state
   const done = await gateway.scan(state.scanPending, signal)

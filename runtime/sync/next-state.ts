@@ -1,22 +1,23 @@
 /**
- * The state that a cycle ends with: which commit the files add up to, and what the gateway has yet to read. Pure but for the boot id.
+ * The state that a cycle ends with: which commit the files add up to, and what the gateway has yet to read. Pure, except for the boot id.
  */
 import type { GatewayStatus } from '../gateway/gateway.ts'
+import { parentOf } from '../gatewaysync/values.ts'
 import type { Run, StagedRun } from './publish/publish.ts'
 import { currentBootId } from './disk/clean-marker.ts'
 import { activeMode, type Wanted } from './model/wanted.ts'
 import { remainingFindings } from './model/findings.ts'
 import type { State } from './model/manifest.ts'
-import { parentOf, type ScanKind } from './model/paths.ts'
+import { type ScanKind } from './model/paths.ts'
 
-/** What the manifest says of the folder once everything that a cycle prepared is in place; `staged` undefined where no file was to change. */
+/** The manifest's state once everything that a cycle prepared is in place; `staged` is undefined when no file changes. */
 export function nextState(
   { wanted, manifest: { state }, prepared: { diff, plan, findings }, status }: Run,
   staged: StagedRun | undefined,
   nowMs: number,
 ): State {
   const first = state === undefined
-  // What was said of a resource's manifest is out of date when the resource is judged anew.
+  // Findings about a resource are out of date when this run has judged the resource again.
   const before = (state?.findings ?? []).filter(({ path }) => staged?.judged.has(parentOf(path)) !== true)
   return {
     commit: wanted.commit,
@@ -38,14 +39,14 @@ export function nextState(
   }
 }
 
-/** The mode as far as it is known. Without collections it is not looked for, and what was known of it stays. */
+/** The mode as far as it is known. Without collections nobody asks for it, and the one that was known stays. */
 function rememberedMode(wanted: Wanted, state: State | undefined): Pick<State, 'mode'> {
   const active = activeMode(wanted, state)
   if (active === undefined || active.from === 'none') return state?.mode === undefined ? {} : { mode: state.mode }
   return { mode: { name: active.name, from: active.from } }
 }
 
-/** What a commissioning gateway was given, it reads again afterwards. */
+/** Files that a gateway got while it was being commissioned it must read again afterwards. */
 function pendingScans(state: State | undefined, touched: readonly ScanKind[], status: GatewayStatus | undefined): ScanKind[] {
   const again = status === 'commissioning' || (state?.commissioning ?? false)
   return (['projects', 'config'] as const).filter((kind) => again || touched.includes(kind) || (state?.scanPending.includes(kind) ?? false))

@@ -15,7 +15,7 @@ import type { Drift, Prepared } from './plan/make-plan.ts'
 /** What a cycle contributes to the SyncReport; its caller adds who reports, and when. */
 export type CycleResult = Omit<SyncReportStatus, 'startedAt' | 'finishedAt' | 'agentVersion' | 'history' | 'gateway' | 'profile'>
 
-/** Reasons that need someone to change something first; the gateway keeps what it has. */
+/** Reasons with the phase Blocked: somebody has to change something first; the gateway keeps what it has. */
 const blocking: ReadonlySet<Reason> = new Set([
   'InvalidSpec',
   'SourcePathMissing',
@@ -35,11 +35,11 @@ const reportedFindings = 20
 const reportedProjects = 100
 const reportedPaths = 100
 const messageCharacters = 1024
-/** What the schema of a SyncReport takes. */
+/** Bounds of the SyncReport's schema. */
 const diffCharacters = 16_384
 const pathCharacters = 4_200
 
-/** What is in place whatever the cycle came to: `state` is the manifest's. */
+/** The part of a report that says what is in place, whatever the cycle came to. `state` is the manifest's. */
 export function lastApplied(state: State | undefined, wanted: Wanted): Omit<CycleResult, 'phase'> {
   const mode = activeMode(wanted, state)
   const result: Omit<CycleResult, 'phase'> = {}
@@ -58,10 +58,10 @@ export function lastApplied(state: State | undefined, wanted: Wanted): Omit<Cycl
   return result
 }
 
-/** A cycle that failed: what is in place, and why nothing else is. */
+/** The report of a cycle that failed: what is in place, and the fault that kept it from changing. */
 export function failed(error: unknown, state: State | undefined, wanted: Wanted): CycleResult {
   const fault = asFault(error)
-  // That other gateways were first is no failure of this one.
+  // Waiting for other gateways' turns is not a failure of this one.
   const waits = fault.reason === 'TooManyRequests' || (fault.reason === 'DesignerOpen' && wanted.profile.designerSessionPolicy === 'wait')
   const phase = waits ? 'Pending' : blocking.has(fault.reason) ? 'Blocked' : 'Failed'
   const result: CycleResult = {
@@ -74,7 +74,7 @@ export function failed(error: unknown, state: State | undefined, wanted: Wanted)
   return result
 }
 
-/** What a cycle has to say besides what the manifest holds. */
+/** What a report needs besides the manifest. `drift` undefined: not looked for. */
 export type Summary = {
   manifest: Manifest
   counts: Counts
@@ -82,7 +82,7 @@ export type Summary = {
   mappings: readonly ResolvedMapping[]
 }
 
-/** A cycle at whose end the files are in place; `waiting` says what the gateway has not done yet. */
+/** The report of a cycle at whose end the files are in place; `waiting` says what the gateway has not done yet. */
 export function filesInPlace(
   wanted: Wanted,
   { manifest, counts, drift, mappings }: Summary,
@@ -112,7 +112,7 @@ function describeDrift({ count, paths }: Drift): string {
   return `${count} of our files were changed or deleted locally: ${named.join(', ')}${more}`
 }
 
-/** What was delivered stays in force; it is not "in place", because it may not be what the gateway reads. */
+/** The delivered files stay, but the phase is not Synced, because the gateway may by now run in another mode. */
 function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } {
   return {
     reason: 'ModeUnknown',
@@ -120,19 +120,19 @@ function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } 
   }
 }
 
-/** A Designer is open and the policy forbids to write: waiting ends by itself, failing says that someone must act. */
+/** The report when an open Designer forbids writing: Pending under the policy `wait`, otherwise Blocked, so that somebody acts. */
 export function blockedByDesigner(state: State | undefined, wanted: Wanted, designers: readonly string[]): CycleResult {
   const phase = wanted.profile.designerSessionPolicy === 'wait' ? 'Pending' : 'Blocked'
   const message = `open Designer sessions: ${designers.join(', ')}`.slice(0, messageCharacters)
   return { ...lastApplied(state, wanted), phase, reason: 'DesignerOpen', message, designers: [...designers] }
 }
 
-/** A cycle that waits for the gateway: `message` says for what. */
+/** The report of a cycle that waits for the gateway; `message` says for what. */
 export function waitingForStart(state: State | undefined, wanted: Wanted, message: string): CycleResult {
   return { ...lastApplied(state, wanted), phase: 'Pending', reason: 'GatewayNotReady', message }
 }
 
-/** What would be done; nothing was. */
+/** The report of a dry run: what would be done. */
 export function dryRunResult(
   wanted: Wanted,
   manifest: Manifest,
@@ -163,7 +163,7 @@ export function dryRunResult(
   const files = new Map<string, { mapping: number }>(manifest.files)
   for (const file of [...plan.puts, ...plan.adopts]) files.set(file.path, file)
   for (const path of [...plan.deletes.map((deletion) => deletion.path), ...plan.released]) files.delete(path)
-  // A plan that is refused does not name all of its files.
+  // A refused plan does not list all of its files.
   const unused = problem === undefined ? patchesWithoutFile(diff.mappings, files) : []
   const all = [...modeFindings(activeMode(wanted, manifest.state)), ...unused, ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)

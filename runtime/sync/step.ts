@@ -1,22 +1,24 @@
 /**
- * The steps of a cycle that may take long: each is timed, and told in one line for whoever looks closely.
+ * The steps of a cycle that may take long: each is measured, and logged in one line at level debug.
  */
 import type { Clock } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import type { Log } from '../log.ts'
 
-/** In the order of a cycle: what to do, its contents, the checks of what was rendered, the gateway's lock, the renames, its scan. */
+/** In the order of a cycle: decide what to do, fetch contents, check rendered files, take the gateway's lock, rename, scan. */
 export const cycleSteps = ['plan', 'stage', 'check', 'lock', 'publish', 'scan'] as const
+/** The label of a step's duration in metrics. */
 export type CycleStep = (typeof cycleSteps)[number]
 
+/** What each step is measured with. */
 export type StepDeps = {
   clock: Clock
   log: Log
-  /** Told how long each step took, however it ended. */
+  /** Called with the duration of each step, however it ended. */
   stepped?: (step: CycleStep, durationMs: number) => void
 }
 
-/** Does a step; what it throws is thrown on. */
+/** Runs a step and reports its duration. Throws what `work` throws. */
 export async function doStep<Result>(
   { clock, log, stepped }: StepDeps,
   step: CycleStep,

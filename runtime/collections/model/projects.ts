@@ -1,6 +1,7 @@
 /**
  * Where the projects of a repository are, and what their `project.json` says. Pure.
  */
+import { parentOf } from '../../gatewaysync/values.ts'
 import { type ParsedMode, parseManifest } from './manifests.ts'
 import { manifestName, nameOf, projectManifest } from './tree.ts'
 
@@ -103,8 +104,4 @@ const maxDepth = 32
 
 function isModule(name: string): boolean {
   return name === 'ignition' || name.startsWith('com.inductiveautomation.')
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }

@@ -1,5 +1,5 @@
 /**
- * The files of a commit, streamed: a tree can be larger than what may be held.
+ * Lists the files of a commit, and the difference between two, as streams: a tree can be larger than what may be held in memory.
  */
 import { Fault } from '../../fault.ts'
 import { maxPathCharacters } from '../../delivery/frames.ts'
@@ -11,22 +11,25 @@ type ListedFile = { path: RelativePath; mode: FileMode; id: CommitHash; size: nu
 
 type Repository = { folder: string; limits: GitLimits }
 
-/** More files than this is no configuration but a bomb. */
+/** A commit with more files than this is not a configuration but an attack. */
 const maxListedFiles = 500_000
-/** Deeper than any project, and than most file systems take by the length of a path. */
+/** Deeper than any project, and than most file systems allow by the length of a path. */
 const maxFolders = 100
-/** A path holds two characters at least for each folder. */
+/** A shorter path cannot be too deep, for each folder takes at least two characters: splitting it is saved. */
 const shortestDeepPath = 2 * maxFolders
-/** Of one record, mode and id included; git itself has no bound, and what is read of it is held. */
+/** Bound of one record, mode and id included: git has none, and an unfinished record is held in memory. */
 const maxRecordCharacters = maxPathCharacters + 256
-/** A file travels and is staged whole. */
+/** The largest file that is delivered: it travels and is staged whole. */
 export const maxFileBytes = 256 * 1024 * 1024
 const timeoutMs = 120_000
 const shownCharacters = 60
-/** Small enough to be gone before the collector moves it among what lasts. */
+/** Files of one batch: small enough that V8 frees it while it is still in the young generation. */
 const batchSize = 200
 
-/** Every file below the roots, in batches; without `sizes`, which cost twice the time, each is 0. Throws RepositoryTooLarge naming the limit, CommitGone and the faults of git. */
+/**
+ * Every file below the roots, in batches. Without `sizes`, which double the time, each size is 0. Throws RepositoryTooLarge naming the limit,
+ * CommitGone and the faults of git.
+ */
 export async function* listCommit(
   repository: Repository,
   commit: CommitHash,
@@ -35,7 +38,7 @@ export async function* listCommit(
   sizes = true,
 ): AsyncGenerator<readonly ListedFile[]> {
   const paths = roots.includes('' as RelativePath) ? [] : ['--', ...roots]
-  // Not --format: git 2.39 quotes the path there in spite of -z, and what is quoted is below no root.
+  // Not --format: git 2.39 quotes the path there in spite of -z, and a quoted path would match no root.
   const args = ['ls-tree', '-r', '-z', '--full-tree', ...(sizes ? ['-l'] : []), commit, ...paths]
   let count = 0
   let batch: ListedFile[] = []
@@ -58,7 +61,10 @@ export async function* listCommit(
 /** `status` is a letter of git: D for a file that is gone. */
 export type ChangedFile = { status: string; mode: string; id: CommitHash; path: RelativePath }
 
-/** What differs between two commits below the roots, in batches that are the same each time. Throws RepositoryTooLarge and the faults of git, also where it does not hold one of the commits. */
+/**
+ * What differs between two commits below the roots, in batches that are the same at every call. Throws RepositoryTooLarge and the faults of
+ * git, also when the repository lacks one of the commits.
+ */
 export async function* compareCommits(
   repository: Repository,
   from: CommitHash,
@@ -72,7 +78,7 @@ export async function* compareCommits(
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, commit, ...paths]
   let head: string[] | undefined
   let batch: ChangedFile[] = []
-  // In turn `:<old mode> <mode> <old id> <id> <status>` and the path.
+  // Records alternate: `:<old mode> <mode> <old id> <id> <status>`, then the path.
   for await (const several of records(repository, { folder: repository.folder, args, timeoutMs }, signal)) {
     for (const record of several) {
       if (head === undefined) {
@@ -128,7 +134,7 @@ export function requireSize({ path, size }: Pick<ListedFile, 'path' | 'size'>): 
   throw new Fault('RepositoryTooLarge', `"${printable(path)}" has ${has} MiB, and a file may have ${most} MiB`)
 }
 
-/** The NUL-terminated records of git's output, as many at a time as come: a turn of the event loop for each would take longer than git. */
+/** The NUL-terminated records of git's output, as many at a time as arrive: one turn of the event loop for each would take longer than git. */
 async function* records({ limits }: Pick<Repository, 'limits'>, run: GitRun, signal: AbortSignal): AsyncGenerator<readonly string[]> {
   const child = startGit(run, limits)
   const own = new AbortController()

@@ -5,17 +5,18 @@
 import type { Change } from '../../delivery/protocol.ts'
 import type { CommitHash, RelativePath } from '../../gatewaysync/values.ts'
 
+/** Shared by all mirrors, for a commit holds the same blobs in each of them. */
 export type ListedBlobs = {
-  /** A listing of a commit below some folders: all that it holds there, or what differs from another commit. */
+  /** Notes an answer to `changes`: everything that a commit holds below some folders, or what differs from another commit there. */
   add(commit: CommitHash, roots: readonly RelativePath[], changes: readonly Change[]): void
-  /** Whether all of these blobs were listed; false also where that was forgotten, so that the commit has to be listed again. */
+  /** Whether all of these blobs were listed for this commit and these folders; also false when that was forgotten. */
   includesAll(commit: CommitHash, roots: readonly RelativePath[], ids: readonly CommitHash[]): boolean
 }
 
 /** Over all mirrors; 50 bytes each. */
 const maxBlobs = 50_000
 
-/** One for all mirrors, so that one bound holds; the commit that was listed least recently is forgotten first. */
+/** Holds at most 50,000 ids; the commit that was listed least recently is forgotten first. */
 export function rememberListedBlobs(): ListedBlobs {
   const byQuestion = new Map<string, Set<string>>()
   let blobs = 0
@@ -50,7 +51,7 @@ function keyOf(commit: CommitHash, roots: readonly RelativePath[]): string {
 /** The bytes of one id: thousands are asked about in one request. */
 const bytes = Buffer.alloc(32)
 
-/** Half the size, and no piece of a longer text, which would stay in memory with it. */
+/** Half the size of the hex text, and no slice of a longer string, which V8 would keep in memory with it. */
 function compact(id: CommitHash): string {
   return bytes.toString('latin1', 0, bytes.write(id, 'hex'))
 }

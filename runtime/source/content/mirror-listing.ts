@@ -13,12 +13,11 @@ import { readAsItIs, type Reading } from './reading.ts'
 /** A mirror on this machine. */
 export type Repository = { folder: string; limits: GitLimits }
 
-/** A mirror on this machine, read as it is unless something else is said. */
+/** A repository and how its reads recover from damage; by default they do not. */
 type Read = Repository & { reading?: Reading }
 
 /**
- * What a commit of a repository on this machine holds below `roots`, for the checks; only ordinary files. Its reads throw the faults of
- * git.
+ * What a commit holds below `roots`, for the checks; only ordinary files, no links or submodules. Reading throws the faults of git.
  */
 export function mirrorListing(repository: Read, commit: CommitHash, roots: readonly RelativePath[]): VersionedListing {
   const { reading = readAsItIs } = repository
@@ -41,7 +40,7 @@ export function mirrorListing(repository: Read, commit: CommitHash, roots: reado
   }
 }
 
-/** The blobs in the order in which they were asked for, each with its entry. */
+/** Passes blobs on, each with its entry: they arrive in the order in which they were requested. */
 function entrySink(entries: readonly Entry[], sink: ContentSink): BlobSink {
   let index = 0
   return {

@@ -1,5 +1,5 @@
 /**
- * A mirror as a `Source`: differences and contents of commits, below the folders that a profile reads and nowhere else.
+ * A mirror as a `Source`: differences and contents of commits, only below the folders that a profile reads.
  */
 import type { BlobsRequest, BlobSink, Change, ChangesRequest, FileMode, FramedSource } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
@@ -10,11 +10,14 @@ import { type ChangedFile, compareCommits, listCommit, requireSize } from './lis
 import type { ListedBlobs } from './listed-blobs.ts'
 import type { Reading } from './reading.ts'
 
+/** One mirror, seen with the profiles of one GatewaySync. */
 export type MirrorSourceDeps = {
   folder: string
   limits: GitLimits
   listedBlobs: ListedBlobs
+  /** Whether the mirror holds a commit. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
+  /** Fetches a commit if the mirror does not hold it. Throws CommitGone and the faults of git. */
   ensure(commit: CommitHash, signal: AbortSignal): Promise<void>
   reading: Reading
   /** The folders of a profile; undefined: there is no such profile. */
@@ -22,12 +25,12 @@ export type MirrorSourceDeps = {
 }
 
 const timeoutMs = 120_000
-/** Changes whose sizes are asked for at once, by a process of git for each time. */
+/** Changes whose sizes one process of git looks up. */
 const sizedAtOnce = 5_000
 
 /**
- * Serves the commits of a mirror to agents, each profile no more than the folders that it reads. Throws CommitGone, UnknownBase,
- * DeliveryFailed and the faults of git.
+ * Serves the commits of a mirror to agents; a profile gets only what lies below the folders that it reads. Its methods throw CommitGone,
+ * UnknownBase, UnknownProfile, CommitNotPublished, DeliveryFailed and the faults of git.
  */
 export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
   const rootsOf = (profile: string): readonly RelativePath[] => {
@@ -35,7 +38,7 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
     if (roots === undefined) throw new Fault('UnknownProfile', `there is no profile "${profile}"`)
     return roots
   }
-  /** Which blobs of a request to read; throws CommitNotPublished when one is none of the commit's below the profile's folders. */
+  /** The distinct blobs of a request. Throws CommitNotPublished when the commit does not hold one of them below the profile's folders. */
   const readable = async ({ commit, profile, ids }: BlobsRequest, signal: AbortSignal): Promise<CommitHash[]> => {
     const roots = rootsOf(profile)
     await deps.ensure(commit, signal)
@@ -107,7 +110,7 @@ async function* differences(
     if (changes.length < sizedAtOnce) continue
     if (sized !== undefined) yield await sized
     sized = withSizes(deps, changes, signal)
-    // Whoever leaves early does not wait for it.
+    // A reader that leaves early does not wait for it; its failure must not be unhandled.
     sized.catch(() => undefined)
     changes = []
   }
@@ -139,7 +142,7 @@ async function sizesOf({ folder, limits }: MirrorSourceDeps, ids: readonly Commi
   return output.toString('latin1').trimEnd().split('\n').map(Number)
 }
 
-/** A caller may read what its commit holds below its profile's folders, and nothing else of the mirror. */
+/** Throws CommitNotPublished for a blob that the commit does not hold below the profile's folders: a caller may read nothing else. */
 async function requireReachable(
   deps: MirrorSourceDeps,
   commit: CommitHash,

@@ -1,10 +1,10 @@
 /**
- * The output of a program in pieces of some size. Git writes 4 KiB at a time, and whoever is as fast as git is told of each: on a road of
- * several steps, at whose end each becomes a record of TLS, that costs more than what git does.
+ * Gathers the output of a program into larger pieces. Git writes 4 KiB at a time; passing each chunk through several steps, at whose end it
+ * becomes one record of TLS, would cost more than git's own work.
  */
 import type { Readable } from 'node:stream'
 
-/** Holds one piece, and lets the program wait while nobody takes it. The last piece may be smaller. Destroys the stream where it is left early. */
+/** Holds at most about one piece, and pauses the program until it is taken. The last piece may be smaller. Destroys the stream at the end. */
 export async function* inPieces(stream: Readable, size: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = []
   let bytes = 0

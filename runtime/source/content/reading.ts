@@ -1,34 +1,35 @@
 /**
- * Reads of a mirror that may turn out to be damaged: a failure that its files can explain makes a new mirror, and the read goes on where
- * it was, for what a commit holds is the same in each mirror.
+ * Reads from a mirror that may turn out to be damaged: after a failure that its files could explain, a new mirror is fetched and the read
+ * continues where it was, for a commit has the same content in every mirror.
  */
 import type { BlobSink } from '../../delivery/protocol.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
 
+/** One method for each kind of read. Each throws what `read` throws when the mirror is not to blame, or fails a second time. */
 export type Reading = {
-  /** Batches, which must be the same in each reading. */
+  /** `read` must give the same batches at each call. */
   batches<Batch>(commit: CommitHash, read: () => AsyncIterable<Batch>, signal: AbortSignal): AsyncGenerator<Batch>
   bytes(commit: CommitHash, read: () => AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array>
   blobs(commit: CommitHash, read: (sink: BlobSink) => Promise<void>, sink: BlobSink, signal: AbortSignal): Promise<void>
-  /** What gives nothing before its end. */
+  /** For a read that gives its result only at the end, so that it can simply be repeated. */
   whole<Value>(commit: CommitHash, read: () => Promise<Value>, signal: AbortSignal): Promise<Value>
 }
 
 type Deps = {
   /** Whether a failure may lie in the mirror's files. */
   doubt(error: unknown): boolean
-  /** Fetches a commit into a mirror that is doubted no more. */
+  /** Makes sure that the commit is in a sound mirror, by a fetch into a new one if need be. */
   renew(commit: CommitHash, signal: AbortSignal): Promise<void>
 }
 
-/** Each kind of read is tried once more, in a new mirror, where its failure may lie in the mirror's files; any other failure is thrown. */
+/** Each read is repeated once, in a new mirror, when the mirror's files may have caused its failure; any other failure is thrown. */
 export function createReading({ doubt, renew }: Deps): Reading {
-  /** Throws the failure again where a new mirror is of no use. */
+  /** Throws the failure again when a new mirror would not help. */
   const renewAfter = async (error: unknown, commit: CommitHash, signal: AbortSignal): Promise<void> => {
     if (signal.aborted || !doubt(error)) throw error
     await renew(commit, signal)
   }
-  /** What comes again, `sizeOf` in sum, is left out; `cut` is the rest of an item that came in part. */
+  /** The second reading skips as much as was passed on, measured by `sizeOf`; `cut` gives the rest of an item that was passed on in part. */
   const resumed = async function* <Item>(
     commit: CommitHash,
     read: () => AsyncIterable<Item>,
@@ -75,7 +76,7 @@ export function createReading({ doubt, renew }: Deps): Reading {
   }
 }
 
-/** Of a repository that is no mirror of ours. */
+/** Repeats nothing: for a repository that is not a mirror of ours. */
 export const readAsItIs: Reading = {
   batches: async function* (_commit, read) {
     yield* read()
@@ -87,7 +88,7 @@ export const readAsItIs: Reading = {
   whole: async (_commit, read) => await read(),
 }
 
-/** Counts what has reached a sink, so that a second reading passes on the rest only. */
+/** Counts what has reached a sink, so that a second reading passes on only the rest. */
 function resumableSink(sink: BlobSink): { first: BlobSink; again(): BlobSink } {
   let ended = 0
   let begun = false

@@ -9,14 +9,15 @@ import { connect, type ConnectionOptions } from 'node:tls'
 import { type CallOptions, readText, startCall } from '../../http/client.ts'
 import { jsonOrUndefined } from '../../json.ts'
 
-/** How the API is reached: as the git host is, with the same authorities, proxy and rules for addresses. */
+/** How the API is reached, which is how git hosts are: `caBundle` in PEM, the proxy's URL, and the only addresses to connect to. */
 export type ApiWay = { caBundle: string | undefined; proxy: string | undefined; addresses: readonly string[] | undefined }
 
+/** `body`: parsed JSON; undefined when it is not JSON or over 64 KiB. */
 export type ApiAnswer = { status: number; body: unknown }
 
 const maxBodyBytes = 64 * 1024
 
-/** Throws what the network throws; an answer that is no JSON or too long has an undefined body. */
+/** POSTs without a body and returns any status; redirects are not followed. Throws only what the network throws. */
 export async function postForJson(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -31,7 +32,7 @@ export async function postForJson(
   return { status: response.statusCode ?? 0, body: jsonOrUndefined((await readText(response, maxBodyBytes)) ?? '') }
 }
 
-/** A connection to the API through a proxy, which is asked by CONNECT (RFC 9110, 9.3.6). Throws what the network throws. */
+/** Connects to the API through a proxy by CONNECT (RFC 9110, 9.3.6). Throws what the network throws. */
 async function tunnel(
   api: URL,
   proxy: URL,
@@ -53,17 +54,17 @@ async function tunnel(
     })
     asked.end()
   })
-  // An address is no name to send along (RFC 6066, 3).
+  // Server name indication takes names only, no addresses (RFC 6066, 3).
   const name = isIP(host) === 0 ? { servername: host } : {}
   return { createConnection: (options) => connect({ ...(options as ConnectionOptions), ...name, socket }) }
 }
 
-/** As curl reads it: a percent sign that begins no code is one. */
+/** Decodes percent codes as curl does: a percent sign that begins none stands for itself. */
 function decoded(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (codes) => Buffer.from(codes.replaceAll('%', ''), 'hex').toString('utf8'))
 }
 
-/** A name means what was found and permitted for it, so that it cannot mean another address a moment later. */
+/** Resolves every name to the addresses that were checked, so that a second lookup cannot lead elsewhere (DNS rebinding). */
 function lookupOf(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, { all }, answer) => {

@@ -1,6 +1,6 @@
 /**
- * Installation tokens of GitHub Apps: asked for with a JWT that the App's private key signs, kept while they last, and renewed before
- * they end by a timer of their own, so that no question to git has to wait for one.
+ * Installation tokens of GitHub Apps: requested with a JWT signed by the App's private key, cached while they are valid, and renewed by a
+ * timer before they expire, so that no call of git has to wait for one.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
@@ -8,8 +8,9 @@ import { type Clock, deadline, pause, unlessAborted } from '../../clock.ts'
 import { asFault, Fault } from '../../fault.ts'
 import { type ApiAnswer, type ApiWay, postForJson } from './api-call.ts'
 
+/** Which installation of which App, and the key to prove it. `privateKey` is an RSA key in PEM. */
 export type AppKey = {
-  /** Namespace, Secret and its version: with the numbers alone one tenant would get another tenant's token. */
+  /** Namespace, Secret and its version. Keyed by the numbers alone, one tenant would get another tenant's token. */
   owner: string
   appId: number
   installationId: number
@@ -17,30 +18,31 @@ export type AppKey = {
   privateKey: string
 }
 
+/** The cached tokens of one process. */
 export type AppTokens = {
-  /** A token that lasts for some minutes at least. Throws CredentialsInvalid, GithubAppRefused, and what `way` throws. */
+  /** A token valid for at least 2.5 more minutes when cached. Throws CredentialsInvalid, GithubAppRefused, and what `way` throws. */
   token(key: AppKey, way: (signal: AbortSignal) => Promise<ApiWay>, signal: AbortSignal): Promise<string>
-  /** The git host refused the token: the next one is asked for anew. */
+  /** The git host refused the token: drops it, so that the next call requests another. */
   refused(key: AppKey): void
 }
 
 type Token = { text: string; expiresAt: Temporal.Instant }
 type Entry = { token: Promise<Token>; usedMs: number; renewing: AbortController }
 
-/** GitHub takes a JWT of ten minutes at most; the clock of this machine may be ahead of its own. */
+/** Seconds from now. GitHub accepts a JWT of ten minutes at most, and this machine's clock may be ahead of GitHub's. */
 const jwtFromSeconds = -60
 const jwtUntilSeconds = 540
 const renewBeforeMs = 300_000
-/** Between two tries to renew a token that still lasts. */
+/** Between two attempts to renew a token that is still valid. */
 const retryMs = 60_000
-/** What was not used for so long is not renewed: the key of a Secret that has changed meanwhile may be a stolen one. */
+/** A token unused for this long is not renewed: its Secret may have been changed because the key was stolen. */
 const usedWithinMs = 900_000
-/** Timers take 24 days at most, and an API may name any time. */
+/** Timers take 24 days at most, and an API may name any time of expiry. */
 const longestWaitMs = 86_400_000
 const timeoutMs = 30_000
 const maxTokens = 1_000
 
-/** `stop` ends the timers. */
+/** Holds at most 1,000 tokens. `stop` ends the timers. */
 export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
   const entries = new Map<string, Entry>()
   const idOf = ({ owner, appId, installationId, apiBaseURL }: AppKey): string => JSON.stringify([owner, appId, installationId, apiBaseURL])
@@ -50,7 +52,7 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
   }
   const lasts = (token: Token, ms: number): boolean => clock.now().until(token.expiresAt).total('milliseconds') > ms
 
-  /** Renews the token while it is used; a token that is not asked for any more lapses. */
+  /** Renews the token while it is used; one that is no longer asked for expires. */
   const keepFresh = async (id: string, entry: Entry, ask: (signal: AbortSignal) => Promise<Token>): Promise<void> => {
     const own = AbortSignal.any([stop, entry.renewing.signal])
     let token = await entry.token
@@ -63,7 +65,7 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
         token = await ask(own)
         entry.token = Promise.resolve(token)
       } catch {
-        // The present token still lasts; a caller that needs the next one gets the fault.
+        // The present token is still valid; a caller that needs the next one gets the fault.
       }
     }
     if (entries.get(id) === entry) forget(id)
@@ -141,7 +143,7 @@ async function signJwt({ appId, privateKey }: AppKey, clock: Clock): Promise<str
     .sign(key)
 }
 
-/** What to look at, by the status alone: the body is another's text. */
+/** Explains a refusal by its status alone: the body is somebody else's text. */
 function refusal({ appId, installationId }: AppKey, host: string, status: number): string {
   if (status === 401)
     return `${host} refused App ${appId}: appId and private key are not of one App, or the clock of this machine is wrong (401)`

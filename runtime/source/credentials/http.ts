@@ -1,6 +1,6 @@
 /**
- * Credentials, authorities and proxy of one call over http or https. What is secret reaches git in its environment, or in files without
- * a name that this one process inherits: neither is an argument, and nothing is left on a disk when the machine stops in between.
+ * Credentials, authorities and proxy of one call over http or https. Secrets reach git in its environment, or in unlinked files that only
+ * this git inherits: never as arguments, and nothing stays on a disk if the machine stops in between.
  */
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs'
@@ -13,24 +13,25 @@ import type { GitRun } from '../git/git.ts'
 import type { Proxy } from '../remote/proxy.ts'
 import { requireCertificate, requireKeyPair } from '../remote/pem.ts'
 
+/** What one git is started with. `release` must be called when it has ended; it closes the files. */
 export type Prepared = { forGit: Pick<GitRun, 'settings' | 'environment' | 'files'>; release(): Promise<void> }
 
 type Call = {
   url: RepositoryUrl
   access: Access
   proxy: Proxy | undefined
-  /** Where to connect to; undefined: git looks the name up. */
+  /** The only addresses to connect to; undefined: git looks the name up. */
   addresses: readonly string[] | undefined
 }
 
-/** Throws CredentialsInvalid, and what asking for the token of a GitHub App throws. */
+/** Throws CredentialsInvalid, and what requesting a token of a GitHub App throws. */
 export async function prepareHttp({ url, access, proxy, addresses }: Call, signal: AbortSignal): Promise<Prepared> {
   const { credentials, caBundle } = access
   if (caBundle !== undefined) requireCertificate(caBundle, 'spec.git.caBundle')
   if (credentials.kind === 'clientCertificate') requireKeyPair(credentials, 'spec.git.auth.clientCertificate')
   const secrets: [key: string, value: string][] = []
   const header = await authorisation(access, signal)
-  // For this scheme, host and port alone, so that the credential is sent nowhere else.
+  // Only for this scheme, host and port, so that the credential is sent nowhere else.
   if (header !== undefined) secrets.push([`http.${originOf(url)}/.extraHeader`, `Authorization: ${header}`])
   if (proxy !== undefined) secrets.push(['http.proxy', proxy.url])
   const files: number[] = []
@@ -57,7 +58,7 @@ async function authorisation({ credentials }: Access, signal: AbortSignal): Prom
   return undefined
 }
 
-/** Settings of git by its environment, which only this user's processes may read; git.ts gives the others as arguments. */
+/** Settings of git in its environment, which only this user's processes can read; git.ts passes the others as arguments. */
 function configured(entries: readonly (readonly [key: string, value: string])[]): Record<string, string> {
   const numbered = entries.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
@@ -66,7 +67,7 @@ function configured(entries: readonly (readonly [key: string, value: string])[])
   return entries.length === 0 ? {} : { GIT_CONFIG_COUNT: String(entries.length), ...Object.fromEntries(numbered) }
 }
 
-/** A file that has no name when it is written, open for reading in processes that inherit it; they open it anew by /proc/self/fd. */
+/** A descriptor of a file that is unlinked before it is written. Processes that inherit it open it by /proc/self/fd. */
 function namelessFile(content: string): number {
   const name = path.join(os.tmpdir(), `cluster-sync-${randomBytes(12).toString('hex')}`)
   const file = openSync(name, 'wx+', 0o600)

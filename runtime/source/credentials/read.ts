@@ -1,5 +1,5 @@
 /**
- * Reads what a GatewaySync names for its git host: credentials, authorities, proxy.
+ * Reads the Secrets that a GatewaySync names for its git host: credentials, authorities, proxy.
  */
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
@@ -14,7 +14,7 @@ import { tokenUser } from './token-users.ts'
 type Git = GatewaySyncSpec['git']
 type KeyRef = { name: string; key: string }
 
-/** What asking for the token of a GitHub App takes. */
+/** What requesting a token of a GitHub App needs. */
 export type Apps = {
   tokens: AppTokens
   network: Network
@@ -92,11 +92,11 @@ async function readSshKey(sshKey: NonNullable<NonNullable<Git['auth']>['sshKey']
 
 type Reader = {
   text(ref: KeyRef, field: string): Promise<string>
-  /** Name, version and key of whatever was read. */
+  /** Name, version and key of every value that was read. */
   used: readonly (readonly [name: string, version: string, key: string])[]
 }
 
-/** Each Secret is read once, so that two keys of one are of the same version. */
+/** Reads each Secret once, so that two keys of one Secret are of the same version. */
 function secretReader(namespace: string, readSecret: ReadSecret, signal: AbortSignal): Reader {
   const secrets = new Map<string, Promise<Secret | undefined>>()
   const used: [string, string, string][] = []

@@ -1,18 +1,19 @@
 /**
- * An ssh-agent of our own for one call.
+ * An ssh-agent of our own for one call of git: the private key is in its memory only.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Fault } from '../../fault.ts'
 import { systemPath } from '../git/git.ts'
 
+/** `socket` is its path; `stop` settles when the process has ended. */
 export type Agent = { socket: string; stop(): Promise<void> }
 
 const timeoutMs = 10_000
-/** Ends the agent when its standard input does, which is also when this process is killed. */
+/** A shell that ends the agent when its standard input closes, which also happens when this process is killed. */
 const keeper = 'ssh-agent -D -t "$1" -a "$2" & agent=$!; cat >/dev/null; kill $agent; wait $agent'
 
-/** Throws ToolMissing when it does not start. */
+/** Starts an agent that forgets its keys after a while by itself. Throws ToolMissing when it does not start within 10 s. */
 export async function startAgent(socket: string, keyLifetimeSeconds: number, signal: AbortSignal): Promise<Agent> {
   const child = spawn('sh', ['-c', keeper, 'sh', String(keyLifetimeSeconds), socket], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -41,7 +42,7 @@ export async function startAgent(socket: string, keyLifetimeSeconds: number, sig
 
 type Key = { privateKey: string; passphrase: string | undefined; askProgram: string }
 
-/** Gives the agent a key, by a pipe. Throws CredentialsInvalid. */
+/** Hands the agent a key through a pipe. Throws CredentialsInvalid for an unreadable key or a wrong passphrase. */
 export async function addKey({ socket }: Agent, { privateKey, passphrase, askProgram }: Key, signal: AbortSignal): Promise<void> {
   const child = spawn('ssh-add', ['-q', '-'], {
     stdio: ['pipe', 'ignore', 'pipe'],

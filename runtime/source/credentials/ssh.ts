@@ -1,5 +1,5 @@
 /**
- * The key and the host keys of one call over ssh. The private key reaches an ssh-agent of this call by a pipe and is in its memory alone;
+ * The key and the host keys of one call over ssh. The private key reaches an ssh-agent of this call through a pipe and stays in its memory;
  * the agent ends with the call, and when this process is killed.
  */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,13 +13,13 @@ import { addKey, startAgent } from './ssh-agent.ts'
 
 type SshCredentials = Extract<Credentials, { kind: 'ssh' }>
 
-/** How long an agent keeps its keys, so that one that could not be ended forgets them. Longer than any call of git. */
+/** How long an agent keeps its keys, so that one that could not be stopped forgets them. Longer than any call of git. */
 const keyLifetimeSeconds = 900
 const connectTimeoutSeconds = 15
-/** A host that says nothing for three of these is gone. */
+/** A host that is silent for three of these is taken for dead. */
 const aliveIntervalSeconds = 10
 
-/** `address`: where to connect to; undefined: ssh looks the host up. Throws CredentialsInvalid, ToolMissing. */
+/** `address`: the one to connect to; undefined: ssh looks the host up. Throws CredentialsInvalid, ToolMissing. */
 export async function prepareSsh(
   url: RepositoryUrl,
   credentials: Credentials,
@@ -49,7 +49,7 @@ export async function prepareSsh(
   }
 }
 
-/** Answers ssh-add once: it asks again only when the passphrase was wrong. Holds no secret itself. */
+/** A program that answers ssh-add's question once: a second question means that the passphrase was wrong. Holds no secret itself. */
 function writeAskProgram(folder: string): string {
   const file = path.join(folder, 'passphrase')
   writeFileSync(file, '#!/bin/sh\ncase "$1" in Bad*) exit 1 ;; esac\nprintf \'%s\\n\' "$CLUSTER_SYNC_PASSPHRASE"\n')
@@ -72,7 +72,7 @@ function sshCommand(url: RepositoryUrl, { knownHosts }: SshCredentials, { folder
     UserKnownHostsFile: hostsFile,
     GlobalKnownHostsFile: '/dev/null',
     UpdateHostKeys: 'no',
-    // The name under which a host's key is known, whatever address it is reached at.
+    // The name under which known_hosts has the host's key, whatever address it is reached at.
     ...(address === undefined ? {} : { HostName: address, HostKeyAlias: alias }),
     ConnectTimeout: String(connectTimeoutSeconds),
     ServerAliveInterval: String(aliveIntervalSeconds),
@@ -89,8 +89,8 @@ function sshCommand(url: RepositoryUrl, { knownHosts }: SshCredentials, { folder
 }
 
 /**
- * ssh refuses to run for a user without an entry in /etc/passwd, as the controller's in its image; a library that answers for that file
- * gives it one. None where the user has an entry.
+ * ssh refuses to run for a user without an entry in /etc/passwd, such as the controller's user in its image; nss_wrapper, a library that
+ * answers in that file's place, provides one. Empty when the user has an entry.
  */
 function passwdVariables(folder: string): string[] {
   if (hasPasswdEntry()) return []

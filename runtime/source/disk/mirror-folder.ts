@@ -1,17 +1,17 @@
 /**
- * The folder of a mirror: made where there is none, cleared of what a killed git leaves and of everything that could make git do more
- * than read and fetch. Losing one costs a fetch, so nothing in it is repaired.
+ * The folder of a mirror: created when it is absent, cleared of what a killed git leaves behind and of everything that could make git do
+ * more than read and fetch. Losing it costs a fetch, so nothing in it is repaired.
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { Fault } from '../../fault.ts'
-import type { CommitHash } from '../../gatewaysync/values.ts'
+import type { CommitHash, ObjectFormat } from '../../gatewaysync/values.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
 
 const timeoutMs = 60_000
-/** Where the refs that hold commits stand: out of the way of whatever a host may name. */
+/** The refs that keep commits have a folder of their own, out of the way of any name that a host may use. */
 const refFolder = 'refs/w/'
-/** What the last fetch brought. */
+/** The ref that holds what the last fetch brought. */
 export const incomingRef = `${refFolder}incoming`
 
 /** The ref that keeps a commit. */
@@ -19,10 +19,7 @@ export function keepRef(commit: CommitHash): string {
   return `${refFolder}${commit}`
 }
 
-/** What the objects of a repository are named by; a mirror has that of its repository. */
-export type ObjectFormat = 'sha1' | 'sha256'
-
-/** Everything that we have in a mirror. */
+/** All members of a mirror's folder; anything else is removed. */
 const members = new Set(['HEAD', 'config', 'objects', 'refs', 'packed-refs', 'shallow'])
 /** `objects/info/alternates` names further folders to read from. */
 const objectsOfOthers = 'objects/info'
@@ -30,8 +27,8 @@ const objectsOfOthers = 'objects/info'
 const maxConfigBytes = 4096
 
 /**
- * Makes a mirror safe to be read: its files are those that we write, its configuration is ours, no lock or half of a pack is left. No
- * git may run in it meanwhile. Returns `absent` where there is none, and `damaged` where git could not work with it.
+ * Makes a mirror safe to read: only files that we write, our own configuration, no lock and no half-written pack. No git may run in it
+ * meanwhile. Returns `absent` when there is none (a folder that others may write to is removed), `damaged` when git cannot work with it.
  */
 export async function openFolder(
   folder: string,
@@ -39,11 +36,11 @@ export async function openFolder(
   signal: AbortSignal,
 ): Promise<{ kind: 'sound'; format: ObjectFormat } | { kind: 'absent' } | { kind: 'damaged'; why: string }> {
   if (!isOurs(folder)) {
-    // Whoever owns the folder decides what git does in it.
+    // The owner of the folder decides what git does in it.
     fs.rmSync(folder, { recursive: true, force: true })
     return { kind: 'absent' }
   }
-  const format = formatOf(folder)
+  const format = configuredFormat(folder)
   try {
     writeConfig(folder, format)
     sweep(folder)
@@ -66,10 +63,10 @@ export function isOwnFailure(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR'
 }
 
-/** An object that the host seems to lack may be one that it did not send because a damaged pack of ours should hold it: a new mirror shows which. */
+/** An object that the host seems to lack may be one that it did not send because our damaged pack claims to hold it: a new mirror tells. */
 const ownFailures = new Set(['GitFailed', 'GitObjectMissing', 'CommitGone', 'DeliveryFailed'])
 
-/** A new mirror in place of whatever is there. */
+/** Makes an empty mirror in place of anything that is there. Throws the faults of git. */
 export async function createFolder(folder: string, format: ObjectFormat, limits: GitLimits, signal: AbortSignal): Promise<void> {
   fs.rmSync(folder, { recursive: true, force: true })
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -78,13 +75,13 @@ export async function createFolder(folder: string, format: ObjectFormat, limits:
   writeConfig(folder, format)
 }
 
-/** Puts a whole mirror in place of another, so that half of one is never taken for whole. */
+/** Puts a complete mirror in place of another by a rename, so that a half-made one is never taken for complete. */
 export function replaceFolder(folder: string, by: string): void {
   fs.rmSync(folder, { recursive: true, force: true })
   fs.renameSync(by, folder)
 }
 
-/** Written anew before git works here: a setting such as `core.alternateRefsCommand` runs programs. */
+/** Rewritten before every git that works here: a setting such as `core.alternateRefsCommand` runs programs. */
 export function writeConfig(folder: string, format: ObjectFormat): void {
   const version = format === 'sha1' ? '\trepositoryformatversion = 0\n' : '\trepositoryformatversion = 1\n'
   const extensions = format === 'sha1' ? '' : `[extensions]\n\tobjectformat = ${format}\n`
@@ -94,7 +91,7 @@ export function writeConfig(folder: string, format: ObjectFormat): void {
   fs.renameSync(`${file}.lock`, file)
 }
 
-function formatOf(folder: string): ObjectFormat {
+function configuredFormat(folder: string): ObjectFormat {
   const text = fs.existsSync(path.join(folder, 'config')) ? readStart(path.join(folder, 'config')) : ''
   return text.includes('objectformat = sha256\n') ? 'sha256' : 'sha1'
 }
@@ -109,16 +106,16 @@ function readStart(file: string): string {
   }
 }
 
-/** Whether a folder is there, is no link, belongs to this user, and nobody else may write to it. */
+/** Whether a folder exists, is no link, belongs to this user, and cannot be written to by anybody else. */
 function isOurs(folder: string): boolean {
   const found = fs.lstatSync(folder, { throwIfNoEntry: false })
   if (found === undefined || !found.isDirectory() || found.uid !== process.getuid?.()) return false
-  // Kubernetes makes a claim's folders writable to the pod's own group.
+  // Kubernetes makes the folders of a volume writable for the pod's own group (fsGroup).
   const foreign = found.gid === process.getgid?.() ? 0o002 : 0o022
   return (found.mode & foreign) === 0
 }
 
-/** Throws InvalidConfiguration where somebody else could put a mirror of his own making among ours. */
+/** Makes the folder when it is absent. Throws InvalidConfiguration when another user could place a mirror of his own making in it. */
 export function requireOwnFolder(folder: string): void {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (isOurs(folder)) return
@@ -129,8 +126,8 @@ export function requireOwnFolder(folder: string): void {
 }
 
 /**
- * Removes what a killed git leaves, locks that fail every later call and halves of packs that fill the disk, and everything that is not
- * ours. No git may run meanwhile.
+ * Removes what a killed git leaves behind (locks that fail every later call, half-written packs that fill the disk) and everything that is
+ * not ours. No git may run meanwhile.
  */
 export function sweep(folder: string): void {
   for (const name of fs.readdirSync(folder)) if (!members.has(name)) fs.rmSync(path.join(folder, name), { recursive: true, force: true })
@@ -143,13 +140,13 @@ export function sweep(folder: string): void {
   }
 }
 
-/** How many packs there are: one more with each fetch, so that the count outlives the process. */
+/** How many packs the mirror has. Each fetch adds one, so the count tells, also after a restart, when to repack. */
 export function countPacks(folder: string): number {
   const packs = path.join(folder, 'objects', 'pack')
   return fs.existsSync(packs) ? fs.readdirSync(packs).filter((name) => name.endsWith('.pack')).length : 0
 }
 
-/** What a mirror takes on the disk, in bytes; 0 where there is none. */
+/** What a mirror takes on the disk, in bytes; 0 when there is none. */
 export function sizeOfFolder(folder: string): number {
   if (!fs.existsSync(folder)) return 0
   const files = fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
@@ -159,25 +156,25 @@ export function sizeOfFolder(folder: string): number {
   }, 0)
 }
 
-/** Of `stat`. */
+/** The unit of `blocks` in stat(2). */
 const blockBytes = 512
 
-/** A mirror of this size is made one pack in 50 ms; one of 20,000 files takes 2 s, for which a push would have to wait. */
+/** A mirror of this size is repacked in 50 ms; one of 20,000 files takes 2 s, during which a push would have to wait. */
 const smallBytes = 4 * 1024 * 1024
-/** Bytes that are not needed any more and may stay, in a mirror of any size; a volume that is short of room has them removed. */
+/** Bytes no longer needed that may stay in a mirror of any size; a volume that is short of room has them removed. */
 const harmlessBytes = 32 * 1024 * 1024
 
 /**
- * Whether a clean-up should be a thorough one: where it takes no time, and when what was fetched since the last one may be more than what
- * is needed. `lastBytes`: what the mirror took after that; 0 where it is not known.
+ * Whether a clean-up should be thorough: when it takes next to no time, or when more may have been fetched since the last one than is
+ * needed. `bytes`: the mirror's size now; `lastBytes`: its size after the last thorough clean-up, 0 when not known.
  */
 export function isThoroughDue(bytes: number, lastBytes: number): boolean {
   return bytes < smallBytes || bytes > 2 * lastBytes + harmlessBytes
 }
 
 /**
- * Makes few packs of many. `thorough`: one pack, without what no ref of the kept commits needs, which takes as long as the repository is
- * large; else what the latest fetches brought is put together, and large packs stay as they are. `kept` undefined: all refs stay.
+ * Merges packs. `thorough`: into one, without objects that no kept commit needs, in time that grows with the repository; otherwise only the
+ * small packs of the latest fetches are merged. `kept` undefined: all refs stay. `local` runs git in the mirror. Throws the faults of git.
  */
 export async function repack(
   local: (args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>,
@@ -186,7 +183,7 @@ export async function repack(
 ): Promise<void> {
   if (kept !== undefined) {
     const refs = (await local(['for-each-ref', '--format=%(refname)', refFolder], signal)).toString('latin1').split('\n').filter(Boolean)
-    // Without what the last fetch brought the next one would bring the whole commit, and not what has changed since.
+    // The commit of the last fetch stays: without it the next fetch would bring a whole commit instead of the difference.
     const dropped = refs.filter((ref) => ref !== incomingRef && !kept.has(ref.slice(refFolder.length)))
     await local(['update-ref', '--stdin'], signal, dropped.map((ref) => `delete ${ref}\n`).join(''))
   }

@@ -1,15 +1,15 @@
 /**
- * A commit or a tag byte by byte as git stores it.
+ * Reads a commit or a tag byte by byte as git stores it, for its signature to be checked.
  */
 import { Fault } from '../../fault.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
 
-/** A message of more than this is no message. */
+/** Larger than any sensible commit or tag with its message. */
 const maxObjectBytes = 1024 * 1024
 
 type Local = (args: readonly string[], signal: AbortSignal, input: string) => Promise<Buffer>
 
-/** Undefined where the mirror holds no such object. Throws NotVerified for one that is too large, and the faults of git. */
+/** Undefined when the mirror holds no such object. Throws NotVerified for one over 1 MiB, and the faults of git. */
 export async function readRawObject(
   local: Local,
   type: 'commit' | 'tag',

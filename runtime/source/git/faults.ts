@@ -1,6 +1,6 @@
 /**
- * What git, curl and ssh write on their standard error, by what it means for whoever keeps the GatewaySync. The words are our own: what a
- * git host wrote is never told on, for a URL may lead to any server. Pure; faults.component.test.ts holds it against the real programs.
+ * Translates what git, curl and ssh write on standard error into a reason and words for the owner of the GatewaySync. The words are our own:
+ * the text of a git host is never passed on, for a URL may lead to any server. Pure; faults.component.test.ts tries the real programs.
  */
 import { Fault, type Reason } from '../../fault.ts'
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
@@ -17,15 +17,15 @@ type Meaning = {
   pattern: RegExp
   reason: Reason
   words(asked: GitTarget, found: RegExpExecArray): string
-  /** Said by a program that the git host runs, in lines that git marks as the host's. */
+  /** The line comes from a program on the git host, and git marks it so (`remote:`). */
   byHost?: true
 }
 
-/** Every pattern is tried on lines of this length at most, so that the time grows with the text alone. */
+/** Patterns are tried on lines cut to this length, so that no text makes one of them slow. */
 const maxLineLength = 400
 const maxLines = 400
 
-/** Returns a fault for any text. `command` is git's, such as `fetch`. */
+/** Returns a fault for any text: GitFailed when nothing in it is known. `command` is git's, such as `fetch`; `asked` undefined: no git host. */
 export function faultOf(errors: string, command: string, asked: GitTarget | undefined): Fault {
   const lines = linesOf(errors, asked?.url)
   const meanings = asked === undefined ? localMeanings : [...localMeanings, ...remoteMeanings]
@@ -40,7 +40,7 @@ export function faultOf(errors: string, command: string, asked: GitTarget | unde
 }
 
 function linesOf(errors: string, url: RepositoryUrl | undefined): string[] {
-  // A URL is the user's text: what stands in it says nothing about what went wrong.
+  // The URL is the user's own text: words in it say nothing about what went wrong.
   const said = url === undefined ? errors : errors.replaceAll(url.text, 'URL').replaceAll(pathOf(url), 'PATH')
   return said
     .split('\n', maxLines)
@@ -52,7 +52,7 @@ function pathOf({ text }: RepositoryUrl): string {
   return text.replace(/^[a-z]+:\/\/[^/]*\//, '').replace(/^[^/@]*@[^/:]*:/, '') || text
 }
 
-/** One line of git itself. A host reached by ssh may write anything, so none of its lines reaches a message. */
+/** One line by git itself. A host reached over ssh may write anything there, so none of those lines gets into a message. */
 function unexplained(lines: readonly string[], asked: GitTarget | undefined): string {
   if (asked?.url.protocol === 'ssh') return 'the git host ended the connection for a reason that ssh does not name'
   const own = lines.filter((line) => !line.startsWith('remote:') && !line.includes('remote error'))
@@ -66,7 +66,7 @@ const noTarget: GitTarget = {
   proxy: undefined,
 }
 
-/** What the installation of this machine or the repository itself brings about, whether or not a git host takes part. */
+/** Failures of this machine's installation or of the repository itself, whether or not a git host is involved. */
 const localMeanings: readonly Meaning[] = [
   {
     pattern: /^env: '?([A-Za-z-]{1,30})'?: (?:No such file|Permission denied)|^prlimit: failed to execute ([A-Za-z-]{1,30}):/,
@@ -96,7 +96,7 @@ const localMeanings: readonly Meaning[] = [
     words: () => 'the git host has no such branch, tag or commit',
   },
   {
-    // What git says of its own files comes before what follows from it.
+    // Before the patterns of what follows from damaged files.
     pattern: /is corrupt|loose object .* \(stored in|unable to read tree|bad object|reference broken/i,
     reason: 'GitFailed',
     words: () => 'git cannot read its own files',
@@ -144,7 +144,7 @@ const remoteMeanings: readonly Meaning[] = [
       'spec.git.caBundle or the client certificate of spec.git.auth is no PEM that git can read, or certificate and key do not match',
   },
   {
-    // GnuTLS names the host's alert alone: of TLS 1.2 the first, of TLS 1.3 the second, and what is wrong with a certificate.
+    // GnuTLS prints only the host's alert: the first pattern with TLS 1.2, the second with 1.3, then what is wrong with a certificate.
     pattern:
       /alert.*(?:certificate required|bad certificate|handshake failure)|TLS fatal alert|SSL_read|certificate required|gnutls_handshake\(\) failed: (?:Handshake failed|Certificate is (?:required|bad|unknown)|CA is unknown|Certificate (?:was|has) (?:revoked|expired))/i,
     reason: 'GitUnauthorised',
@@ -235,7 +235,7 @@ const remoteMeanings: readonly Meaning[] = [
         : `nothing answers at the proxy ${asked.proxy.host}:${asked.proxy.port}`,
   },
   {
-    // Of the call itself; a host that does not even greet is not reached.
+    // A timeout within the call; a host that never answered at all is GitUnreachable below.
     pattern: /RPC failed; curl 28/,
     reason: 'GitTimeout',
     words: (asked) => `${hostOf(asked)} took the call and then sent next to nothing; the next try waits longer`,
@@ -263,7 +263,7 @@ function proxyCause(status: string | undefined): string {
   return status === undefined ? 'it cannot be reached' : `it answers with status ${status}`
 }
 
-/** Which authorities were asked, by the names that they give themselves. */
+/** Which authorities the certificate was checked against, by their own names. */
 function authoritiesOf({ access: { caBundle } }: GitTarget): string {
   if (caBundle === undefined) return "the system's authorities"
   const names = namesOfBundle(caBundle)

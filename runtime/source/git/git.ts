@@ -1,6 +1,6 @@
 /**
- * Runs git: the only child process of the product. Its environment is built, not inherited; its protocols are listed, not filtered;
- * its memory, output and time are bounded; what it says on stderr becomes a reason here and nowhere else.
+ * Runs git. Its environment is built, not inherited; its protocols are listed, not filtered; its memory, output and time are bounded; what
+ * it writes on stderr becomes a reason (faults.ts).
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -9,6 +9,7 @@ import type { Readable, Writable } from 'node:stream'
 import { Fault } from '../../fault.ts'
 import { type GitTarget, faultOf } from './faults.ts'
 
+/** Limits that the kernel enforces; set by prlimit before git starts. */
 export type GitLimits = {
   /** RLIMIT_DATA of git: the memory of a delta has no other bound. */
   maxMemoryBytes: number
@@ -16,26 +17,29 @@ export type GitLimits = {
   maxPackBytes: number
 }
 
+/** One call of git. */
 export type GitRun = {
   /** Repository to work in. */
   folder: string
   args: readonly string[]
-  /** The protocols that this run may speak. */
+  /** The only protocols that this call may use; none by default. */
   protocols?: readonly ('https' | 'http' | 'ssh' | 'file')[]
-  /** More settings of git, `name=value`; never a secret, for they become arguments that every process of the machine may read. */
+  /** More settings of git, `name=value`. Never a secret: they become arguments, which every process of the machine can read. */
   settings?: readonly string[]
-  /** More of git's environment, where secrets may stand. */
+  /** More of git's environment; may hold secrets. */
   environment?: Readonly<Record<string, string>>
   /** Open files that git and its helpers inherit, as /proc/self/fd/3 and so on. */
   files?: readonly number[]
   /** An open file that takes git's output instead of a pipe to this process. */
   output?: number
-  /** What is asked, for the words of a fault. */
+  /** The git host that is called, for the words of a fault. */
   about?: GitTarget
+  /** Standard input; empty by default. */
   input?: string
   timeoutMs: number
 }
 
+/** `signal` ends git with SIGTERM, and with SIGKILL two seconds later. */
 export type GitOptions = { limits: GitLimits; signal: AbortSignal }
 
 /** Standard output beyond this is a fault for `runGit`; streams have no such bound. */
@@ -44,7 +48,7 @@ const maxErrorBytes = 64 * 1024
 /** git gets this long to end after SIGTERM. */
 const graceMs = 2_000
 
-/** Where programs of the system are, whatever the environment of this process says. */
+/** Where the system's programs are, whatever PATH this process has. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** Settings against hostile repositories and for little memory; docs/performance.md has the figures. */
@@ -70,14 +74,14 @@ const settings = [
   'repack.writeBitmaps=false',
 ]
 
-/** Starts git in a process group of its own, so that its helpers end with it. */
+/** Starts git in a process group of its own, so that its helpers can be ended with it. Throws only when no process can be started. */
 export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Writable, Readable, Readable> {
   const protocols = run.protocols ?? []
   const configured = [...settings, ...protocols.map((name) => `protocol.${name}.allow=always`), ...(run.settings ?? [])]
   const command = [
     '--ignore-signal=XFSZ',
     'prlimit',
-    // The soft limit alone, which a git of this machine's own repository may lift.
+    // Only the soft limit, which a git that reads a repository of this machine may raise (local-repository.ts).
     `--data=${limits.maxMemoryBytes}:`,
     `--fsize=${limits.maxPackBytes}`,
     'git',
@@ -92,7 +96,7 @@ export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Wr
     cwd: run.folder,
     env: {
       PATH: systemPath,
-      // Not looked for: where a mirror is damaged, git would go on in whatever repository its folder lies in.
+      // Given, not discovered: in a damaged mirror git would otherwise work in a repository around its folder.
       GIT_DIR: run.folder,
       HOME: path.join(run.folder, 'no-home'),
       LC_ALL: 'C',
@@ -119,14 +123,14 @@ export async function runGit(run: GitRun, { limits, signal }: GitOptions): Promi
   child.stdin.on('error', () => undefined)
   child.stdin.end(run.input ?? '')
   await ending(child, run, signal).catch((error: unknown) => {
-    // What was ended for writing too much says nothing of why.
+    // Ended by us for writing too much: how it ended says nothing.
     if (size <= maxOutputBytes) throw error
   })
   if (size > maxOutputBytes) throw new Fault('GitFailed', `git ${run.args[0] ?? ''} wrote more than ${maxOutputBytes} bytes`)
   return Buffer.concat(chunks)
 }
 
-/** Settles when the child has ended well; throws otherwise, or ends it at the deadline or the signal. */
+/** Settles when the child has ended with 0, and ends it at the deadline or the signal. Throws a Fault, or the signal's reason. */
 export async function ending(child: ChildProcessByStdio<Writable, Readable, Readable>, run: GitRun, signal: AbortSignal): Promise<void> {
   const stop = AbortSignal.any([signal, AbortSignal.timeout(run.timeoutMs)])
   let errors = ''
@@ -153,7 +157,7 @@ export async function ending(child: ChildProcessByStdio<Writable, Readable, Read
     if (existsSync(run.folder)) throw new Fault('ToolMissing', 'env is not installed or cannot be run', { cause: ended.error })
     throw new Fault('GitFailed', `git cannot be started: ${ended.error.message}`, { cause: ended.error })
   }
-  // It says nothing of the repository, unlike a signal that git causes by what it reads.
+  // Somebody else's SIGKILL, such as the kernel's for lack of memory, says nothing about the repository.
   if (ended.by === 'SIGKILL') throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was ended from outside`)
   throw faultOf(errors, run.args[0] ?? '', run.about)
 }

@@ -1,23 +1,25 @@
 /**
- * How much memory the processes of git may have together: as many questions and small fetches as fit, and one large fetch at a time. A
- * fetch begins small; the few repositories that need more are fetched large from then on.
+ * Shares out the memory that all processes of git may take together: as many questions and small fetches as fit, and one large fetch at a
+ * time. A fetch starts small; a repository that proves to need more is fetched as a large one from then on.
  */
 
+/** A share, returned when it is disposed of. `maxMemoryBytes`: the RLIMIT_DATA that goes with it. */
 export type MemoryUse = { maxMemoryBytes: number } & Disposable
 
-/** A question brings next to nothing; most fetches are small. */
+/** `question`: lists refs or fetches next to nothing. Most fetches are small. */
 export type CallSize = 'question' | 'small' | 'large'
 
+/** One for each process of ours. */
 export type GitMemory = {
-  /** Waits for its share; whoever holds it gives it back. */
+  /** Waits until a share is free. Throws the signal's reason. */
   take(size: CallSize, signal: AbortSignal): Promise<MemoryUse>
 }
 
 const mebibyte = 1024 * 1024
 
 /**
- * RLIMIT_DATA, which counts stacks of threads that are never touched, and what git then really has: 11 to 14 MiB for packs of 100 MB over
- * https, 46 for two similar texts of 20 MB (docs/performance.md).
+ * `maxMemoryBytes` is RLIMIT_DATA, which also counts thread stacks that are never touched; `weight` is what git really takes then: 11 to
+ * 14 MiB for packs of 100 MB over https, 46 for two similar texts of 20 MB (docs/performance.md).
  */
 const sizes = {
   question: { maxMemoryBytes: 48 * mebibyte, weight: 8 * mebibyte },
@@ -25,15 +27,15 @@ const sizes = {
   large: { maxMemoryBytes: 96 * mebibyte, weight: 48 * mebibyte },
 }
 
-/** Within 128, beside 64 MiB of the controller and what its readers of git hold. */
+/** Of the container's 128 MiB, beside 64 for the controller and what its readers of git buffer. */
 const usualBudget = 56 * mebibyte
 
-/** `budget`: bytes that all processes of git may take together. A share is given back when it is disposed of. */
+/** `budget`: bytes that all processes of git may take together; 56 MiB by default. */
 export function createGitMemory(budget = usualBudget): GitMemory {
   let free = budget
   const waiting: { weight: number; start(): void }[] = []
   const startNext = (): void => {
-    // A large one that waits holds up no small one.
+    // A large one that waits does not hold up a small one.
     for (
       let index = waiting.findIndex(({ weight }) => weight <= free);
       index >= 0;

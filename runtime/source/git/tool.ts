@@ -1,6 +1,6 @@
 /**
- * Runs a small program to its end over data that a stranger sent: no environment, little memory, no file to write, a deadline. Data that
- * the program wants as files are descriptors of files without a name, so that nothing of them is left behind, however the process ends.
+ * Runs a small program over data from strangers (gpgv, ssh-keygen): no environment, little memory, no file to write, a deadline. Data that
+ * the program expects in files is passed as descriptors of unlinked files, so that nothing stays behind however the process ends.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -10,6 +10,7 @@ import type { Readable, Writable } from 'node:stream'
 import { deadline } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
 
+/** One call of a program. */
 export type ToolRun = {
   command: string
   /** An argument `{name}` stands for the path of the file of that name. */
@@ -18,13 +19,15 @@ export type ToolRun = {
   input: Buffer
 }
 
+/** Where and how long it runs. */
 export type ToolOptions = {
-  /** On any disk; made when it is not there. Files stand in it for the time between two system calls. */
+  /** On any disk; created when it does not exist. Files have a name in it only between two system calls. */
   folder: string
   timeoutMs: number
   signal: AbortSignal
 }
 
+/** Any ending, good or bad; `code` null: ended by a signal. Both outputs are cut to about 64 KiB, one character for each byte. */
 export type ToolResult = { code: number | null; stdout: string; stderr: string }
 
 const maxMemoryBytes = 64 * 1024 * 1024
@@ -32,7 +35,7 @@ const maxOutputBytes = 64 * 1024
 /** The first descriptor behind the standard ones. */
 const firstDescriptor = 3
 
-/** Throws Timeout, and ToolMissing where the machine does not have the program. */
+/** Runs a program to its end, whatever its exit code. Throws Timeout, and ToolMissing when the machine lacks the program. */
 export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolOptions): Promise<ToolResult> {
   const names = Object.keys(run.files)
   const descriptors = names.map((name) => unnamed(folder, run.files[name] ?? Buffer.alloc(0)))
@@ -60,7 +63,7 @@ export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolO
     signal.throwIfAborted()
     if (stop.aborted) throw new Fault('Timeout', `${run.command} did not end within ${Math.round(timeoutMs / 1000)} s`)
     if (code instanceof Error) throw new Fault('ToolMissing', `prlimit cannot be started: ${code.message}`, { cause: code })
-    // What prlimit itself says when there is no such program.
+    // This is what prlimit prints when there is no such program.
     if (/^prlimit: failed to execute /m.test(stderr()) && code !== 0) throw new Fault('ToolMissing', `${run.command} is not installed`)
     return { code, stdout: stdout(), stderr: stderr() }
   } finally {
@@ -68,7 +71,7 @@ export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolO
   }
 }
 
-/** Opens a file that only this process has. */
+/** A descriptor of a file with this content that no longer has a name. */
 function unnamed(folder: string, content: Buffer): number {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = path.join(folder, `.tool-${randomBytes(16).toString('hex')}`)
@@ -80,7 +83,7 @@ function unnamed(folder: string, content: Buffer): number {
   }
 }
 
-/** The beginning of what a program writes; the rest is read and forgotten. */
+/** Collects the beginning of what a program writes; the rest is read and dropped, so that the program can go on. */
 function gather(stream: Readable): () => string {
   const chunks: Buffer[] = []
   let size = 0

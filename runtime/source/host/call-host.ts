@@ -1,5 +1,5 @@
 /**
- * Calls of git that speak with the host of a mirror: with its credentials, by the way that leads to it, in a share of git's memory.
+ * Runs the calls of git that talk to a mirror's git host: with its credentials, through its proxy, within a share of git's memory.
  */
 import { existsSync } from 'node:fs'
 import { Fault } from '../../fault.ts'
@@ -11,7 +11,7 @@ import { localUploadPack } from './local-repository.ts'
 import { sweep } from '../disk/mirror-folder.ts'
 import type { Remote } from '../remote/remote.ts'
 
-/** `args` begins with a command that takes `--upload-pack`; `maxPackBytes`: of what it may write. */
+/** `at`: the repository to work in. `args` begin with a command that takes `--upload-pack`. `maxPackBytes`: the most that it may write. */
 export type HostCall = { at: string; args: readonly string[]; timeoutMs: number; maxPackBytes?: number }
 
 /** Returns what git prints. Throws the faults of git and of connecting. */
@@ -22,7 +22,7 @@ type Options = {
   network: Network
   limits: GitLimits
   memory: GitMemory
-  /** How long the host may send next to nothing before git gives up, to begin with. */
+  /** How long the host may send next to nothing before git gives up. Grows fourfold after each such timeout, up to eight minutes. */
   patienceSeconds?: number
 }
 
@@ -33,16 +33,16 @@ const moreEachTime = 4
 /** Calls git for one remote. A call that runs out of memory is repeated once with the large share, and so are all later fetches. */
 export function openHost({ remote, network, limits, memory, patienceSeconds = usualPatienceSeconds }: Options): CallHost {
   const { url } = remote
-  /** A host that took the call is waited for longer next time: a busy one needs its time to pack a large commit. */
+  /** A host that accepted the call gets more time at the next one: a busy host needs a while to pack a large commit. */
   let patience = patienceSeconds
-  /** Of git when it fetches from this host. */
+  /** The share of memory for fetches from this host. */
   let fetchSize: 'small' | 'large' = 'small'
 
   const callWith = async (size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> => {
     const { at, args, timeoutMs, maxPackBytes = limits.maxPackBytes } = call
     const [command = '', ...rest] = args
     const all = url.protocol === 'file' ? [command, localUploadPack(url.text), ...rest] : args
-    // Before a share of the memory is taken: a name server or an API that does not answer must not hold one.
+    // Before taking a share of memory: a name server or an API that does not answer must not occupy one.
     await using connection = await connect(remote, network, signal)
     const settings = [...(connection.forGit.settings ?? []), `http.lowSpeedTime=${patience}`]
     using share = await memory.take(size, signal)
@@ -71,7 +71,7 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
   }
 }
 
-/** Whatever the host answers, no more than this is taken. */
+/** A call that may write no more than this counts as a question. */
 const mostOfAnswer = 1024 * 1024
 
 function isQuestion({ args: [command], maxPackBytes }: HostCall): boolean {

@@ -1,5 +1,5 @@
 /**
- * What one call of git needs to reach its host: settings, an environment and files for this process alone, given back when it has ended.
+ * Prepares what one call of git needs to reach its host: settings, an environment and files for that process only, removed when it has ended.
  */
 import { addressesOf, type Network } from '../remote/network.ts'
 import { prepareHttp } from '../credentials/http.ts'
@@ -8,9 +8,10 @@ import type { GitRun } from '../git/git.ts'
 import { proxyFor } from '../remote/proxy.ts'
 import type { Remote } from '../remote/remote.ts'
 
+/** `forGit` goes into the call's `GitRun`. Must be disposed of when git has ended. */
 export type Connection = AsyncDisposable & { forGit: Pick<GitRun, 'settings' | 'environment' | 'files' | 'about'> }
 
-/** Prepares one call. Throws RepositoryNotAllowed, GitHostUnknown, CredentialsInvalid and the faults of a GitHub App. */
+/** Throws RepositoryNotAllowed, GitHostUnknown, CredentialsInvalid, ToolMissing and the faults of a GitHub App. */
 export async function connect({ url, access }: Remote, network: Network, signal: AbortSignal): Promise<Connection> {
   signal.throwIfAborted()
   if (url.protocol === 'file') return { forGit: { about: { url, access, proxy: undefined } }, [Symbol.asyncDispose]: async () => undefined }

@@ -1,13 +1,14 @@
 /**
- * A repository on this machine: git starts a second git in it, for which the bounds that protect us from other hosts' content make no
- * sense. It reads what the user named, as the user's own git would.
+ * A repository on this machine: git starts a second git in it, without the limits that protect us from the content of other hosts. It reads
+ * the repository that the user named, as the user's own git would.
  */
 import { realpathSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * The option that makes `fetch` and `ls-remote` read it. Naming a repository in the spec is the consent that git asks for when another
- * user owns it, and git takes that only from its own command line; a large file needs more memory to be packed than to be unpacked.
+ * The option with which `fetch` and `ls-remote` read it. Naming a repository in the spec is the consent (safe.directory) that git requires
+ * when another user owns it, and git accepts that only on its own command line. The memory limit is raised because packing a large file
+ * needs more than unpacking it.
  */
 export function localUploadPack(repository: string): string {
   const real = realPath(repository)
@@ -15,7 +16,7 @@ export function localUploadPack(repository: string): string {
   return `--upload-pack=ulimit -S -d "$(ulimit -H -d)" && GIT_NO_LAZY_FETCH=1 git ${trusted.join(' ')} upload-pack`
 }
 
-/** git compares what is behind all links. */
+/** The path with links resolved, which is what git compares with safe.directory. */
 function realPath(folder: string): string {
   try {
     return realpathSync(folder)
@@ -24,7 +25,7 @@ function realPath(folder: string): string {
   }
 }
 
-/** For a shell. */
+/** Quoted for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,11 +1,12 @@
 /**
- * Equal questions that are asked while one of them is under way share its answer; it ends early only when nobody waits for it any more.
+ * Lets equal questions share one answer while it is under way. The work is aborted only when no caller waits for it any more.
  */
+/** Settles with the answer to the question `key`, asked at most once at a time. Throws what `ask` throws, or the caller's signal's reason. */
 export type Coalesce<Answer> = (key: string, ask: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal) => Promise<Answer>
 
 type Entry<Answer> = { answer: Promise<Answer>; waiting: number; cancel: AbortController }
 
-/** `stop` ends everything that is under way; its callers get the signal's reason. */
+/** `stop` aborts all work that is under way; its callers get the signal's reason. */
 export function createCoalesce<Answer>(stop: AbortSignal): Coalesce<Answer> {
   const entries = new Map<string, Entry<Answer>>()
   return async (key, ask, signal) => {
@@ -28,7 +29,7 @@ export function createCoalesce<Answer>(stop: AbortSignal): Coalesce<Answer> {
   }
 }
 
-/** One caller's wait: its own signal ends the wait, and the last one that goes ends the work. */
+/** One caller's wait: its own signal ends the wait, and the last caller to leave aborts the work. */
 async function waitFor<Answer>(entry: Entry<Answer>, signal: AbortSignal, abandoned: () => void): Promise<Answer> {
   entry.waiting += 1
   let leave: (() => void) | undefined

@@ -1,6 +1,6 @@
 /**
- * The commits of one mirror: those that it holds, and those that it fetches when they are asked for. Where the mirror's files cannot be
- * read, they are doubted, and the next fetch makes them anew.
+ * The commits of one mirror: those that it holds, and those that it fetches on request. When the mirror's files cannot be read they are
+ * doubted, and the next fetch goes into a new mirror.
  */
 import { Fault } from '../../fault.ts'
 import { type CommitHash, isCommitHash, printable } from '../../gatewaysync/values.ts'
@@ -16,28 +16,30 @@ export type NamedCommit = Fetched & {
   name: string
 }
 
+/** What readers ask a mirror for. */
 export type Commits = {
+  /** Whether the mirror holds a commit. Throws the faults of git. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
-  /** Makes sure that a commit is there, if need be by fetching it. Throws CommitGone and the faults of git. */
+  /** Fetches a commit unless the mirror holds it. Throws CommitGone and the faults of git. */
   ensure(commit: CommitHash, signal: AbortSignal): Promise<void>
-  /** The commit as it is held, else as the host has it. Throws RefNotFound and the faults of git. */
+  /** The commit from the mirror, else from the host. Throws RefNotFound and the faults of git. */
   byHash(commit: CommitHash, signal: AbortSignal): Promise<NamedCommit>
-  /** What the host has under the full name of a ref; undefined where there is no such ref. Throws the faults of git. */
+  /** Fetches what the host has under the full name of a ref; undefined when there is no such ref. Throws the faults of git. */
   byRef(ref: string, signal: AbortSignal): Promise<NamedCommit | undefined>
   /**
-   * A commit, or the annotated tag that `name` holds, byte by byte as git stores it; fetched anew where a clean-up has dropped it. Throws
-   * NotVerified for one that is too large to be looked at, CommitGone where `name` holds it no more, and the faults of git.
+   * A commit, or the annotated tag that `name` points to, byte by byte as git stores it; fetched again when a clean-up has dropped it. Throws
+   * NotVerified for one that is too large, CommitGone when `name` no longer leads to it, and the faults of git.
    */
   rawObject(type: 'commit' | 'tag', id: CommitHash, name: string, signal: AbortSignal): Promise<Buffer>
 }
 
-/** Commits whose names are remembered. */
+/** How many commits' names are remembered. */
 const mostNames = 1_000
 
-/** `signal` ends everything that is under way. */
+/** `signal` aborts everything that is under way. */
 export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: AbortSignal): Commits {
   const fetching = createCoalesce<void>(signal)
-  /** By which name a commit came, for hosts that give none by its hash. */
+  /** By which ref a commit was fetched, for hosts that serve no commit by its hash. */
   const names = new Map<CommitHash, string>()
 
   const handOut = <Known extends LocalCommit>(held: Known): Known => {
@@ -63,7 +65,7 @@ export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: A
     if (found) recent.add(commit)
     return found
   }
-  /** Undefined where the files are doubted, before or after the look into them. */
+  /** Undefined when the files are doubted already, or become so by a failure of this read. */
   const unlessDoubted = async <Value>(read: () => Promise<Value>, own: AbortSignal): Promise<Value | undefined> => {
     if (files.isDoubted()) return undefined
     try {
@@ -73,7 +75,7 @@ export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: A
       return undefined
     }
   }
-  /** By its hash, and where the host gives nothing by a hash, by the name that it came by before. */
+  /** Fetches by the hash, and from a host that serves nothing by a hash, by the ref that led to the commit before. */
   const fetchCommit = async (commit: CommitHash, own: AbortSignal): Promise<void> => {
     for (const name of [commit, names.get(commit)]) {
       if (name !== undefined && (await fetchIfThere(name, own))?.commit === commit) return

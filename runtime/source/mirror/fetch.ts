@@ -1,18 +1,18 @@
 /**
- * What one mirror asks of its git host: single refs and commits, without their history, into whichever folder it says.
+ * What one mirror asks of its git host: single refs and commits, without history, into a folder of the caller's choice.
  */
 import { Fault, type Reason } from '../../fault.ts'
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
-import { type CommitHash, isCommitHash, parseCommitHash } from '../../gatewaysync/values.ts'
-import { incomingRef, keepRef, type ObjectFormat, sweep, writeConfig } from '../disk/mirror-folder.ts'
+import { type CommitHash, isCommitHash, type ObjectFormat, objectFormatOf, parseCommitHash } from '../../gatewaysync/values.ts'
+import { incomingRef, keepRef, sweep, writeConfig } from '../disk/mirror-folder.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
 import type { CallHost } from '../host/call-host.ts'
 import type { Reservation } from './volume.ts'
 
-/** A commit that the mirror has. */
+/** A commit that the mirror holds. `committedAt`: RFC 3339; undefined when the commit claims an impossible time. */
 export type LocalCommit = { commit: CommitHash; committedAt: string | undefined }
 
-/** `tag` is the annotated tag that the fetched ref holds; undefined where it holds the commit itself. */
+/** `tag` is the annotated tag that the fetched ref points to; undefined when it points to the commit itself. */
 export type Fetched = LocalCommit & { tag: CommitHash | undefined }
 
 /** Runs a git without network in the folder `at` and returns what it prints. Throws the faults of git. */
@@ -21,14 +21,15 @@ export type RunLocal = (at: string, args: readonly string[], signal: AbortSignal
 /** A folder of a mirror, and how its objects are named. */
 type Into = { at: string; format: ObjectFormat }
 
+/** Only the one writer of a mirror may call these. */
 export type Fetches = {
   /** Fetches one exact ref or full hash and keeps the commit behind it under a ref of ours. Throws RefNotFound and the faults of git. */
   fetch(into: Into, what: string, signal: AbortSignal): Promise<Fetched>
-  /** Whether the host has a ref; nothing of what it holds is kept. Throws the faults of git. */
+  /** Whether the host has a ref; nothing is kept of what it points to. Throws the faults of git. */
   isThere(into: Into, ref: string, signal: AbortSignal): Promise<boolean>
   /**
-   * The hash by which the host names objects, `usual` where that cannot be seen; a mirror of the other format cannot fetch from it. Throws the
-   * faults of git.
+   * The hash with which the host names objects, `usual` when it has nothing to show that; a mirror of the other format cannot fetch from it.
+   * Throws the faults of git.
    */
   formatOfHost(at: string, what: string, usual: ObjectFormat, signal: AbortSignal): Promise<ObjectFormat>
 }
@@ -44,17 +45,17 @@ type Deps = {
 const askTimeoutMs = 30_000
 const fetchTimeoutMs = 600_000
 const localTimeoutMs = 60_000
-/** The most that a fetch may bring which only asks whether a ref exists: enough for a tag of a commit that is here. */
+/** The most that a fetch may bring that only asks whether a ref exists: enough for a tag of a commit that is held here. */
 const glimpseBytes = 64 * 1024
-/** Faults that only a host which has the ref, and has begun to send it, can cause. */
+/** Faults that prove that the host has the ref: it had begun to send it. */
 const hasBegunToSend: ReadonlySet<Reason> = new Set(['RepositoryTooLarge', 'RepositoryRefused', 'GitOutOfMemory', 'GitObjectMissing'])
 
-/** Each call ends after a minute, whatever it does. */
+/** Each call is ended after a minute. */
 export function createRunLocal(limits: GitLimits): RunLocal {
   return (at, args, signal, input = '') => runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
 }
 
-/** The questions of one mirror to its host; only the writer of the folder may ask them. */
+/** Never fetches tags along, history or submodules. */
 export function createFetches(deps: Deps): Fetches {
   const { url, callHost, limits } = deps
   const local = createRunLocal(limits)
@@ -80,16 +81,16 @@ export function createFetches(deps: Deps): Fetches {
       }
     },
     async formatOfHost(at, what, usual, signal) {
-      if (isCommitHash(what)) return what.length === 64 ? 'sha256' : 'sha1'
+      if (isCommitHash(what)) return objectFormatOf(what)
       const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', what]
       const output = await callHost({ at, args, timeoutMs: askTimeoutMs }, signal)
       const [id = ''] = output.toString('latin1').split('\t')
-      return id === '' ? usual : id.length === 64 ? 'sha256' : 'sha1'
+      return id === '' ? usual : objectFormatOf(id)
     },
   }
 }
 
-/** Few fetches need more than a small share of the volume; one that does begins anew with all that a pack may have. */
+/** Few fetches need more than a small share of the volume; one that does is repeated with room for the largest pack allowed. */
 async function fetchPack({ callHost, reserve, limits }: Deps, at: string, args: readonly string[], signal: AbortSignal): Promise<void> {
   const fetchWith = async ({ maxPackBytes }: Reservation): Promise<void> => {
     await callHost({ at, args: ['fetch', ...args], timeoutMs: fetchTimeoutMs, maxPackBytes }, signal)
@@ -113,7 +114,7 @@ async function fetchPack({ callHost, reserve, limits }: Deps, at: string, args: 
   }
 }
 
-/** Of a fetch of one ref or commit with nothing of its history, behind `fetch`. */
+/** The arguments after `fetch` for one ref or commit without its history. */
 function fetchArguments({ text }: RepositoryUrl, refspec: string): string[] {
   return [
     '-q',
@@ -121,7 +122,7 @@ function fetchArguments({ text }: RepositoryUrl, refspec: string): string[] {
     '--no-write-fetch-head',
     '--no-recurse-submodules',
     '--depth=1',
-    // One commit for the host to compare with; with every kept one it takes twice as long in a large repository.
+    // Offers the host one commit to compare with; offering every kept one doubles the time in a large repository.
     `--negotiation-tip=${incomingRef}*`,
     '--force',
     '--end-of-options',
@@ -130,13 +131,13 @@ function fetchArguments({ text }: RepositoryUrl, refspec: string): string[] {
   ]
 }
 
-/** The tag that the last fetch brought; undefined where it brought the commit itself. */
+/** The tag that the last fetch brought; undefined when it brought the commit itself. */
 async function tagBefore(local: RunLocal, at: string, commit: CommitHash, signal: AbortSignal): Promise<CommitHash | undefined> {
   const id = parseCommitHash((await local(at, ['rev-parse', incomingRef], signal)).toString('latin1').trim())
   return id === commit ? undefined : id
 }
 
-/** The commit that a name stands for in the folder `at`, and when it was made. Throws the faults of git. */
+/** The commit that a name points to in the folder `at`, and when it was committed. Throws the faults of git. */
 export async function readCommit(local: RunLocal, at: string, name: string, signal: AbortSignal): Promise<LocalCommit> {
   return parseCommit((await local(at, ['log', '-1', '--format=%H %ct', name, '--'], signal)).toString('latin1'))
 }

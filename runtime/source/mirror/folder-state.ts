@@ -1,20 +1,18 @@
 /**
- * What is known of the folder of a mirror, and what may be done with it then. A mirror is a cache: where git cannot work with its own files,
- * a new one is fetched aside and takes their place, in the same call; where that fails in the same way, the host is to blame and the old one
- * stays.
+ * The state of a mirror's folder, and what may be done in each. A mirror is a cache: when git cannot work with its files, a new one is
+ * fetched beside it and takes its place in the same call. If that fails in the same way, the host is to blame and the old one stays.
  *
  *     unseen --prepare--> sound --doubt, prepare--> doubted --fetch--> sound
  */
 import { rmSync } from 'node:fs'
 import { asFault } from '../../fault.ts'
-import type { CommitHash } from '../../gatewaysync/values.ts'
+import type { CommitHash, ObjectFormat } from '../../gatewaysync/values.ts'
 import type { Log } from '../../log.ts'
 import {
   createFolder,
   isOwnFailure,
   isThoroughDue,
   keepRef,
-  type ObjectFormat,
   openFolder,
   repack,
   replaceFolder,
@@ -32,24 +30,25 @@ import type { Reservation } from './volume.ts'
 
 /** Only the one writer may call `prepare`, `fetch`, `isThere`, `tidy` and `drop`. */
 export type FolderState = {
-  /** Makes the folder ready where nobody has looked at it yet: an absent one is made, a damaged one doubted. */
+  /** Opens the folder if that has not been done: creates an absent one, doubts a damaged one. Throws the faults of git. */
   prepare(signal: AbortSignal): Promise<void>
-  /** Fetches into the folder, or into a new one in its place. Throws RefNotFound and the faults of git. */
+  /** Fetches into the folder or, when it is doubted, into a new one that replaces it. Throws RefNotFound and the faults of git. */
   fetch(what: string, signal: AbortSignal): Promise<Fetched>
-  /** Whether the host has a ref; undefined where the folder is doubted. Throws the faults of git. */
+  /** Whether the host has a ref; undefined when the folder is doubted. Throws the faults of git. */
   isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
-  /** Makes few packs of many; a failure is logged. `thorough`: without what is not needed; default: where that is due. */
+  /** Merges packs; a failure is logged. `thorough`: also drops what is not needed; by default when that is due. */
   tidy(signal: AbortSignal, thorough?: boolean): Promise<void>
   drop(): void
-  /** A failure to read or fetch: whether it may lie in the folder, which is doubted from then on. */
+  /** Whether a failure to read or fetch may be the folder's fault; if so, it is doubted from now on. */
   doubt(error: unknown): boolean
   is(state: State): boolean
-  /** Whether a commit was fetched and kept; anyone may ask once the folder is prepared. */
+  /** Whether a commit was fetched and kept. Readers may call it too, once the folder is prepared. Throws the faults of git. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
 }
 
 type State = 'unseen' | 'sound' | 'doubted'
 
+/** One mirror: where it lies, what it mirrors, and the shares of disk and memory that it works within. */
 export type FolderOptions = {
   folder: string
   remote: Remote
@@ -59,7 +58,7 @@ export type FolderOptions = {
   /** Room for the pack of a fetch. Throws SourceVolumeFull. */
   reserve(size: 'usual' | 'most'): Promise<Reservation>
   log: Log
-  /** The commits that a clean-up leaves; undefined: all. */
+  /** The commits that a clean-up keeps; undefined: all. */
   keptCommits(): ReadonlySet<string> | undefined
 }
 
@@ -75,7 +74,7 @@ export function openFolderState(options: FolderOptions): FolderState {
   })
   let state: State = 'unseen'
   let format: ObjectFormat = 'sha1'
-  /** What the mirror took after its last thorough clean-up; 0 where this process has made none. */
+  /** The mirror's size after its last thorough clean-up; 0 when this process has made none. */
   let thoroughBytes = 0
 
   const doubt = (error: unknown): boolean => {
@@ -86,7 +85,7 @@ export function openFolderState(options: FolderOptions): FolderState {
     return true
   }
 
-  /** Into a new mirror, which takes the place of the old one only when it holds what was asked for. */
+  /** Fetches into a new mirror, which replaces the old one only when it holds what was asked for. */
   const fetchAnew = async (what: string, signal: AbortSignal): Promise<Fetched> => {
     const before = format
     try {
@@ -101,7 +100,7 @@ export function openFolderState(options: FolderOptions): FolderState {
       return fetched
     } catch (error) {
       rmSync(aside, { recursive: true, force: true })
-      // A new mirror meets the same: the old one was not to blame.
+      // The new mirror failed in the same way, so the old one is not to blame.
       if (isOwnFailure(error)) state = 'unseen'
       format = before
       throw error

@@ -1,5 +1,5 @@
 /**
- * The files of one mirror: readers read whenever they like, and one writer at a time fetches, tidies up and drops.
+ * The files of one mirror: any number of readers, and one writer at a time that fetches, tidies up or drops.
  */
 import type { Clock } from '../../clock.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
@@ -9,25 +9,26 @@ import { createRunLocal, type Fetched, type LocalCommit, readCommit } from './fe
 import { type FolderOptions, openFolderState } from './folder-state.ts'
 import { createOneWriter } from './one-writer.ts'
 
+/** The operations on a mirror's files; each waits for its turn if it writes. */
 export type MirrorFiles = {
   /** Fetches one exact ref or full hash and keeps the commit behind it under a ref of ours. Throws RefNotFound and the faults of git. */
   fetch(what: string, signal: AbortSignal): Promise<Fetched>
-  /** An object byte by byte as git stores it; undefined where there is none of that kind. Throws NotVerified for one that is too large. */
+  /** An object byte by byte as git stores it; undefined when there is none of that kind. Throws NotVerified for one that is too large. */
   rawObject(type: 'commit' | 'tag', id: CommitHash, signal: AbortSignal): Promise<Buffer | undefined>
-  /** Whether the host has a ref; nothing of what it holds is kept. Undefined where the files are doubted. Throws the faults of git. */
+  /** Whether the host has a ref; nothing is kept of what it points to. Undefined when the files are doubted. Throws the faults of git. */
   isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
   /** Whether a commit was fetched and kept. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
-  /** The same, and when it was made. */
+  /** The commit and when it was committed; undefined when it is not held. */
   find(commit: CommitHash, signal: AbortSignal): Promise<LocalCommit | undefined>
-  /** A failure to read: whether it may lie in these files. The next fetch makes a new mirror then. */
+  /** Whether a failure to read may be these files' fault; if so, the next fetch makes a new mirror. */
   doubt(error: unknown): boolean
   isDoubted(): boolean
-  /** Makes few packs of many where it is time, as soon as nothing was fetched for a while. */
+  /** When there are many packs, merges them once nothing has been fetched for two seconds. Returns at once; never throws. */
   tidyUp(): void
-  /** Removes everything from the disk; used again, the mirror is made anew. */
+  /** Removes everything from the disk; the next use creates the mirror again. */
   drop(): Promise<void>
-  /** The same and a clean-up, where nothing is under way or waits; false: something is, and nothing was done. */
+  /** Drops, or tidies up thoroughly, only when nothing is under way or waiting; false: something is, and nothing was done. */
   dropIfIdle(): Promise<boolean>
   tidyIfIdle(): Promise<boolean>
   /** Settles when nothing is under way. */
@@ -37,14 +38,14 @@ export type MirrorFiles = {
 /** `signal` ends the clean-up that runs beside other work. */
 type Options = FolderOptions & { clock: Clock; signal: AbortSignal }
 
-/** So many packs are made few once nothing was fetched for a while. */
+/** From this many packs on they are merged once nothing has been fetched for a while. */
 const packsToTidy = 30
-/** A push that comes meanwhile waits for the clean-up, and one push is often followed by another. */
+/** A push that arrives during the clean-up has to wait for it, and one push is often followed by another. */
 const quietMs = 2_000
-/** So many are made few before the next fetch: a process that ends after each one, or is never left in peace, has no other time for it. */
+/** From this many packs on they are merged before the next fetch: a process that is always busy, or ends after each fetch, has no other time. */
 const mostPacks = 55
 
-/** Nothing is read or written before the first call. Reads throw the faults of git, which the caller hands to `doubt`. */
+/** Nothing is read or written before the first call. Reads throw the faults of git; the caller passes them to `doubt`. */
 export function openMirrorFiles(options: Options): MirrorFiles {
   const { folder, limits, clock, signal: stop } = options
   const local = createRunLocal(limits)

@@ -1,16 +1,17 @@
 /**
- * Lets work on the files of a mirror begin one after the other; work that fails holds up nobody.
+ * Runs pieces of work on a mirror's files one after the other; one that fails does not stop the next.
  */
+/** A queue of one worker. */
 export type OneWriter = {
-  /** Settles as the work does, which begins when all before it has ended. */
+  /** Settles as `work` does, which begins when everything queued before it has ended. */
   run<Value>(work: () => Promise<Value>): Promise<Value>
-  /** Nothing is under way or waits. */
+  /** Whether nothing is under way or waiting. */
   isIdle(): boolean
-  /** Settles when all that was begun or waited at the call has ended. */
+  /** Settles when everything that was running or waiting at the call has ended. */
   settled(): Promise<void>
 }
 
-/** One for each folder. */
+/** To be made once for each folder. */
 export function createOneWriter(): OneWriter {
   let last: Promise<unknown> = Promise.resolve()
   let pending = 0

@@ -1,19 +1,20 @@
 /**
- * Remembers which commits were seen in a mirror: each answer of delivery asks for one, and looking is a process of git.
+ * Remembers which commits were found in a mirror: each answer of delivery asks for one, and looking it up takes a process of git.
  */
 import type { CommitHash } from '../../gatewaysync/values.ts'
 
+/** Remembers only commits that were found, 1,000 at most. */
 export type PresentCommits = {
-  /** Looks only where nothing is remembered. Throws what the look throws. */
+  /** Looks the commit up only when it is not remembered. Throws what `look` throws. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
   add(commit: CommitHash): void
-  /** To be called before and after anything is taken away: what was seen meanwhile may be gone. */
+  /** To be called before and after anything is removed: what was found meanwhile may be gone. */
   forget(): void
 }
 
 const most = 1_000
 
-/** `look`: whether the mirror has a commit now. */
+/** `look` tells whether the mirror holds a commit now. */
 export function createPresentCommits(look: (commit: CommitHash, signal: AbortSignal) => Promise<boolean>): PresentCommits {
   const present = new Set<CommitHash>()
   let timesForgotten = 0

@@ -1,19 +1,20 @@
 /**
- * The commits that callers have lately been given: a status that names one may be on its way, so a clean-up must leave them.
+ * The commits that callers were given lately: a status that names one may be about to be written, so a clean-up must keep them.
  */
 import type { CommitHash } from '../../gatewaysync/values.ts'
 import { forgetOldest } from './bounded.ts'
 
+/** One for each mirror. */
 export type RecentCommits = {
-  /** A caller has been given this commit, or was told that it is there. */
+  /** A caller was given this commit, or was told that the mirror holds it. */
   add(commit: CommitHash): void
-  /** Those since the last call. */
+  /** The commits added since the last call. */
   take(): ReadonlySet<CommitHash>
 }
 
 const most = 1_000
 
-/** Holds at most 1,000 commits; beyond that the one that was added first is forgotten. */
+/** Holds at most 1,000 commits; beyond that the one added first is forgotten. */
 export function createRecentCommits(): RecentCommits {
   let recent = new Set<CommitHash>()
   return {

@@ -1,5 +1,6 @@
 /**
- * What a ref stands for at the git host. Callers that ask the same share an answer, but for a push only one to a question that began after it.
+ * Asks the git host which commit a ref means. Callers with the same question share an answer; after a push only one whose question began
+ * after the push.
  */
 import type { Clock } from '../../clock.ts'
 import { isCommitHash } from '../../gatewaysync/values.ts'
@@ -9,23 +10,24 @@ import type { Commits, NamedCommit } from './commits.ts'
 import type { MirrorFiles } from './mirror-files.ts'
 import { candidateRefs, refNotFound } from './refs.ts'
 
-/** `name` is the full name of the ref that won, or the hash that was asked for. */
+/** `name` is the full name of the ref that was chosen, or the hash that was asked for. `fetchedAt`: when the host was asked, RFC 3339. */
 export type Resolved = NamedCommit & {
   fetchedAt: string
-  /** The ref is a branch, and a tag has the same name. */
+  /** True when the ref is a branch and a tag has the same name. */
   hasTagToo?: boolean
 }
 
+/** `fresh`: after a push, so that an answer from before it will not do. Throws RefNotFound and the faults of git. */
 export type Resolve = (ref: string, options: { fresh: boolean }, signal: AbortSignal) => Promise<Resolved>
 
 type Deps = { files: Pick<MirrorFiles, 'isThere' | 'tidyUp'>; commits: Pick<Commits, 'byHash' | 'byRef'>; clock: Clock }
 
-/** Branches of which it is remembered whether a tag has their name. */
+/** For how many branches it is remembered whether a tag has the same name. */
 const mostBranches = 1_000
-/** A tag with a branch's name is a mishap, made or mended once. */
+/** How long that is remembered: a tag with a branch's name is an accident that is made, or mended, once. */
 const tagLookedForMs = 3_600_000
 
-/** `signal` ends everything that is under way. */
+/** `signal` aborts everything that is under way. */
 export function createResolve({ files, commits, clock }: Deps, signal: AbortSignal): Resolve {
   const shared = createCoalesce<Resolved>(signal)
   const tags = createTagLooks({ files, clock })
@@ -37,9 +39,9 @@ export function createResolve({ files, commits, clock }: Deps, signal: AbortSign
     return { ...found, fetchedAt, ...(hasTagToo ? { hasTagToo } : {}) }
   }
 
-  /** The newest question for each ref that began for a push. */
+  /** For each ref the latest question that was asked because of a push. */
   const asked = new Map<string, Promise<unknown>>()
-  /** Whoever comes while a question is under way may have pushed after it began, and shares the next one. */
+  /** A caller that arrives while a question is under way may have pushed after it began, so it shares the next one. */
   const resolveFresh = (ref: string, own: AbortSignal): Promise<Resolved> => {
     const running = asked.get(ref)
     const ask = async (together: AbortSignal): Promise<Resolved> => {
@@ -54,7 +56,7 @@ export function createResolve({ files, commits, clock }: Deps, signal: AbortSign
     fresh ? resolveFresh(ref, own) : shared(`poll ${ref}`, (together) => resolveNow(ref, false, together), own)
 }
 
-/** The host is asked for one name after the other, not for a list of all that it has: an exact fetch brings nothing that is there already. */
+/** Tries one name after the other instead of listing all refs: fetching an exact ref brings nothing that is already held. */
 async function namedCommit(commits: Pick<Commits, 'byRef'>, ref: string, signal: AbortSignal): Promise<NamedCommit> {
   for (const name of candidateRefs(ref)) {
     const found = await commits.byRef(name, signal)
@@ -63,10 +65,10 @@ async function namedCommit(commits: Pick<Commits, 'byRef'>, ref: string, signal:
   throw refNotFound(ref)
 }
 
-/** Whether a tag has a branch's name. It costs a question of its own: asked with the first one about a branch, and then now and then with a poll. */
+/** Whether a tag has a branch's name. That costs a question of its own, asked when a branch is first resolved and hourly with a poll. */
 function createTagLooks({ files, clock }: Pick<Deps, 'files' | 'clock'>): {
   hasTag(branch: string, fresh: boolean, signal: AbortSignal): Promise<boolean>
-  /** Returns false: what is no branch has no tag beside it. */
+  /** For a ref that is not a branch; returns false. */
   forget(ref: string): false
 } {
   const looks = new Map<string, { isThere: boolean; untilMs: number }>()
@@ -81,7 +83,7 @@ function createTagLooks({ files, clock }: Pick<Deps, 'files' | 'clock'>): {
         forgetOldest(looks, mostBranches)
         return isThere
       } catch (error) {
-        // The branch was fetched, and only that was asked for.
+        // The branch itself was fetched; a failure to look for the tag must not fail that.
         if (signal.aborted) throw error
         return known?.isThere === true
       }

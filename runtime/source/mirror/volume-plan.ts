@@ -1,5 +1,5 @@
 /**
- * Which mirrors give way when a volume is full. Pure.
+ * Decides which mirrors are dropped when the volume is full. Pure.
  */
 
 /** `isBusy`: a fetch into it is under way. */
@@ -7,16 +7,16 @@ export type StoredMirror = { key: string; bytes: number; namespaces: readonly st
 
 type Facts = {
   mirrors: readonly StoredMirror[]
-  /** Of all of them together. */
+  /** Limit of all mirrors together. */
   maxBytes: number
-  /** What a fetch of the mirror `key` may bring. */
+  /** Bytes that a fetch of the mirror `key` may bring. */
   needed: number
   key: string
 }
 
 /**
- * The mirrors to drop, as few as make the room, or none where dropping could not make it. Those that nobody uses go first. Then a mirror
- * goes only where every namespace that uses it holds more than its share, all mirrors of the asking namespace counted with what it needs.
+ * The mirrors to drop: only as many as make enough room; if that cannot be reached, only unused ones. Unused mirrors go first. A used one goes
+ * only when every namespace that uses it holds more than its share; what is needed counts towards the share of the asking namespaces.
  */
 export function planRoom({ mirrors, maxBytes, needed, key }: Facts): { drop: string[] } {
   const asking = mirrors.find((mirror) => mirror.key === key)

@@ -1,12 +1,12 @@
 /**
- * The volume that all mirrors share. Each fetch reserves room before it begins and is given no more than that; where there is too little,
- * mirrors are tidied up, then dropped: first those that nobody uses, then those of namespaces that hold more than their share, the least
- * recently used first. A namespace within its share keeps what it has.
+ * The volume that all mirrors share. Each fetch reserves room before it begins and gets no more than that. When there is too little room,
+ * mirrors are tidied up, then dropped: first unused ones, then those of namespaces that hold more than their share, the least recently used
+ * first. A namespace within its share keeps what it has.
  */
 import { Fault } from '../../fault.ts'
 import { planRoom, type StoredMirror } from './volume-plan.ts'
 
-/** What the volume may do with a mirror that nothing is done with at the moment; each says whether it was done. */
+/** A mirror as the volume sees it. Both `IfIdle` act only while the mirror is not in use, and return whether they did. */
 export type Tenant = {
   /** Bytes on the disk, as they are now. */
   measure(): number
@@ -15,32 +15,35 @@ export type Tenant = {
   dropIfIdle(): Promise<boolean>
 }
 
+/** Room for one fetch, returned when it is disposed of; `maxPackBytes`: the most that git may write. */
 export type Reservation = { maxPackBytes: number } & Disposable
 
+/** One for each process. */
 export type Volume = {
   /** Notes a mirror and the namespace that uses it; to be called at each use. */
   use(key: string, tenant: Tenant, namespace: string): void
   forget(key: string): void
   /**
-   * Room for a fetch of `key`: `usual` is what most need, `most` all that one may have. Throws SourceVolumeFull.
+   * Room for a fetch of `key`: `usual` suffices for most fetches, `most` is the largest allowed. One at a time. Throws SourceVolumeFull.
    */
   reserve(key: string, size: 'usual' | 'most'): Promise<Reservation>
 }
 
 type Options = {
-  /** Of all mirrors together. */
+  /** Limit of all mirrors together. */
   maxBytes: number
-  /** Of one pack. */
+  /** Limit of one pack. */
   maxPackBytes: number
   nowMs(): number
-  /** Told after each fetch by how much it made a mirror larger, and whenever a mirror was measured how much room all take. */
+  /** Receives what the volume's metrics show. */
   figures?: VolumeFigures
 }
 
+/** `fetchedBytes`: after each fetch, by how much its mirror grew. `volume`: each time that a mirror is measured. */
 export type VolumeFigures = { fetchedBytes(bytes: number): void; volume(room: { usedBytes: number; limitBytes: number }): void }
 
 const mebibyte = 1024 * 1024
-/** A fetch brings what a push changed; another one of everything replaces a damaged mirror. */
+/** Usual room of a fetch, which brings what a push changed. At least the mirror's own size, in case a damaged one is fetched again. */
 const usualBytes = 64 * mebibyte
 
 type Entry = { tenant: Tenant; bytes: number; namespaces: Set<string>; usedAtMs: number; reserved: number }
@@ -64,7 +67,7 @@ export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options
       isBusy: reserved > 0,
     }))
 
-  /** Makes one pack of many, which drops what is not needed and takes as much room again for a moment. */
+  /** Repacks idle mirrors, which drops what is not needed; while it runs it takes as much room again as the mirror. */
   const tidyUp = async (needed: number): Promise<void> => {
     const worth = [...entries.values()].filter(({ reserved, tenant }) => reserved === 0 && tenant.packs() > 1)
     for (const entry of worth.toSorted((a, b) => b.bytes - a.bytes)) {

@@ -1,23 +1,25 @@
 /**
- * How a git host is reached: with which credentials, trusting whom, by which way. Resolved anew from Secrets whenever it is needed, and
- * never written anywhere. Pure: types.
+ * How a git host is reached: with which credentials, trusting which authorities, through which proxy. Read from Secrets whenever it is
+ * needed, and never written anywhere. Pure: types.
  */
 
+/** By the kind of `spec.git.auth`; texts are those of the Secrets. */
 export type Credentials =
   | { kind: 'none' }
-  /** A user and password of https; a token is the password of the user name that its host expects. */
+  /** User and password for https; a token is sent as the password of the user name that its host expects. */
   | { kind: 'basic'; username: string; password: string }
-  /** PEM, the certificate with whatever leads to the authority of the git host. */
+  /** PEM; the certificate may be followed by the intermediate ones. */
   | { kind: 'clientCertificate'; certificate: string; key: string }
-  /** `knownHosts` in the form of ssh; undefined: any host key is taken, which the user has asked for. */
+  /** `knownHosts` in ssh's format; undefined: any host key is accepted, because the user asked for that. */
   | { kind: 'ssh'; privateKey: string; passphrase: string | undefined; knownHosts: string | undefined }
-  /** An installation token of a GitHub App, asked for when it is needed; `refused` has the next one asked for anew. */
+  /** An installation token of a GitHub App, requested when it is needed; `refused` drops it, so that the next call requests another. */
   | { kind: 'githubApp'; token(signal: AbortSignal): Promise<string>; refused(): void }
 
+/** All that the Secrets of one GatewaySync say about reaching its git host. */
 export type Access = {
   /**
-   * Empty when no Secret takes part: only such mirrors are shared between namespaces. Otherwise the namespace, and uid, resourceVersion
-   * and key of each Secret; holds nothing secret itself.
+   * Empty when no Secret is involved: only such mirrors are shared between namespaces. Otherwise the namespace, and name, version and key of
+   * each Secret; holds nothing secret itself.
    */
   identity: string
   credentials: Credentials
@@ -27,5 +29,5 @@ export type Access = {
   proxy: string | undefined
 }
 
-/** Whoever has no credentials. */
+/** Access without any Secret. */
 export const anonymousAccess: Access = { identity: '', credentials: { kind: 'none' }, caBundle: undefined, proxy: undefined }

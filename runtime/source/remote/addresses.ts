@@ -1,7 +1,7 @@
 /**
- * Which addresses a git host, a proxy or an API of a GatewaySync may have. A repository URL is written by a tenant, so that its host must
- * lead neither to the controller itself nor to the metadata of its cloud; the name is looked up once and the addresses found are the ones
- * that are connected to, so that a name cannot mean another address a moment later.
+ * Which addresses may be connected to for a GatewaySync: its git host, proxy or API. A tenant writes the URL, so it must lead neither to the
+ * controller itself nor to its cloud's metadata service. A name is looked up once and exactly the addresses found are connected to, so that
+ * it cannot mean another address a moment later (DNS rebinding).
  */
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
@@ -9,19 +9,20 @@ import { deadline, unlessAborted } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
 import { printable } from '../../gatewaysync/values.ts'
 
-/** How names become addresses; throws RepositoryNotAllowed, GitHostUnknown. */
+/** The permitted addresses of a host, at least one. Throws RepositoryNotAllowed, GitHostUnknown. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonly string[]>
 
+/** What an installation permits; networks in CIDR form. */
 export type AddressOptions = {
-  /** Addresses of private networks, where the git hosts of most plants are. */
+  /** Whether private networks are permitted, where the git hosts of most plants are. */
   allowPrivate: boolean
-  /** Addresses and networks in CIDR form that are permitted whatever they are. */
+  /** Addresses and networks that are permitted in any case, even loopback. */
   allowed: readonly string[]
-  /** Addresses that are never permitted unless `allowed` names them: the API server. */
+  /** Addresses that are refused unless `allowed` names them: the API server's. */
   refused: readonly string[]
 }
 
-/** This machine, its neighbours on the wire with the metadata service of clouds, and what is no address of one host. */
+/** This machine, link-local addresses with the metadata services of clouds, and what is not the address of a single host. */
 const neverHosts = [
   '0.0.0.0/8',
   '127.0.0.0/8',
@@ -43,8 +44,8 @@ const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.6
 const lookupTimeoutMs = 10_000
 
 /**
- * Looks a host name up and returns the addresses that the installation permits, as text. Throws GitHostUnknown, and RepositoryNotAllowed
- * where none is permitted.
+ * Looks a host name up, within 10 s, and returns the addresses that the installation permits, as text. Throws GitHostUnknown, and
+ * RepositoryNotAllowed when none is permitted.
  */
 export function createResolveHost(options: AddressOptions): ResolveHost {
   const permits = createPermits(options)
@@ -87,7 +88,7 @@ function embeddedIPv4(address: string): string | undefined {
   const [head, tail] = expanded(address)
   if (head !== '0:0:0:0:0:ffff' && head !== '64:ff9b:0:0:0:0' && head !== '0:0:0:0:0:0') return undefined
   const [high = 0, low = 0] = tail.split(':').map((group) => Number.parseInt(group, 16))
-  // :: and ::1 are addresses of their own.
+  // :: and ::1 embed no IPv4 address.
   return head === '0:0:0:0:0:0' && high === 0 ? undefined : [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
@@ -103,7 +104,7 @@ function expanded(address: string): [string, string] {
 
 async function lookUp(host: string, signal: AbortSignal): Promise<string[]> {
   try {
-    // The system's resolver cannot be cancelled; its answer is only not waited for.
+    // The system's resolver cannot be cancelled; we only stop waiting for it.
     const found = await unlessAborted(lookup(host, { all: true, order: 'ipv4first' }), deadline(lookupTimeoutMs, signal))
     return found.map(({ address }) => address)
   } catch (error) {

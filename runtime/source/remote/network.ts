@@ -5,19 +5,20 @@ import { isIP } from 'node:net'
 import type { ResolveHost } from './addresses.ts'
 import type { Proxies, Proxy } from './proxy.ts'
 
-/** How this process reaches git hosts. */
+/** The same for all GatewaySyncs of a process. */
 export type Network = {
-  /** Looks up and checks addresses, which git then connects to; undefined: git looks them up itself and all are permitted. */
+  /** Looks up and checks the addresses that git then connects to; undefined: git looks them up itself and all are permitted. */
   resolve: ResolveHost | undefined
   /** For repositories whose GatewaySync names no proxy. */
   proxy: Proxies | undefined
 }
 
+/** No restriction and no proxy: for the terminal and for tests. */
 export const openNetwork: Network = { resolve: undefined, proxy: undefined }
 
 /**
- * Of whatever is connected to: the proxy where there is one, which looks other names up itself. Throws RepositoryNotAllowed, also for an
- * address behind the proxy, and GitHostUnknown.
+ * The addresses to connect to: those of the proxy if there is one, which then looks up `host` itself. Undefined: not restricted. Throws
+ * GitHostUnknown, and RepositoryNotAllowed, also when `host` is a forbidden address behind the proxy.
  */
 export async function addressesOf(
   host: string,

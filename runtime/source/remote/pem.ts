@@ -1,5 +1,5 @@
 /**
- * Certificates and keys of Secrets, looked at before git is given them: what git says of a wrong one names neither. Pure.
+ * Checks certificates and keys from Secrets before git gets them, because git's own message about a wrong one names neither. Pure.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { Fault } from '../../fault.ts'
@@ -26,7 +26,7 @@ export function requireKeyPair({ certificate, key }: { certificate: string; key:
   if (!matches) throw new Fault('CredentialsInvalid', `${field}: tls.key is not the key of tls.crt`)
 }
 
-/** The names that up to three certificates of a bundle give themselves. */
+/** The subject names of the first three certificates in a bundle, for messages; unreadable ones are skipped. */
 export function namesOfBundle(bundle: string): string[] {
   const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   return blocks.slice(0, 3).flatMap((block) => {

@@ -4,14 +4,15 @@
 import { BlockList, isIP } from 'node:net'
 import { Fault } from '../../fault.ts'
 
+/** A parsed proxy. `host` without brackets. */
 export type Proxy = {
-  /** As git takes it, with user and password where it has them. */
+  /** As git takes it, with user and password if it has them: a secret. */
   url: string
   host: string
   port: number
 }
 
-/** Throws CredentialsInvalid for what is no URL of a proxy; the text may hold a password, so no message shows it. */
+/** Throws CredentialsInvalid for anything but the URL of a proxy; the text may hold a password, so no message repeats it. */
 export function parseProxy(text: string, field: string): Proxy {
   const url = URL.parse(text)
   if (
@@ -29,10 +30,10 @@ export function parseProxy(text: string, field: string): Proxy {
   return { url: url.href.replace(/\/$/, ''), host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port === '' ? usual : url.port) }
 }
 
-/** The proxies of an installation or of this machine, by the protocol of what lies behind them. */
+/** The proxies of an installation or of this machine, by the protocol of the destination; `noProxy` as in NO_PROXY. */
 export type Proxies = { https: string | undefined; http: string | undefined; noProxy: string }
 
-/** The proxy that leads to a host: that of the GatewaySync, else one of the installation. Throws CredentialsInvalid. */
+/** The proxy for a host: the GatewaySync's own, else the installation's; undefined: none. Throws CredentialsInvalid. */
 export function proxyFor(
   { protocol, host }: { protocol: string; host: string },
   own: string | undefined,
@@ -44,7 +45,7 @@ export function proxyFor(
   return parseProxy(url, 'the proxy of this installation')
 }
 
-/** Whether a list as NO_PROXY has it names a host: `*`, a host with everything below it, an address or a network. */
+/** Whether a NO_PROXY list names a host: `*`, a host with everything below it, an address or a network in CIDR form. */
 export function isWithoutProxy(host: string, noProxy: string): boolean {
   return noProxy
     .split(/[\s,]+/)

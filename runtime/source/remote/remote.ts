@@ -1,5 +1,5 @@
 /**
- * What a mirror is opened for: a repository, and how its host is reached. Pure.
+ * What a mirror is opened for: a repository, and how its host is reached. Parses what users write as a repository. Pure.
  */
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { printable } from '../../gatewaysync/values.ts'
 import { redactUrls } from '../../redact.ts'
 import { type Access, anonymousAccess } from './access.ts'
 
+/** A repository with the credentials to read it. */
 export type Remote = { url: RepositoryUrl; access: Access }
 
 /** A repository that needs no credentials. Throws RepositoryNotAllowed. */
@@ -16,12 +17,12 @@ export function anonymousRemote(repo: string, options: { allowLocal: boolean }):
   return { url: requireRepository(repo, options), access: anonymousAccess }
 }
 
-/** What a user wrote as a repository; undefined for what is none. `allowLocal` also takes a path or a `file:` URL. */
+/** Parses what a user wrote as a repository; undefined when it is not one. `allowLocal` also accepts a path or a `file:` URL. */
 export function readRepository(repo: string, { allowLocal }: { allowLocal: boolean }): RepositoryUrl | undefined {
   return parseRepositoryUrl(repo) ?? (allowLocal ? localRepository(repo) : undefined)
 }
 
-/** The same. Throws RepositoryNotAllowed. */
+/** As `readRepository`, but throws RepositoryNotAllowed. */
 export function requireRepository(repo: string, { allowLocal }: { allowLocal: boolean }): RepositoryUrl {
   const url = readRepository(repo, { allowLocal })
   if (url !== undefined) return url
@@ -29,7 +30,7 @@ export function requireRepository(repo: string, { allowLocal }: { allowLocal: bo
   throw new Fault('RepositoryNotAllowed', `"${redactUrls(printable(repo))}" is not a repository URL of a permitted kind: ${kinds}`)
 }
 
-/** A path or a `file:` URL; nothing that git could take for an option, a host or a program. */
+/** A path or a `file:` URL, but nothing that git could take for an option, a host or a program. */
 function localRepository(repo: string): RepositoryUrl | undefined {
   if (repo.startsWith('file://')) {
     const path = pathOf(repo)
@@ -51,12 +52,12 @@ function pathOf(url: string): string | undefined {
   }
 }
 
-/** A repository whose credentials may be unknown at the moment. */
+/** A repository whose credentials may not be known at the moment, as when its Secret cannot be read. */
 export type NamedRemote = { url: RepositoryUrl; access: Access | undefined }
 
 /**
- * Names the folder of a mirror: equal only where git gets the same text with the same credentials, so that no spelling of one tenant
- * leads to what another one fetched. Its first half names the repository alone.
+ * The name of a mirror's folder: equal only for the same text of the URL and the same credentials, so that no tenant's spelling leads to what
+ * another one fetched. Its first half names the repository alone.
  */
 export function mirrorKey({ url, access }: Remote): string {
   return `${repositoryKey(url)}-${digest(access.identity)}`

@@ -1,5 +1,5 @@
 /**
- * How Secrets are read: by name and anew at each use, from a cluster or from a folder. Pure: types.
+ * How Secrets are read: by name and at each use, from a cluster or from a folder. Pure.
  */
 import { Fault } from '../../fault.ts'
 import { printable } from '../../gatewaysync/values.ts'

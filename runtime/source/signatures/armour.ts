@@ -1,9 +1,9 @@
 /**
- * ASCII armour, read strictly: one block, canonical base64, the checksum right, nothing before or behind. What is accepted has exactly
- * one spelling, but for the armour headers Version and Comment, which mean nothing. Pure.
+ * ASCII armour, read strictly: one block, canonical base64, a correct checksum, nothing before or after it. What is accepted has exactly one
+ * spelling, except for the armour headers Version and Comment, which mean nothing. Pure.
  */
 
-/** The bytes inside a block, or why there are none to be had. */
+/** The bytes inside a block, or why it was refused, worded to follow the name of the object. */
 export type Decoded = { kind: 'bytes'; bytes: Buffer } | { kind: 'refused'; why: string }
 
 const headerPattern = /^(?:Version|Comment): [\x20-\x7e]{0,200}$/
@@ -29,7 +29,7 @@ export function decodeSsh(armour: string): Decoded {
   return bytes === undefined ? refused : { kind: 'bytes', bytes }
 }
 
-/** The way that ssh-keygen takes: its armour around these bytes. */
+/** Armours bytes in the form that ssh-keygen accepts. */
 export function encodeSsh(bytes: Buffer): string {
   const lines = bytes.toString('base64').match(/.{1,70}/g) ?? []
   return ['-----BEGIN SSH SIGNATURE-----', ...lines, '-----END SSH SIGNATURE-----', ''].join('\n')

@@ -1,12 +1,13 @@
 /**
- * The keys that may sign, from a Secret: each key of its data is a file, with OpenPGP public keys in ASCII armour, or with public keys of
- * SSH, one a line. What cannot be read makes the whole Secret unusable: a key that somebody meant to add or to revoke is not passed over. Pure.
+ * Reads the keys that may sign from a Secret: each entry of its data is a file of OpenPGP public keys in ASCII armour, or of SSH public keys,
+ * one a line. Anything unreadable makes the whole Secret unusable, so that a key that somebody meant to add or revoke is never ignored. Pure.
  */
 import { printable } from '../../gatewaysync/values.ts'
 import { decodePgp } from './armour.ts'
 import { keysOf, packetsOf, type PgpKey, privateKey } from './openpgp.ts'
 import { parseKeyLine, type SshKey } from './ssh-keys.ts'
 
+/** Every key of one Secret; fingerprints are as gpgv and ssh-keygen print them. */
 export type Keyring = {
   /** All OpenPGP keys, as gpgv takes them; empty when there are none. */
   pgp: Buffer
@@ -20,7 +21,7 @@ const pgpLabel = 'PGP PUBLIC KEY BLOCK'
 const pgpBegin = `-----BEGIN ${pgpLabel}-----`
 const pgpEnd = `-----END ${pgpLabel}-----`
 
-/** `why` is worded to follow the name of the Secret. */
+/** `files`: the Secret's data. `why` names the entry, and is worded to follow the name of the Secret. */
 export function readKeyring(files: ReadonlyMap<string, Buffer>): { kind: 'keyring'; keyring: Keyring } | { kind: 'unusable'; why: string } {
   const blocks: Buffer[] = []
   const pgpKeys = new Map<string, PgpKey>()
@@ -30,7 +31,7 @@ export function readKeyring(files: ReadonlyMap<string, Buffer>): { kind: 'keyrin
     const found = readFile(content.toString('latin1'))
     if ('why' in found) return unusable(file, found.why)
     for (const key of found.pgpKeys) {
-      // gpgv takes the first of two, which may be the one that is not revoked yet.
+      // gpgv uses the first of two copies, which may be the one from before the key was revoked.
       if (pgpKeys.has(key.fingerprint)) return unusable(file, `holds ${key.fingerprint} a second time`)
       pgpKeys.set(key.fingerprint, key)
     }
@@ -46,7 +47,7 @@ export function readKeyring(files: ReadonlyMap<string, Buffer>): { kind: 'keyrin
 
 type Found = { blocks: Buffer[]; pgpKeys: PgpKey[]; sshKeys: SshKey[] }
 
-/** The blocks and lines of one file; empty lines and comments count for nothing. */
+/** The blocks and lines of one file; empty lines and comments are skipped. */
 function readFile(text: string): Found | { why: string } {
   const found: Found = { blocks: [], pgpKeys: [], sshKeys: [] }
   const lines = text.split(/\r?\n/)

@@ -1,11 +1,13 @@
 /**
- * As much of OpenPGP (RFC 4880, version 4) as it takes to know which keys a key file holds, how strong they are, and that a signature is
- * one packet with one reading. Whether a signature is right is for gpgv to say. Pure.
+ * As much of OpenPGP (RFC 4880, version 4) as is needed to know which keys a key file holds, how strong they are, and that a signature is one
+ * packet with one reading. Whether a signature is valid is decided by gpgv. Pure.
  */
 import { createHash } from 'node:crypto'
 
+/** A packet or subpacket; `tag` as in RFC 4880 sections 4.3 and 5.2.3.1. */
 export type Packet = { tag: number; body: Buffer }
 
+/** A primary key or subkey. `algorithm`: RFC 4880 section 9.1. */
 export type PgpKey = {
   /** 40 upper-case hex digits, as gpgv prints it. */
   fingerprint: string
@@ -14,11 +16,12 @@ export type PgpKey = {
   rsaBits: number | undefined
 }
 
+/** `digest`: RFC 4880 section 9.4. `keyId` and `fingerprint` of the signer in upper-case hex, as far as the signature names them. */
 export type PgpSignature = { algorithm: number; digest: number; keyId: string | undefined; fingerprint: string | undefined }
 
 const tags = { signature: 2, secretKey: 5, publicKey: 6, secretSubkey: 7, publicSubkey: 14 } as const
 
-/** Packets one after the other; undefined where a length is missing, cut off or not given beforehand. */
+/** Splits bytes into packets; undefined when a length is missing, too long or indeterminate. */
 export function packetsOf(bytes: Buffer): Packet[] | undefined {
   const packets: Packet[] = []
   let at = 0
@@ -55,7 +58,7 @@ function newLength(bytes: Buffer, at: number): { length: number; start: number }
 
 export const privateKey = 'holds a private key; export the public one'
 
-/** The keys and subkeys of a key file, or why it is none. */
+/** The keys and subkeys of a key file; `why` is worded to follow the file's name. */
 export function keysOf(packets: readonly Packet[]): PgpKey[] | { why: string } {
   const keys: PgpKey[] = []
   if (packets[0]?.tag !== tags.publicKey) {
@@ -84,8 +87,8 @@ function isRsa(algorithm: number): boolean {
 const notPlain = 'carries a PGP signature that is not one plain signature packet of version 4'
 
 /**
- * The one signature packet that there must be: version 4, over the bytes as they are, with canonical numbers, the digest that it says it
- * has, and nothing unsigned in it but who made it. Otherwise why not, worded to follow the name of the object.
+ * Reads the signature, which must be exactly one packet: version 4, over the unchanged bytes of `payload`, with canonical numbers, the digest
+ * that it claims, and nothing unsigned in it except its issuer. Otherwise `why`, worded to follow the name of the object.
  */
 export function signatureOf(packets: readonly Packet[] | undefined, payload: Buffer): PgpSignature | { why: string } {
   const [packet, second] = packets ?? []
@@ -114,7 +117,7 @@ export function signatureOf(packets: readonly Packet[] | undefined, payload: Buf
   }
 }
 
-/** The highest bit of a subpacket's type says that whoever does not know it must refuse the signature. */
+/** Removes the highest bit of a subpacket's type: it marks the subpacket as critical. */
 const criticalMask = 0x7f
 const subpackets = { issuer: 16, issuerFingerprint: 33 } as const
 
@@ -131,7 +134,7 @@ function subpacketsOf(bytes: Buffer): Packet[] | undefined {
   return found
 }
 
-/** The unhashed area is not signed, so it may only name who made the signature, each way once and not marked as critical. */
+/** The unhashed area is not signed, so it may only name the issuer: by key id and by fingerprint, each once and not critical. */
 function areIssuers(unhashed: readonly Packet[]): boolean {
   const [ids, fingerprints] = [subpackets.issuer, subpackets.issuerFingerprint].map(
     (tag) => unhashed.filter((one) => one.tag === tag).length,
@@ -145,7 +148,7 @@ const digests = new Map([
   [10, 'sha512'],
 ])
 
-/** A weak digest is judged later, by name; of the others the first two bytes stand in the signature. */
+/** Whether the first two bytes of the digest match those in the signature. True for weak digests: `weakDigestOf` refuses them by name. */
 function beginsDigest(payload: Buffer, hashedPart: Buffer, digest: number, told: Buffer): boolean {
   const name = digests.get(digest)
   if (name === undefined) return true
@@ -161,12 +164,12 @@ const weakDigests = new Map([
   [3, 'RIPEMD-160'],
 ])
 
-/** The name of a digest that is not to be believed; undefined for SHA-256, SHA-384 and SHA-512. */
+/** The name of a digest that is too weak to trust; undefined for SHA-256, SHA-384 and SHA-512. */
 export function weakDigestOf({ digest }: Pick<PgpSignature, 'digest'>): string | undefined {
   return digests.has(digest) ? undefined : (weakDigests.get(digest) ?? `digest ${digest}`)
 }
 
-/** Numbers with their exact count of bits, and nothing behind them. */
+/** Whether the rest is multiprecision integers with their exact bit counts, and nothing after them. */
 function areCanonicalNumbers(bytes: Buffer): boolean {
   let at = 0
   while (at < bytes.length) {
@@ -180,7 +183,7 @@ function areCanonicalNumbers(bytes: Buffer): boolean {
   return true
 }
 
-/** What is too weak to be believed, or undefined. Numbers: RFC 4880 section 9.1. */
+/** Names a key that is too weak to trust: DSA, RSA under 2,048 bits, anything but ECDSA (19) and EdDSA (22); otherwise undefined. */
 export function weaknessOf({ algorithm, rsaBits }: Pick<PgpKey, 'algorithm' | 'rsaBits'>): string | undefined {
   if (algorithm === 17) return 'DSA'
   if (rsaBits !== undefined) return rsaBits < 2048 ? `RSA of ${rsaBits} bits` : undefined

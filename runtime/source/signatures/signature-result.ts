@@ -1,5 +1,5 @@
 /**
- * What was found about one signature. Pure.
+ * The outcome of checking one signature. Pure.
  */
 export type SignatureResult =
   /** `key` is a fingerprint; `by` the name that the Secret gives it. */

@@ -1,20 +1,21 @@
 /**
- * Takes a commit or an annotated tag apart into what was signed and the signature. Strict, so that there is one reading of an object:
- * what git itself would skip, join or choose between is refused. Pure.
+ * Splits a commit or an annotated tag into what was signed and the signature. Strict, so that an object has exactly one reading: anything
+ * that git itself would skip, join or choose between is refused. Pure.
  */
 import { createHash } from 'node:crypto'
-
-export type ObjectFormat = 'sha1' | 'sha256'
+import type { ObjectFormat } from '../../gatewaysync/values.ts'
 
 /** What was signed, byte by byte, and the signature in its ASCII armour. */
 export type Signed = { payload: Buffer; armour: string }
 
+/** A commit or tag, split. */
 export type Split =
   | { kind: 'signed'; signed: Signed }
   | { kind: 'unsigned' }
   /** Why the object has no one meaning, worded to follow "commit 0123abcd". */
   | { kind: 'refused'; why: string }
 
+/** An annotated tag, read; nothing in it has been verified yet. */
 export type ParsedTag = {
   kind: 'tag'
   /** Id and kind of the object that the tag points to. */
@@ -28,12 +29,7 @@ export type ParsedTag = {
 /** Where a commit of each object format carries its signature. */
 const signatureHeaders = { sha1: 'gpgsig', sha256: 'gpgsig-sha256' } as const
 
-/** Which hash an object id is made with. */
-export function formatOf(id: string): ObjectFormat {
-  return id.length === 64 ? 'sha256' : 'sha1'
-}
-
-/** The id of an object by its contents: what git answers for an id is not believed, it is hashed. */
+/** The id of an object by its contents: whether git answered with the right object is checked by hashing it. */
 export function objectId(type: 'commit' | 'tag', raw: Buffer, format: ObjectFormat): string {
   return createHash(format).update(`${type} ${raw.length}\0`).update(raw).digest('hex')
 }

@@ -3,6 +3,7 @@
  */
 import { createHash } from 'node:crypto'
 
+/** One key that may sign. */
 export type SshKey = {
   /** `SHA256:…`, as ssh-keygen prints it. */
   fingerprint: string
@@ -12,7 +13,7 @@ export type SshKey = {
   /** From when and until when it may sign, as allowed_signers writes it. */
   validAfter: string | undefined
   validBefore: string | undefined
-  /** Whose key it is: the principals or the comment of its line. */
+  /** The owner: the principals or the comment of its line. */
   by: string | undefined
 }
 
@@ -27,7 +28,7 @@ const types = new Set([
   'sk-ecdsa-sha2-nistp256@openssh.com',
 ])
 
-/** A line with one key, or why it is not taken. */
+/** Reads a line with one key; `why` is worded to follow the name of the Secret's entry. */
 export function parseKeyLine(line: string): SshKey | { why: string } {
   const words = line.trim().split(/[ \t]+/)
   const plain = types.has(words[0] ?? '')
@@ -78,7 +79,7 @@ export function fingerprintOf(blob: Buffer): string {
   return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`
 }
 
-/** What is too weak to be believed, or undefined. */
+/** Names a key that is too weak to trust: DSA, or RSA under 2,048 bits; otherwise undefined. */
 export function weaknessOf({ type, blob }: Pick<SshKey, 'type' | 'blob'>): string | undefined {
   if (type === 'ssh-dss') return 'DSA'
   if (type !== 'ssh-rsa') return undefined

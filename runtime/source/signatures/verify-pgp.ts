@@ -1,6 +1,6 @@
 /**
- * Whether an OpenPGP key of the Secret made a signature: gpgv says so, over a keyring that holds nothing else. Its exit code is 0 for
- * expired and revoked keys too, so only its status lines count.
+ * Checks with gpgv whether an OpenPGP key of the Secret made a signature, over a keyring that holds only those keys. gpgv also exits with 0
+ * for expired and revoked keys, so its status lines decide.
  */
 import { runTool, type ToolOptions } from '../git/tool.ts'
 import { decodePgp } from './armour.ts'

@@ -1,6 +1,6 @@
 /**
- * Whether an SSH key of the Secret made a signature for git: `ssh-keygen -Y verify` says so, over a file of allowed signers with the one
- * key that the signature names.
+ * Checks with `ssh-keygen -Y verify` whether an SSH key of the Secret made a signature for git, over a file of allowed signers that holds
+ * only the key that the signature names.
  */
 import { runTool, type ToolOptions } from '../git/tool.ts'
 import { decodeSsh, encodeSsh } from './armour.ts'

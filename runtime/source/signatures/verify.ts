@@ -1,20 +1,22 @@
 /**
- * Whether a commit, the tag that names it, or both are signed by a key of a Secret, as `spec.git.verify` asks. Everything that is not
- * surely so is refused, with what is wrong.
+ * Checks whether a commit, the tag that names it, or both are signed by a key of a Secret, as `spec.git.verify` requires. Anything that is
+ * not certain is refused, with the reason.
  */
-import { type CommitHash, printable } from '../../gatewaysync/values.ts'
+import { type CommitHash, objectFormatOf, printable } from '../../gatewaysync/values.ts'
 import type { ToolOptions } from '../git/tool.ts'
 import type { SignatureResult } from './signature-result.ts'
 import type { Keyring } from './keyring.ts'
-import { formatOf, objectId, parseTag, type Split, splitCommit } from './signed-object.ts'
+import { objectId, parseTag, type Split, splitCommit } from './signed-object.ts'
 import { verifyPgp } from './verify-pgp.ts'
 import { verifySsh } from './verify-ssh.ts'
 
 /** Who signed: the fingerprint of the key, and the name that the Secret gives it. */
 export type Signer = { key: string; by?: string }
 
+/** `why` names the object and what is wrong with it. */
 export type Verified = { kind: 'verified'; commit?: Signer; tag?: Signer } | { kind: 'refused'; why: string }
 
+/** What was fetched for one ref, and what of it must be signed. */
 export type SignedContents = {
   mode: 'Commit' | 'Tag' | 'TagAndCommit'
   commit: CommitHash
@@ -41,7 +43,7 @@ export async function verify(contents: SignedContents, keyring: Keyring, options
 }
 
 async function verifyCommit({ commit, commitBytes }: SignedContents, keyring: Keyring, options: ToolOptions): Promise<SignatureResult> {
-  const format = formatOf(commit)
+  const format = objectFormatOf(commit)
   const name = `commit ${commit}`
   if (objectId('commit', commitBytes, format) !== commit) return bad(name, 'is not what the mirror holds under its id')
   return await verifySplit(name, splitCommit(commitBytes, format), keyring, options)
@@ -50,7 +52,7 @@ async function verifyCommit({ commit, commitBytes }: SignedContents, keyring: Ke
 async function verifyTag({ commit, ref, tag }: SignedContents, keyring: Keyring, options: ToolOptions): Promise<SignatureResult> {
   if (tag === undefined) return bad(`"${printable(ref)}"`, 'is no annotated tag, and only such a tag can be signed')
   const name = `tag ${tag.id}`
-  const format = formatOf(tag.id)
+  const format = objectFormatOf(tag.id)
   if (objectId('tag', tag.bytes, format) !== tag.id) return bad(name, 'is not what the mirror holds under its id')
   const parsed = parseTag(tag.bytes, format)
   if (parsed.kind === 'refused') return bad(name, parsed.why)

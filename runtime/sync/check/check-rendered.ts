@@ -1,6 +1,6 @@
 /**
- * Judges the resources that templates and patches change, as they would stand on this gateway: what the gate saw is what git holds. Loaded
- * only where there is such a resource, because what an agent imports is its memory.
+ * Judges the resources that templates and patches change, as they will stand on this gateway; the gate has seen only what git holds. Loaded
+ * only when there is such a resource, because every import costs the agent memory.
  */
 import * as fs from 'node:fs'
 import { checkCollections } from '../../collections/check/check.ts'
@@ -10,30 +10,33 @@ import type { Entry, Listing } from '../../collections/model/listing.ts'
 import type { Level, RuleId } from '../../collections/rules/rules.ts'
 import { modeManifest } from '../../collections/model/tree.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
+import { parentOf } from '../../gatewaysync/values.ts'
 import { openFolders } from '../disk/folders.ts'
 import { listFiles, type StagedView, holdsFile } from './staged-view.ts'
-import { collectionsFolder, parentOf } from '../model/paths.ts'
+import { collectionsFolder } from '../model/paths.ts'
 
 /** At most 50 findings, errors first; `folders` are those of the resources that were judged. */
 export type JudgedRendered = { findings: CollectionFinding[]; errors: number; folders: ReadonlySet<string> }
 
+/** What `checkRendered` looks at. */
 export type RenderedContent = {
-  /** Files below the folder of the collections that change, with what was made from blobs among or beside them. */
+  /** Paths of changing files in the collections that are rendered, or lie in one folder with rendered ones or below it. */
   rendered: readonly string[]
   view: StagedView
   /** The collections that this gateway reads, the winning one last. */
   chain: readonly string[]
   /** The deployment mode, where it is known. */
   mode: string | undefined
+  /** Severities of the GatewaySync's `validation.rules`, by rule. */
   rules: GatewaySyncSpec['validation']['rules']
 }
 
-/** So many resources are held at a time, each with those that it overrides. */
+/** How many resources are held at a time, each with those that it overrides. */
 const resourcesAtATime = 200
-/** More findings than a report could ever hold. */
+/** More findings than any report holds. */
 const maxFindings = 50
 
-/** What follows from contents. What follows from names was judged before the commit was published. */
+/** Rules about contents. Rules about names were judged before the commit was published. */
 const contentRules: ReadonlySet<RuleId> = new Set([
   ...resourceChecks.map(([rule]) => rule),
   'invalid-config-mode',
@@ -46,7 +49,7 @@ const contentRules: ReadonlySet<RuleId> = new Set([
   'collection-disabled',
 ])
 
-/** Throws what reading the staged files throws; no content makes it throw. */
+/** Checks the resources that `rendered` files belong to. Throws what reading the staged files throws; no content makes it throw. */
 export async function checkRendered(content: RenderedContent, signal: AbortSignal): Promise<JudgedRendered> {
   const { rendered, view, chain } = content
   const manifests = chain.map((name) => `${collectionsFolder}/${name}/${modeManifest}`).filter((file) => holdsFile(view, file))
@@ -90,7 +93,7 @@ function isError({ severity }: CollectionFinding): boolean {
 /** The folder of the resource that a file belongs to; undefined for a file of none. */
 function resourceFolder(view: StagedView, file: string): string | undefined {
   let found: string | undefined
-  // The topmost manifest wins, for below it nothing is a resource; module and type stand above every resource.
+  // The topmost manifest wins, for nothing below it is a resource. Module and type are folders above every resource.
   for (let folder = parentOf(file); folder.split('/').length >= 5; folder = parentOf(folder)) {
     if (holdsFile(view, `${folder}/resource.json`)) found = folder
     else if (found === undefined && folder === parentOf(file) && holdsFile(view, `${folder}/unary-resource.json`)) found = folder
@@ -98,7 +101,7 @@ function resourceFolder(view: StagedView, file: string): string | undefined {
   return found
 }
 
-/** What stands behind the collection: the same for a resource and those that it overrides. */
+/** The path below the collection: the same for a resource and those that it overrides. */
 function keyOf(folder: string): string {
   return folder
     .slice(collectionsFolder.length + 1)

@@ -1,22 +1,22 @@
 /**
- * Whether a run made resources by templates or patches, and if so what their judgement means: findings to report, or a refusal.
+ * Decides whether a run rendered any resources and, if so, what the check of them means: findings to report, or a refusal.
  */
-import { foldName } from '../../gatewaysync/values.ts'
+import { foldName, parentOf } from '../../gatewaysync/values.ts'
 import type { StagedRun } from '../publish/publish.ts'
 import type { Finding } from '../model/findings.ts'
 import { activeMode, type Wanted } from '../model/wanted.ts'
 import { Refused } from '../model/findings.ts'
 import { listFolders, viewStaged } from './staged-view.ts'
 import type { Manifest } from '../model/manifest.ts'
-import { collectionsFolder, parentOf } from '../model/paths.ts'
+import { collectionsFolder } from '../model/paths.ts'
 import type { Prepared } from '../plan/make-plan.ts'
 
-/** `folders` are those of the resources that were judged: what was said of them before is out of date. */
+/** `folders` are those of the resources that were judged: earlier findings about them are out of date. */
 export type RenderedVerdict = { findings: Finding[]; folders: ReadonlySet<string> }
 
 /**
- * The findings about resources that templates or patches make and a run would change. Throws CollectionsInvalid, with the findings, where
- * one is an error and the policy is Enforce.
+ * The findings about the rendered resources that a run would change. Throws CollectionsInvalid, with the findings, when one is an error and
+ * the policy is Enforce.
  */
 export async function checkRenderedFiles(
   wanted: Wanted,
@@ -42,12 +42,12 @@ export async function checkRenderedFiles(
   throw new Refused('CollectionsInvalid', message, told)
 }
 
-/** Never delivered, whatever lies there. */
+/** Whether a folder of collections may come from us; `local` and hidden ones never do. */
 function isDelivered(name: string): boolean {
   return foldName(name) !== 'local' && !name.startsWith('.')
 }
 
-/** The rendered files of a run, and those that change or go beside or below rendered ones: together they are a resource. */
+/** The changing files in the collections that are rendered, or share a folder with rendered ones: together they form resources. */
 function changedByRendering({ files }: Manifest, { plan }: Prepared, { staged }: StagedRun): string[] {
   const folders = new Set<string>()
   const add = (path: string | undefined): void => {

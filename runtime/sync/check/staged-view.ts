@@ -1,5 +1,5 @@
 /**
- * The data directory as it would be after a publish: what is staged, over what lies there, without what is to go.
+ * The data directory as it will be after a publish: the staged files over those on the disk, without those that will be deleted.
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
@@ -8,19 +8,21 @@ import type { Layout } from '../publish/steps.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Places } from '../publish/carry-out.ts'
 
+/** Holds until something is published. */
 export type StagedView = {
   /** Files to write, sorted. */
   puts: readonly string[]
+  /** Whether the publish deletes a file. */
   goes(file: string): boolean
   /** The path below the data directory at which the content of a file lies now. */
   place(file: string): string
   dataDir: string
 }
 
-/** A resource has a handful of files, a folder of nested ones some thousands; what is more is not looked at. */
+/** A resource has a handful of files, a folder of nested ones some thousands; further ones are ignored. */
 const maxFilesBelow = 20_000
 
-/** Looks at the disk when it is asked, so it holds until something is published. */
+/** Reads the disk at each question, not beforehand. */
 export function viewStaged({ dataDir, run }: Places, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, layout: Layout): StagedView {
   const gone = new Set(deletes.map((deletion) => deletion.path))
   const paths = puts.map((put) => put.path)
@@ -45,13 +47,13 @@ function isFile(file: string): boolean {
   try {
     return fs.lstatSync(file).isFile()
   } catch (error) {
-    // Also below a file that a folder is about to replace.
+    // ENOTDIR: below a file that a folder is about to replace.
     if (isMissing(error)) return false
     throw error
   }
 }
 
-/** The files below a folder, also those that are not ours; links are none. */
+/** The ordinary files below a folder, sorted, also those that are not ours; 20,000 from the disk at most. */
 export function listFiles({ puts, goes, dataDir }: StagedView, folder: string): string[] {
   const files = new Set<string>()
   for (let index = lowerBound(puts, `${folder}/`); puts[index]?.startsWith(`${folder}/`) === true; index += 1) files.add(puts[index] ?? '')
@@ -62,7 +64,7 @@ export function listFiles({ puts, goes, dataDir }: StagedView, folder: string): 
   return [...files].toSorted()
 }
 
-/** The folders that stand in a folder. */
+/** The names of the folders directly in a folder, sorted. */
 export function listFolders({ puts, dataDir }: StagedView, folder: string): string[] {
   const prefix = `${folder}/`
   const put = puts.filter((file) => file.startsWith(prefix)).map((file) => file.slice(prefix.length, file.indexOf('/', prefix.length)))
@@ -82,7 +84,7 @@ function entriesOf(folder: string): fs.Dirent[] {
   try {
     return fs.readdirSync(folder, { withFileTypes: true })
   } catch {
-    // Not there yet, or no folder: then what is planned is all there will be.
+    // Absent, or not a folder: then only planned files will be there.
     return []
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Which files should lie below the data directory: from a whole listing of a commit, or from the differences to the commit that is
- * there. Listing order does not matter. Pure.
+ * Which files should lie below the data directory: from a whole listing of a commit, or from its differences to the commit that is there.
+ * The order of a listing does not matter. Pure.
  */
 import type { BlobId, Change } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
@@ -11,16 +11,17 @@ import { destinationOf, overlapping, type ResolvedMapping } from './mappings.ts'
 import type { Owned } from '../model/manifest.ts'
 import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
 
-/** One file that should be there; `size` is the blob's, in bytes. */
+/** One file that should be there; `size` is the blob's, in bytes; `mapping` indexes the list of mappings. */
 export type DesiredFile = { path: string; id: BlobId; size: number; exec: boolean; mapping: number }
 
 type Put = Extract<Change, { op: 'put' }>
 
+/** `files` by destination path; `absent` are the indexes of mappings without a source. */
 export type DesiredTree = { files: Map<string, DesiredFile>; absent: number[]; findings: Finding[] }
 
 /**
- * Takes a listing file by file, so that it need not be held. Throws SourcePathMissing for a required mapping without source, InvalidSpec
- * for a folder mapped as a file or the reverse.
+ * Takes a listing file by file, so that it need not be held. Throws SourcePathMissing for a required mapping without a source, InvalidSpec
+ * for a folder mapped as a file or the reverse, DeliveryFailed for a path that leads out of the data directory.
  */
 export function desiredTree(mappings: readonly ResolvedMapping[]): { add(entry: Put): void; finish(): DesiredTree } {
   const files = new Map<string, DesiredFile>()
@@ -80,7 +81,7 @@ function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, finding
     })
     return undefined
   }
-  // Whatever a source gives: nothing that leads out of the data directory is a destination.
+  // Whatever the source sends, nothing that leads out of the data directory is a destination.
   if (!isRelativePath(path)) throw new Fault('DeliveryFailed', `the listing holds "${printable(entry.path)}", which is no path of a file`)
   if (isForbidden(path)) {
     findings.push({ rule: 'forbidden-destination', path: entry.path, message: `is not written: "${path}" belongs to the gateway itself` })
@@ -92,14 +93,15 @@ function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, finding
   return { path, id: entry.id, size: entry.size, exec: entry.mode === '100755', mapping: index }
 }
 
+/** What has to change; paths are destinations. */
 export type Delta =
   | { kind: 'delta'; puts: Map<string, DesiredFile>; removed: Set<string>; findings: Finding[] }
-  /** The differences alone do not say it: ask for the whole listing. */
+  /** The differences do not suffice: the whole listing is needed. */
   | { kind: 'needs-listing'; why: string }
 
 /**
- * What a difference of two commits means for the files that are there. `absent` are the mappings whose optional source the base commit
- * did not hold, `collectionsRoot` where a changed `config-mode.json` may change the chain itself.
+ * What the differences of two commits mean for the files that are there. `absent` are the mappings whose optional source the base commit did
+ * not hold; below `collectionsRoot` a changed `config-mode.json` may change which collections are delivered.
  */
 export function desiredDelta(
   changes: readonly Change[],
@@ -141,7 +143,7 @@ export function desiredDelta(
     : { kind: 'needs-listing', why: `${emptied} may have no source left` }
 }
 
-/** A mapping whose last file goes: whether its source still exists decides what follows, and only a listing shows that. */
+/** The label of a mapping that loses its last file: only a listing shows whether its source still exists, on which all depends. */
 function emptiedMapping(
   mappings: readonly ResolvedMapping[],
   files: ReadonlyMap<string, Owned>,

@@ -1,6 +1,6 @@
 /**
- * Which files should change: compares the wanted commit and configuration with what the manifest says is there. Asks the source for the
- * differences of two commits where these suffice, for the whole listing where not, for nothing where nothing changed.
+ * Which files should change: compares the wanted commit and configuration with the manifest. Asks the source for the differences of two
+ * commits if they suffice, otherwise for the whole listing, and for nothing when nothing has changed.
  */
 import type { BlobId, Change, Source } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
@@ -15,22 +15,27 @@ import { desiredDelta, desiredTree, type DesiredFile, type DesiredTree } from '.
 import type { Manifest, ManifestChange, Owned, State } from '../model/manifest.ts'
 import { type Prune, recipeOf, type ResolvedMapping, resolveMappings, treeKey } from './mappings.ts'
 
+/** What the wanted commit asks for, before a look at the disk. Maps and sets are keyed by destination path. */
 export type Diff = {
   /** `same`: neither commit nor configuration changed; `delta`: differences sufficed; `listing`: everything was compared. */
   from: 'same' | 'delta' | 'listing'
   puts: Map<string, DesiredFile>
   removed: Map<string, Prune>
-  /** Entries of the manifest that belong to another mapping now, without another content. */
+  /** Manifest entries that belong to another mapping now, with the same content. */
   moved: ManifestChange[]
   mappings: ResolvedMapping[]
+  /** The collections to deliver, first to last. */
   chain: string[]
+  /** Indexes of mappings whose optional source the commit does not hold. */
   absent: number[]
+  /** See `State.treeKey`. */
   treeKey: string
   findings: Finding[]
   /** Paths that were looked at again, at the source or at the destination; empty for `listing`, which looks at all. */
   touched: ReadonlySet<string>
 }
 
+/** Renders a source or destination; `label` names it in a fault. Throws TemplateFailed. */
 export type RenderPath = (text: string, label: string) => string
 
 /**
@@ -45,7 +50,7 @@ export async function diffDesired(
   signal: AbortSignal,
 ): Promise<Diff> {
   const { state } = manifest
-  // Where the records of a folder are in doubt, only a whole listing says what it should hold.
+  // When the manifest is in doubt, only a whole listing says what the folder should hold.
   if (state !== undefined && manifest.doubt === undefined) {
     const known = await fromKnownBase(deps, wanted, context, { ...manifest, state }, signal)
     if (known !== undefined) return known
@@ -88,7 +93,7 @@ function pruneOf(mappings: readonly ResolvedMapping[], owned: Owned | undefined,
   return (owned === undefined ? undefined : mappings[owned.mapping]?.prune) ?? wanted.profile.prune
 }
 
-/** Undefined when the source does not know the base, or the difference says less than a listing would. */
+/** Undefined when the source does not know the base commit. */
 async function differences(
   source: Source,
   wanted: Wanted,
@@ -106,7 +111,7 @@ async function differences(
   }
 }
 
-/** Files whose blob is the same but whose variables are not; a commit without a mapping's source holds no blob of it either. */
+/** Rendered files with the same blob but other variables. Mappings without a source are skipped: the commit holds no blob for them. */
 function outdatedRenders(
   files: ReadonlyMap<string, Owned>,
   mappings: readonly ResolvedMapping[],
@@ -123,14 +128,14 @@ function outdatedRenders(
   return result
 }
 
-/** Whether what was written is what the present recipe and variables would make of the same blob. */
+/** Whether the present recipe and variables would make the same content of the same blob. */
 function isCurrent(owned: Owned, mapping: ResolvedMapping, path: string, context: TemplateContext): boolean {
   const recipe = recipeOf(mapping, path)
   if (recipe === undefined || owned.rendered === undefined) return (recipe === undefined) === (owned.rendered === undefined)
   return owned.rendered.key === renderKey(recipe, owned.rendered.uses, context)
 }
 
-/** What the manifest says should be at a path; the size is that of the file on disk. */
+/** The file that the manifest records for a path; `size` is that of the file on disk. */
 export function desiredOf(path: string, owned: Owned): DesiredFile {
   return { path, id: owned.id, size: owned.stat.size, exec: owned.exec, mapping: owned.mapping }
 }
@@ -145,7 +150,7 @@ async function fromListing(
   const request = { commit: wanted.commit, from: null, profile: wanted.profile.name }
   const listing = putsOf(source.changes(request, signal))
   const root = collectionsRootOf(wanted)
-  // Which collections are delivered follows from the whole listing; without them no more than the wanted files is held.
+  // Which collections are delivered follows from the whole listing; without collections only the wanted files are held.
   const held = root === undefined ? undefined : await Array.fromAsync(listing)
   const { chain, findings } =
     root === undefined || held === undefined ? noChain : await findChain(source, wanted, { root, listing: held }, manifest.state, signal)
@@ -200,7 +205,7 @@ async function findChain(
   return deliveredChain(activeMode(wanted, state)?.name, manifests, state?.chain ?? [])
 }
 
-/** What is right already is taken out of the tree, which holds what is to be written then: a second one of its size would count. */
+/** Removes from the tree what is right already, so that it ends up as `puts`; a second map of its size would cost memory. */
 function compare(
   manifest: Manifest,
   { files, absent }: Pick<DesiredTree, 'files' | 'absent'>,

@@ -1,6 +1,6 @@
 /**
- * What the mappings of a profile mean: canonical paths, one list for the `collections` shorthand and the written mappings, and what of
- * a source file is wanted where. Pure.
+ * What the mappings of a profile mean: canonical paths, one list for the `collections` shorthand and the written mappings, and which source
+ * file goes where. Pure.
  */
 import { createHash } from 'node:crypto'
 import { baseCollections } from '../../collections/model/inheritance.ts'
@@ -13,22 +13,24 @@ import { foldName, isWithin, joinPath, parseRelativePath, type RelativePath } fr
 import { collectionsFolder, isForbidden } from '../model/paths.ts'
 import type { Recipe } from '../render/context.ts'
 
+/** What is deleted below a destination: files of ours that are gone from git, everything that is not in git, or nothing. */
 export type Prune = 'owned' | 'all' | 'none'
 
+/** A mapping with its templates rendered and its globs compiled. */
 export type ResolvedMapping = Coverage & {
   /** `source -> destination`: what the manifest remembers of a mapping. */
   key: string
-  /** How messages name it. */
+  /** Its name in messages, such as `mappings[0]`. */
   label: string
   source: RelativePath
   destination: RelativePath
   required: boolean
-  /** What becomes of files delivered earlier when an optional source is absent. */
+  /** What happens to files delivered earlier when an optional source is absent. */
   whenAbsent: 'keep' | 'remove'
   prune: Prune
-  /** Tells the recipe of a path relative to the destination; undefined where the file is delivered as it is, and where all files are. */
+  /** The recipe for a path relative to the destination; undefined for a file delivered unchanged, and if all files are. */
   recipe: ((path: string) => Recipe | undefined) | undefined
-  /** The globs of its patches. */
+  /** Its patches, to find those that match no file. */
   patched: readonly { file: string; matches(path: string): boolean }[]
 }
 
@@ -78,7 +80,7 @@ export function resolveMappings(
 function collectionMapping(profile: ResolvedProfile, name: string): ResolvedMapping {
   const root = parseRelativePath(profile.collections?.root ?? '')
   const source = joinPath(root, parseRelativePath(name))
-  // Every gateway has folders of these names: another spelling beside them would be a second one.
+  // Every gateway has folders of these names: another spelling would create a second one beside it.
   const folded = foldName(name)
   const destination = parseRelativePath(`${collectionsFolder}/${baseCollections.includes(folded) ? folded : name}`)
   return {
@@ -129,7 +131,7 @@ function checkOverlaps(mappings: readonly ResolvedMapping[]): void {
   }
 }
 
-/** Which mappings share a destination with another: only there can a file hide another one. */
+/** For each mapping, whether its destination overlaps another's: only then can one file hide another. */
 export function overlapping(mappings: readonly ResolvedMapping[]): boolean[] {
   return mappings.map((mapping) =>
     mappings.some(
@@ -139,7 +141,7 @@ export function overlapping(mappings: readonly ResolvedMapping[]): boolean[] {
   )
 }
 
-/** Hash of all that decides, besides commit, collections' parents and variables, which files are wanted and how they are made. */
+/** Hash of everything that decides which files are wanted and how they are made, except commit, collections' parents and variables. */
 export function treeKey(profile: ResolvedProfile, mode: string | undefined, mappings: readonly ResolvedMapping[]): string {
   const written = profile.mappings.map((mapping, index) => ({
     ...mapping,
@@ -150,11 +152,11 @@ export function treeKey(profile: ResolvedProfile, mode: string | undefined, mapp
   return createHash('sha256').update(canonicalJson(decisive)).digest('hex')
 }
 
-/** Where a mapping puts a source path; undefined when it does not take it. */
+/** Where a mapping puts a source path; undefined when it does not cover it. */
 export function destinationOf(mapping: ResolvedMapping, path: RelativePath): RelativePath | undefined {
   const below = coveredBelow(mapping, path)
   if (below === undefined) return undefined
-  // One text for both names of a file, of which a first sync holds thousands.
+  // Shares one string for both names of a file, of which a first sync holds thousands.
   return mapping.source === mapping.destination ? path : joinPath(mapping.destination, below as RelativePath)
 }
 
@@ -168,7 +170,7 @@ function belowDestination({ type, destination }: ResolvedMapping, path: string):
   return destination === '' ? path : path.slice(destination.length + 1)
 }
 
-/** Patches that no file of their mapping is for: most often a glob that means another folder. */
+/** Findings for patches that match no file of their mapping: most often the glob was meant for another folder. */
 export function patchesWithoutFile(
   mappings: readonly ResolvedMapping[],
   files: ReadonlyMap<string, { mapping: number }>,

@@ -6,7 +6,7 @@ import { Fault } from '../../fault.ts'
 import type { Wanted } from '../model/wanted.ts'
 import { blobIdOf } from '../model/blob-hash.ts'
 
-/** Blobs above `maxBytes` are left out. Throws DeliveryFailed and what the source throws. */
+/** Contents by id; blobs over `maxBytes` are left out. Throws DeliveryFailed and what the source throws. */
 export async function readBlobs(
   source: Source,
   { commit, profile }: Pick<Wanted, 'commit' | 'profile'>,

@@ -1,6 +1,6 @@
 /**
- * Which boot of the machine this is, and whether what an earlier boot wrote can be trusted to be on disk: contents are not synced one by
- * one, so a loss of power may leave any file of the last minutes empty.
+ * Which boot of the machine this is, and whether what an earlier boot wrote can be trusted to be on disk: files are not synced one by one,
+ * so a loss of power may leave any file of the last minutes empty.
  */
 import * as fs from 'node:fs'
 import { isMissing, readSmallFile, writeDurably } from './disk.ts'
@@ -8,10 +8,10 @@ import { openEngineFolder } from './folders.ts'
 import type { State } from '../model/manifest.ts'
 import { dropDurably } from './manifest-file.ts'
 
-/** A kernel writes dirty pages back after 30 s by default; four times that is taken for settled. */
+/** Linux writes dirty pages back after 30 s by default; after four times that they are taken to be on disk. */
 const settledMs = 120_000
 
-/** Changes with each boot of the machine; `''` where the kernel does not say, so that every boot counts as the same. */
+/** Changes with each boot of the machine; `''` when the kernel does not tell, so that all boots count as one. */
 export function currentBootId(): string {
   try {
     return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
@@ -20,24 +20,24 @@ export function currentBootId(): string {
   }
 }
 
-/** Milliseconds that only ever grow, the same for all processes of one boot. */
+/** Monotonic milliseconds, comparable between the processes of one boot. */
 export function sinceBootMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
-/** Whether every owned file must be verified by its content before its stat is believed. */
+/** Whether every owned file must be verified by its content, because the machine restarted before the last publish had settled. */
 export function mustVerify(dataDir: string, state: State, bootId: string): boolean {
   return state.bootId !== bootId && readClean(dataDir) !== state.publish
 }
 
-/** Once the last publish has settled, says so, so that a later boot need not read every file. */
+/** Writes the marker once the last publish has settled, so that a later boot need not read every file. */
 export function markCleanWhenSettled(dataDir: string, state: State, nowMs: number): void {
   if (nowMs - state.publishedAt < settledMs || readClean(dataDir) === state.publish) return
   using engine = openEngineFolder(dataDir)
   writeDurably(engine.at('clean'), [state.publish])
 }
 
-/** Before the first rename of a publish: from here on the marker would be a lie. */
+/** Removes the marker; to be called before the first rename of a publish, from which on it would be wrong. */
 export function dropClean(dataDir: string): void {
   using engine = openEngineFolder(dataDir)
   dropDurably(engine.at('clean'), engine.folder())

@@ -1,6 +1,6 @@
 /**
- * The engine's hands: synchronous file system calls below one data directory, none of which follows a symbolic link, with errors
- * translated once. Synchronous because 20,000 small files take 1.7 times as long with promises.
+ * The engine's file system calls, none of which follows a symbolic link; errors are translated here, once. Synchronous, because 20,000 small
+ * files take 1.7 times as long with promises.
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
@@ -22,7 +22,7 @@ const reasonByCode: Readonly<Record<string, Reason>> = {
 /** A path may be longer than a report's message. */
 const namedCharacters = 700
 
-/** What the codes of the system mean here, and what to do about them. */
+/** What error codes of the system mean here, and what to do about them. */
 const wordsByCode: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left on the volume; free some, or make it larger',
   EDQUOT: 'the quota of this user is used up; free some space, or raise it',
@@ -43,12 +43,12 @@ const wordsByCode: Readonly<Record<string, string>> = {
   EBUSY: 'it is in use, as the root of a mount is',
 }
 
-/** The code of a fault of the system, such as `ENOENT`; undefined for every other thrown value. */
+/** The code of a system error, such as `ENOENT`; undefined for every other thrown value. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** A file system error as a Fault that names the path below the data directory, the cause and what to do; every other thrown value as it is. */
+/** Turns a file system error into a Fault that names the path `where`, the cause and what to do; returns anything else unchanged. */
 export function diskFault(error: unknown, where: string): unknown {
   const code = errorCode(error)
   if (error instanceof Fault || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error
@@ -64,12 +64,12 @@ export function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** Who owns what we write, and with which permissions. */
+/** The owner and permissions of what we write; `owner` undefined: this process's own user. */
 export type Ownership = { owner: { uid: number; gid: number } | undefined; fileMode: number; execMode: number; folderMode: number }
 
 /**
- * Follows the data directory: where it is writable for its group (a volume with fsGroup 2003), so is what we write; run as root, we
- * hand everything to its owner, because a gateway that runs as 2003 must be able to write its files too.
+ * Follows the data directory: if it is writable for its group (a volume with fsGroup 2003), so is what we write. As root we give everything
+ * to the directory's owner, because a gateway that runs as 2003 must be able to write its files too.
  * Throws DataDirectoryMissing, SymbolicLink.
  */
 export function ownershipOf(dataDir: string): Ownership {
@@ -83,7 +83,7 @@ export function ownershipOf(dataDir: string): Ownership {
   return { owner, fileMode: 0o644 | group, execMode: 0o755 | group, folderMode: 0o755 | group | setgid }
 }
 
-/** Makes folders by their addresses: what the umask takes away is the same for all of them, so only the first is looked at. */
+/** Returns a function that makes a folder at an address. The umask affects all alike, so only the first is inspected. */
 export function folderMaker({ folderMode, owner }: Ownership): (folder: string) => void {
   const wanted = folderMode & 0o777
   let correction: number | undefined
@@ -124,19 +124,19 @@ export function ensureEngineFolder(dataDir: string, ownership: Ownership): void 
   }
 }
 
-/** Writes all bytes at the position of the descriptor; one call of the system may write fewer. Throws the faults of the system. */
+/** Writes all bytes at the descriptor's position; one system call may write fewer. Throws errors of the file system. */
 export function writeAll(fd: number, data: Uint8Array): void {
   for (let offset = 0; offset < data.length;) offset += fs.writeSync(fd, data, offset)
 }
 
-/** Gives a file of ours the owner of our folder, so that an agent that does not run as root can go on where one did. */
+/** Gives a file of ours the owner of its folder, so that an agent that does not run as root can continue after one that did. */
 export function giveToFolderOwner(fd: number, folder: string): void {
   if (process.geteuid?.() !== 0) return
   const { uid, gid } = fs.statSync(folder)
   if (uid !== 0) fs.fchownSync(fd, uid, gid)
 }
 
-/** Writes a file so that after any crash it is there whole or not at all. Returns its size in bytes. */
+/** Writes a file that after any crash is either complete or unchanged. Returns its size in bytes. */
 export function writeDurably(file: string, chunks: Iterable<string | Uint8Array>): number {
   const temporary = `${file}.tmp`
   fs.rmSync(temporary, { force: true })
@@ -171,7 +171,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** The git id of a file's content; undefined when it is gone or no ordinary file, null when it may not be read or changes meanwhile. */
+/** The git id of a file's content; undefined when it is gone or not an ordinary file, null when it is unreadable or changes meanwhile. */
 export function hashFile(file: string, like: BlobId, buffer: Uint8Array): BlobId | null | undefined {
   let fd: number
   try {
@@ -199,7 +199,7 @@ export function hashFile(file: string, like: BlobId, buffer: Uint8Array): BlobId
   }
 }
 
-/** Reads an ordinary file up to `maxBytes`; undefined where there is none, it is larger, or a link stands there. */
+/** Reads an ordinary file up to `maxBytes`; undefined when it is absent, larger, or not an ordinary file. */
 export function readSmallFile(file: string, maxBytes: number): Buffer | undefined {
   let fd: number
   try {

@@ -1,6 +1,6 @@
 /**
- * Since when a gateway may be waiting to be let start. An agent that ends and is started anew goes on with the wait of its pod: a deadline
- * that began again with each start of an agent that crashes would never pass.
+ * Since when a gateway has been waiting for the agent to let it start. An agent that restarts continues the wait of its pod: a deadline that
+ * began again with each restart of a crashing agent would never pass.
  */
 import * as v from 'valibot'
 import { currentBootId, sinceBootMs } from './clean-marker.ts'
@@ -14,8 +14,8 @@ const fileName = 'first-start'
 const maxBytes = 1024
 
 /**
- * Milliseconds since an agent of this pod (by its uid) first started over this data directory; 0 for the first, which is written down. A
- * wait is counted within one boot of the machine, because wall clocks jump. Throws DataDirectoryMissing, SymbolicLink, NotWritable, DiskFull.
+ * Milliseconds since an agent of this pod (by its uid) first started over this data directory; 0 for the first start, which is recorded. A
+ * wait counts within one boot of the machine, because wall clocks jump. Throws DataDirectoryMissing, SymbolicLink, NotWritable, DiskFull.
  */
 export function sinceFirstStart(dataDir: string, pod: string): number {
   const now: FirstStart = { pod, bootId: currentBootId(), atMs: sinceBootMs() }
@@ -31,7 +31,7 @@ export function sinceFirstStart(dataDir: string, pod: string): number {
   }
 }
 
-/** Undefined for what no agent wrote. */
+/** Undefined for anything that no agent has written. */
 function parse(text: string | undefined): FirstStart | undefined {
   try {
     const parsed = v.safeParse(firstStartSchema, JSON.parse(text ?? ''))

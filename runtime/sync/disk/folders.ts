@@ -1,36 +1,37 @@
 /**
- * Addresses below one folder that no symbolic link can bend. Each folder on the way is opened once without following links, and what is
- * done in it is done relative to its descriptor (`/proc/self/fd/<n>/<name>`): whoever swaps a folder for a link between two of our calls
- * changes nothing about where the second one goes. A program in the gateway's container may do that at any time, and what we could read
- * by mistake, such as our own tokens, is not its to read.
+ * Addresses below one folder that no symbolic link can redirect. Each folder on the way is opened once without following links, and calls are
+ * made relative to its descriptor (`/proc/self/fd/<n>/<name>`): if somebody swaps a folder for a link between two of our calls, the second
+ * still reaches the same folder. A program in the gateway's container could do that at any time, to make us read or overwrite files that it
+ * may not touch itself, such as our own tokens.
  *
- * Where the system has no such addresses (macOS, for development only) every folder on the way is looked at before each call instead, which
- * leaves the moment between the look and the call.
+ * A system without such addresses (macOS, for development only) checks every folder on the way before each call instead, which leaves the
+ * moment between check and call.
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { Fault } from '../../fault.ts'
 import { engineFolder } from '../../gatewaysync/names.ts'
+import { parentOf } from '../../gatewaysync/values.ts'
 import { diskFault, errorCode, isMissing, readSmallFile } from './disk.ts'
-import { parentOf } from '../model/paths.ts'
 
+/** To be disposed of, which closes all descriptors. Paths are relative to the root. */
 export type Folders = {
   /**
-   * The address of an entry, valid until the second call after this one. Throws SymbolicLink where a link stands in the way, and what the
-   * system says of a folder that is missing (ENOENT) or no folder (ENOTDIR).
+   * The address of an entry, valid until the second call after this one. Throws SymbolicLink when a folder on the way is a link, and system
+   * errors for one that is missing (ENOENT) or not a folder (ENOTDIR).
    */
   at(entry: string): string
   /** The address of a folder itself; `''` is the root. */
   folder(folder: string): string
-  /** For a folder that we moved, replaced or removed, with everything below it. */
+  /** To be called for a folder that we moved, replaced or removed: closes its descriptor and those below it. */
   forget(folder: string): void
   /** Removes a folder with everything in it, without following a link anywhere in it. One that is missing is fine. */
   removeTree(folder: string): void
 } & Disposable
 
-/** Handles that are kept: a publish goes through its folders in their order. */
+/** How many descriptors are kept: a publish goes through its folders in order. */
 const keptHandles = 64
-/** Not among Node's constants: names a folder without reading it, so that one without the right to list is passed through too. */
+/** O_PATH, which Node's constants lack: opens a folder without reading it, so that no right to list it is needed. */
 const pathOnly = 0o10000000
 const openFolder = fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW | (process.platform === 'linux' ? pathOnly : 0)
 const descriptors = '/proc/self/fd'
@@ -40,7 +41,7 @@ export function openFolders(root: string): Folders {
   return process.platform === 'linux' ? throughDescriptors(root) : afterALook(root)
 }
 
-/** Our own folder, which lies on the same file system as what a gateway reads but where no gateway looks. */
+/** Our own folder in the data directory: on the same file system as what the gateway reads, but where no gateway looks. */
 export type EngineFolder = {
   /** The address of the folder itself. */
   folder(): string
@@ -48,7 +49,7 @@ export type EngineFolder = {
   at(name: string): string
 } & Disposable
 
-/** Throws what openFolders throws; where our folder is missing, the first address does. */
+/** Throws what `openFolders` throws; when our folder is missing, the first address throws ENOENT. */
 export function openEngineFolder(dataDir: string): EngineFolder {
   const folders = openFolders(dataDir)
   return {
@@ -58,7 +59,7 @@ export function openEngineFolder(dataDir: string): EngineFolder {
   }
 }
 
-/** Reads an ordinary file up to `maxBytes`; undefined where there is none, it is larger, or a link stands there or above it. */
+/** Reads an ordinary file up to `maxBytes`; undefined when it is absent, larger, not an ordinary file, or below a link. */
 export function readPresent(folders: Folders, file: string, maxBytes: number): Buffer | undefined {
   try {
     return readSmallFile(folders.at(file), maxBytes)
@@ -79,7 +80,7 @@ function throughDescriptors(root: string): Folders {
     }
     return handles.get(folder) ?? walk(folder)
   }
-  /** From the nearest folder that is open. */
+  /** Opens the folders on the way, from the nearest one that is open. */
   const walk = (folder: string): number => {
     let known = parentOf(folder)
     while (!handles.has(known)) known = parentOf(known)
@@ -96,7 +97,7 @@ function throughDescriptors(root: string): Folders {
     }
     return handle
   }
-  /** An address that was just given stays good, for a rename takes two. */
+  /** Closes the oldest descriptor, but not that of the previous address: a rename needs two. */
   const makeRoom = (newest: string): void => {
     if (handles.size <= keptHandles) return
     for (const [folder, handle] of handles) {
@@ -159,7 +160,7 @@ function openChild(address: string, named: string): number {
   try {
     return fs.openSync(address, openFolder)
   } catch (error) {
-    // The system says the same of a link and of a file.
+    // ENOTDIR means a link or a file.
     if (errorCode(error) === 'ELOOP' || (errorCode(error) === 'ENOTDIR' && isLink(address))) throw linkFault(named, error)
     throw error
   }
@@ -177,7 +178,7 @@ function isLink(file: string): boolean {
   }
 }
 
-/** Names are bytes here, for a folder may hold names that are no text. */
+/** Names are bytes here, for a folder may hold names that are not valid UTF-8. */
 function removeBelow(handle: number): void {
   for (const entry of fs.readdirSync(`${descriptors}/${handle}`, { withFileTypes: true, encoding: 'buffer' })) {
     const address = Buffer.concat([Buffer.from(`${descriptors}/${handle}/`), entry.name])

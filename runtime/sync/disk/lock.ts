@@ -1,8 +1,8 @@
 /**
- * One writer per data directory: a lock file that says who holds it. The lock belongs to the process, not to one cycle: between two cycles
- * nobody else may write either. A holder that can be seen from here is judged by its process. One in another PID namespace (a container,
- * another machine) cannot be seen, whatever its host is called: it gives a sign of life every few seconds, and whoever wants the lock
- * watches for the next one. Nothing is concluded from the time of a clock, which may jump or differ.
+ * One writer per data directory: a lock file that names its holder. The lock belongs to the process, not to one cycle: nobody else may write
+ * between two cycles either. A holder in our own PID namespace is judged by its process. One in another namespace (a container, another
+ * machine) cannot be seen, whatever its host is called: every holder touches its lock every few seconds, and a process that wants the lock
+ * watches for the next touch. Nothing is concluded from wall clocks, which may jump or differ.
  */
 import { randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -17,32 +17,33 @@ import { diskFault, errorCode, giveToFolderOwner, isMissing, readSmallFile, writ
 import { type EngineFolder, openEngineFolder } from './folders.ts'
 
 const holderSchema = v.object({
-  /** Made anew for each process. */
+  /** Random, one for each process. */
   id: v.string(),
   pid: v.number(),
   /** Clock ticks since boot at which the process started: a reused pid has another. */
   startTime: v.string(),
   bootId: v.string(),
-  /** A pid means something in its own namespace only. */
+  /** A pid has a meaning only in its own namespace. */
   pidNamespace: v.string(),
   host: v.string(),
-  /** What only one process at a time can be, such as the agent of a pod by the pod's uid; `''` for one of which that is not known. */
+  /** A role that only one process at a time can have, such as the agent of a pod, by the pod's uid; `''` when there is none. */
   only: v.string(),
 })
+/** The content of a lock file. */
 export type Holder = v.InferOutput<typeof holderSchema>
 
 /** How often a holder gives a sign of life. */
 const beatMs = 5_000
-/** Without a sign for so long a holder that cannot be seen counts as dead: a few signs, for a disk may be slow. */
+/** A holder that cannot be seen counts as dead after this long without a sign: several beats, for a disk may be slow. */
 const silentMs = 20_000
-/** A lock is written in one call; half of one is what a dead process left. */
+/** A lock is written in one call, so an incomplete one was left by a process that died; it is watched only this long. */
 const halfWrittenMs = 3_000
 const lookMs = 250
 const maxLockBytes = 64 * 1024
 
 const ownId = randomUUID()
 
-/** This process, as it stands in a lock that it holds. `only`: the uid of the pod that alone may take the lock over. */
+/** This process as the holder of a lock. `only`: see `Holder`. */
 export function currentHolder(only = ''): Holder {
   return {
     id: ownId,
@@ -64,17 +65,17 @@ export function judgeHolder(holder: Holder, self: Holder, startTime: string | un
   const isSeen = holder.bootId === self.bootId && holder.pidNamespace === self.pidNamespace && self.pidNamespace !== ''
   if (isSeen) return startTime !== undefined && startTime === holder.startTime ? 'alive' : 'dead'
   if (holder.only !== '' && holder.only === self.only) return 'dead'
-  // This machine has started anew since.
+  // This machine has been restarted since.
   if (holder.host === self.host && holder.bootId !== self.bootId && holder.bootId !== '' && self.bootId !== '') return 'dead'
   return 'unseen'
 }
 
-/** The locks of this process, by data directory, with what gives the signs of life. */
+/** The locks of this process by data directory, with the timers of their signs of life. */
 const held = new Map<string, { timer: NodeJS.Timeout; beatAtMs: number }>()
 let releasesAtExit = false
 
 /**
- * Takes the lock, or keeps it when this process holds it already. `only`: see Holder. Waits for up to 20 s where a holder may be dead.
+ * Takes the lock, or keeps it when this process holds it already. `only`: see `Holder`. Waits for up to 20 s when a holder may be dead.
  * Throws FolderLocked, NotWritable, DiskFull, and the signal's reason.
  */
 export async function takeLock(dataDir: string, clock: Clock, signal: AbortSignal, only = ''): Promise<void> {
@@ -100,7 +101,7 @@ function refusal(dataDir: string, { holder }: Found): Fault {
 
 type Found = { holder: Holder | undefined; text: string; verdict: 'alive' | 'dead' | 'unseen' }
 
-/** Undefined: the lock is ours. */
+/** Undefined when the lock is ours; otherwise who holds it. */
 function tryLock(dataDir: string, self: Holder): Found | undefined {
   using engine = openEngineFolder(dataDir)
   for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -124,7 +125,7 @@ async function showsLife(dataDir: string, { holder, text, verdict }: Found, cloc
   while (clock.monotonicMs() < endMs) {
     await clock.wait(lookMs, signal)
     using engine = openEngineFolder(dataDir)
-    // Given back, or another's by now.
+    // Released, or another's by now.
     if (readLock(engine) !== text) return false
     if (signOfLife(dataDir) !== before) return true
   }
@@ -136,7 +137,7 @@ function signOfLife(dataDir: string): number | undefined {
   return fs.lstatSync(engine.at('lock'), { throwIfNoEntry: false })?.mtimeMs
 }
 
-/** A link is made whole or not at all, so half a lock is never read. */
+/** Creates the lock by a hard link to a complete file, so that nobody reads a half-written one. False when there is a lock already. */
 function createLock({ at }: EngineFolder, self: Holder): boolean {
   const temporary = at(`lock.${randomUUID()}`)
   writeLock(temporary, self)
@@ -185,7 +186,7 @@ function parseHolder(text: string): Holder | undefined {
   }
 }
 
-/** Moves the lock away and looks at what was moved: if someone else took it over meanwhile, it is put back. */
+/** Moves the lock away and checks what was moved: if somebody else took it over meanwhile, it is put back. */
 function removeStale(dataDir: string, judged: string): void {
   using engine = openEngineFolder(dataDir)
   const [lock, aside] = [engine.at('lock'), engine.at(`lock.${randomUUID()}`)]
@@ -205,7 +206,7 @@ function removeStale(dataDir: string, judged: string): void {
 
 function keepBeating(dataDir: string): void {
   if (held.has(dataDir)) return
-  // A process that ends by itself gives its locks back, whatever it was started for.
+  // Every process that ends by itself releases its locks.
   if (!releasesAtExit) process.once('exit', releaseAll)
   releasesAtExit = true
   const timer = setInterval(() => beat(dataDir), beatMs)
@@ -222,17 +223,17 @@ function beat(dataDir: string): void {
     fs.lutimesSync(engine.at('lock'), now, now)
     known.beatAtMs = performance.now()
   } catch {
-    // The next cycle meets the same and says so.
+    // The next cycle meets the same error and reports it.
   }
 }
 
-/** For work that holds the process for long: a sign of life where one is due. */
+/** Gives a sign of life if one is due; for work that keeps timers from running for long. */
 export function beatWhenDue(dataDir: string): void {
   const known = held.get(dataDir)
   if (known !== undefined && performance.now() - known.beatAtMs > beatMs) beat(dataDir)
 }
 
-/** The last look before the first rename. Throws FolderLocked when the lock is another's by now, as after a sleep of this process. */
+/** Called before the first rename. Throws FolderLocked when the lock is another's by now, as after this process was suspended. */
 export function confirmLock(dataDir: string): void {
   using engine = openEngineFolder(dataDir)
   const holder = parseHolder(readLock(engine) ?? '')
@@ -246,7 +247,7 @@ function forget(dataDir: string): void {
   held.delete(dataDir)
 }
 
-/** Gives the lock back when this process holds it. Never throws: the next writer takes over a dead one's. */
+/** Releases the lock if this process holds it. Never throws: the next writer takes over the lock of a dead process. */
 export function releaseLock(dataDir: string): void {
   forget(dataDir)
   try {
@@ -254,7 +255,7 @@ export function releaseLock(dataDir: string): void {
     if (parseHolder(readLock(engine) ?? '')?.id === ownId) fs.rmSync(engine.at('lock'), { force: true })
   } catch (error) {
     if (isMissing(error)) return
-    // The process ends; its lock is then a dead one's.
+    // The process ends anyway, and its lock is then that of a dead process.
   }
 }
 

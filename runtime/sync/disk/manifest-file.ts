@@ -20,10 +20,10 @@ import {
 
 const newline = 10
 
-/** Says that there was a manifest: one that is missing beside it was lost, and what we wrote with it. */
+/** A file that says that there was a manifest: if that is missing beside it, the record of what we wrote was lost. */
 const marker = 'was-synced'
 
-/** Reads line by line: the text of 20,000 files is never in memory as a whole. Damage is a doubt and no failure. */
+/** Reads line by line, because the text for 20,000 files should not be in memory at once. Damage becomes a doubt, not a failure. */
 export function readManifest(dataDir: string): Manifest {
   let fd: number
   try {
@@ -91,12 +91,12 @@ function hasMarker(dataDir: string): boolean {
   }
 }
 
-/** What is known of a folder whose records cannot be believed: undefined state where no publish has ever ended. */
+/** What is known of a folder whose records cannot be trusted. `state` is undefined when no publish has ever ended. */
 export type Doubt = { why: string; changes: readonly ManifestChange[]; state: State | undefined }
 
 /**
- * Makes a doubt outlive this process: until everything was verified, the manifest names no commit. What it owns is kept, with the given
- * changes.
+ * Makes a doubt outlive this process: until everything has been verified, the manifest names no commit. Files that it owns stay owned, with
+ * the given changes.
  */
 export function recordDoubt(dataDir: string, manifest: Manifest, { why, changes, state }: Doubt): void {
   const unknown = unknownCommit(state)
@@ -118,7 +118,7 @@ function rewrite(dataDir: string, manifest: Manifest): void {
   manifest.lines = manifest.files.size + 2
 }
 
-/** In place: as long as a sector of the disk is written whole, so is this. Losing it to a loss of power is no loss, for the tail is read all the same. */
+/** Writes the head in place: a disk writes a sector as a whole. A head lost with the power does no harm, for the tail is read all the same. */
 function writeHead(engine: EngineFolder, bytes: number): void {
   const fd = fs.openSync(engine.at('manifest'), fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
   try {
@@ -132,7 +132,7 @@ function append(dataDir: string, manifest: Manifest, changes: readonly ManifestC
   using engine = openEngineFolder(dataDir)
   const fd = fs.openSync(engine.at('manifest'), fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
   try {
-    // What lies behind the last complete write is the beginning of one that failed.
+    // Anything after the last complete write is the beginning of one that failed.
     fs.ftruncateSync(fd, manifest.bytes)
     const text = Buffer.from(changes.map((change) => encodeLine(changeRecord(change))).join('') + encodeLine(stateRecord(state)))
     try {
@@ -140,7 +140,7 @@ function append(dataDir: string, manifest: Manifest, changes: readonly ManifestC
       while (offset < text.length) offset += fs.writeSync(fd, text, offset, text.length - offset, manifest.bytes + offset)
       fs.fsyncSync(fd)
     } catch (error) {
-      // A whole line may be there though it was not made durable: the next start must not believe it.
+      // A complete line may be there though it was not synced: the next start must not trust it.
       fs.ftruncateSync(fd, manifest.bytes)
       throw error
     }
@@ -164,7 +164,7 @@ function* wholeText(manifest: Manifest): Generator<string> {
   yield chunk
 }
 
-/** Removes a file of ours durably; one that is not there is fine. */
+/** Removes a file of ours durably; a missing one is fine. */
 export function dropDurably(file: string, folder: string): void {
   try {
     fs.unlinkSync(file)

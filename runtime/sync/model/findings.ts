@@ -1,12 +1,12 @@
 /**
- * What stays worth saying about the commit in place: a finding stands in every report until the commit, or the file it is about, changes.
- * Pure.
+ * Findings that stay in every report until the commit, or the file that they are about, changes. Pure.
  */
 import { Fault, type Reason } from '../../fault.ts'
 
+/** `path` is a source or a destination, depending on the rule; `''` when the finding is about no file. */
 export type Finding = { rule: string; path: string; message: string }
 
-/** A refusal that names what it is about, each with a path that may be longer than a message. */
+/** A fault with findings, because the paths that it is about may be longer than a message. */
 export class Refused extends Fault {
   readonly findings: readonly Finding[]
 
@@ -16,17 +16,17 @@ export class Refused extends Fault {
   }
 }
 
-/** As many as a report takes, each as long as it takes. */
+/** Bounds of the SyncReport's schema. */
 const maxFindings = 20
 const maxPathCharacters = 4096
 const maxMessageCharacters = 1024
 
-/** Said once, when it happens: the next commit has nothing to do with it. */
+/** Rules about an event, reported once: the next commit has nothing to do with it. */
 const oneOff = new Set(['local-change', 'left-in-place'])
 
 /**
- * The findings after a cycle. `before` are those of the last one; `from` says how much was looked at again: everything, the difference to
- * another commit, or the same commit; `touched` are the paths looked at, at the source or at the destination.
+ * The findings after a cycle. `before` are those of the last cycle, `now` the new ones; `from` says how much was looked at: everything, the
+ * difference to another commit, or the same commit; `touched` are the paths looked at, sources or destinations.
  */
 export function remainingFindings(
   before: readonly Finding[],
@@ -38,13 +38,13 @@ export function remainingFindings(
   return reportable([...now, ...kept])
 }
 
-/** A folder is touched with what lies below it. */
+/** A folder counts as touched when something below it is. */
 function isTouched(path: string, touched: ReadonlySet<string>): boolean {
   if (touched.has(path)) return true
   return path !== '' && [...touched].some((each) => each.startsWith(`${path}/`))
 }
 
-/** As many as a report takes, each once and as long as it takes. */
+/** Findings cut to the bounds of a report, each once. */
 export function reportable(findings: readonly Finding[]): Finding[] {
   const unique = new Map(findings.map((finding) => [`${finding.rule} ${finding.path} ${finding.message}`, finding]))
   return [...unique.values()].slice(0, maxFindings).map(({ rule, path, message }) => ({
@@ -56,7 +56,7 @@ export function reportable(findings: readonly Finding[]): Finding[] {
 
 type KnownMode = { name: string; from: string; configured?: { name: string; from: string }; lastKnown?: true }
 
-/** Findings about the mode that collections are delivered for: it is not known, or the next start of the gateway changes it. */
+/** Findings about the mode that collections are delivered for: it is not known, or it changes when the gateway restarts. */
 export function modeFindings(mode: KnownMode | undefined): Finding[] {
   const inWords = (name: string): string => (name === '' ? 'no mode' : `mode "${name}"`)
   if (mode?.configured !== undefined) {

@@ -2,8 +2,8 @@
  * The ownership manifest: which files below the data directory are ours, what they should hold, and which commit they add up to.
  * Kept as lines that are appended to and compacted, because rewriting 20,000 entries costs more than a small publish. Pure.
  *
- * One JSON array a line, each with its checksum: `["m",2,"<bytes>"]` the head, which says how long the text is at least; `["p",…]` a file; `["d",path]` no longer ours; `["c",state]` makes all lines before it count.
- * Lines after the last `c` are the beginning of a write that did not finish and are ignored.
+ * One JSON array a line, each with its checksum: `["m",2,"<bytes>"]` the head, which gives the least length of the text; `["p",…]` a file;
+ * `["d",path]` no longer ours; `["c",state]` ends a write. Lines after the last `c` belong to a write that did not finish and are ignored.
  */
 import { crc32 } from 'node:zlib'
 import * as v from 'valibot'
@@ -18,9 +18,10 @@ export type FileStat = { size: number; mtimeMs: number; ino: number; mode: numbe
 /** How a file was made from its blob: `uses` are the variables it reads, `key` a hash of recipe and their values, `id` of the result. */
 export type Rendered = { uses: readonly (readonly string[])[]; key: string; id: BlobId }
 
-/** What a local change was judged to be, and of which state of the file: nothing is read twice. */
+/** What a local change was judged to be, and for which state of the file, so that the file is not read again. */
 export type Judgement = FileStat & { verdict: 'drift' | 'harmless'; id: BlobId | null }
 
+/** A file that we put in place, by its path in the manifest. */
 export type Owned = {
   /** Content in git. What lies on disk has this id, or `rendered.id`. */
   id: BlobId
@@ -58,11 +59,11 @@ const stateSchema = v.object({
   mappings: v.array(v.string()),
   /** The collections that are delivered, first to last; empty without the shorthand. */
   chain: v.array(v.string()),
-  /** The deployment mode that the collections were last delivered for while it was known, and who said so. */
+  /** The deployment mode that the collections were last delivered for while it was known, and where it was read from. */
   mode: v.optional(v.object({ name: v.string(), from: v.picklist(modeOrigins) })),
   /** Mappings whose optional source the commit does not hold. */
   absent: v.array(v.number()),
-  /** The publish that wrote this state. */
+  /** Id of the publish that wrote this state. */
   publish: v.string(),
   /** Which boot of the machine the files were written or last verified in. */
   bootId: v.string(),
@@ -74,29 +75,32 @@ const stateSchema = v.object({
   commissioning: v.boolean(),
   /** When the last file was put in place, milliseconds since 1970. */
   publishedAt: v.number(),
-  /** What stays worth saying about this commit; bounded by findings.ts. */
+  /** Findings that stay in the report; bounded by findings.ts. */
   findings: v.optional(v.array(v.object({ rule: v.string(), path: v.string(), message: v.string() })), () => []),
-  /** What the gateway complained of after its last scan. */
+  /** Problems that the gateway reported after its last scan. */
   problems: v.optional(v.array(v.string()), () => []),
 })
+/** What is in place in a data directory; the last `c` line of the manifest. */
 export type State = v.InferOutput<typeof stateSchema>
 
+/** The manifest in memory. */
 export type Manifest = {
   files: Map<string, Owned>
   state: State | undefined
-  /** Lines in the stored text that count, and length of that part in bytes: the rest is to be cut off. */
+  /** Number of valid lines in the stored text, and their length in bytes: the rest is cut off by the next write. */
   lines: number
   bytes: number
-  /** Why what is known of the folder may not be believed: until every file was verified, no commit counts as being in place. */
+  /** Why the records cannot be trusted. Until every file has been verified, no commit counts as being in place. */
   doubt: string | undefined
 }
 
+/** `owned` undefined: the file is no longer ours. */
 export type ManifestChange = { path: string; owned: Owned | undefined }
 
-/** How many digits the head has for a length: it is written over in place. */
+/** Digits of the length in the head, a fixed number because it is overwritten in place. */
 const lengthDigits = 12
 
-/** What is known of a folder that was never synced, or of which nothing may be believed: `doubt` says why. */
+/** The manifest of a folder that was never synced, or, with `doubt`, of one whose records were lost. */
 export function emptyManifest(doubt?: string): Manifest {
   return { files: new Map(), state: undefined, lines: 0, bytes: 0, doubt }
 }
@@ -110,7 +114,7 @@ function headRecord(bytes: number): string {
   return `["m",2,"${String(bytes).padStart(lengthDigits, '0')}"]`
 }
 
-/** A record as a line of the manifest, with its checksum behind it: one flipped bit is seen. */
+/** A record as a line of the manifest, followed by its CRC-32: one flipped bit is detected. */
 export function encodeLine(record: string): string {
   return `${record} ${checksum(record)}\n`
 }
@@ -119,37 +123,37 @@ function checksum(record: string): string {
   return crc32(record).toString(16).padStart(8, '0')
 }
 
-/** One line of the manifest's text: a file that is ours now, or is ours no more. */
+/** The record of one change. */
 export function changeRecord({ path, owned }: ManifestChange): string {
   if (owned === undefined) return `["d",${JSON.stringify(path)}]`
   const { id, exec, mapping, stat, rendered, judged } = owned
-  // Put together by hand: an id needs no escaping, and a first sync has thousands of them.
+  // Concatenated by hand for speed: an id needs no escaping, and a first sync has thousands of them.
   const { size, mtimeMs, ino, mode } = stat
   const file = `["p",${JSON.stringify(path)},"${id}",${exec ? 1 : 0},${mapping},${size},${mtimeMs},${ino},${mode}`
   if (rendered === undefined && judged === undefined) return `${file}]`
   return `${file},${JSON.stringify(rendered ?? null)},${JSON.stringify(judged ?? null)}]`
 }
 
-/** The line that ends a write: only with it the changes before it count. */
+/** The record that ends a write: without it the changes before it do not count. */
 export function stateRecord(state: State): string {
   return `["c",${JSON.stringify(state)}]`
 }
 
-/** Appending costs a line per change, reading costs a line each: past twice the files plus 1,000 the text is written anew. */
+/** Whether to rewrite the text: appending adds a line per change, and reading takes time for each line. */
 export function wantsCompaction(manifest: Manifest): boolean {
   return manifest.lines > 2 * manifest.files.size + 1_000
 }
 
 /**
- * Reads the stored lines one by one; `finish` gives the manifest as of the last complete write. Whatever can still be read of a damaged one
- * stays ours, under the doubt that says what is wrong: what we wrote is never forgotten because a part of it cannot be told.
+ * Reads the stored lines one by one; `finish` returns the manifest as of the last complete write. Files that a damaged manifest still names
+ * stay ours, under a doubt that says what is wrong: one bad line must not make us forget the files that we wrote.
  */
 export function manifestReader(): { line(text: string, bytes: number): void; finish(): Manifest } {
   const manifest = emptyManifest()
   let uncommitted: ManifestChange[] = []
   let length = 0
   let lines = 0
-  /** What the head says; undefined until it is read. */
+  /** The length in the head; undefined until it is read. */
   let declared: number | undefined
   let damagedLine: number | undefined
   let damagedBefore: number | undefined
@@ -177,7 +181,7 @@ export function manifestReader(): { line(text: string, bytes: number): void; fin
       else if (decoded?.kind === 'head' && lines === 1) declared = decoded.bytes
       else if (decoded?.kind === 'state') {
         commit()
-        // Damage in the tail may be a write that did not finish; damage before a complete write is damage.
+        // Damage in the tail may be an unfinished write; damage before a complete write is real.
         damagedBefore ??= damagedLine
         Object.assign(manifest, { state: decoded.state, bytes: length, lines })
       } else damagedLine ??= lines
@@ -189,13 +193,13 @@ export function manifestReader(): { line(text: string, bytes: number): void; fin
         return manifest
       }
       commit()
-      // Nothing is appended to a text that cannot be believed: the next write is a whole one.
+      // With bytes 0 the next write replaces the whole text: nothing is appended to a damaged one.
       return { ...manifest, state: unknownCommit(manifest.state), bytes: 0, doubt: `the manifest is damaged: ${doubt}` }
     },
   }
 }
 
-/** Everything that is known of a folder but which commit it holds. */
+/** The state with everything but the commit. */
 export function unknownCommit(state: State | undefined): State | undefined {
   return state === undefined ? undefined : { ...state, commit: null }
 }
@@ -213,7 +217,7 @@ function parseLine(text: string): Line | undefined {
   }
 }
 
-/** Undefined for what no version of ours wrote. Files are checked by hand: a schema would cost more than reading them. */
+/** Parses a record; undefined for anything that no version of ours wrote. Files are checked by hand: a schema takes longer than reading them. */
 export function decodeRecord(fields: unknown): Line | undefined {
   if (!Array.isArray(fields)) return undefined
   const [kind, first, second] = fields as unknown[]

@@ -9,10 +9,10 @@ import { foldName, isRelativePath, type RelativePath } from '../../gatewaysync/v
 /** Where a gateway reads resource collections, below its data directory. */
 export const collectionsFolder = 'config/resources'
 
-/** What of a gateway's configuration a path belongs to; the gateway rescans the two apart. */
+/** The part of a gateway's files that a path belongs to; each has its own scan. */
 export type ScanKind = 'projects' | 'config'
 
-/** A folder with what lies below it, in one comparison: each file of a first sync is asked about. */
+/** A folder and the prefix of everything below it, prepared because each file of a first sync is compared. */
 type Folder = { path: string; prefix: string }
 
 function isAtOrBelow(path: string, folders: readonly Folder[]): boolean {
@@ -32,19 +32,19 @@ export function isForbidden(path: string): boolean {
 }
 
 /**
- * Whether our own records may name this path as a file of ours. They lie in a folder that a gateway can write to, so they are read like
- * any other text from outside: what leads out of the data directory, or to what is never written, was not written by us.
+ * Whether our own records may name this path as a file of ours. They lie in a folder that the gateway can write to, so they are untrusted
+ * input: a path that leads out of the data directory, or to a forbidden place, was not written by us.
  */
 export function mayBeOurs(path: unknown): path is RelativePath {
   return typeof path === 'string' && isRelativePath(path) && !isForbidden(path)
 }
 
-/** The same for a folder, of which only what lies below it counts: a folder may be named like a forbidden file. */
+/** As `mayBeOurs` for a folder: only what lies below it matters, for a folder may have the name of a forbidden file. */
 export function mayHoldOurs(folder: unknown): folder is RelativePath {
   return typeof folder === 'string' && isRelativePath(folder) && !isForbidden(`${folder}/x`)
 }
 
-/** One gateway's identity and our own way in: kept by `prune: all`, written with a warning. */
+/** Resources that identify one gateway, or let us in: kept by `prune: all`, written with a warning. */
 const identityFolders = [
   'user-source/default',
   'user-source/opcua-module',
@@ -53,7 +53,7 @@ const identityFolders = [
   'api-token',
 ].map((name) => folderOf(`config/resources/core/ignition/${name}`))
 
-/** Whether a path below the data directory is what one gateway is known by, such as its keys. */
+/** Whether a path below the data directory belongs to one of these resources, such as the API tokens. */
 export function isGatewayIdentity(path: string): boolean {
   return isAtOrBelow(foldName(path), identityFolders)
 }
@@ -61,7 +61,7 @@ export function isGatewayIdentity(path: string): boolean {
 /** Folders that stay when they become empty: the gateway expects them. */
 const standingFolders = new Set(['projects', 'config', 'config/resources'])
 
-/** Whether a folder stays when its last file goes. */
+/** Whether a folder stays when its last file is deleted. */
 export function isStandingFolder(path: string): boolean {
   return standingFolders.has(foldName(path))
 }
@@ -72,15 +72,15 @@ export function scanKind(path: string): ScanKind | undefined {
   return path.startsWith('config/') ? 'config' : undefined
 }
 
-/** What Linux takes: of one name, and of a whole path with the zero behind it. */
+/** Linux's limits of one name, and of a whole path without the NUL that ends it, in bytes. */
 const maxNameBytes = 255
 const maxPathBytes = 4095
-/** A unit of UTF-16 is at most so many bytes of UTF-8. */
+/** One UTF-16 code unit takes at most this many bytes in UTF-8. */
 const maxUnitBytes = 3
 
 /**
- * What is too long about a path, in words; undefined where a file system takes it. `rootBytes` is the length of the data directory's own
- * path: whoever reads the file, a gateway above all, names it from there.
+ * What is too long about a path, in words; undefined when a file system accepts it. `rootBytes` is the length of the data directory's own
+ * path, with which the gateway opens the file.
  */
 export function tooLong(path: string, rootBytes: number): string | undefined {
   if (path.length * maxUnitBytes <= maxNameBytes) return undefined
@@ -89,10 +89,4 @@ export function tooLong(path: string, rootBytes: number): string | undefined {
   const bytes = rootBytes + 1 + Buffer.byteLength(path)
   if (bytes <= maxPathBytes) return undefined
   return `with the data directory before it, it has ${bytes} bytes, and a file system takes ${maxPathBytes}`
-}
-
-/** The folder that holds a path; `''` is the data directory itself. */
-export function parentOf(path: string): string {
-  const slash = path.lastIndexOf('/')
-  return slash < 0 ? '' : path.slice(0, slash)
 }

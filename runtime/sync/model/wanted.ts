@@ -8,7 +8,7 @@ import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
 import { baseCollections } from '../../collections/model/inheritance.ts'
 import type { State } from './manifest.ts'
 
-/** What is known of one gateway. `mode.name` is `''` where the gateway runs without one. */
+/** What is known about one gateway. `mode.name` is `''` when it runs without a mode. */
 export type Facts = {
   gatewayName: string
   podName: string
@@ -18,7 +18,7 @@ export type Facts = {
   mode?: Mode | undefined
 }
 
-/** What one gateway should hold. */
+/** What one gateway should hold: made by the agent or the standalone runner, for one cycle. */
 export type Wanted = {
   commit: CommitHash
   ref: string
@@ -26,16 +26,16 @@ export type Wanted = {
   syncHash: string
   dataDir: string
   facts: Facts
-  /** Permits the deletions of this commit beyond `maxDeletions`. */
+  /** The commit whose deletions beyond `maxDeletions` somebody has confirmed. */
   confirmDeletions?: CommitHash | undefined
   paused: boolean
-  /** How what templates and patches make of resource collections is judged. */
+  /** How rendered resources of collections are judged. */
   validation: GatewaySyncSpec['validation']
-  /** Look for local changes also where a new commit came, which is otherwise left to the next look at the same commit. */
+  /** Look for local changes even with a new commit; otherwise the next cycle for the same commit does that. */
   thorough?: boolean
   /** The push or request that asked for the commit, for the log. */
   requestId?: string | undefined
-  /** Aborted when nothing more shall be written: what is staged is given up, a publish that has begun is ended. */
+  /** Aborted when nothing more may be written: staged files are discarded, but a publish that has begun is finished. */
   halt?: AbortSignal | undefined
 }
 
@@ -43,8 +43,8 @@ export type Wanted = {
 export type ActiveMode = Mode & { lastKnown?: true }
 
 /**
- * The mode that the collections of a profile are delivered for; undefined without collections. A gateway that is down cannot say its
- * mode, and its files must not be deleted for that: `state` is the manifest's, which remembers the last mode that was known.
+ * The mode that the collections of a profile are delivered for; undefined without collections. A gateway that is down cannot tell its mode,
+ * and that must not delete its files, so `state`, the manifest's, remembers the last known one.
  */
 export function activeMode({ profile, facts }: Pick<Wanted, 'profile' | 'facts'>, state: State | undefined): ActiveMode | undefined {
   if (profile.collections === undefined) return undefined
@@ -54,7 +54,7 @@ export function activeMode({ profile, facts }: Pick<Wanted, 'profile' | 'facts'>
   return last === undefined || last.name === '' ? { name: '', from: 'none' } : { ...last, lastKnown: true }
 }
 
-/** A state that an earlier version wrote names no mode; its chain of collections ends with it. */
+/** A state by an earlier version has no `mode`, but its chain of collections ends with the mode's. */
 function lastKnownMode(state: State | undefined): Mode | undefined {
   if (state?.mode !== undefined) return state.mode
   const name = state?.chain.at(-1)

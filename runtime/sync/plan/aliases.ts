@@ -1,22 +1,25 @@
 /**
- * Which wanted paths are other spellings of files that are to go: on a volume that folds case, or how Unicode composes letters, both name one
- * file, and deleting the old name would delete the new one. Told by the inode, which needs no probe of the volume and is right for a folder
- * that folds names within a volume that does not. Pure.
+ * Which wanted paths are other spellings of files that are to be deleted: on a volume that ignores case or Unicode composition both name one
+ * file, and deleting the old name would delete the new file. Equal inodes show it, which needs no probe of the volume and also works for a
+ * folder that ignores case on a volume that does not. Pure.
  */
 import { foldName } from '../../gatewaysync/values.ts'
 import type { Observed } from './observed.ts'
 
+/** Pairs of spellings that name the same file or folder. */
 export type Aliases = {
   /** Old spellings by the new path. */
   files: ReadonlyMap<string, string>
-  /** Folders whose own name is spelled anew, topmost only. */
+  /** Folders whose own name changes its spelling, topmost only. */
   folders: readonly FolderAlias[]
 }
+/** The old and the new spelling of a folder's path. */
 export type FolderAlias = { from: string; to: string }
 
+/** The usual result: nothing is spelled in two ways. */
 export const noAliases: Aliases = { files: new Map(), folders: [] }
 
-/** `puts` are the wanted paths that were not ours before. */
+/** `puts`: wanted paths that were not ours before; `removed`: paths to be deleted; `observed`: what stands at both. */
 export function findAliases(puts: Iterable<string>, removed: Iterable<string>, observed: ReadonlyMap<string, Observed>): Aliases {
   const goingByInode = new Map<number, string>()
   for (const path of removed) {
@@ -38,8 +41,8 @@ export function findAliases(puts: Iterable<string>, removed: Iterable<string>, o
 }
 
 /**
- * Names what stands in the way of a wanted path as the record of ours does that is to go, where it is the same file under another spelling.
- * Changes `observed`.
+ * When a file in the way of a wanted path is one that is to be deleted, under another spelling, gives it the spelling of our records, so that
+ * the plan recognises it. Changes `observed`.
  */
 export function respellGoing(observed: Map<string, Observed>, removed: Iterable<string>, { look }: { look(path: string): Observed }): void {
   const goingByFold = new Map([...removed].map((path) => [foldName(path), path]))
@@ -56,7 +59,7 @@ export function respellGoing(observed: Map<string, Observed>, removed: Iterable<
   }
 }
 
-/** The topmost folder in which two spellings of one path differ; undefined where only the file's own name does. */
+/** The topmost folder in which two spellings of one path differ; undefined when only the file's own name does. */
 function differingFolder(old: string, path: string): FolderAlias | undefined {
   const [from, to] = [old.split('/'), path.split('/')]
   const at = from.findIndex((name, index) => name !== to[index])

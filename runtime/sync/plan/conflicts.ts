@@ -1,9 +1,9 @@
 /**
  * Which wanted paths cannot both exist: one path that is a file and a folder, and paths that differ in case only. Pure.
  */
-import { foldName } from '../../gatewaysync/values.ts'
-import { parentOf } from '../model/paths.ts'
+import { foldName, parentOf } from '../../gatewaysync/values.ts'
 
+/** Two paths that cannot both be written. */
 export type Conflict = { kind: 'file-and-folder' | 'case'; path: string; other: string }
 
 /** All conflicts among files, in the order of the paths; at most `limit`. */

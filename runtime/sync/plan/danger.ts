@@ -1,6 +1,5 @@
 /**
- * What a gateway that runs would lose by a plan, however few files that are: its deployment mode, a project, what it has exactly one of.
- * Pure.
+ * What a running gateway would lose by a plan, however few files that takes: its deployment mode, a project, a singleton. Pure.
  */
 import { firstBootSingletons, localSingletons, oneTimeType, singletonTypes } from '../../collections/model/resource-types.ts'
 import { manifestName, modeManifest, projectManifest } from '../../collections/model/tree.ts'
@@ -8,8 +7,8 @@ import { foldName } from '../../gatewaysync/values.ts'
 import { collectionsFolder } from '../model/paths.ts'
 
 /**
- * Takes the paths in the data directory that go, whether a path will be there afterwards, and the deployment mode that the gateway runs
- * with, `''` or undefined for none. Returns what is lost, as parts of a sentence.
+ * `going`: the paths to be deleted; `staysOrComes`: whether a path will exist afterwards; `mode`: the deployment mode of the gateway, `''` or
+ * undefined for none. Returns what is lost, as parts of a sentence.
  */
 export function losses(going: readonly string[], staysOrComes: (path: string) => boolean, mode: string | undefined): string[] {
   const lost: string[] = []
@@ -36,5 +35,5 @@ function lossOf(path: string, mode: string | undefined): string | undefined {
   return singletonTypes.has(name) && !dispensable.has(name) ? `the only ${name} of core` : undefined
 }
 
-/** Singletons that gateways make themselves, and that our own advice is to leave out of a repository. */
+/** Singletons that gateways create themselves, and that our rules advise to leave out of a repository. */
 const dispensable: ReadonlySet<string> = new Set([...firstBootSingletons, ...localSingletons, oneTimeType])

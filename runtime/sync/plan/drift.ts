@@ -1,14 +1,14 @@
 /**
- * Whether a file that differs from what was written matters: a gateway rewrites some files by itself. Pure.
+ * Whether it matters that a file differs from what we wrote: a gateway rewrites some files by itself. Pure.
  */
 import type { FileStat, Owned } from '../model/manifest.ts'
 
-/** Equal size, modification time, inode and permissions: taken for unchanged without reading. */
+/** Whether a file counts as unchanged without being read: equal size, modification time, inode and permissions. */
 export function sameStat(a: FileStat, b: FileStat): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino && a.mode === b.mode
 }
 
-/** What the last look already says about a file's present state; undefined where it must be read. */
+/** What is already known about a file in this state; undefined when it must be read. */
 export function knownVerdict(owned: Owned, stat: FileStat): 'clean' | 'drift' | 'harmless' | undefined {
   if (sameStat(owned.stat, stat)) return 'clean'
   return owned.judged !== undefined && sameStat(owned.judged, stat) ? owned.judged.verdict : undefined

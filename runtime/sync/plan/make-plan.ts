@@ -1,6 +1,5 @@
 /**
- * The reading half of a cycle: what is wanted, what is there, hence the plan. Writes nothing anywhere, so dry runs and previews use it
- * as it is.
+ * The reading half of a cycle: from what is wanted and what is there to the plan. Writes nothing, so that dry runs and previews use it too.
  */
 import path from 'node:path'
 import type { Source } from '../../delivery/protocol.ts'
@@ -19,34 +18,35 @@ import { plan, type Plan } from './plan.ts'
 import { createObserver, type DriftLook, listBelow, listForeign, lookForDrift, observe } from './observe.ts'
 import type { Renderer } from '../render/render.ts'
 
+/** How many files of ours were changed locally; `paths` names the first 20. */
 export type Drift = { count: number; paths: string[] }
 
+/** A plan with everything that publishing and reporting need. */
 export type Prepared = {
-  /** Without what the plan is made of, which would be held twice. */
+  /** Without the members that went into the plan, which would be held twice. */
   diff: Omit<Diff, 'puts' | 'removed' | 'moved'>
   plan: Plan
-  /** Local changes that stay as they are; undefined when they were not looked for. */
+  /** Local changes that are left alone; undefined when nobody looked for them. */
   drift: Drift | undefined
-  /** What the look taught the manifest; no file changes by it. */
+  /** Updates of the manifest from looking at the disk; no file changes with them. */
   learned: ManifestChange[]
   findings: Finding[]
   context: TemplateContext
   renderer: Renderer | undefined
 }
 
-/** How far local changes are put right: as the profile says, all (after a loss of power), or also what a first boot rewrote. */
+/** Which local changes are reverted: as the profile says, all (after a loss of power), or also what a first boot rewrote. */
 export type Repair = 'as-configured' | 'verify-content' | 'after-commissioning'
 
-/** Paths of drift that a report names. */
+/** How many drifted paths a report names. */
 const namedPaths = 20
-/** Originals fetched in one look, to compare with what a gateway saved; each at most 1 MiB. */
+/** How many originals one cycle fetches to compare with what a gateway saved; each at most 1 MiB. */
 const comparedFiles = 200
 const comparedBytes = 1024 * 1024
 
 /**
- * Looks at the source, the manifest and the disk, and decides what is to be done; writes nothing. `repair` says how closely the files that
- * are ours are looked at. Throws what the diff throws, TemplateFailed and the faults of the disk; what the plan itself refuses stands in
- * its problems.
+ * Looks at the source, the manifest and the disk, and decides what has to be done; writes nothing. `repair` says how closely our own files
+ * are looked at. Throws what the diff throws, TemplateFailed and faults of the disk; what the plan itself refuses is in its `problems`.
  */
 export async function prepare(source: Source, wanted: Wanted, manifest: Manifest, repair: Repair, signal: AbortSignal): Promise<Prepared> {
   const context = templateContext(wanted)
@@ -85,7 +85,7 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     maxDeletions: wanted.profile.maxDeletions,
     commit: wanted.commit,
     confirmedDeletions: wanted.confirmDeletions,
-    // Mappings alone may deliver the folder of a mode, which is known where the gateway has told it.
+    // Mappings alone may also deliver a mode's folder; which mode that is, the gateway may have told.
     mode: (activeMode(wanted, manifest.state) ?? wanted.facts.mode)?.name,
   })
   const left = judged?.drifted.filter(({ path }) => !puts.has(path)).map(({ path }) => path)
@@ -105,7 +105,7 @@ function* newPaths(puts: ReadonlyMap<string, unknown>, { files }: Manifest): Gen
   for (const path of puts.keys()) if (!files.has(path)) yield path
 }
 
-/** A folder is spelled anew only where it holds nothing but what goes: with a file in it that is not ours, it keeps its name. */
+/** A folder changes its spelling only if all files in it are to be deleted: with a file that is not ours it keeps its name. */
 function wholeFolders({ dataDir }: Wanted, { removed }: Diff, { files, folders }: Aliases): Aliases {
   const goes = (file: string): boolean => (removed.get(file) ?? 'none') !== 'none'
   return { files, folders: folders.filter(({ from }) => listBelow(dataDir, from).every(goes)) }
@@ -131,8 +131,8 @@ function pathRenderer(renderer: Renderer | undefined): (text: string, label: str
 }
 
 /**
- * What stays wanted as it is: only there a difference on disk is drift. Files of a mapping whose optional source is absent are left alone
- * altogether: the wanted commit could not even repair them.
+ * Owned files that this cycle does not change: only for those is a difference on disk drift. Files of a mapping whose optional source is
+ * absent are left out: the wanted commit could not even repair them.
  */
 function undecided(manifest: Manifest, diff: Diff): Map<string, Owned> {
   const keptKeys = new Set(diff.absent.map((index) => diff.mappings[index]?.key))
@@ -144,10 +144,10 @@ function undecided(manifest: Manifest, diff: Diff): Map<string, Owned> {
 type Drifted = DriftLook & { owned: Owned; known: boolean }
 type Judged = { drifted: Drifted[]; harmless: Drifted[]; learned: ManifestChange[] }
 
-/** How what we wrote is made again, to be compared with what lies there. */
+/** What it takes to make our version of a file again, to compare it with the one on disk. */
 type Originals = { source: Source; renderer: Renderer | undefined }
 
-/** Tells drift from what the gateway itself is known to rewrite, and remembers the judgement. */
+/** Separates drift from changes that gateways are known to make themselves; `learned` lets the manifest remember the judgement. */
 async function judge(
   originals: Originals,
   { wanted, manifest, diff }: { wanted: Wanted; manifest: Manifest; diff: Diff },
@@ -183,7 +183,7 @@ function judgement(seen: Observed, verdict: Judgement['verdict']): Judgement | u
   return seen.kind === 'file' ? { ...seen.stat, verdict, id: seen.id ?? null } : undefined
 }
 
-/** Manifests of resources that differ from what we wrote in who saved them and when, and in nothing else. */
+/** Paths of resource manifests that differ from ours only in who saved them and when. */
 async function savedByGateway(
   { source, renderer }: Originals,
   wanted: Wanted,
@@ -215,7 +215,7 @@ async function savedByGateway(
 
 function repairs({ drifted, harmless }: Judged, { profile }: Wanted, repair: Repair): Drifted[] {
   if (repair === 'after-commissioning') return [...drifted, ...harmless.filter(({ path }) => !mayHoldModification(path))]
-  // After a loss of power, what was already known to be changed locally is a change; everything else is damage.
+  // After a loss of power a difference already known is a local change; every other one is damage.
   if (repair === 'verify-content' && profile.drift !== 'restore') return drifted.filter(({ known }) => !known)
   return profile.drift === 'restore' ? drifted : []
 }
@@ -223,7 +223,7 @@ function repairs({ drifted, harmless }: Judged, { profile }: Wanted, repair: Rep
 /** How many files a finding names. */
 const namedStrangers = 20
 
-/** A damaged record may have named more files than it does now, so what else stands in our folders becomes a finding and is left alone. */
+/** Damaged records may have named more files than they do now, so unknown files in our folders are reported and left alone. */
 function lostOwnership({ dataDir }: Wanted, manifest: Manifest, diff: Diff): Finding[] {
   if (manifest.doubt === undefined) return []
   const folders = diff.mappings.filter(({ type, prune }) => type === 'dir' && prune !== 'all').map(({ destination }) => destination)

@@ -1,34 +1,36 @@
 /**
- * What stands on disk at the paths that a plan concerns. Every component of a path is looked at with lstat: a symbolic link is seen,
- * never followed.
+ * Looks at what is on disk at the paths that a plan concerns. Every component of a path is checked with lstat: a symbolic link is seen, never
+ * followed.
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
+import { parentOf } from '../../gatewaysync/values.ts'
 import { diskFault, errorCode, hashFile, isMissing } from '../disk/disk.ts'
 import { knownVerdict } from './drift.ts'
 import { type Folders, openFolders } from '../disk/folders.ts'
 import type { FileStat, Owned } from '../model/manifest.ts'
-import { isForbidden, isGatewayIdentity, parentOf } from '../model/paths.ts'
+import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
 import type { Observed } from './observed.ts'
 
-/** A lister stops here: a folder with more foreign files than this is not cleaned by `prune: all`. */
+/** Listing stops after this many files: in a larger folder `prune: all` does not delete all foreign files at once. */
 const maxListed = 1_000_000
-/** Files between two moments in which probes and signals are heard; 500 lstat calls take about 2 ms. */
+/** Files between two turns of the event loop, in which probes and signals are served; 500 lstat calls take about 2 ms. */
 const slice = 500
 
 type Folder = { kind: 'folder' } | { kind: 'absent'; topmost: string } | Extract<Observed, { kind: 'special' | 'under-file' }>
 
+/** Looks at paths of one data directory; remembers their folders. */
 export type Observer = {
-  /** What stands at a path, without its content. */
+  /** What is at a path; content is not read. Throws faults of the disk. */
   look(path: string): Observed
 }
 
 /**
- * An observer remembers folders: make a new one for each look. It goes by paths, for a look tells nothing but kinds, sizes and times, and a
- * drift pass takes thousands; whatever is read or written goes through descriptors.
+ * Remembers folders, so a new one is needed for each pass. Uses plain paths, because a look reveals only kinds, sizes and times, and a drift
+ * pass makes thousands of them; everything that is read or written goes through descriptors (folders.ts).
  */
 export function createObserver(dataDir: string): Observer {
   const folders = new Map<string, Folder>([['', { kind: 'folder' }]])
@@ -64,20 +66,20 @@ function lstat(dataDir: string, file: string): fs.Stats | undefined {
   try {
     return fs.lstatSync(path.join(dataDir, file), { throwIfNoEntry: false })
   } catch (error) {
-    // Nothing stands at a path that is too long; the plan says that it is.
+    // Nothing can be at a path that is too long; the plan reports it.
     if (isMissing(error) || errorCode(error) === 'ENAMETOOLONG') return undefined
     throw diskFault(error, file)
   }
 }
 
-/** What of a stat the manifest remembers, by which a file is known to be unchanged. */
+/** The part of a stat that the manifest records, by which a file is recognised as unchanged. */
 export function statOf({ size, mtimeMs, ino, mode }: fs.Stats): FileStat {
   return { size, mtimeMs, ino, mode: mode & 0o7777 }
 }
 
 /**
- * Looks at the given paths. A file is read only where that can matter: it is not ours or differs from what we wrote; `verifyContent`
- * reads all. `like` is any id of the commit, for the hash algorithm.
+ * Looks at the given paths. A file is read only if it is not ours or its stat differs from what we wrote; with `verifyContent` always. `like`
+ * is any id of the commit, for the hash algorithm. Throws faults of the disk and the signal's reason.
  */
 export async function observe(
   dataDir: string,
@@ -116,7 +118,7 @@ function observeOne(
   return { ...seen, id: hashOf(folders, file, options.like, buffer) }
 }
 
-/** Null where the content is not known: it may not be read, it changes, or it is no longer what was seen. */
+/** The content's id; null when it is unreadable, changes meanwhile, or is no longer the file that was seen. */
 function hashOf(folders: Folders, file: string, like: BlobId, buffer: Uint8Array): BlobId | null {
   try {
     return hashFile(folders.at(file), like, buffer) ?? null
@@ -126,9 +128,10 @@ function hashOf(folders: Folders, file: string, like: BlobId, buffer: Uint8Array
   }
 }
 
+/** An owned file that is not as we wrote it. */
 export type DriftLook = { path: string; seen: Observed }
 
-/** The owned files that are not as they were written, by a stat per file; content is read only where the stat differs. */
+/** The owned files that are not as we wrote them. Takes one stat for each; content is read only when the stat differs. */
 export async function lookForDrift(
   dataDir: string,
   owned: ReadonlyMap<string, Owned>,
@@ -139,7 +142,7 @@ export async function lookForDrift(
   using folders = openFolders(dataDir)
   const buffer = new Uint8Array(64 * 1024)
   const drifted: DriftLook[] = []
-  /** Same content under another stat: worth remembering, so that it is not read again. */
+  /** Files with the same content but another stat: the manifest learns it, so that they are not read again. */
   const touched: DriftLook[] = []
   let count = 0
   for (const [file, entry] of owned) {
@@ -158,14 +161,14 @@ export async function lookForDrift(
 }
 
 /**
- * Whether somebody changed the permissions of the very file that we wrote. A gateway that writes the same content anew gives the new file
- * the permissions that it gives all of its own, which is no change as long as it can be run where it could.
+ * Whether somebody changed the permissions of the very file that we wrote. A gateway that writes the same content again gives the new file
+ * its own usual permissions; that is no change as long as the executable bit is the same.
  */
 function wasChmod({ exec, stat }: Owned, seen: Extract<Observed, { kind: 'file' }>): boolean {
   return seen.exec !== exec || (seen.stat.ino === stat.ino && seen.stat.mtimeMs === stat.mtimeMs && seen.stat.mode !== stat.mode)
 }
 
-/** Every file, link and other thing below a folder, by its path; folders only by what they hold. */
+/** The paths of all files, links and special files below a folder; folders themselves are not listed. */
 function listFiles(folders: Folders, folder: string): string[] {
   const result: string[] = []
   const waiting = [folder]
@@ -186,7 +189,7 @@ function listFiles(folders: Folders, folder: string): string[] {
   return result
 }
 
-/** Every file, link and other thing below a folder of the data directory. */
+/** The paths of all files, links and special files below a folder of the data directory. */
 export function listBelow(dataDir: string, folder: string): string[] {
   using folders = openFolders(dataDir)
   return listFiles(folders, folder)

@@ -1,10 +1,10 @@
 /**
- * The plan: what has to happen so that a data directory holds exactly the wanted files, as data. Takes what is wanted, what is ours and
+ * The plan, as data: what has to happen so that a data directory holds exactly the wanted files. Made from what is wanted, what is ours, and
  * what was seen on disk at the paths concerned; nothing else is touched. Pure.
  */
 import type { BlobId } from '../../delivery/protocol.ts'
 import type { Reason } from '../../fault.ts'
-import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
+import { type CommitHash, foldName, parentOf } from '../../gatewaysync/values.ts'
 import type { Aliases } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
 import { describeConflict, findConflicts } from './conflicts.ts'
@@ -13,55 +13,62 @@ import type { DesiredFile } from '../desired/desired-tree.ts'
 import type { FileStat, Owned } from '../model/manifest.ts'
 import type { Prune } from '../desired/mappings.ts'
 import type { Observed } from './observed.ts'
-import { isForbidden, isGatewayIdentity, parentOf, scanKind, type ScanKind, tooLong } from '../model/paths.ts'
+import { isForbidden, isGatewayIdentity, scanKind, type ScanKind, tooLong } from '../model/paths.ts'
 
+/** A file to write. `before`: what is at its path now. */
 export type PlannedPut = DesiredFile & {
   before: 'absent' | 'file' | 'folder'
-  /** The topmost folder that does not exist yet; it is written aside and renamed as one. The path itself where only the file is new. */
+  /** The topmost folder that does not exist yet: it is staged and renamed as a whole. The file's own path when all folders exist. */
   topmost: string
 }
-/** `adopt`: the right content is there already, only the manifest learns of it. */
+/** A file that has the right content already: only the manifest learns of it. */
 export type Adopted = DesiredFile & { stat: FileStat }
+/** `gone`: ours, and no longer wanted; `foreign`: not ours, deleted by `prune: all`. `inTheWay`: must go before the new files come. */
 export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; inTheWay: boolean }
 
+/** Why a plan must not be carried out. `path`: only if a path itself is the problem. */
 export type Problem = {
   reason: Extract<Reason, 'MappingConflict' | 'MassDeletion' | 'ModeRemoved' | 'PathTooLong' | 'SymbolicLink'>
   message: string
   path?: string
 }
 
+/** Files, except `bytes`: the size of the files to write. */
 export type Counts = { added: number; changed: number; removed: number; unchanged: number; bytes: number }
 
+/** What is to be done. Lists are in the order of their paths. */
 export type Plan = {
   puts: PlannedPut[]
   adopts: Adopted[]
   deletes: PlannedDelete[]
-  /** No longer ours, without being touched: already gone, or not to be pruned. */
+  /** No longer ours, but not touched: already gone, or not to be pruned. */
   released: string[]
   problems: Problem[]
   findings: Finding[]
-  /** Folders that go as a whole, with the files in `deletes`, to come back under another spelling. */
+  /** Folders that are moved away as a whole, with the files in `deletes`, and come back under another spelling. */
   respelled: string[]
   counts: Counts
+  /** The scans by which the gateway reads the changed files. */
   scan: ScanKind[]
 }
 
+/** Everything that decides a plan. */
 export type PlanInput = {
   /** Length in bytes of the data directory's own path. */
   rootBytes: number
   puts: ReadonlyMap<string, DesiredFile>
-  /** Ours, and wanted no more; `prune` as its mapping says. */
+  /** Owned paths that are no longer wanted, with the `prune` of their mapping. */
   removed: ReadonlyMap<string, Prune>
   /** Not ours, below a folder of a mapping with `prune: all`. */
   foreign: readonly string[]
   owned: ReadonlyMap<string, Owned>
   observed: ReadonlyMap<string, Observed>
-  /** Wanted paths that are other spellings of files which are to go; of folders, those that hold nothing else. */
+  /** Wanted paths that are other spellings of files to be deleted; folders only if they hold nothing else. */
   aliases: Aliases
-  /** Whether a local change is overwritten without a word: the file is being repaired. */
+  /** Paths that are being repaired: their local changes are overwritten without a finding. */
   repairing: ReadonlySet<string>
   prunesAll(mapping: number): boolean
-  /** Whether a file is made from its blob by a template or patch: the blob itself at its place is not what is wanted. */
+  /** Whether a template or patch makes the file from its blob, so that finding the blob itself there is not enough. */
   isRendered(file: DesiredFile): boolean
   maxDeletions: string | number
   commit: CommitHash
@@ -110,7 +117,7 @@ function planDeletes(input: PlanInput, result: Plan): void {
     const seen = input.observed.get(path)
     result.counts.unchanged -= 1
     if (seen?.kind === 'file' && foldName(staying.get(seen.stat.ino) ?? '') === foldName(path)) {
-      // Another spelling of a file that stays: to delete it would be to delete that.
+      // Another spelling of a file that stays: deleting it would delete that file.
       result.released.push(path)
       continue
     }
@@ -187,12 +194,12 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined
   }
 }
 
-/** What no setting lets us delete. */
+/** Whether no setting lets us delete a file. */
 function isProtected(file: string): boolean {
   return isForbidden(file) || isGatewayIdentity(file)
 }
 
-/** A file that another mapping of ours brought, or brings now, is no stranger: then two mappings want one place. */
+/** Reports an obstacle. If it is a file that another mapping delivers, two mappings compete for one place. */
 function inTheWay(input: PlanInput, result: Plan, { path }: DesiredFile, file: string, what: string): void {
   const other = input.puts.get(file) ?? input.owned.get(file)
   const message =
@@ -202,7 +209,7 @@ function inTheWay(input: PlanInput, result: Plan, { path }: DesiredFile, file: s
   result.problems.push({ reason: 'MappingConflict', message })
 }
 
-/** Says which local change a commit takes away, by hash, so that it can be found again in the gateway's own backups. */
+/** Reports a local change that is lost, with its hash, so that it can be found in the gateway's own backups. */
 function reportLocalChange(input: PlanInput, result: Plan, path: string, id: BlobId | null | undefined, fate: string): void {
   const owned = input.owned.get(path)
   const wrote = owned === undefined ? undefined : (owned.rendered?.id ?? owned.id)
@@ -210,7 +217,7 @@ function reportLocalChange(input: PlanInput, result: Plan, path: string, id: Blo
   result.findings.push({ rule: 'local-change', path, message: `was changed locally (content ${id ?? 'unreadable'}) and is ${fate}` })
 }
 
-/** Only what is new can collide: what is there already got along. */
+/** Only new paths can collide: those that exist have got along so far. */
 function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<string>): void {
   const isNew = (path: string): boolean => !input.owned.has(path)
   if (![...input.puts.keys()].some(isNew)) return
@@ -239,11 +246,11 @@ function limitDeletions(input: PlanInput, result: Plan): void {
   result.problems.push({ reason: 'MassDeletion', message })
 }
 
-/** What the gateway runs with goes only when somebody says so: the files that are gone from git may have been renamed, or lost in a merge. */
+/** Losing a mode, project or singleton must be confirmed: files that are gone from git may have been renamed, or lost in a merge. */
 function refuseLosses({ puts, owned, removed, aliases, mode, commit, confirmedDeletions }: PlanInput, result: Plan): void {
   if (confirmedDeletions === commit) return
   const gone = result.deletes.filter(({ why }) => why === 'gone').map(({ path }) => path)
-  // Another spelling of the same name is the same mode to a gateway, and a base of a singleton may stand in external.
+  // A gateway takes another spelling of a name for the same mode, and a singleton of core may have moved to external.
   const respelled = new Set([...aliases.files.values(), ...aliases.folders.map(({ from }) => from)])
   const isRespelled = (path: string): boolean => path !== '' && (respelled.has(path) || isRespelled(parentOf(path)))
   const isThere = (path: string): boolean => puts.has(path) || (owned.has(path) && !removed.has(path))

@@ -11,13 +11,13 @@ import { recipeOf } from '../desired/mappings.ts'
 import type { PlannedPut } from './plan.ts'
 import type { Prepared } from './make-plan.ts'
 
-/** `diff` holds lines that begin with `-` or `+`; undefined where a side is no text, or not compared. */
+/** `diff` holds lines that begin with `-` or `+`; undefined when one side is binary, or was not compared. */
 export type FileDiff = { op: 'add' | 'change' | 'remove'; path: string; diff?: string }
 
-/** How much is compared: files, bytes of each side of one, and bytes of all of them together; the rest is only named. */
+/** How much is compared: files, bytes of each side of a file, and bytes in all; further changes are only named. */
 export type DiffLimits = { files: number; fileBytes: number; totalBytes: number }
 
-/** Every change of the plan in the order of paths; the first ones with their lines. Throws what the source throws, and TemplateFailed. */
+/** Every change of the plan in the order of paths, the first ones with their lines. Throws what the source throws, and TemplateFailed. */
 export async function diffPlan(
   source: Source,
   wanted: Wanted,
@@ -64,7 +64,7 @@ function madeContent({ diff, renderer }: Prepared, put: PlannedPut, contents: Re
 
 const marks = { add: '+', change: '~', remove: '-' } as const
 
-/** As text: a line for each file, its lines indented below; cut after whole lines at `maxCharacters`, which is said. */
+/** Changes as text: a line for each file, its differences indented below; a text over `maxCharacters` is cut after a whole line, and says so. */
 export function diffText(changes: readonly FileDiff[], maxCharacters = Number.POSITIVE_INFINITY): string {
   const shownLines: string[] = []
   const last = '… more is not shown'

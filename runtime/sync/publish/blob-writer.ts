@@ -1,29 +1,34 @@
 /**
- * One blob on its way in: small ones are held and hashed at once, large ones go to their file as they come.
+ * Receives one blob: a small one is buffered and hashed in one call, a large one is written to its file as it arrives.
  */
 import { hash as hashOnce, type Hash } from 'node:crypto'
 import * as fs from 'node:fs'
 import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
+import { objectFormatOf } from '../../gatewaysync/values.ts'
 import { writeAll } from '../disk/disk.ts'
 import type { PlannedPut } from '../plan/plan.ts'
-import { algorithmOf, blobHash, blobHeader } from '../model/blob-hash.ts'
+import { blobHash, blobHeader } from '../model/blob-hash.ts'
 
-/** Up to this size a blob is held in one reused buffer and hashed at once; beyond, it streams to its file. */
+/** Up to this size a blob is held in one reused buffer; a larger one streams to its file. */
 const bufferedBytes = 128 * 1024
-/** With git's header before it. */
+/** Size of that buffer, which holds git's header before the content. */
 export const bufferBytes = bufferedBytes + 64
-/** A template or patch needs the whole file in memory a few times over. */
+/** The largest file that is rendered: a template or patch needs it in memory a few times over. */
 export const maxRenderedBytes = 8 * 1024 * 1024
 
-/** A put with its index. */
+/** A file to write, and its index in the plan's `puts`. */
 export type PutTarget = { put: PlannedPut; index: number }
 
+/** A blob that is arriving, for every file with this content. `received` counts bytes; `header` is the length of git's header in `content`. */
 export type IncomingBlob = { id: BlobId; size: number; targets: readonly PutTarget[]; received: number } & (
   { kind: 'whole'; content: Buffer; header: number } | { kind: 'streamed'; fd: number; hash: Hash }
 )
 
-/** Small blobs stand behind git's header in the reused buffer, so that one call hashes both; what is rendered stays in memory whole. */
+/**
+ * Begins a blob. A small one goes behind git's header into the reused `buffer`, so that one call hashes both; a large one is opened for
+ * streaming, unless it is to be rendered, which needs it whole. Throws TemplateFailed when that is over `maxRenderedBytes`.
+ */
 export function beginBlob(
   { id, size, targets }: { id: BlobId; size: number; targets: readonly PutTarget[] },
   buffer: Buffer,
@@ -57,7 +62,7 @@ export function nameOf({ targets }: Pick<IncomingBlob, 'targets'>): string {
   return targets[0]?.put.path ?? ''
 }
 
-/** Throws the faults of the system. */
+/** Throws errors of the file system. */
 export function takeChunk(blob: IncomingBlob, chunk: Uint8Array): void {
   if (blob.kind === 'whole') blob.content.set(chunk, blob.header + blob.received)
   else {
@@ -67,14 +72,14 @@ export function takeChunk(blob: IncomingBlob, chunk: Uint8Array): void {
   blob.received += chunk.length
 }
 
-/** Throws DeliveryFailed where the content is not that of the blob's id; the file of a streamed one is closed then. */
+/** Throws DeliveryFailed when the content does not match the blob's id; the file of a streamed one is then closed. */
 export function verify(blob: IncomingBlob): void {
   const complete = blob.received === blob.size
   const id = !complete
     ? undefined
     : blob.kind === 'streamed'
       ? blob.hash.digest('hex')
-      : hashOnce(algorithmOf(blob.id), blob.content.subarray(0, blob.header + blob.size), 'hex')
+      : hashOnce(objectFormatOf(blob.id), blob.content.subarray(0, blob.header + blob.size), 'hex')
   if (id === blob.id) return
   if (blob.kind === 'streamed') fs.closeSync(blob.fd)
   throw new Fault('DeliveryFailed', `blob ${blob.id} arrived damaged (${blob.received} of ${blob.size} bytes)`)

@@ -1,6 +1,6 @@
 /**
- * Carries the steps of a journal out, or undoes them. The run's folder shows how far each step got, so both directions can be
- * taken up after a crash at any instruction.
+ * Carries out the steps of a journal, or undoes them. The run's folder shows how far each step got, so that both can be resumed after a crash
+ * at any instruction.
  */
 import * as fs from 'node:fs'
 import { Fault } from '../../fault.ts'
@@ -16,13 +16,13 @@ export type Boundary = (name: string) => void
 /** `run` is the run's folder, below the data directory like everything else. */
 export type Places = { dataDir: string; run: string }
 
-/** Whether the run's folder is there, without which it is not known how far any step got. */
+/** Whether the run's folder exists; without it nobody knows how far any step got. */
 export function hasRun({ dataDir, run }: Places): boolean {
   using folders = openFolders(dataDir)
   return exists(folders, run)
 }
 
-/** Does every step that is not done yet. Throws DiskFull, NotWritable, SymbolicLink, PublishFailed at the first that fails. */
+/** Does every step that is not done yet; `resumed`: some may be. Throws DiskFull, NotWritable, SymbolicLink, PublishFailed at the first failure. */
 export function carryOut(places: Places, steps: readonly Step[], resumed: boolean, boundary: Boundary): void {
   using folders = openFolders(places.dataDir)
   for (const step of steps) {
@@ -53,7 +53,7 @@ function doStep(folders: Folders, run: string, step: Step, resumed: boolean, bou
   rename(folders, stage, target)
 }
 
-/** A second name for the old file, so that the new one replaces it in one instant; where links are not to be had, it is moved away. */
+/** Gives the old file a second name, so that the new one replaces it atomically; on a volume without hard links it is moved away. */
 function keepOld(folders: Folders, target: string, keep: string): void {
   if (exists(folders, keep)) return
   try {
@@ -66,7 +66,7 @@ function keepOld(folders: Folders, target: string, keep: string): void {
   }
 }
 
-/** Undoes every step that was done, the last one first. Where several fail, all are tried and the first failure is thrown. */
+/** Undoes every step that was done, the last one first. All are tried, and the first failure is thrown. */
 export function undo(places: Places, steps: readonly Step[]): void {
   using folders = openFolders(places.dataDir)
   let failure: unknown
@@ -94,7 +94,7 @@ function undoStep(folders: Folders, run: string, step: Step): void {
   fs.rmSync(folders.at(keep), { force: true })
 }
 
-/** What is known of either place is of a folder that may be another one now. */
+/** Renames, and forgets the descriptors of both places, for a folder there may be another one now. */
 function rename(folders: Folders, from: string, to: string): void {
   fs.renameSync(folders.at(from), folders.at(to))
   folders.forget(from)
@@ -114,7 +114,7 @@ function exists(folders: Folders, file: string): boolean {
   }
 }
 
-/** Removes folders that the publish left empty; one that is not empty, or not there, is no failure. */
+/** Removes folders that the publish left empty; one that is not empty, or is gone, is skipped. */
 export function removeEmptied(dataDir: string, emptied: readonly string[]): void {
   using folders = openFolders(dataDir)
   for (const folder of emptied) {
@@ -134,7 +134,7 @@ function asDiskCode(error: unknown): string {
   return error instanceof Fault ? error.reason : (errorCode(error) ?? '')
 }
 
-/** Removes a run's folder with whatever is in it; a failure only leaves rubbish that the next start sweeps. */
+/** Removes a run's folder with everything in it. Never throws: what is left the next start sweeps. */
 export function removeRun({ dataDir, run }: Places): void {
   try {
     using folders = openFolders(dataDir)

@@ -1,6 +1,6 @@
 /**
  * The journal of one publish: once it is on disk, the publish will be finished or undone, whatever happens to the process. It lists the
- * renames and what the manifest shall say afterwards. The codec is pure; reading and writing are beside it.
+ * renames and what the manifest will say afterwards. Encoding is pure; reading and writing stand below it.
  */
 import * as fs from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -13,13 +13,15 @@ import { changeRecord, decodeRecord, type ManifestChange, type State, stateRecor
 import { dropDurably } from '../disk/manifest-file.ts'
 import { mayBeOurs, mayHoldOurs } from '../model/paths.ts'
 
+/** Everything that recovery needs to know about one publish. */
 export type Journal = {
   /** Name of the folder with staged and kept content, below our own. */
   run: string
   bootId: string
-  /** The publish that the manifest spoke of when this one began; null for the first. */
+  /** Id of the publish that the manifest named when this one began; null for the first. */
   base: string | null
   steps: Step[]
+  /** Folders to remove at the end if they are empty then. */
   emptied: string[]
   changes: ManifestChange[]
   state: State
@@ -42,7 +44,7 @@ const head = v.object({
 })
 const tail = v.object({ end: v.number(), crc: v.number() })
 
-/** Lines of the journal in chunks of some size, so that a large one is never held as one text. */
+/** The journal's text in chunks of about 64 KiB, so that a large one is never held as one string. */
 export function* encodeJournal(journal: Journal): Generator<string> {
   const { run, bootId, base } = journal
   let chunk = `${JSON.stringify({ version: 2, run, bootId, base })}\n`
@@ -66,7 +68,7 @@ function* journalLines({ steps, emptied, changes, state }: Journal): Generator<s
   yield `${stateRecord(state)}\n`
 }
 
-/** Throws StateUnreadable: a journal is renamed into place whole, so anything else is damage. */
+/** Throws StateUnreadable for an incomplete journal: it is renamed into place when complete, so anything else is damage. */
 export function decodeJournal(text: string): Journal {
   const lines = text.split('\n').filter((line) => line !== '')
   const damaged = (line: number): Fault => new Fault('StateUnreadable', `the journal of an interrupted publish is damaged at line ${line}`)
@@ -99,7 +101,7 @@ export function decodeJournal(text: string): Journal {
   return { run, bootId, base, steps, emptied, changes, state }
 }
 
-/** Writes the journal so that it is whole on the disk when this returns. Throws the faults of the system. */
+/** Writes the journal; when this returns it is complete and durable. Throws errors of the file system. */
 export function writeJournal(dataDir: string, journal: Journal): void {
   using engine = openEngineFolder(dataDir)
   writeDurably(engine.at('journal'), encodeJournal(journal))
@@ -116,7 +118,7 @@ export function isInterrupted(dataDir: string): boolean {
   }
 }
 
-/** Throws StateUnreadable, NotWritable, SymbolicLink. */
+/** Undefined when there is none. Throws StateUnreadable, NotWritable, SymbolicLink. */
 export function readJournal(dataDir: string): Journal | undefined {
   try {
     using engine = openEngineFolder(dataDir)
@@ -132,7 +134,7 @@ export function readJournal(dataDir: string): Journal | undefined {
   }
 }
 
-/** From here on the publish is over, one way or the other. */
+/** Removes the journal durably: the publish is over, finished or undone. */
 export function dropJournal(dataDir: string): void {
   using engine = openEngineFolder(dataDir)
   dropDurably(engine.at('journal'), engine.folder())

@@ -1,6 +1,6 @@
 /**
- * Takes a data directory in hand: our folder in it, the lock, what a killed process left, and what is known of its files. Nothing and nobody
- * else is asked, so this comes before everything that may wait.
+ * Opens a data directory: creates our folder in it, takes the lock, ends what a killed process left, and reads the manifest. Asks neither the
+ * source nor the gateway, so it comes before everything that may have to wait.
  */
 import type { Clock } from '../../clock.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
@@ -16,24 +16,25 @@ import { recover } from './recover.ts'
 /** What is kept between two cycles of one data directory, because reading 20,000 entries costs more than a small publish. */
 export type EngineMemory = {
   manifest: Manifest | undefined
-  /** Since when the gateway has been starting, by the monotonic clock. */
+  /** Since when the gateway has been starting, in monotonic milliseconds. */
   startingSinceMs?: number | undefined
 }
 
+/** What opening a data directory takes. */
 export type OpenDeps = {
   clock: Clock
   log: Log
   memory: EngineMemory
-  /** What only one process at a time can be, such as the agent of a pod by the pod's uid: an earlier one of the same is dead. */
+  /** A role that only one process at a time can have, such as the agent of a pod, by the pod's uid: an earlier holder with it is dead. */
   only?: string
-  /** Told of each boundary between two effects. */
+  /** Called at each boundary between two effects. */
   boundary?: Boundary
 }
 
-/** What a data directory holds; undefined where no publish has ended, or where that is not known. */
+/** What a data directory holds; undefined when no publish has ended, or when it is not known. */
 export type Synced = { commit: CommitHash; syncHash: string } | undefined
 
-/** Throws FolderLocked, DataDirectoryMissing, SymbolicLink, NotWritable, DiskFull, PublishFailed. */
+/** Returns the manifest. Throws FolderLocked, DataDirectoryMissing, SymbolicLink, NotWritable, DiskFull, PublishFailed. */
 export async function openFolder(
   { clock, log, memory, only, boundary = ignore }: OpenDeps,
   dataDir: string,
@@ -49,26 +50,26 @@ export async function openFolder(
 }
 
 /**
- * For the start of a process, before anything waits: takes the data directory in hand and ends a publish that a killed process left, with what
- * lies in the directory alone. Takes the absolute path; returns what the directory holds then. Throws what openFolder throws: FolderLocked
- * means that another process is at work here, and that nothing was touched.
+ * For the start of a process, before anything waits: opens the data directory and ends a publish that a killed process left, only with what
+ * lies in the directory. `dataDir` is absolute; returns what the directory then holds. Throws what `openFolder` throws; FolderLocked means
+ * that another process works here and nothing was touched.
  */
 export async function recoverFolder(deps: OpenDeps, dataDir: string, signal: AbortSignal): Promise<Synced> {
   try {
     return syncedOf(await openFolder(deps, dataDir, signal))
   } catch (error) {
-    // What the disk holds is looked up anew after any failure.
+    // After any failure the manifest is read from the disk again.
     deps.memory.manifest = undefined
     throw error
   }
 }
 
-/** The commit and configuration that a data directory holds, as an earlier process left them; undefined where that is not known. */
+/** The commit and configuration that an earlier process left in a data directory; undefined when not known. Never throws. */
 export function readSynced(dataDir: string): Synced {
   try {
     return isInterrupted(dataDir) ? undefined : syncedOf(readManifest(dataDir))
   } catch {
-    // The cycle meets the same fault and says so.
+    // The next cycle meets the same fault and reports it.
     return undefined
   }
 }

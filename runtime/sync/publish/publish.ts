@@ -1,6 +1,6 @@
 /**
- * The writing half of a cycle: stage -> journal -> publish -> manifest. Everything up to the journal can be given up without a trace; from
- * the journal on it runs through without a pause, or is undone.
+ * The writing half of a cycle: stage -> journal -> publish -> manifest. Up to the journal everything can be abandoned without a trace; from
+ * the journal on it runs to its end without awaiting, or is undone.
  */
 import type { Clock } from '../../clock.ts'
 import { isLfsPointer } from '../../collections/model/lfs-pointer.ts'
@@ -25,6 +25,7 @@ import { type Boundary, carryOut, type Places, removeEmptied, removeRun, undo } 
 import type { GatewayStatus } from '../../gateway/gateway.ts'
 import { createRunFolder, createStage, type Stage, type Staged } from './stage.ts'
 
+/** New content that is staged, and how it will be put in place. `judged`: folders of the resources that were checked. */
 export type StagedRun = {
   id: string
   places: Places
@@ -34,7 +35,7 @@ export type StagedRun = {
   judged: ReadonlySet<string>
 }
 
-/** What one publish is about: what is wanted, what is ours, what is to be done about it, as whom, and how the gateway was when it was asked. */
+/** One publish: what is wanted, what is ours, the plan, the owner of new files, and the gateway's status when the cycle began. */
 export type Run = {
   wanted: Wanted
   manifest: Manifest
@@ -43,7 +44,7 @@ export type Run = {
   status: GatewayStatus | undefined
 }
 
-/** Writes all new content aside. A failure or an abort leaves nothing behind. */
+/** Writes all new content into the run's folder. A failure or an abort leaves nothing behind. Throws what `createStage` and the source throw. */
 export async function stageAll(
   deps: { source: Source; clock: Clock },
   { wanted, prepared, ownership }: Run,
@@ -101,7 +102,7 @@ export async function stageAll(
   }
 }
 
-/** An answer of thousands of blobs takes some time to begin, in which the folders for them are made. */
+/** Makes the folders while the answer begins, which takes a while for thousands of blobs. */
 async function receive(source: Source, request: BlobsRequest, stage: Stage, signal: AbortSignal): Promise<void> {
   const failed = new AbortController()
   const either = AbortSignal.any([signal, failed.signal])
@@ -117,13 +118,13 @@ async function receive(source: Source, request: BlobsRequest, stage: Stage, sign
   await content
 }
 
-/** Forgets what was staged. */
+/** Removes what was staged. */
 export function discard(run: StagedRun): void {
   removeRun(run.places)
 }
 
 /**
- * Puts everything in place, or nothing: when a step fails, the folder is the old commit again and the fault is thrown. Does not await.
+ * Puts everything in place, or nothing: when a step fails, the folder is brought back to the old commit and the fault is thrown. Never awaits.
  */
 export function publishRun(
   deps: { log: Log },
@@ -171,7 +172,7 @@ export function publishRun(
   boundary('run removed')
 }
 
-/** A failed clean-up never hides the first fault: the journal stays, and the next start ends what could not be ended now. */
+/** Undoes a failed publish. If that fails too, the first fault is thrown all the same; the journal stays, and the next cycle ends it. */
 function rollBack({ log }: { log: Log }, places: Places, journal: Journal, cause: unknown): void {
   try {
     undo(places, journal.steps)
@@ -184,7 +185,7 @@ function rollBack({ log }: { log: Log }, places: Places, journal: Journal, cause
   }
 }
 
-/** What the manifest says once the run is published. */
+/** The manifest's changes once the run is published; `run` undefined when no file is written. */
 export function manifestChanges(
   manifest: Manifest,
   run: Pick<StagedRun, 'staged'> | undefined,

@@ -1,7 +1,7 @@
 /**
- * What a killed process left: an unfinished publish is finished, or undone where it cannot be; staging leftovers are swept. Runs under
- * the lock, before anything else looks at the folder. Where what was left does not say what is in place, that is a doubt: the next cycle
- * verifies every file by its content, and until then no commit counts as being there.
+ * Cleans up after a killed process: an unfinished publish is finished or, if it cannot be, undone; staging leftovers are swept. Runs under the
+ * lock, before anything else looks at the folder. When the remains do not tell what is in place, that is a doubt: the next cycle verifies
+ * every file by its content, and until then no commit counts as being there.
  */
 import * as fs from 'node:fs'
 import { Fault } from '../../fault.ts'
@@ -15,7 +15,7 @@ import { appendManifest, type Doubt, recordDoubt } from '../disk/manifest-file.t
 import { createObserver } from '../plan/observe.ts'
 import { type Boundary, carryOut, hasRun, type Places, removeEmptied, removeRun, undo } from './carry-out.ts'
 
-/** Ends at exactly one commit, or in a doubt, and brings the manifest up to it. Throws what a publish throws when neither can be reached. */
+/** Ends at exactly one commit, or in a doubt, and updates the manifest. Throws what a publish throws when neither can be reached. */
 export function recover(dataDir: string, manifest: Manifest, nowMs: number, log: Log, boundary: Boundary): void {
   const left = findJournal(dataDir)
   if (left !== undefined) {
@@ -33,7 +33,7 @@ export function recover(dataDir: string, manifest: Manifest, nowMs: number, log:
   sweep(dataDir, nowMs)
 }
 
-/** A damaged journal is the fault that says so; every other failure to read it is thrown. */
+/** The journal; for a damaged one the fault, as a value. Every other failure to read it is thrown. */
 function findJournal(dataDir: string): Journal | Fault | undefined {
   try {
     return readJournal(dataDir)
@@ -76,7 +76,10 @@ function end(dataDir: string, journal: Journal, manifest: Manifest, boundary: Bo
   return { kind: 'finished' }
 }
 
-/** A file that the steps should have put in place and that is not the one which was staged. A step whose stage is gone counts as done, which a lost stage is not. */
+/**
+ * A file that the steps should have put in place and that is not the one that was staged. A step counts as done when its staged file is gone,
+ * so a staged file that was lost would otherwise go unnoticed.
+ */
 function missingAfter({ dataDir }: Places, { steps, changes }: Journal): string | undefined {
   const observer = createObserver(dataDir)
   const files = new Set(steps.flatMap((step) => (step.op === 'put' ? [step.path] : [])))
@@ -89,24 +92,24 @@ function missingAfter({ dataDir }: Places, { steps, changes }: Journal): string 
   })?.path
 }
 
-/** A rename changes neither; either alone may differ, on a volume without lasting inodes or after a write of the gateway. */
+/** A rename changes neither inode nor time. One may differ: on a volume without stable inodes, or after a write by the gateway. */
 function isStaged(seen: FileStat, staged: FileStat): boolean {
   return seen.ino === staged.ino || (seen.size === staged.size && seen.mtimeMs === staged.mtimeMs)
 }
 
-/** Whether every file that the publish was about to replace is there again. */
+/** Whether every file that the publish was going to replace is there again. */
 function isUndone(dataDir: string, { steps }: Journal): boolean {
   const observer = createObserver(dataDir)
   return steps.every((step) => step.op !== 'put' || !step.had || observer.look(step.path).kind === 'file')
 }
 
-/** What the journal says that we own, and no longer own: a file that was to go and still stands stays ours. */
+/** The journal's changes, except that a file which was to be deleted and still exists stays ours. */
 function stillOwned(dataDir: string, changes: readonly ManifestChange[]): ManifestChange[] {
   const observer = createObserver(dataDir)
   return changes.filter(({ path, owned }) => owned !== undefined || observer.look(path).kind !== 'file')
 }
 
-/** Removes what no journal speaks of: staging of a run that never came to publish, temporary files of ours. */
+/** Removes what no journal names: staged files of runs that were never published, and our temporary files. */
 function sweep(dataDir: string, nowMs: number): void {
   try {
     using engine = openEngineFolder(dataDir)
@@ -120,7 +123,7 @@ function sweep(dataDir: string, nowMs: number): void {
   }
 }
 
-/** Another process may be about to take the lock: only what is minutes old is left over. */
+/** Another process may be about to take the lock, so only files that are minutes old count as leftovers. */
 function sweepOldLock(file: string, nowMs: number): void {
   const stat = fs.lstatSync(file, { throwIfNoEntry: false })
   if (stat !== undefined && nowMs - stat.mtimeMs > 600_000) fs.rmSync(file, { force: true })

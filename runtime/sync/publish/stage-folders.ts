@@ -1,14 +1,15 @@
 /**
- * The folders below that of a run, each made once: before its first file comes, or with it.
+ * Makes the folders below a run's folder, each once: before its first file arrives, or with it.
  */
+import { parentOf } from '../../gatewaysync/values.ts'
 import { folderMaker, type Ownership } from '../disk/disk.ts'
 import type { Folders } from '../disk/folders.ts'
-import { parentOf } from '../model/paths.ts'
 
+/** Indexes are those of the plan's `puts`. Both throw errors of the file system. */
 export type StageFolders = {
-  /** Makes the folder that the put of an index lies in. */
+  /** Makes the folder of a file. */
   makeFor(index: number): void
-  /** By which path the put of an index is opened; its folder is there then. */
+  /** The address at which a file is opened; makes its folder first. */
   addressOf(index: number): string
 }
 
@@ -17,14 +18,14 @@ type Options = {
   run: string
   folders: Folders
   ownership: Ownership
-  /** Where the put of an index goes below the run's folder. */
+  /** The path of a file below the run's folder. */
   placeOf(index: number): string
 }
 
-/** Throws the faults of the system. */
+/** For one run; remembers which folders it has made. */
 export function createStageFolders({ run, folders: all, ownership, placeOf }: Options): StageFolders {
   const made = new Set<string>([''])
-  /** Files come in the order of their folders: most lie where the one before them does. */
+  /** Files arrive in the order of their folders: most lie in the same one as the file before. */
   let latest = ''
   const makeOne = folderMaker(ownership)
   const make = (folder: string): void => {
@@ -38,7 +39,7 @@ export function createStageFolders({ run, folders: all, ownership, placeOf }: Op
   }
   return {
     makeFor: (index) => make(parentOf(placeOf(index))),
-    // Cut by hand: path.join and path.dirname cost as much here as the calls to the system.
+    // Not path.join and path.dirname, which cost as much here as the system calls.
     addressOf(index) {
       const place = placeOf(index)
       make(parentOf(place))

@@ -1,6 +1,6 @@
 /**
- * Takes blobs as they stream in and writes them, verified, into a run's folder: outside of everything a gateway reads, on the same file
- * system, so that publishing is nothing but renames.
+ * Writes blobs as they stream in, verified, into a run's folder: outside of everything that a gateway reads but on the same file system, so
+ * that publishing takes only renames.
  */
 import * as fs from 'node:fs'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
@@ -15,46 +15,48 @@ import { statOf } from '../plan/observe.ts'
 import { blobHash } from '../model/blob-hash.ts'
 import { createStageFolders, type StageFolders } from './stage-folders.ts'
 
-/** Files whose folders are made before the event loop turns again; 100 folders take about 1 ms. */
+/** How many folders are made before the event loop turns again; 100 take about 1 ms. */
 const slice = 100
 
-/** What was written, by the index of the put. Two lists and no object for each, for a first sync has thousands. */
+/** What was written, by index in the plan's `puts`. Not an object for each file, because a first sync has thousands. */
 export type Staged = {
   stats: (FileStat | undefined)[]
-  /** Of files that are not their blob. */
+  /** Only for rendered files. */
   rendered: Map<number, Rendered>
 }
 
-/** Makes a file's content from its blob; undefined where the blob itself is the content. Throws TemplateFailed. */
+/** Makes a file's content from its blob; undefined when the blob itself is the content. Throws TemplateFailed. */
 export type Render = (put: PlannedPut, content: Uint8Array) => { content: Uint8Array; rendered: Rendered } | undefined
 
+/** Receives the content of one run: give `ids` to the source, with `sink`, then call `finish`. */
 export type Stage = {
   sink: BlobSink
   ids: BlobId[]
   staged: Staged
-  /** Makes all folders, and lets the event loop turn after some of them. Without it each folder is made with its first file. */
+  /** Makes all folders, with turns of the event loop in between. Optional: otherwise each folder is made with its first file. */
   makeFolders(signal: AbortSignal): Promise<void>
   /** Throws DeliveryFailed when a blob never came. */
   finish(): void
-  /** Lets go of a file that is only half there: an open one keeps its space on the disk though its name is gone. */
+  /** Closes a file that is half written: while open it would keep its space on the disk even after it is removed. */
   abandon(): void
 }
 
+/** One run's folder, and how its files are made. */
 export type StageOptions = {
   /** The run's folder, and all folders by which it is reached. */
   run: string
   folders: Folders
   ownership: Ownership
   puts: readonly PlannedPut[]
-  /** Where the put of an index goes below the run's folder. */
+  /** The path below the run's folder, by index in `puts`. */
   placeOf(index: number): string
   needsRender(put: PlannedPut): boolean
   render: Render
-  /** Told of small contents, for findings; may throw. */
+  /** Called with each content that is held as a whole, to add findings; may throw. */
   inspect?(put: PlannedPut, content: Uint8Array): void
 }
 
-/** Throws DeliveryFailed for what is not the content that was asked for, TemplateFailed, and the faults of the disk. */
+/** The sink throws DeliveryFailed for content that was not asked for or is damaged, TemplateFailed, and faults of the disk. */
 export function createStage(options: StageOptions): Stage {
   const { puts } = options
   const { ids, targetsOf } = blobsOf(puts)
@@ -121,9 +123,9 @@ export function createStage(options: StageOptions): Stage {
 type StreamedBlob = IncomingBlob & { kind: 'streamed' }
 
 type FileWriter = {
-  /** Writes a content that is held as a whole, rendered where it must be. */
+  /** Writes content that is held as a whole, rendered if need be. */
   writeWhole(target: PutTarget, content: Uint8Array): void
-  /** The first target took the stream; further ones are copies of it, from its descriptor and hashed like everything that arrives. */
+  /** The first target has received the stream; further ones are copied from its descriptor, and their content is verified again. */
   writeStreamed(blob: StreamedBlob, buffer: Uint8Array): void
 }
 
@@ -171,7 +173,7 @@ function withDiskFault(work: () => void, where: string): void {
   }
 }
 
-/** The blobs to ask for, each once, and the puts that each is for, by its place among them. */
+/** The blobs to ask for, each once; `targetsOf` gives the files for the blob at a place in `ids`. */
 function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place: number): PutTarget[] } {
   const places = new Map<BlobId, number>()
   const firsts: number[] = []
@@ -218,18 +220,18 @@ function copyVerified(blob: StreamedBlob, to: number, buffer: Uint8Array): void 
   if (hash.digest('hex') !== blob.id) throw new Fault('DeliveryFailed', `blob ${blob.id} was changed on the disk while it was copied`)
 }
 
-/** Gives a written file its mode and owner and returns the stat by which it is known from now on. */
+/** Sets mode and owner of a written file and returns the stat by which it will be recognised. */
 function applyModeAndOwner(fd: number, exec: boolean, ownership: Ownership): FileStat {
   const stat = fs.fstatSync(fd)
   const mode = exec ? ownership.execMode : ownership.fileMode
   if (ownership.owner !== undefined) fs.fchownSync(fd, ownership.owner.uid, ownership.owner.gid)
   if ((stat.mode & 0o777) === mode) return statOf(stat)
   fs.fchmodSync(fd, mode)
-  // As it is now: some volumes know no permissions.
+  // Read again: some volumes ignore permissions.
   return statOf(fs.fstatSync(fd))
 }
 
-/** Creates the folder of a run; an unused name, for a run's folder never outlives its run except by a crash. */
+/** Creates the folder of a run. Throws EEXIST as it is, for a run's id is random, and faults of the disk. */
 export function createRunFolder(address: string, ownership: Ownership): void {
   try {
     folderMaker(ownership)(address)

@@ -13,15 +13,16 @@ export type Step =
   | { op: 'tree'; path: string; stage: string }
   | { op: 'move'; path: string; keep: string }
 
+/** A plan's renames. */
 export type Layout = {
   steps: Step[]
-  /** Where the put of an index is staged, below the run's folder. Made for the question: a first sync has thousands. */
+  /** Where a file is staged below the run's folder, by index in `puts`. Computed when asked: a first sync has thousands. */
   placeOf(index: number): string
   /** Folders to remove at the end if they are empty then, deepest first. */
   emptied: string[]
 }
 
-/** What is in the way goes first, then new content in the order of paths, last what is to be gone. */
+/** Obstacles are moved first, then new content is put in place in the order of paths, and deletions come last. */
 export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>): Layout {
   const trees = new Map<string, string>()
   const replaced = [...plan.puts.filter(({ before }) => before === 'folder').map(({ path }) => path), ...plan.respelled]
@@ -56,7 +57,7 @@ export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>): Layo
   }
 }
 
-/** The new folder that a file arrives in; undefined for a file whose folder is there. */
+/** The new folder with which a file arrives; undefined when the file's folder exists. */
 function treeOf({ before, topmost, path }: PlannedPut): string | undefined {
   return before === 'absent' && topmost !== path ? topmost : undefined
 }

@@ -1,5 +1,5 @@
 /**
- * What a template may read, and by which key a rendered file is known to be current. Nothing in it differs between two renders. Pure.
+ * What a template may read, and the key by which a rendered file is known to be current. Nothing in it differs between two renders. Pure.
  */
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
@@ -11,6 +11,7 @@ export type Patch = { file: string; set: Readonly<Record<string, string>> }
 /** How a file is made from its blob. */
 export type Recipe = { template: boolean; patches: readonly Patch[] }
 
+/** The variables of templates, by their documented names (docs/sync.md). */
 export type TemplateContext = {
   gateway: { name: string }
   pod: { name: string; ordinal: number; labels: Readonly<Record<string, string>> }

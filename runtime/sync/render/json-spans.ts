@@ -1,8 +1,9 @@
 /**
- * Where some values stand in a JSON text, so that they can be replaced while every other byte stays: order, spacing, the digits of large
- * numbers. The text must be valid JSON already. What is not asked for is skipped and costs no memory. Pure.
+ * Finds where values stand in a JSON text, so that they can be replaced while every other byte stays: order, spacing, the digits of large
+ * numbers. The text must be valid JSON. Values that are not asked for are skipped and cost no memory. Pure.
  */
 
+/** `text.slice(start, end)` is the value. */
 export type Span = { start: number; end: number; type: 'string' | 'number' | 'boolean' | 'null' | 'object' | 'array' }
 
 type Location = readonly (string | number)[]
@@ -10,12 +11,12 @@ type Location = readonly (string | number)[]
 /** The locations as a tree; `here`: the value itself is asked for. */
 type Asked = { here: boolean; below: Map<string | number, Asked> }
 
-/** Finds the values at some locations; of repeated names the last counts, as in JSON.parse. Where there is none, none is in the result. */
+/** The values at locations (paths of names and indexes) that exist. Of repeated names the last counts, as in JSON.parse. */
 export function findSpans(text: string, locations: readonly Location[]): Span[] {
   return locations.length === 0 ? [] : spansIn(text, askedFor(locations))
 }
 
-/** Whether a document holds more than so many values, found without making any of them. */
+/** Whether a document holds more than `limit` values; counts them without parsing. */
 export function holdsMoreValues(text: string, limit: number): boolean {
   let count = 1
   for (let at = 0; at < text.length;) {

@@ -42,6 +42,7 @@ function costlyPathRule(text: string): string | undefined {
 /** A value takes up to 600 bytes while a `..` searches, however short it is in the text: this many take 120 MiB at worst. */
 const maxValues = 200_000
 
+/** A JSONPath, and the new value as text; it takes the type of the value that it replaces. */
 export type Setting = { path: string; value: string }
 
 /**

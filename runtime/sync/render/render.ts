@@ -1,6 +1,6 @@
 /**
- * Makes a file's content from its blob: first the template, then the patches in the order in which they are written. Loaded only by a
- * profile that has either, because what an agent imports is its memory. Pure.
+ * Makes a file's content from its blob: first the template, then the patches in the order in which they are written. Loaded only for a
+ * profile that has either, because every import costs the agent memory. Pure.
  */
 import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
@@ -12,6 +12,7 @@ import { applySettings } from './patch.ts'
 import { createTemplateEngine, type ParsedTemplate } from './template.ts'
 import { blobIdOf } from '../model/blob-hash.ts'
 
+/** The templates and patches of one gateway. */
 export type Renderer = {
   /** Renders a mapping's source or destination. Throws TemplateFailed. */
   path(text: string, label: string): string
@@ -19,10 +20,10 @@ export type Renderer = {
   file(path: string, id: BlobId, content: Uint8Array, recipe: Recipe): { content: Uint8Array; rendered: Rendered; findings: Finding[] }
 }
 
-/** Parsed patch values are kept: one serves every file that its glob names. */
+/** How many parsed patch values are kept: one serves every file that its glob matches. */
 const maxKeptTemplates = 2_000
 
-/** Keeps what it has parsed; one for each plan. */
+/** To be made for each plan: it keeps what it has parsed, and reads variables from `context`. */
 export function createRenderer(context: TemplateContext): Renderer {
   const engine = createTemplateEngine()
   const values = new Map<string, ParsedTemplate>()

@@ -1,5 +1,5 @@
 /**
- * Templates: LiquidJS without any way to a file, to the time or to chance, and with limits on time, memory and output. Two renders of one
+ * Templates: LiquidJS without access to files, the clock or random numbers, and with limits on time, memory and output. Two renders of one
  * template with one context give the same text. Pure.
  */
 import { filters as builtInFilters, Liquid, type Template } from 'liquidjs'
@@ -29,20 +29,22 @@ const refusedFilters = ['sample'] as const
 /** Filters that take a moment in time, where `now` and `today` would mean the present one. */
 const dateFilters = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string'] as const
 
+/** A template that can be rendered any number of times. */
 export type ParsedTemplate = {
-  /** The variables that it reads, as paths; where a name is itself computed, the path ends before it. */
+  /** The variables that it reads, as paths; a path ends before a name that is itself computed. */
   uses: string[][]
   render(context: TemplateContext): string
 }
 
+/** Made by `createTemplateEngine`. */
 export type TemplateEngine = {
-  /** Throws TemplateFailed naming `label`, for what cannot be read and again from `render` for what cannot be rendered. */
+  /** Throws TemplateFailed naming `label` when the template cannot be parsed; its `render` does when it cannot be rendered. */
   parse(text: string, label: string): ParsedTemplate
 }
 
 /**
- * LiquidJS without files, without what differs between two renders, and with bounds on time, memory and nesting. Parsing and rendering
- * throw TemplateFailed, with the label.
+ * One engine serves any number of templates. Bounds: 8 Mi characters of source and of output, 20,000 tags, one second for a render, 32 Mi
+ * items and characters made on the way.
  */
 export function createTemplateEngine(): TemplateEngine {
   const liquid = restrictedLiquid()
@@ -56,13 +58,13 @@ export function createTemplateEngine(): TemplateEngine {
   }
 }
 
-/** Throws TemplateFailed for more or longer tags than can be read in time; what is no tag costs nothing. */
+/** Throws TemplateFailed for more or longer tags than can be parsed in time; text between tags costs nothing. */
 function checkTags(text: string, label: string): void {
   let count = 0
   let total = 0
   for (let start = nextTag(text, 0); start >= 0;) {
     const end = text.indexOf(text[start + 1] === '{' ? '}}' : '%}', start + 2)
-    // A tag without an end is refused when it is read.
+    // Parsing refuses a tag without an end.
     if (end < 0) return
     const length = end - start
     count += 1
@@ -136,7 +138,7 @@ function withoutPresent(name: (typeof dateFilters)[number]): (this: unknown, val
   }
 }
 
-/** A path ends at its first computed name: everything below may then be read. */
+/** Cuts each path at its first computed name, because everything below may then be read. */
 function usesOf(liquid: Liquid, template: Template[]): string[][] {
   const paths = liquid.globalVariableSegmentsSync(template).map((segments) => {
     const computed = segments.findIndex((segment) => typeof segment !== 'string' && typeof segment !== 'number')
@@ -147,7 +149,7 @@ function usesOf(liquid: Liquid, template: Template[]): string[][] {
 }
 
 function rendered(liquid: Liquid, template: Template[], context: TemplateContext, label: string): string {
-  // `increment` writes into what it is given.
+  // A copy, for the tag `increment` writes into the object that it is given.
   const output: unknown = liquid.renderSync(template, { ...context })
   if (typeof output !== 'string') throw new Fault('TemplateFailed', `${label}: the output is no text`)
   if (output.length > maxCharacters) throw new Fault('TemplateFailed', `${label}: the output is larger than ${maxCharacters} characters`)
