@@ -4,6 +4,8 @@
  */
 import { Command, CommanderError } from 'commander'
 import { Fault } from './fault.ts'
+import { register as registerCapture } from './cli/capture.ts'
+import { register as registerDrift } from './cli/drift.ts'
 import { register as registerExplain } from './cli/explain.ts'
 import { register as registerLint } from './cli/lint.ts'
 import { register as registerMode } from './cli/mode.ts'
@@ -30,6 +32,8 @@ const program = new Command('cluster-sync')
 for (const register of [
   registerRun,
   registerPlan,
+  registerDrift,
+  registerCapture,
   registerLint,
   registerExplain,
   registerMode,

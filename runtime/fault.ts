@@ -37,6 +37,7 @@ export const reasons = {
   GitOutOfMemory: { retry: 'on-change', help: 'a file or pack of the repository needs more memory than git may have' },
   GithubAppRefused: { retry: 'backoff', help: 'GitHub gave no installation token for the App' },
   CredentialsInvalid: { retry: 'on-change', help: 'a key, certificate, passphrase or proxy in a Secret cannot be used' },
+  PushRefused: { retry: 'on-change', help: 'the git host does not take a new branch: it exists already, or a rule there refuses it' },
   GitUnreachable: { retry: 'backoff', help: 'the git host could not be reached' },
   GitTimeout: { retry: 'backoff', help: 'the git host did not answer in time' },
   GitFailed: { retry: 'backoff', help: 'git ended with an error that has no reason of its own' },

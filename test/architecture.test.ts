@@ -12,7 +12,7 @@ const runtime = readModules(root, 'runtime')
 /** Layers from the top; a module imports its own part, and parts of lower layers. */
 const layers = [
   ['controller.ts', 'agent.ts', 'cli.ts', 'cli', 'controller'],
-  ['reconcile', 'receiver', 'injection', 'agent', 'standalone', 'fleet'],
+  ['reconcile', 'receiver', 'injection', 'agent', 'standalone', 'fleet', 'capture'],
   ['gate'],
   [
     'sync',

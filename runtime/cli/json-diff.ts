@@ -9,6 +9,8 @@ export type JsonDifference = { at: string; a: string | undefined; b: string | un
 
 const secretKey = /password|passwd|passphrase|secret|token|api_?key|private_?key|ciphertext|encrypted_key/i
 const secretText = /(?:password|passwd|secret|token|api_?key)=/i
+/** A member of JSON or YAML whose name says that its value is secret. */
+const secretMember = /(?:password|passwd|passphrase|secret|token|api_?key|private_?key|ciphertext|encrypted_key)\w{0,64}["']?\s{0,8}[:=]/i
 const hidden = '(hidden)'
 const maxText = 120
 /** Deeper values are compared as a whole. */
@@ -40,6 +42,11 @@ function compare(a: unknown, b: unknown, path: readonly (string | number)[], fou
 
 function own(object: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined
+}
+
+/** A line of a text, or a mark in its place where it may hold a secret. */
+export function maskLine(line: string): string {
+  return holdsSecret(line, 0) || secretMember.test(line) ? hidden : line
 }
 
 function holdsSecret(value: unknown, depth: number): boolean {

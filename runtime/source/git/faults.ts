@@ -137,6 +137,17 @@ const remoteMeanings: readonly Meaning[] = [
       `the proxy ${proxy?.host ?? ''}:${proxy?.port ?? ''} does not lead to ${url.host}: ${proxyCause(status)}`,
   },
   {
+    pattern: /^! \[rejected\].*\((?:stale info|fetch first|non-fast-forward|already exists)\)$/,
+    reason: 'PushRefused',
+    words: (asked) => `${hostOf(asked) || 'the repository'} has a branch of this name already; nothing of it was changed`,
+  },
+  {
+    pattern: /^! \[remote rejected\]|^! \[rejected\]/,
+    reason: 'PushRefused',
+    words: (asked) =>
+      `${hostOf(asked) || 'the repository'} does not take the branch: a rule or hook there refuses it, or it may not be written`,
+  },
+  {
     pattern:
       /problem with the local (?:SSL|client) certificate|error reading X\.509|could not load|unable to set private key|CAfile: \S+ CRLfile.*error reading|error (?:setting certificate|reading ca cert|adding trust)/i,
     reason: 'CredentialsInvalid',

@@ -35,7 +35,7 @@ export type GitRun = {
   /** The git host that is called, for the words of a fault. */
   about?: GitTarget
   /** Standard input; empty by default. */
-  input?: string
+  input?: string | Uint8Array
   timeoutMs: number
 }
 

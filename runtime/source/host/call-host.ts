@@ -7,11 +7,11 @@ import { connect } from './connect.ts'
 import { type Network } from '../remote/network.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
 import type { CallSize, GitMemory } from '../git/memory.ts'
-import { localUploadPack } from './local-repository.ts'
+import { localReceivePack, localUploadPack } from './local-repository.ts'
 import { sweep } from '../disk/mirror-folder.ts'
 import type { Remote } from '../remote/remote.ts'
 
-/** `at`: the repository to work in. `args` begin with a command that takes `--upload-pack`. `maxPackBytes`: the most that it may write. */
+/** `at`: the repository to work in. `args` begin with a command that takes `--upload-pack`, or are a push. `maxPackBytes`: the most that it may write. */
 export type HostCall = { at: string; args: readonly string[]; timeoutMs: number; maxPackBytes?: number }
 
 /** Returns what git prints. Throws the faults of git and of connecting. */
@@ -41,7 +41,8 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
   const callWith = async (size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> => {
     const { at, args, timeoutMs, maxPackBytes = limits.maxPackBytes } = call
     const [command = '', ...rest] = args
-    const all = url.protocol === 'file' ? [command, localUploadPack(url.text), ...rest] : args
+    const local = command === 'push' ? localReceivePack : localUploadPack
+    const all = url.protocol === 'file' ? [command, local(url.text), ...rest] : args
     // Before taking a share of memory: a name server or an API that does not answer must not occupy one.
     await using connection = await connect(remote, network, signal)
     const settings = [...(connection.forGit.settings ?? []), `http.lowSpeedTime=${patience}`]

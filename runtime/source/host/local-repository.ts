@@ -11,9 +11,18 @@ import path from 'node:path'
  * needs more than unpacking it.
  */
 export function localUploadPack(repository: string): string {
+  return `--upload-pack=${localService(repository, 'upload-pack')}`
+}
+
+/** The same for a push. */
+export function localReceivePack(repository: string): string {
+  return `--receive-pack=${localService(repository, 'receive-pack')}`
+}
+
+function localService(repository: string, service: 'upload-pack' | 'receive-pack'): string {
   const real = realPath(repository)
   const trusted = [...new Set([repository, real, path.join(real, '.git')])].map((folder) => `-c ${quoted(`safe.directory=${folder}`)}`)
-  return `--upload-pack=ulimit -S -d "$(ulimit -H -d)" && GIT_NO_LAZY_FETCH=1 git ${trusted.join(' ')} upload-pack`
+  return `ulimit -S -d "$(ulimit -H -d)" && GIT_NO_LAZY_FETCH=1 git ${trusted.join(' ')} ${service}`
 }
 
 /** The path with links resolved, which is what git compares with safe.directory. */

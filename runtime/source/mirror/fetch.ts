@@ -32,6 +32,8 @@ export type Fetches = {
    * Throws the faults of git.
    */
   formatOfHost(at: string, what: string, usual: ObjectFormat, signal: AbortSignal): Promise<ObjectFormat>
+  /** Makes a new branch at the host for a commit of the folder. Throws PushRefused where there is one of that name, and the faults of git. */
+  push(at: string, commit: CommitHash, branch: string, signal: AbortSignal): Promise<void>
 }
 
 type Deps = {
@@ -86,6 +88,21 @@ export function createFetches(deps: Deps): Fetches {
       const output = await callHost({ at, args, timeoutMs: askTimeoutMs }, signal)
       const [id = ''] = output.toString('latin1').split('\t')
       return id === '' ? usual : objectFormatOf(id)
+    },
+    async push(at, commit, branch, signal) {
+      const ref = `refs/heads/${branch}`
+      // An empty lease: the branch must not exist yet, so that nobody's work is ever moved.
+      const args = [
+        'push',
+        '-q',
+        '--no-verify',
+        '--no-follow-tags',
+        `--force-with-lease=${ref}:`,
+        '--end-of-options',
+        url.text,
+        `${commit}:${ref}`,
+      ]
+      await callHost({ at, args, timeoutMs: fetchTimeoutMs }, signal)
     },
   }
 }

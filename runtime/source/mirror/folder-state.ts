@@ -28,7 +28,7 @@ import { createFetches, createRunLocal, type Fetched } from './fetch.ts'
 import { createPresentCommits } from './present-commits.ts'
 import type { Reservation } from './volume.ts'
 
-/** Only the one writer may call `prepare`, `fetch`, `isThere`, `tidy` and `drop`. */
+/** Only the one writer may call `prepare`, `fetch`, `isThere`, `push`, `tidy` and `drop`. */
 export type FolderState = {
   /** Opens the folder if that has not been done: creates an absent one, doubts a damaged one. Throws the faults of git. */
   prepare(signal: AbortSignal): Promise<void>
@@ -36,6 +36,8 @@ export type FolderState = {
   fetch(what: string, signal: AbortSignal): Promise<Fetched>
   /** Whether the host has a ref; undefined when the folder is doubted. Throws the faults of git. */
   isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
+  /** Makes a new branch at the host for a commit of the folder. Throws PushRefused and the faults of git. */
+  push(commit: CommitHash, branch: string, signal: AbortSignal): Promise<void>
   /** Merges packs; a failure is logged. `thorough`: also drops what is not needed; by default when that is due. */
   tidy(signal: AbortSignal, thorough?: boolean): Promise<void>
   drop(): void
@@ -136,6 +138,7 @@ export function openFolderState(options: FolderOptions): FolderState {
       }
     },
     isThere: async (ref, signal) => (state === 'sound' ? await fetches.isThere({ at: folder, format }, ref, signal) : undefined),
+    push: (commit, branch, signal) => fetches.push(folder, commit, branch, signal),
     async tidy(signal, thorough = isThoroughDue(sizeOfFolder(folder), thoroughBytes)) {
       present.forget()
       try {

@@ -14,7 +14,7 @@ import { countPacks, sizeOfFolder } from '../disk/mirror-folder.ts'
 import type { Remote } from '../remote/remote.ts'
 import { type Commits, openCommits } from './commits.ts'
 import type { FolderOptions } from './folder-state.ts'
-import { openMirrorFiles } from './mirror-files.ts'
+import { type MirrorFiles, openMirrorFiles } from './mirror-files.ts'
 import { createRecentCommits, type RecentCommits } from './recent-commits.ts'
 import { createResolve, type Resolve } from './resolve.ts'
 import type { Tenant } from './volume.ts'
@@ -38,6 +38,8 @@ export type Mirror = {
   listing(commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
   /** Runs a read of a commit, such as one in a worker thread; if the mirror proves damaged, once more in a new mirror. */
   readBy<Value>(commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
+  /** Makes a new branch at the git host for a commit that was made here. Throws PushRefused and the faults of git. */
+  push: MirrorFiles['push']
   /** Removes everything from the disk; the next use creates the mirror again. */
   drop(): Promise<void>
   /** The mirror as the volume sees it, which may tidy it up or drop it to make room. */
@@ -72,6 +74,7 @@ export function openMirror(options: MirrorOptions): Mirror {
     source: (roots) => mirrorSource({ ...repository, listedBlobs, has, ensure, roots, reading }),
     listing: (commit, roots) => mirrorListing({ ...repository, reading }, commit, roots),
     readBy: (commit, read, signal) => reading.whole(commit, () => read(repository), signal),
+    push: files.push,
     async drop() {
       await files.drop()
       recent.take()

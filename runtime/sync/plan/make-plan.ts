@@ -116,7 +116,8 @@ function* pathsOf({ puts, removed }: Diff): Generator<string> {
   yield* removed.keys()
 }
 
-async function loadRenderer({ profile }: Wanted, context: TemplateContext): Promise<Renderer | undefined> {
+/** What renders the files and paths of a profile; undefined where nothing in it is rendered. */
+export async function loadRenderer({ profile }: Wanted, context: TemplateContext): Promise<Renderer | undefined> {
   const isTemplate = (text: string): boolean => /\{\{|\{%/.test(text)
   const needed = profile.mappings.some(
     ({ template, patches, source, destination }) => template || (patches?.length ?? 0) > 0 || isTemplate(source) || isTemplate(destination),
@@ -126,7 +127,8 @@ async function loadRenderer({ profile }: Wanted, context: TemplateContext): Prom
   return createRenderer(context)
 }
 
-function pathRenderer(renderer: Renderer | undefined): (text: string, label: string) => string {
+/** Renders a source or destination; a text without a template is returned as it is. */
+export function pathRenderer(renderer: Renderer | undefined): (text: string, label: string) => string {
   return (text, label) => (renderer === undefined || !/\{\{|\{%/.test(text) ? text : renderer.path(text, label))
 }
 

@@ -1,0 +1,175 @@
+/**
+ * What was changed on a gateway since its last sync: compares every managed file with the commit that was published to it. What a gateway
+ * rewrites by itself says nothing and is told apart.
+ */
+import type { BlobId, Change, Source } from '../delivery/protocol.ts'
+import { parentOf, parseRelativePath } from '../gatewaysync/values.ts'
+import { diffDesired } from '../sync/desired/diff.ts'
+import { recipeOf } from '../sync/desired/mappings.ts'
+import { readBlobs } from '../sync/desired/small-blobs.ts'
+import { openFolders, readPresent } from '../sync/disk/folders.ts'
+import { emptyManifest, type Manifest } from '../sync/model/manifest.ts'
+import type { Wanted } from '../sync/model/wanted.ts'
+import { differsInModificationOnly, isFirstBootRewrite, mayHoldModification } from '../sync/plan/drift.ts'
+import { loadRenderer, pathRenderer } from '../sync/plan/make-plan.ts'
+import { createObserver, listForeign, observe } from '../sync/plan/observe.ts'
+import { templateContext } from '../sync/render/context.ts'
+import type { Renderer } from '../sync/render/render.ts'
+import type { Published } from './way-back.ts'
+
+export type LocalChange = {
+  /** Below the data directory. */
+  path: string
+  op: 'added' | 'changed' | 'removed'
+  /**
+   * `change` is somebody's; `companion` says nothing by itself (who saved a resource and when, its signature, a thumbnail) but belongs to a
+   * change of the same folder; `rewrite` is the gateway's own doing.
+   */
+  kind: 'change' | 'companion' | 'rewrite'
+  /** Whether the file may be run as a program, as it is now. */
+  exec: boolean
+  /** What stands there instead of a file, in words. */
+  obstacle?: string
+}
+
+export type LocalChanges = {
+  published: Published
+  /** By path, in its order. */
+  changes: LocalChange[]
+  renderer: Renderer | undefined
+  /** What the commit wrote to a path, before it was changed; undefined where there is none or it is larger than 1 MiB. */
+  written(path: string): Uint8Array | undefined
+  /** The blob behind it, before templates and patches. */
+  original(path: string): Uint8Array | undefined
+}
+
+/** Originals are read for comparison: of each file, and of all together. */
+const maxOriginalBytes = 1024 * 1024
+const maxOriginals = 64 * 1024 * 1024
+
+/**
+ * Looks at the folder that `wanted` names, at the commit that `wanted` names; writes nothing. `manifest` is the folder's own. Throws what
+ * resolving mappings and the source throw, NotWritable.
+ */
+export async function findLocalChanges(source: Source, wanted: Wanted, manifest: Manifest, signal: AbortSignal): Promise<LocalChanges> {
+  const context = templateContext(wanted)
+  const renderer = await loadRenderer(wanted, context)
+  const renderPath = pathRenderer(renderer)
+  // Without the records of the folder, everything that the commit delivers is wanted.
+  const diff = await diffDesired({ source, renderPath }, wanted, context, emptyManifest(), signal)
+  const { collections } = wanted.profile
+  const published: Published = {
+    sources: await listSources(source, wanted, signal),
+    desired: diff.puts,
+    mappings: diff.mappings,
+    absent: diff.absent,
+    collectionsRoot: collections === undefined ? undefined : parseRelativePath(collections.root),
+  }
+  const changes = [...(await changedFiles(published, wanted, manifest, signal)), ...addedFiles(published, wanted)]
+  const originals = await readOriginals(source, wanted, published, changes, signal)
+  const original = (path: string): Uint8Array | undefined => originals.get(published.desired.get(path)?.id ?? ('' as BlobId))
+  const written = (path: string): Uint8Array | undefined => {
+    const file = published.desired.get(path)
+    const content = original(path)
+    const mapping = file === undefined ? undefined : published.mappings[file.mapping]
+    const recipe = mapping === undefined ? undefined : recipeOf(mapping, path)
+    if (file === undefined || content === undefined || recipe === undefined || renderer === undefined) return content
+    return renderer.file(path, file.id, content, recipe).content
+  }
+  const judged = judge(changes, wanted, written)
+  return { published, renderer, original, written, changes: judged.toSorted((a, b) => (a.path < b.path ? -1 : 1)) }
+}
+
+async function listSources(source: Source, { commit, profile }: Wanted, signal: AbortSignal): Promise<Published['sources']> {
+  const sources = new Map<string, { id: BlobId; size: number; isFile: boolean }>()
+  for await (const batch of source.changes({ commit, from: null, profile: profile.name }, signal)) {
+    for (const entry of batch) if (entry.op === 'put') sources.set(entry.path, { id: entry.id, size: entry.size, isFile: isFile(entry) })
+  }
+  return sources
+}
+
+function isFile({ mode }: Extract<Change, { op: 'put' }>): boolean {
+  return mode !== '120000' && mode !== '160000'
+}
+
+async function changedFiles({ desired }: Published, { dataDir, commit }: Wanted, manifest: Manifest, signal: AbortSignal) {
+  const observed = await observe(dataDir, desired.keys(), manifest.files, { like: commit, verifyContent: false }, signal)
+  const changes: LocalChange[] = []
+  for (const [path, file] of desired) {
+    const owned = manifest.files.get(path)
+    const expected = owned !== undefined && owned.id === file.id ? (owned.rendered?.id ?? owned.id) : file.id
+    const seen = observed.get(path)
+    if (seen === undefined || seen.kind === 'absent') changes.push({ path, op: 'removed', kind: 'change', exec: false })
+    else if (seen.kind !== 'file') changes.push({ path, op: 'changed', kind: 'change', exec: false, obstacle: obstacleOf(seen) })
+    else if (seen.id !== expected || seen.exec !== file.exec) changes.push({ path, op: 'changed', kind: 'change', exec: seen.exec })
+  }
+  return changes
+}
+
+function obstacleOf(seen: { kind: 'folder' } | { kind: 'special'; what: string } | { kind: 'under-file'; file: string }): string {
+  if (seen.kind === 'folder') return 'is a folder now'
+  if (seen.kind === 'under-file') return `lies below "${seen.file}", which is a file now`
+  return seen.what === 'link' ? 'is a symbolic link now' : 'is no ordinary file now'
+}
+
+/** Files in managed folders that the commit does not deliver; those that a mapping excludes are not managed. */
+function addedFiles({ desired, mappings, absent }: Published, { dataDir }: Wanted): LocalChange[] {
+  const folders = mappings.flatMap(({ type, destination, excluded }, at) =>
+    type === 'dir' && !absent.includes(at) ? [{ destination, excluded }] : [],
+  )
+  const observer = createObserver(dataDir)
+  const found = new Map<string, LocalChange>()
+  for (const { destination, excluded } of folders) {
+    for (const path of listForeign(dataDir, destination, (file) => desired.has(file))) {
+      const below = destination === '' ? path : path.slice(destination.length + 1)
+      const seen = excluded(below) ? undefined : observer.look(path)
+      if (seen?.kind === 'file') found.set(path, { path, op: 'added', kind: 'change', exec: seen.exec })
+    }
+  }
+  return [...found.values()]
+}
+
+async function readOriginals(
+  source: Source,
+  wanted: Wanted,
+  { desired }: Published,
+  changes: readonly LocalChange[],
+  signal: AbortSignal,
+): Promise<Map<BlobId, Uint8Array>> {
+  let bytes = 0
+  const ids = changes.flatMap(({ path }) => {
+    const file = desired.get(path)
+    if (file === undefined || file.size > maxOriginalBytes) return []
+    bytes += file.size
+    return bytes > maxOriginals ? [] : [file.id]
+  })
+  return await readBlobs(source, wanted, ids, maxOriginalBytes, signal)
+}
+
+function judge(changes: readonly LocalChange[], { dataDir, facts }: Wanted, written: LocalChanges['written']): LocalChange[] {
+  using folders = openFolders(dataDir)
+  const saysNothing = ({ path, op }: LocalChange): boolean => {
+    if (path.endsWith('/thumbnail.png')) return true
+    if (op !== 'changed' || !mayHoldModification(path)) return false
+    const [before, after] = [written(path), readPresent(folders, path, maxOriginalBytes)]
+    return before !== undefined && after !== undefined && differsInModificationOnly(textOf(before), textOf(after))
+  }
+  const first = changes.map((change): LocalChange => {
+    if (isFirstBootRewrite(change.path, facts.mode?.name)) return { ...change, kind: 'rewrite' }
+    return saysNothing(change) ? { ...change, kind: 'companion' } : change
+  })
+  const touched = new Set(first.filter(({ kind }) => kind === 'change').map(({ path }) => parentOf(path)))
+  return first.map((change) =>
+    change.kind === 'companion' && !touched.has(parentOf(change.path)) ? { ...change, kind: 'rewrite' } : change,
+  )
+}
+
+function textOf(content: Uint8Array): string {
+  return Buffer.from(content).toString('utf8')
+}
+
+/** What a changed or added file holds now; undefined where it is larger than `maxBytes`, or cannot be read. */
+export function presentContent({ dataDir }: Wanted, path: string, maxBytes: number): Buffer | undefined {
+  using folders = openFolders(dataDir)
+  return readPresent(folders, path, maxBytes)
+}

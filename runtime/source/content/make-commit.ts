@@ -1,0 +1,81 @@
+/**
+ * Makes a commit without a checkout: the tree of another one with some files put, and some taken away. Works in the folder of a mirror, where
+ * nothing but new objects is left.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { type CommitHash, parseCommitHash } from '../../gatewaysync/values.ts'
+import { type GitLimits, type GitRun, runGit } from '../git/git.ts'
+
+/** `content` undefined: the file goes. */
+export type Edit = { source: string; content: Uint8Array | undefined; exec: boolean }
+
+/** `at` is the time of author and committer, in seconds since 1970. */
+export type Message = { author: { name: string; email: string }; text: string; at: number }
+
+type Repository = { folder: string; limits: GitLimits }
+
+const timeoutMs = 120_000
+const committer = { name: 'cluster-sync', email: 'cluster-sync@localhost.invalid' }
+
+/** Returns the new commit, whose only parent is `parent`. Throws the faults of git. */
+export async function makeCommit(
+  { folder, limits }: Repository,
+  parent: CommitHash,
+  edits: readonly Edit[],
+  { author, text, at }: Message,
+  signal: AbortSignal,
+): Promise<CommitHash> {
+  const own = mkdtempSync(path.join(folder, 'index-'))
+  const git = async (args: string[], more: Pick<GitRun, 'input' | 'environment'> = {}): Promise<string> => {
+    const environment = { GIT_INDEX_FILE: path.join(own, 'index'), ...more.environment }
+    return (await runGit({ folder, args, timeoutMs, ...more, environment }, { limits, signal })).toString('latin1').trim()
+  }
+  try {
+    await git(['read-tree', parent])
+    const lines: string[] = []
+    for (const { source, content, exec } of edits) {
+      const id = content === undefined ? undefined : await git(['hash-object', '-w', '--stdin'], { input: content })
+      lines.push(id === undefined ? `0 ${'0'.repeat(parent.length)}\t${source}` : `${exec ? '100755' : '100644'} ${id}\t${source}`)
+    }
+    await git(['update-index', '-z', '--index-info'], { input: `${lines.join('\0')}\0` })
+    const tree = await git(['write-tree'])
+    const date = `${at} +0000`
+    const environment = {
+      GIT_AUTHOR_NAME: author.name,
+      GIT_AUTHOR_EMAIL: author.email,
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_NAME: committer.name,
+      GIT_COMMITTER_EMAIL: committer.email,
+      GIT_COMMITTER_DATE: date,
+    }
+    return parseCommitHash(await git(['commit-tree', tree, '-p', parent, '-F', '-'], { input: text, environment }))
+  } finally {
+    rmSync(own, { recursive: true, force: true })
+  }
+}
+
+/** Writes a commit as a patch that `git am` takes. Throws the faults of git. */
+export async function writePatch({ folder, limits }: Repository, commit: CommitHash, file: string, signal: AbortSignal): Promise<void> {
+  const args = ['format-patch', '-1', '--binary', '--full-index', '--no-signature', `--output=${file}`, commit]
+  await runGit({ folder, args, timeoutMs }, { limits, signal })
+}
+
+/** Writes a commit as a bundle with one branch, for a repository that has the parent. Throws the faults of git. */
+export async function writeBundle(
+  { folder, limits }: Repository,
+  { commit, parent, branch }: { commit: CommitHash; parent: CommitHash; branch: string },
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const ref = `refs/heads/${branch}`
+  const git = async (...args: string[]): Promise<void> => {
+    await runGit({ folder, args, timeoutMs }, { limits, signal })
+  }
+  await git('update-ref', ref, commit)
+  try {
+    await git('bundle', 'create', '-q', file, `^${parent}`, ref)
+  } finally {
+    await git('update-ref', '-d', ref)
+  }
+}
