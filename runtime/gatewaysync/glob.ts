@@ -1,6 +1,6 @@
 /**
- * The globs of exclude patterns, patches, allowed refs and a repository's own settings: checked where they are written, and matched in
- * time that grows with pattern times text and no faster, because whoever writes either may be a stranger to whoever runs it. Pure.
+ * The globs of exclude patterns, patches, allowed refs and a repository's own settings: checked where they are written, and matched in time
+ * proportional to pattern times text, because both may come from people whom the operator's owner does not know. Pure.
  */
 import { Fault } from '../fault.ts'
 import { createAutomaton, type State } from './glob/automaton.ts'
@@ -18,7 +18,7 @@ export function canonicalGlob(pattern: string): string {
   return pattern.slice(start, end) + (end < pattern.length ? '/**' : '')
 }
 
-/** Why a pattern for paths could not match what its writer meant, as the end of a sentence about it; undefined for a good one. */
+/** What is wrong with a pattern for paths, as the end of a sentence about it; undefined for a good one. */
 export function brokenGlobRule(pattern: string): string | undefined {
   const canonical = canonicalGlob(pattern)
   if (canonical === '') return 'is empty'
@@ -28,7 +28,7 @@ export function brokenGlobRule(pattern: string): string | undefined {
   return brokenGrammar(canonical, 'path')
 }
 
-/** The same for a pattern of refs. */
+/** What is wrong with a pattern for refs, as the end of a sentence about it; undefined for a good one. */
 export function brokenRefGlobRule(pattern: string): string | undefined {
   return pattern === '' ? 'is empty' : brokenGrammar(pattern, 'ref')
 }
@@ -38,20 +38,20 @@ function brokenGrammar(pattern: string, dialect: Dialect): string | undefined {
   return parsed.kind === 'broken' ? parsed.why : undefined
 }
 
-/** The canonical form of a pattern for paths. Throws InvalidSpec naming `where` for one that could not match anything. */
+/** The canonical form of a pattern for paths. Throws InvalidSpec naming `where` for a broken one. */
 export function requireGlob(pattern: string, where: string): string {
   const broken = brokenGlobRule(pattern)
   if (broken === undefined) return canonicalGlob(pattern)
   throw new Fault('InvalidSpec', `${where}: pattern "${pattern}" ${broken}`)
 }
 
-/** Whether a text matches one of the patterns, which must be good ones. A text that is spelt like a pattern matches it. */
+/** Whether a text matches one of the patterns; a text spelled exactly like a pattern also matches it. Throws InvalidSpec for a broken pattern. */
 export function createMatcher(patterns: readonly string[], dialect: Dialect = 'path'): (text: string) => boolean {
   const run = createRun(patterns, dialect)
   return (text) => run(text, false)
 }
 
-/** Whether a path, or a folder above it, matches one of the patterns, which must be good ones; dots in front of names are ordinary. */
+/** Whether a path, or a folder above it, matches one of the patterns; leading dots are nothing special. Throws InvalidSpec for a broken pattern. */
 export function createExcluder(patterns: readonly string[]): (path: string) => boolean {
   const run = createRun(patterns, 'path')
   return (path) => run(path, true)
@@ -59,7 +59,7 @@ export function createExcluder(patterns: readonly string[]): (path: string) => b
 
 const slash = 0x2f
 
-/** All patterns in one pass; `folders` says whether what matches a folder stands for everything below it. */
+/** Runs all patterns in one pass; `folders`: a pattern that matches a folder covers everything below it. */
 function createRun(patterns: readonly string[], dialect: Dialect): (text: string, folders: boolean) => boolean {
   if (patterns.length === 0) return () => false
   const globs = patterns.flatMap((pattern) => {

@@ -1,11 +1,11 @@
 /**
- * Selectors of labels as Kubernetes has them (`metav1.LabelSelector`): which objects an installation takes for its own. Pure.
+ * Kubernetes label selectors (`metav1.LabelSelector`): which objects an installation is responsible for. Pure.
  */
 import * as v from 'valibot'
 
 const text = v.pipe(v.string(), v.maxLength(317))
 
-/** All parts must hold; one without any part selects everything. */
+/** All parts must hold; an empty selector selects everything. */
 export const labelSelector = v.strictObject({
   matchLabels: v.optional(v.record(text, text), {}),
   matchExpressions: v.optional(
@@ -19,9 +19,10 @@ export const labelSelector = v.strictObject({
   ),
 })
 
+/** A parsed selector. */
 export type LabelSelector = v.InferOutput<typeof labelSelector>
 
-/** Whether labels are among those that a selector means. What is not there is in no list. */
+/** Whether a selector matches an object's labels. As in Kubernetes, NotIn also matches objects without the label. */
 export function selects({ matchLabels, matchExpressions }: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
   const valueOf = (key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined)
   return (

@@ -45,15 +45,16 @@ export const confirmDeletionsAnnotation = `${group}/confirm-deletions`
 export const leaseAnnotations = {
   /** Where the replica that leads serves delivery to the others, `address:port`. */
   address: `${group}/delivery-address`,
-  /** By which the holder promises to renew the Lease within so many milliseconds once somebody asks whether it is there. */
+  /** The holder's promise: within how many milliseconds it renews the Lease once somebody asks whether it is alive. */
   answersWithinMs: `${group}/answers-within-ms`,
-  /** The replica that asks whether the holder is there; the next renewal takes it away. */
+  /** The replica that asks whether the holder is alive; the next renewal removes it. */
   askedBy: `${group}/asked-by`,
 } as const
 
 export const agentContainerName = 'cluster-sync-agent'
 export const gatewayContainerName = 'gateway'
 
+/** TCP ports of the containers, before any installation value; an agent serves probes and metrics on `agent`. */
 export const ports = { receiver: 9444, admission: 9443, metrics: 8443, probes: 8081, delivery: 9445, agent: 8083 } as const
 
 /** The audience and lifetime of the token by which an agent proves to delivery which pod it is. */
@@ -62,12 +63,13 @@ export const deliveryToken = { audience: `${group}/delivery`, expirySeconds: 360
 /** The folder in a gateway's data directory that holds our manifest, journal, staging area and lock. */
 export const engineFolder = '.cluster-sync'
 
+/** The field manager of the controller. */
 export const fieldManager = 'cluster-sync-operator'
-/** In whose name the command line writes, so that an audit tells people from the controller. */
+/** The field manager of the command line, so that an audit can tell people from the controller. */
 export const cliFieldManager = 'cluster-sync-cli'
 
 /**
- * What every container of ours gives Node: the heap stops below the container's limit, of which git and buffers need a part too. The other
- * flags are the image's.
+ * Node's options in every container of ours: the heap stays below the container's limit, because git and buffers need a part of it. The other
+ * flags are set in the image.
  */
 export const nodeOptions = '--max-old-space-size-percentage=60'

@@ -2,7 +2,7 @@
  * Quantities of Kubernetes, read as numbers. Pure.
  */
 
-/** Not negative: nothing that an installation is told can be. Source: resource.Quantity of k8s.io/apimachinery. */
+/** Never negative, for no setting of an installation may be. Source: resource.Quantity of k8s.io/apimachinery. */
 export const quantityPattern = /^([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/
 
 /** Suffixes that stand for a power of ten, and those that stand for a multiple. */
@@ -16,7 +16,7 @@ export const multiples: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 }
 
-/** Bytes or cores of a quantity that matches the pattern; NaN for anything else. */
+/** The number of bytes or cores that a quantity stands for; NaN for anything that does not match the pattern. */
 export function amountOf(quantity: string): number {
   const [, number, suffix = ''] = quantityPattern.exec(quantity) ?? []
   if (number === undefined) return Number.NaN

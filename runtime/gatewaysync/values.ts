@@ -41,7 +41,7 @@ export function parseRefName(text: string): RefName {
   throw new Fault('InvalidRef', `"${printable(text)}" is not a valid ref: ${broken}`)
 }
 
-/** What git takes as a ref, at most 255 bytes. */
+/** Whether `parseRefName` accepts a text. */
 export function isRefName(text: string): text is RefName {
   return brokenRefRule(text) === undefined
 }
@@ -96,12 +96,12 @@ export function isWithin(path: string, ancestor: string): boolean {
   return ancestor === '' || path === ancestor || path.startsWith(`${ancestor}/`)
 }
 
-/** Most names are lower case ASCII already; a copy of each would be a third of the memory of a check. */
+/** Most names are lower-case ASCII already; copying each would take a third of a check's memory. */
 const isFolded = /^[ -@[-~]*$/
 
 /**
- * What names of collections and resources, and paths of files, are compared by: a gateway keys its names that way, and two paths with one
- * fold are one file on a volume that folds names.
+ * The form in which names of collections and resources, and paths of files, are compared: a gateway keys its names that way, and two paths
+ * with the same fold are one file on a volume that ignores case.
  */
 export function foldName(text: string): string {
   return isFolded.test(text) ? text : text.normalize('NFC').toLowerCase()
@@ -124,7 +124,7 @@ function brokenRefRule(text: string): string | undefined {
   return undefined
 }
 
-/** A user's text, cut and without control characters, fit for a message. */
+/** A user's text made fit for a message: cut to `max` characters, control characters replaced. */
 export function printable(text: string, max = 120): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is replaced
   const clean = text.slice(0, max).replace(/[\u0000-\u001f\u007f]/g, '\uFFFD')

@@ -1,6 +1,6 @@
 /**
- * What somebody said of a document that a schema describes, and what the schema knows nothing of. Both walk the schema itself, so that a new
- * field needs no mention here. Pure.
+ * Compares a document with its schema: which members its author really set, and which ones the schema does not know. Both walk the schema
+ * itself, so that a new field needs no change here. Pure.
  */
 import { canonicalJson } from './canonical-json.ts'
 
@@ -15,8 +15,8 @@ type Shape = {
 }
 
 /**
- * The value without the members that equal their default, at any depth: what an author left out and what was filled in for him are the same,
- * so that a schema with one field more says the same of every older document. Members that the schema does not know stay.
+ * The value without the members that equal their default, at any depth: members left out and members filled in give the same result, so that
+ * adding a field to the schema changes nothing for older documents. Members that the schema does not know stay.
  */
 export function withoutDefaults(schema: unknown, value: unknown): unknown {
   const { shape } = unwrapped(schema as Shape)
@@ -49,15 +49,16 @@ export function unknownMembers(schema: unknown, value: unknown, path = ''): stri
   })
 }
 
-/** The members that a schema names, each with its own; maps and lists have none. */
+/** The members that a schema names, each with its own members; maps and lists have none. */
 export type Members = ReadonlyMap<string, Members>
 
+/** The whole tree of names, to find members that an installed CRD lacks. */
 export function membersOf(schema: unknown): Members {
   const { shape } = unwrapped(schema as Shape)
   return new Map(Object.entries(shape.entries ?? {}).map(([name, child]) => [name, membersOf(child)]))
 }
 
-/** The names that a schema knows where a path such as `sync.profiles.default.mappings[0]` leads; none where it leads nowhere. */
+/** The names that a schema allows at a path such as `sync.profiles.default.mappings[0]`; empty when the path leads nowhere. */
 export function membersAt(schema: unknown, path: string): string[] {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== '')
   let shape: Shape | undefined = unwrapped(schema as Shape).shape
@@ -74,7 +75,7 @@ function childOf({ entries, value }: Shape, name: string): Shape | undefined {
   return value
 }
 
-/** What stands behind `optional` and its like, and the default that it gives. */
+/** The schema inside `optional` and similar wrappers, and their default. */
 function unwrapped(schema: Shape): { shape: Shape; fallback: unknown } {
   let shape = schema
   let fallback: unknown

@@ -6,9 +6,9 @@ import { brokenRefGlobRule, createMatcher } from '../glob.ts'
 import { isCommitHash, shortRef } from '../values.ts'
 
 /**
- * Without patterns: any branch or tag, but no hash and no other namespace of refs. A pattern is a glob in which `*` stands for anything
- * but `/` and `**` for anything; one that begins with `refs/` is matched against the whole ref, every other against branch and tag
- * names. A hash is allowed only where a pattern is that hash. A pattern that is no good glob allows nothing.
+ * Without patterns: any branch or tag, but no hash and no other namespace of refs. In a pattern `*` stands for anything but `/` and `**` for
+ * anything. A pattern that begins with `refs/` is matched against the whole ref, any other against branch and tag names. A hash is allowed
+ * only if a pattern is that hash. A broken pattern allows nothing.
  */
 export function isRefAllowed(ref: string, patterns: readonly string[] | undefined): boolean {
   if (isCommitHash(ref)) return patterns?.includes(ref) === true

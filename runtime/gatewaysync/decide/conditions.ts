@@ -6,12 +6,13 @@ import type { Condition } from '../schema/status.ts'
 
 /** Conditions that are always present, true when all is well. */
 export const normalConditions = ['Ready', 'SourceReady', 'CollectionsValid', 'GatewaysSynced', 'AgentsInjected'] as const
-/** Conditions that are present only while true: something a person or kstatus should notice. */
+/** Conditions that are present only while true, for people and tools such as kstatus to notice. */
 export const abnormalConditions = ['Reconciling', 'Stalled', 'Paused'] as const
 
+/** Every type that a GatewaySync can have. */
 export type ConditionType = (typeof normalConditions)[number] | (typeof abnormalConditions)[number]
 
-/** Reasons of conditions that tell of no fault, with what they mean; docs/operations.md prints them beside the faults. */
+/** Reasons of conditions that are not faults, with their meaning; docs/operations.md prints them beside the faults. */
 export const conditionReasons = {
   Synced: 'every gateway runs the published commit',
   NoGateways: 'a commit is published and no gateway follows this GatewaySync yet',
@@ -32,31 +33,33 @@ export const conditionReasons = {
   RollingOut: 'a new commit is on its way to the gateways',
 } as const
 
+/** A reason of the table above, or that of a fault. */
 export type ConditionReason = keyof typeof conditionReasons | Reason
 
-/** Reasons of conditions that no fault stands behind and that somebody should look at all the same. */
+/** Reasons that are not faults but that somebody should look at all the same. */
 const alarming: ReadonlySet<string> = new Set([
   'GatewaysFailed',
   'GatewaysBlocked',
   'MissingAgent',
 ] satisfies (keyof typeof conditionReasons)[])
 
-/** Whether a condition tells of more than work that is under way or of what somebody has chosen: a fault, or gateways in trouble. */
+/** Whether somebody should look at a condition: it shows a fault or gateways in trouble, not work under way or a chosen setting. */
 export function needsSomebody({ status, reason }: Pick<Condition, 'status' | 'reason'>): boolean {
   return status !== 'True' && (Object.hasOwn(reasons, reason) || alarming.has(reason))
 }
 
-/** What a reason means, in constant words; undefined for a word that is none of ours. */
+/** What a reason means, in constant words; undefined for a word that is not one of ours. */
 export function meaningOf(reason: string): string | undefined {
   if (Object.hasOwn(conditionReasons, reason)) return conditionReasons[reason as keyof typeof conditionReasons]
   return Object.hasOwn(reasons, reason) ? reasons[reason as Reason].help : undefined
 }
 
+/** A condition without its generation and time; `message` is cut to 4,096 characters. */
 export type ConditionInput = { type: ConditionType; status: Condition['status']; reason: ConditionReason; message: string }
 
 /**
- * The conditions that follow: what is not in `next` goes, and the transition time moves only when the status does.
- * `at` is the time of this decision, `generation` the one it was made from.
+ * The conditions after a decision: those not in `next` are dropped, and a transition time changes only when the status does. `at` is the time
+ * of the decision, `generation` that of the spec it was made from.
  */
 export function nextConditions(
   previous: readonly Condition[],

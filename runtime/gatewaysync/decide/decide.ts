@@ -1,6 +1,6 @@
 /**
- * What should be said and done about one GatewaySync, given everything observed: the next status, its events and the next wake-up.
- * The controller and the standalone runner share it. Pure: takes data and `now`, returns data.
+ * Decides the next status and events of one GatewaySync from everything observed. The controller and the standalone runner share it. Pure:
+ * takes data and `now`, returns data.
  */
 import { timestamp } from '../../clock.ts'
 import { Fault, type Reason } from '../../fault.ts'
@@ -29,12 +29,12 @@ import type { CommitHash, RefName } from '../values.ts'
 
 /** What the git host and the checks said about the wanted ref in this pass. */
 export type SourceObservation =
-  /** Nobody asked in this pass: what the status holds still stands, and so does the fault that the last question met. */
+  /** The git host was not asked in this pass: the status still holds, and so does the fault of the last lookup. */
   | { kind: 'unasked'; lastFault: Fault | undefined }
-  /** Nobody has asked about the present spec yet: what the status holds is of an earlier one. */
+  /** The git host has not been asked about the present spec yet: the status is about an earlier one. */
   | { kind: 'pending' }
   | (ResolvedSource & { kind: 'resolved'; verified: Signers | undefined; verdict: Verdict })
-  /** The commit is there and not signed as `spec.git.verify` asks. */
+  /** The commit was fetched, but is not signed as `spec.git.verify` requires. */
   | (ResolvedSource & { kind: 'unverified'; fault: Fault })
   | { kind: 'fault'; fault: Fault }
 
@@ -52,16 +52,17 @@ export type Signers = NonNullable<NonNullable<GatewaySyncStatus['source']>['veri
 /** What the collection checks found; `notChecked` when no profile has collections or the policy is Off. */
 export type Verdict =
   | { kind: 'notChecked' }
-  /** `unfinished`: the checks did not come to an end, and this tells what is not tried again by itself. */
+  /** `unfinished`: the checks did not finish; names the version, commit and content that are not checked again. */
   | { kind: 'checked'; errors: number; warnings: number; items: readonly StatusFinding[]; unfinished?: string }
 
+/** Everything that a decision depends on. */
 export type Observation = {
   generation: number
   spec: GatewaySyncSpec
   annotations: Annotations
   /** The status as it stands. */
   status: GatewaySyncStatus
-  /** What was wanted when the source was asked; the annotations may have changed since. */
+  /** The ref that was wanted when the git host was asked; the annotations may have changed since. */
   wanted: WantedRef
   source: SourceObservation
   /** The pods that follow this GatewaySync, and the reports by pod name. */
@@ -71,6 +72,7 @@ export type Observation = {
   now: Temporal.Instant
 }
 
+/** `status` replaces the old one as a whole; `events` are to be recorded in order. */
 export type Decision = {
   status: GatewaySyncStatus
   events: EventToRecord[]
@@ -78,10 +80,10 @@ export type Decision = {
 
 /** At most this many entries are kept in `status.history`. */
 const keptHistory = 10
-/** In characters: one line of a list says why a commit was refused; the findings say the rest while it is wanted. */
+/** In characters: the history gives a refusal one line; while the commit is wanted, the findings hold the rest. */
 const maxHistoryMessage = 256
 
-/** What follows from everything observed: the whole next status, and the Events to write. Never throws. */
+/** The complete next status, and the Events to write. Never throws. */
 export function decide(observed: Observation): Decision {
   const at = timestamp(observed.now)
   const change = followSource(observed, at)
@@ -155,7 +157,7 @@ function followSource(observed: Observation, at: string): SourceChange {
   }
   if (source.committedAt !== undefined) next.committedAt = source.committedAt
   if (source.hasTagToo === true) next.hasTagToo = true
-  // A look that was refused is not what is followed: what was wanted before it stays wanted for as long as it would have been.
+  // A refused request for the ref that is wanted anyway is not followed: what was wanted before it stays wanted.
   const isRefusedLook = refusal !== undefined && wanted.undecided
   const followed = isRefusedLook ? standingRef(observed.spec.git.ref as RefName, status).request : wanted.request
   if (followed !== undefined) next.requested = requestedOf(followed)
@@ -187,14 +189,14 @@ function followSource(observed: Observation, at: string): SourceChange {
   }
 }
 
-/** What is published names the question that it answers, so that nobody takes it for the answer to another spec. */
+/** The published commit with the ref and repository that it was published for, so that it is never taken for the answer to another spec. */
 function publishedNow({ spec, status, wanted }: Observation, commit: CommitHash, at: string): NonNullable<GatewaySyncStatus['published']> {
   const { published: before } = status
   const same = before?.commit === commit && before.ref === wanted.ref
   return { commit, ref: wanted.ref, repo: spec.git.repo, at: same ? before.at : at }
 }
 
-/** Errors are told once per commit, also where the policy Warn publishes it. */
+/** The events of a new commit; errors get one of their own, also when the policy Warn publishes the commit. */
 function publishedEvents(commit: CommitHash, verdict: Verdict, ref: string): EventToRecord[] {
   const published = syncEvent('Published', `published commit ${commit} of ${ref}`)
   if (verdict.kind === 'notChecked' || verdict.errors === 0) return [published]
@@ -206,15 +208,14 @@ function refusalEvent(reason: Reason, commit: CommitHash, fate: string, what: st
   return { type: 'Warning', reason, note: `commit ${commit} ${fate}: ${what}` }
 }
 
-/** The request that has no outcome yet, where it asks for another ref than the one that is wanted already. */
+/** The request without an outcome, if it asks for another ref than the one that is wanted already. */
 function requestElsewhere({ wanted, spec, status }: Observation): SyncRequest | undefined {
   const { request, undecided } = wanted
   return request === undefined || !undecided || isLook(wanted, standingRef(spec.git.ref as RefName, status)) ? undefined : request
 }
 
 /**
- * A request for another ref that cannot be met for a lasting cause is refused and changes nothing; every other fault stands in the
- * conditions.
+ * A request for another ref that fails with a lasting fault is refused and changes nothing; every other fault becomes a condition.
  */
 function followFault(observed: Observation, before: SourceChange, fault: Fault, at: string): SourceChange {
   const { request, undecided } = observed.wanted
@@ -223,7 +224,7 @@ function followFault(observed: Observation, before: SourceChange, fault: Fault, 
   if (elsewhere !== undefined && lasting) return refuse(observed, before, elsewhere, fault, at)
   const isAnswered = request !== undefined && undecided && lasting
   const change = isAnswered ? { ...before, requests: recordAnswer(before.requests, request, refusalAnswer(fault), at) } : before
-  // While an open request waits for a passing fault, the source keeps telling what was wanted before it.
+  // While an open request waits for a passing fault to end, the source still shows what was wanted before.
   if ((undecided && !isAnswered) || change.source?.ref === observed.wanted.ref) return { ...change, fault }
   const source: NonNullable<GatewaySyncStatus['source']> = { ref: observed.wanted.ref }
   if (request !== undefined && !isAnswered) source.requested = requestedOf(request)
@@ -242,7 +243,7 @@ function refusalAnswer({ reason, message }: Fault): Answer {
   return { outcome: 'Refused', reason, message }
 }
 
-/** A request that a change of the spec has ended, or that cannot be read, is answered too, so that its caller does not wait for ever. */
+/** Answers requests that a change of the spec has ended, or that cannot be read, so that their callers do not wait for ever. */
 function supersede(requests: SourceChange['requests'], observed: Observation, at: string): SourceChange['requests'] {
   const parsed = parseRequest(observed.annotations, observed.status)
   if (parsed.kind === 'none') {
@@ -260,7 +261,7 @@ function supersede(requests: SourceChange['requests'], observed: Observation, at
   return recordAnswer(requests, parsed.request, answer, at)
 }
 
-/** Why the verdict keeps a commit from being published, or undefined when it may be. */
+/** The fault for which the verdict keeps a commit from being published; undefined when it may be. */
 function refusalOf(spec: GatewaySyncSpec, verdict: Verdict): Fault | undefined {
   if (verdict.kind === 'notChecked' || verdict.errors === 0 || spec.validation.policy !== 'Enforce') return undefined
   return new Fault(verdict.unfinished === undefined ? 'CollectionsInvalid' : 'CheckFailed', describeErrors(verdict))
@@ -304,7 +305,7 @@ function remember(
   return [entry, ...history].slice(0, keptHistory)
 }
 
-/** An event each time Ready changes, so that `kubectl describe` tells the story; which gateway and why stands in the condition. */
+/** An event each time that Ready changes, so that `kubectl describe` shows the history; the condition says which gateway and why. */
 function conditionEvents(before: GatewaySyncStatus, after: GatewaySyncStatus): EventToRecord[] {
   const [was, is] = [before, after].map((status) => status.conditions?.find(({ type }) => type === 'Ready'))
   if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return []

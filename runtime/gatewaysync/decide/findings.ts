@@ -1,5 +1,5 @@
 /**
- * How the findings of the collection checks are told in one sentence. Pure.
+ * Sums up the findings of the collection checks in one sentence. Pure.
  */
 import type { StatusFinding } from '../schema/status.ts'
 

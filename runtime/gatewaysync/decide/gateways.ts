@@ -1,6 +1,6 @@
 /**
- * Which gateways follow a GatewaySync, and in which state each of them is: pods and their SyncReports, counted into buckets that add
- * up to the total. A report counts only for a live pod of its uid. Pure.
+ * Which gateways follow a GatewaySync, and the state of each, from pods and their SyncReports. States are counted so that they add up to the
+ * total. A report counts only for a live pod with its uid. Pure.
  */
 import * as v from 'valibot'
 import { podAnnotations } from '../names.ts'
@@ -15,44 +15,45 @@ export type GatewayPod = {
   namespace: string
   name: string
   uid: string
-  /** Only those of ours. */
+  /** Only annotations of ours. */
   annotations: Readonly<Record<string, string>>
   /** Whether the agent's container is in the pod. */
   injected: boolean
   terminating: boolean
-  /** The agent's container is not running, with why; undefined while it runs or its state is not known yet. */
+  /** Why the agent's container is not running; undefined while it runs or its state is not known yet. */
   agentDown: string | undefined
 }
 
 /**
- * What decisions need of a report's status. The rest of one may be hundreds of kilobytes, which a controller would hold for each gateway of
- * a fleet.
+ * The part of a report's status that decisions need. The rest may be hundreds of kilobytes, which the controller would hold for each gateway
+ * of a fleet.
  */
 export type ReportedState = Pick<
   SyncReportStatus,
   'phase' | 'commit' | 'syncHash' | 'mode' | 'reason' | 'message' | 'agentVersion' | 'ignoredFields'
 > & {
-  /** The gateway was let start though its volume holds no whole commit. */
+  /** The gateway was allowed to start although its volume held no complete commit. */
   startedWithoutCommit: boolean
 }
 
-/** What the controller keeps of a SyncReport; `status` is undefined when it has none or one that nobody understands. */
+/** What the controller keeps of a SyncReport; `status` is undefined when it has none or a malformed one. */
 export type GatewayReport = { podUid: string; status: ReportedState | undefined; malformed: boolean }
 
+/** A gateway is in exactly one of these states, which are the counters of `status.gateways`. */
 export type GatewayState = Exclude<keyof GatewayCounts, 'total'>
 
 /** One gateway of a GatewaySync. */
 export type Gateway = {
   pod: string
   state: GatewayState
-  /** Why it is not synced: a word and a sentence. */
+  /** Why it is not synced: a reason, and a sentence. */
   reason: string | undefined
   message: string | undefined
   commit: string | undefined
   mode: string | undefined
 }
 
-/** Reads a SyncReport's status; anything that is not one counts as malformed and harms nothing else. */
+/** Reads a SyncReport's status; anything else counts as malformed and affects no other gateway. Never throws. */
 export function parseReport(podUid: unknown, status: unknown): GatewayReport {
   if (typeof podUid !== 'string') return { podUid: '', status: undefined, malformed: true }
   if (status === undefined) return { podUid, status: undefined, malformed: false }
@@ -125,12 +126,12 @@ export function countGateways(gateways: readonly Gateway[]): GatewayCounts {
   return counts
 }
 
-/** Whether nobody knows what a gateway runs because it has no report, though an agent is there to write one. */
+/** Whether a gateway has an agent but no report, so that nobody knows what it runs. */
 export function isUnreported({ reason }: Gateway): boolean {
   return reason === 'NoReport'
 }
 
-/** Whether the agent of a gateway is too old for what the GatewaySync asks for. */
+/** Whether the agent of a gateway is too old for the GatewaySync's spec. */
 export function isOutdated({ reason }: Gateway): boolean {
   return reason === 'AgentOutdated'
 }
@@ -150,7 +151,7 @@ function observeGateway(
   if (status === undefined) return is('pending', 'NoReport', 'the agent has not reported yet')
   if (status.phase === 'Paused') return is('paused', 'Paused', status.message)
   if (status.phase === 'Failed') return is('failed', status.reason, status.message)
-  // We have accepted the spec: an agent that refuses it speaks of a schema of another version.
+  // We have accepted the spec, so an agent that refuses it has the schema of another version.
   if (status.reason === 'InvalidSpec') return is('blocked', 'AgentOutdated', outdated(status, status.message ?? 'it refuses the spec'))
   if (status.phase === 'Blocked') return is('blocked', status.reason, status.message)
   if (publishedCommit === undefined) return is('pending', 'NothingPublished', 'no commit is published yet')
@@ -168,13 +169,13 @@ function observeGateway(
 }
 
 type WantedHashes = {
-  /** What the agents of a profile should report; undefined: there is no such profile. */
+  /** The hash that agents of a profile should report; undefined: there is no such profile. */
   of(profile: string): string | undefined
   /** Whether the author of the spec has set a field, given as a path such as `sync.defaults.drift`. */
   isSet(path: string): boolean
 }
 
-/** Each profile is hashed once, however many gateways follow it. */
+/** Hashes each profile once, however many gateways follow it. */
 function hashesOf(spec: GatewaySyncSpec): WantedHashes {
   const known = new Map<string, string | undefined>()
   let told: unknown
@@ -203,7 +204,7 @@ function memberAt(document: unknown, path: string): unknown {
   )
 }
 
-/** Why an agent will never report the wanted hash; undefined: it may only be late. */
+/** Why an agent can never report the wanted hash; undefined: it may just be late. */
 function whyIncomparable(
   { syncHash: reported, ignoredFields = [] }: ReportedState,
   hashes: WantedHashes,

@@ -1,5 +1,5 @@
 /**
- * Whether the git host must be asked now, and if not, when; and what still stands of the answer before. Pure.
+ * Whether the git host must be asked now and, if not, when; and what of the previous answer still holds. Pure.
  */
 import { backoffMs } from '../../clock.ts'
 import { Fault, type Reason, reasons } from '../../fault.ts'
@@ -10,43 +10,44 @@ import type { GatewaySyncSpec } from '../schema/spec.ts'
 import type { Condition, GatewaySyncStatus } from '../schema/status.ts'
 import type { CommitHash } from '../values.ts'
 
-/** What is remembered of the last lookup at the git host; lost with the process, which then looks up anew. */
+/** What is remembered of the last lookup at the git host; a new process has none and looks up again. */
 export type LastLookup = {
-  /** What of the spec the result depends on, besides the ref. */
+  /** The parts of the spec, besides the ref, on which the result depends. */
   specKey: string
   /** Ref and `specKey`: a lookup with another key is always due. */
   lookupKey: string
-  /** Which ref it was about. */
+  /** The ref that was looked up. */
   ref: string
-  /** The undecided request that it was asked for, if any: another one is always due. */
+  /** The undecided request that caused it, if any: a lookup for another request is always due. */
   requestId: string | undefined
   /** Monotonic time of the answer. */
   atMs: number
   /** The last commit that a lookup found. */
   commit: CommitHash | undefined
-  /** The last answer of the host: a commit or the reason of a fault; undefined where it was not asked. */
+  /** The host's last answer: a commit, or the reason of a fault; undefined when it was not asked. */
   hostAnswer: string | undefined
   /** Failures in a row, 0 after a success. */
   failures: number
   fault: Fault | undefined
 }
 
-/** What the git host said last about the same ref of the same repository with the same credentials, whoever asked. */
+/** The git host's latest answer about the same ref, repository and credentials, for whichever GatewaySync it was asked. */
 export type SharedLookup = Pick<LastLookup, 'atMs' | 'hostAnswer' | 'failures' | 'fault'>
 
-/** Waits after a failed lookup: from the first to the longest. Where somebody waits for a first answer, the first is short. */
+/** Waits after failed lookups, from the first to the longest; the first is short when somebody is waiting for a first answer. */
 const firstRetryMs = 30_000
 const awaitedRetryMs = 5_000
 const longestRetryMs = 300_000
 
-/** Whether a shared lookup says something else than a GatewaySync has heard. */
+/** Whether a shared lookup has another answer than this GatewaySync got last. */
 export function isNews(answer: SharedLookup, { hostAnswer }: LastLookup): boolean {
   return hostAnswer !== undefined && hostAnswer !== answer.hostAnswer
 }
 
+/** `why`: no lookup yet, the spec changed, a new request, another answer was shared (no question to the host), polling, a retry. */
 export type Due =
   | { kind: 'now'; why: 'first' | 'changed' | 'request' | 'news' | 'poll' | 'retry' }
-  /** Nothing to ask before this many milliseconds have passed; undefined: not before something changes. */
+  /** Not due for this many milliseconds; undefined: not until something changes. */
   | { kind: 'later'; inMs: number | undefined }
 
 type DueFacts = {
@@ -60,7 +61,7 @@ type DueFacts = {
   jitter: number
 }
 
-/** Decides whether the git host is to be asked now, and why, or when at the earliest. */
+/** Decides whether the git host must be asked now, and why, or when at the earliest. */
 export function dueForLookup({ spec, wanted, lookupKey, last, shared, nowMs, jitter }: DueFacts): Due {
   if (last === undefined) return { kind: 'now', why: 'first' }
   if (last.lookupKey !== lookupKey) return { kind: 'now', why: 'changed' }
@@ -95,11 +96,11 @@ export function rememberedSource({ generation, status, wanted, specKey, last }: 
   if (!wanted.undecided && status.source?.ref !== wanted.ref) return { kind: 'pending' }
   if (last !== undefined) {
     if (last.specKey !== specKey) return { kind: 'pending' }
-    // What a request for another ref met is told in its outcome, and what was wanted before it stays.
+    // The fault of a refused request for another ref is in its outcome; what was wanted before it stays.
     const isRefusal = last.requestId !== undefined && last.fault?.retry === 'on-change' && !isSameRef(last.ref, wanted.ref)
     return { kind: 'unasked', lastFault: isRefusal ? undefined : last.fault }
   }
-  // This process has not asked yet, so only the status can say what its predecessor met, and for which spec.
+  // This process has not asked yet: only the status says what its predecessor found, and for which spec.
   const condition = status.conditions?.find(({ type }) => type === 'SourceReady')
   if (status.observedGeneration !== generation || condition?.status === 'Unknown') return { kind: 'pending' }
   return { kind: 'unasked', lastFault: faultOf(condition) }

@@ -1,5 +1,5 @@
 /**
- * What one profile means once the defaults are merged in, and the hash by which controller and agent know they mean the same. Pure.
+ * Merges the defaults into one profile, and makes the hash by which controller and agent know that they mean the same. Pure.
  */
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
@@ -72,9 +72,9 @@ const hashRule = 'v1'
 const hashed = v.object({ profile: resolvedProfile, gateway: gatewaySettings })
 
 /**
- * What decides how a gateway is written besides the commit, as one word: the version of the rule and the SHA-256, in hex, of the resolved
- * profile and the gateway's address. Members that equal their default take no part, so that a release which adds a field changes no hash.
- * Neither ref, commit, mode nor anything of a pod takes part, so that controller and agent compute the same.
+ * Everything besides the commit that decides how a gateway is written, as one word: `v1-` and the SHA-256, in hex, of the resolved profile
+ * and `spec.gateway`. Members that equal their default are left out, so that a release with a new field changes no hash. Neither ref, commit,
+ * mode nor anything about a pod is included, so that controller and agent compute the same.
  */
 export function syncHash(profile: ResolvedProfile, gateway: GatewaySyncSpec['gateway']): string {
   const told = withoutDefaults(hashed, { profile, gateway })

@@ -1,9 +1,9 @@
 /**
- * What is worth knowing about a gateway beside its phase: findings, local changes, what the gateway complained of. Pure.
+ * What is worth knowing about a gateway besides its phase: findings, local changes, problems that the gateway reported. Pure.
  */
 import type { SyncReportStatus } from '../schema/report.ts'
 
-/** One sentence each. Local changes are left out for a gateway whose phase tells of them. */
+/** One sentence each. Local changes are left out when the phase is Drifted, which says it already. */
 export function remarksOf({ phase, findings = [], drift, scan }: SyncReportStatus): string[] {
   const found = findings.map(({ rule, path, message }) => `${path === '' ? '' : `${path}: `}${message} (${rule})`)
   const complaints = (scan?.problems ?? []).map((problem) => `the gateway says: ${problem}`)

@@ -1,6 +1,6 @@
 /**
- * Which ref is wanted: the spec's, or the one that a push asked for. The rules of design section 3, "WantedRef ref": a request wins until
- * spec.git.ref differs from the one it saw or its annotations are removed; a refused request changes nothing. No clocks are compared. Pure.
+ * Which ref is wanted: the spec's, or the one that a push asked for. A request wins until spec.git.ref differs from the one that it saw or its
+ * annotations are removed; a refused request changes nothing. No clocks are compared. Pure.
  */
 import { createHash } from 'node:crypto'
 import { type Reason } from '../../fault.ts'
@@ -15,22 +15,25 @@ export type SyncRequest = {
   specRef: string
   by: string | undefined
   at: string | undefined
-  /** Those that it superseded before anyone answered them: their callers wait too. */
+  /** Requests that this one superseded before they were answered; their callers are waiting too. */
   superseded?: readonly SupersededRequest[]
 }
 
+/** A request that another overtook; it still gets an outcome. */
 export type SupersededRequest = { id: string; ref: string }
 
+/** What the request annotations say. */
 export type ParsedRequest =
-  /** Nothing is asked for. `withdrawn`: somebody took the ref away before these were answered, and their callers wait. */
+  /** No request. `withdrawn`: requests whose annotation was removed before they were answered; their callers are waiting. */
   | { kind: 'none'; withdrawn: readonly SupersededRequest[] }
   | ({ kind: 'request'; request: SyncRequest } & Seen)
-  /** Annotations that nobody could act on; they are answered all the same. */
+  /** Annotations that cannot be acted on; they get an outcome all the same. */
   | ({ kind: 'malformed'; id: string; message: string } & Seen)
 
-/** `digest` tells these request annotations from any others; `isDecided`: they are those that were acted on last. */
+/** `digest` identifies these request annotations; `isDecided`: they are the ones that were acted on last. */
 type Seen = { digest: string; isDecided: boolean }
 
+/** Annotations of an object, by their full names. */
 export type Annotations = Readonly<Record<string, string>>
 
 /** What is wanted now. `request` is set when a push asked for it; `undecided` when that request has no outcome yet. */
@@ -38,16 +41,16 @@ export type WantedRef = { ref: RefName; request: SyncRequest | undefined; undeci
 
 /** At most this many outcomes are kept in `status.requests`. */
 export const keptRequests = 20
-/** Fewer, so that all of them and the request itself find room among the outcomes. */
+/** How many superseded requests the annotation names: fewer, so that all of them and the request itself fit among the outcomes. */
 const keptSuperseded = 16
-/** So many wait for the git host beside the newest; the others make room for those to come. */
+/** How many superseded requests may wait for the git host besides the newest; older ones are answered to make room for more. */
 const mostWaiting = 8
 const maxIdLength = 128
 
 /**
- * Reads the request annotations. Any change of them is a new request, whoever made it: `status.requestDigest` remembers which ones were
- * acted on last. The receiver writes an id of its own and binds it to the ref by an entry among the earlier requests, so that an id that
- * was left behind when somebody annotated another ref by hand is told from one that belongs to the request.
+ * Reads the request annotations. Any change of them is a new request, whoever made it: `status.requestDigest` remembers which ones were acted
+ * on last. The receiver writes an id and binds it to the ref by an entry among the earlier requests. So an id that was left behind when
+ * somebody annotated another ref by hand can be told from one that belongs to the request.
  */
 export function parseRequest(annotations: Annotations, status: GatewaySyncStatus): ParsedRequest {
   const ref = annotations[requestAnnotations.ref]
@@ -65,7 +68,7 @@ export function parseRequest(annotations: Annotations, status: GatewaySyncStatus
     return { kind: 'malformed', id: known, message, digest, isDecided }
   }
   const superseded = entries.filter((entry) => entry.id !== id || !isBound)
-  // What else a former request has left behind says nothing about one by hand.
+  // The other annotations that an earlier request left behind do not belong to one by hand.
   const [specRef = '', by, at] = isOwn
     ? [annotations[requestAnnotations.specRef], annotations[requestAnnotations.by], annotations[requestAnnotations.at]]
     : []
@@ -83,7 +86,7 @@ function digestOf(annotations: Annotations): string {
   return createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 32)
 }
 
-/** A name for a request that brings none of its own: the first of `hand:<ref>`, `hand:<ref>.2`, … that has no outcome yet. */
+/** The id of a request that has none: the first of `hand:<ref>`, `hand:<ref>.2`, … without an outcome. */
 function idByHand(ref: string, status: GatewaySyncStatus): string {
   const base = `hand:${ref.replace(/[^\w.-]/g, '-')}`.slice(0, maxIdLength - 4)
   for (let count = 1; ; count += 1) {
@@ -93,9 +96,9 @@ function idByHand(ref: string, status: GatewaySyncStatus): string {
 }
 
 /**
- * The value of the `earlier-requests` annotation that a new request (`written`) is written with: each request that the object still names
- * without an outcome, then those that were superseded before they were written, oldest first, because the new request replaces the
- * annotations of the one before it and every caller waits for an outcome; and last the new request itself, which binds its id to its ref.
+ * The value of the `earlier-requests` annotation for a new request (`written`). It names, oldest first, every request on the object without
+ * an outcome, then those that were superseded before they were written, because the new request replaces the annotations of the previous one
+ * and every caller waits for an outcome; last the new request itself, which binds its id to its ref.
  */
 export function supersededBy(
   written: Annotations,
@@ -108,12 +111,12 @@ export function supersededBy(
   return [...open.slice(-keptSuperseded), own].map(entryOf).join(' ')
 }
 
-/** How many more requests the annotation can name beside those without an outcome; beyond that the oldest would never get one. */
+/** How many more requests the annotation can name besides those without an outcome; with more the oldest would never get one. */
 export function freeRequestSlots(annotations: Annotations, status: GatewaySyncStatus): number {
   return Math.max(0, keptSuperseded - openRequests(annotations, status).length)
 }
 
-/** Those without an outcome, oldest first. */
+/** The requests without an outcome, oldest first. */
 function openRequests(annotations: Annotations, status: GatewaySyncStatus): SupersededRequest[] {
   const parsed = parseRequest(annotations, status)
   if (parsed.kind === 'none') return [...parsed.withdrawn]
@@ -133,7 +136,7 @@ function parseSuperseded(text: string): SupersededRequest[] {
     .slice(-keptSuperseded - 1)
 }
 
-/** Ids of ours are UUIDs; one that was made up by hand is its maker's to look after. */
+/** Whether an id can be named in the annotation. Ours, which are UUIDs, can; for other ids their authors are responsible. */
 function isCarried(id: string): boolean {
   return /^[\w.:-]{1,128}$/.test(id)
 }
@@ -145,11 +148,11 @@ export function wantedRef(specRef: RefName, annotations: Annotations, status: Ga
   if (parsed.kind === 'request' && !parsed.isDecided && isOpen(parsed.request.specRef, specRef)) {
     return { ref: parsed.request.ref, request: parsed.request, undecided: true }
   }
-  // One that was refused, or that a change of the spec has ended, does not come back when the spec returns to what the request saw.
+  // A request that was refused, or ended by a change of the spec, does not revive when the spec returns to the ref that it saw.
   return standingRef(specRef, status)
 }
 
-/** What is wanted apart from a request that has no outcome yet: the request that the status follows, as long as it lasts, else the spec's. */
+/** What is wanted regardless of a request without an outcome: the ref of the request that the status follows while it lasts, else the spec's. */
 export function standingRef(specRef: RefName, status: GatewaySyncStatus): WantedRef {
   const before = status.source?.requested
   if (before === undefined || !isOpen(before.specRef, specRef) || !isRefName(before.ref)) {
@@ -163,16 +166,16 @@ export function standingRef(specRef: RefName, status: GatewaySyncStatus): Wanted
 }
 
 /**
- * Whether a request asks for what is wanted already. Such a request is a look at it: the source follows what is found, be it good or bad,
- * whereas a request for another ref that is refused changes nothing.
+ * Whether a request asks for the ref that is wanted already. Then the source follows the result, good or bad, whereas a refused request for
+ * another ref changes nothing.
  */
 export function isLook({ ref }: WantedRef, standing: WantedRef): boolean {
   return isSameRef(ref, standing.ref)
 }
 
 /**
- * Whether the published commit answers what is asked for now: it is of the spec's repository, and of its ref or of the request that the
- * status follows. A spec that has just changed has no answer yet, and a request without an outcome changes nothing.
+ * Whether the published commit is an answer to the present spec: it comes from the spec's repository, and from its ref or the request that the
+ * status follows. A spec that has just changed has no answer yet; a request without an outcome changes nothing.
  */
 export function answersSpec(git: { repo: string; ref: string }, annotations: Annotations, status: GatewaySyncStatus): boolean {
   const { published } = status
@@ -187,7 +190,7 @@ export function isSameRef(a: string, b: string): boolean {
   return a === b || shortRef(a) === b || a === shortRef(b)
 }
 
-/** The digest to remember: of the present request annotations once they have an outcome. */
+/** The digest to remember: that of the present request annotations once they have an outcome, until then the previous one. */
 export function digestAfter(annotations: Annotations, before: GatewaySyncStatus, requests: readonly RequestOutcome[]): string | undefined {
   const parsed = parseRequest(annotations, before)
   if (parsed.kind === 'none') return undefined
@@ -195,9 +198,10 @@ export function digestAfter(annotations: Annotations, before: GatewaySyncStatus,
   return requests.some((outcome) => outcome.id === id) ? parsed.digest : before.requestDigest
 }
 
+/** How a request ended; `message` is cut to 1,024 characters. */
 export type Answer = { outcome: RequestOutcome['outcome']; reason?: Reason; message?: string }
 
-/** Adds an outcome to the list of the last requests, newest last; a request is answered once. */
+/** Adds an outcome to the last 20, newest last; a request that has one keeps it. */
 export function recordOutcome(
   requests: readonly RequestOutcome[],
   request: { id: string; ref: string },
@@ -212,7 +216,7 @@ export function recordOutcome(
 }
 
 /**
- * Records what became of a request and of those that it superseded: the same outcome for the same ref, `Superseded` for any other.
+ * Records the outcome of a request and of those that it superseded: the same for the same ref, `Superseded` for any other.
  */
 export function recordAnswer(requests: readonly RequestOutcome[], request: SyncRequest, answer: Answer, at: string): RequestOutcome[] {
   const superseded: Answer = { outcome: 'Superseded', message: 'a later request came before this one was looked at' }
@@ -224,8 +228,8 @@ export function recordAnswer(requests: readonly RequestOutcome[], request: SyncR
 }
 
 /**
- * Answers the oldest of more requests than may wait for the git host as superseded by those that came after them: a slow host, or a stream
- * that always asks for another ref, must not push any of them out before it has an outcome.
+ * When more requests wait for the git host than may, answers the oldest as superseded: a slow host, or a stream of requests for ever new refs,
+ * must not push any of them out of the annotation before it has an outcome.
  */
 export function recordOverfull(requests: readonly RequestOutcome[], { superseded = [] }: SyncRequest, at: string): RequestOutcome[] {
   const open = superseded.filter(({ id }) => !requests.some((request) => request.id === id))
@@ -233,7 +237,7 @@ export function recordOverfull(requests: readonly RequestOutcome[], { superseded
   return open.slice(0, -mostWaiting).reduce<RequestOutcome[]>((known, one) => recordOutcome(known, one, answer, at), [...requests])
 }
 
-/** A request by hand may omit the spec's ref; then it stays open until its annotations go. */
+/** Whether the spec's ref is still the one that the request saw. A request by hand may omit that; then it lasts until its annotations go. */
 function isOpen(seenSpecRef: string, specRef: string): boolean {
   return seenSpecRef === '' || seenSpecRef === specRef
 }

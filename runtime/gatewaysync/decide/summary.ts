@@ -1,5 +1,5 @@
 /**
- * The conditions of a GatewaySync, derived from everything observed in one place and on every exit of a pass. Pure.
+ * The conditions of a GatewaySync, all derived here, at every exit of a pass. Pure.
  */
 import type { Fault, Reason } from '../../fault.ts'
 import { type ConditionInput, nextConditions } from './conditions.ts'
@@ -14,14 +14,14 @@ type Summary = {
   gateways: readonly Gateway[]
   /** Why the source could not be followed in this pass. */
   fault: Fault | undefined
-  /** Nobody has asked the git host about the present spec yet. */
+  /** The git host has not been asked about the present spec yet. */
   pending: boolean
-  /** The next status, complete but for its conditions. */
+  /** The next status, complete except for its conditions. */
   status: GatewaySyncStatus
   at: string
 }
 
-/** The conditions that follow the `previous` ones; a transition time moves only when its status does. */
+/** The next conditions; a transition time of `previous` changes only with its status. */
 export function summarise(input: Summary, previous: readonly Condition[]): Condition[] {
   const sourceReady = sourceCondition(input)
   const collections = collectionsCondition(input)
@@ -32,7 +32,7 @@ export function summarise(input: Summary, previous: readonly Condition[]): Condi
   return nextConditions(previous, conditions, input.generation, input.at)
 }
 
-/** Of a spec that is not accepted only this is known; what was said of the one before stays, but for being under way. */
+/** The conditions of a spec that is not accepted. Those of the previous spec stay, except Reconciling. */
 export function summariseInvalid(fault: Fault, previous: readonly Condition[], generation: number, at: string): Condition[] {
   const { reason, message } = fault
   const found: ConditionInput[] = [
@@ -109,7 +109,7 @@ function worstState(counts: GatewayCounts): keyof typeof stateReasons | undefine
   return order.find((state) => counts[state] > 0)
 }
 
-/** Names at most five gateways with why, so that the message stays readable with hundreds. */
+/** Names at most five gateways with their reasons, so that the message stays readable with hundreds. */
 function namesOf(gateways: readonly Gateway[], concerns: (gateway: Gateway) => boolean): string {
   const concerned = gateways.filter(concerns)
   const named = concerned
@@ -128,11 +128,11 @@ function agentsCondition({ gateways, status }: Summary): ConditionInput {
   return { type, status: 'False', reason: 'AgentOutdated', message: namesOf(gateways, isOutdated) }
 }
 
-/** True only when everything is; else it repeats the first thing that is not, in the order of the road from git to gateway. */
+/** True only when everything is; otherwise it repeats the first condition that is not, in the order from git to gateway. */
 function readyCondition({ status, spec }: Summary, parts: readonly ConditionInput[]): ConditionInput {
   const type = 'Ready'
   const bad = parts.find((part) => part.status !== 'True')
-  // Warn publishes in spite of errors: the findings stand in CollectionsValid and do not hold Ready back.
+  // Warn publishes in spite of errors: the findings are in CollectionsValid and do not keep Ready from being true.
   const held = status.source?.held !== undefined || spec.validation.policy === 'Enforce'
   const first = bad?.type === 'CollectionsValid' && !held ? parts.find((part) => part.status !== 'True' && part !== bad) : bad
   if (first !== undefined) return { type, status: first.status, reason: first.reason, message: first.message }

@@ -1,27 +1,28 @@
 /**
- * Runs globs over a text in one pass, all of them at once, in time that grows with the size of the globs times the length of the text and
- * no faster, whoever wrote either. The sets of places at which the globs can be are made as texts need them and kept, so that most letters
- * cost one look into a table; what is kept is bounded. Pure but for that table.
+ * Runs all globs over a text in one pass, in time proportional to the size of the globs times the length of the text, whoever wrote either: a
+ * non-deterministic automaton whose sets of places are computed as texts need them and kept (a lazy DFA), so that most letters cost one table
+ * lookup. What is kept is bounded. Pure, except for that table.
  */
 import type { Glob, Letters } from './grammar.ts'
 
-/** A place within the globs: what the next letter may be and where it leads, or where it leads without one. */
+/** A place within the globs: which letters lead from it to `next`, and where it leads without a letter. */
 type Place = { letters: Letters | undefined; next: number; free: readonly number[] }
 
-/** A set of places, where each class of letters leads from it, and whether some glob has come to its end. */
+/** A set of places; `next` by class of letters; `isEnd`: some glob matches the text so far. */
 export type State = { places: readonly number[]; isEnd: boolean; next: (State | undefined)[] }
 
-/** Numbers that are kept in all states together; each is some 8 bytes. */
+/** How many numbers all kept states may hold together; each takes about 8 bytes. */
 const maxKept = 65_536
 const end = 0
 
+/** To be run letter by letter: `after(after(start(), a), b)`. */
 export type Automaton = {
   start(): State
-  /** Where a letter, given by its code point, leads. */
+  /** The state after a letter, given as its code point. */
   after(state: State, letter: number): State
 }
 
-/** Follows all globs at once, one character after another, so that the time to match is linear in the text. */
+/** An automaton that matches when any of the globs does. */
 export function createAutomaton(globs: readonly Glob[]): Automaton {
   const places: Place[] = [{ letters: undefined, next: end, free: [] }]
   const starts = globs.map((glob) => place(glob, end))
@@ -48,7 +49,7 @@ export function createAutomaton(globs: readonly Glob[]): Automaton {
     const found = known.get(key)
     if (found !== undefined) return found
     if (kept > maxKept) {
-      // A state that is still in use leads on by itself; the others are made again.
+      // States still in use keep their own tables; the others are computed again when needed.
       known.clear()
       kept = 0
     }

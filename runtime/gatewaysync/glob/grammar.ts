@@ -5,6 +5,7 @@
 /** Inclusive ranges of code points, in order. */
 export type Letters = readonly (readonly [number, number])[]
 
+/** A parsed glob. `letter`: exactly one of these; `any`: any number of them. */
 export type Glob =
   | { kind: 'letter'; letters: Letters }
   | { kind: 'any'; letters: Letters }
@@ -16,6 +17,7 @@ export type Glob =
  */
 export type Dialect = 'path' | 'ref'
 
+/** `why` is the end of a sentence about the pattern. */
 export type ParsedGlob = { kind: 'glob'; glob: Glob } | { kind: 'broken'; why: string }
 
 const slash = 0x2f
@@ -29,7 +31,7 @@ const many: Glob = { kind: 'any', letters: anything }
 const name: Glob = { kind: 'any', letters: notSlash }
 const nothing: Glob = { kind: 'sequence', parts: [] }
 
-/** What other globs give a meaning to and these do not; taken as letters they would silently match something else. */
+/** Signs with a meaning in other dialects of globs but not here; taken literally they would silently match something else. */
 const foreign: Readonly<Record<string, string>> = {
   '(': 'must not hold parentheses: write {a,b} for alternatives, and ? or [(] for a parenthesis itself',
   ')': 'must not hold parentheses: write {a,b} for alternatives, and ? or [)] for a parenthesis itself',
@@ -37,7 +39,7 @@ const foreign: Readonly<Record<string, string>> = {
   '"': 'must not hold a quotation mark: write ? for one',
 }
 
-/** Never throws; what is wrong with a pattern is told as the end of a sentence about it. */
+/** Never throws: a pattern that is wrong, or that other dialects would read differently, is `broken`. */
 export function parseGlob(pattern: string, dialect: Dialect): ParsedGlob {
   const letters = Array.from(pattern)
   const problem = problemOf(letters, dialect)
@@ -77,7 +79,7 @@ function isStarsAlone(letters: readonly string[], at: number): boolean {
   return /^[/{,]?$/.test(letters[at - 1] ?? '') && /^[/},]?$/.test(letters[at + 2] ?? '')
 }
 
-/** Where the `]` stands that closes the class which opens at `open`; one directly behind the opening is a letter. */
+/** The index of the `]` that closes the class opened at `open`; a `]` directly after the opening is a letter. */
 function classEnd(letters: readonly string[], open: number): number | undefined {
   const negated = letters[open + 1] === '!' || letters[open + 1] === '^'
   const end = letters.indexOf(']', open + (negated ? 3 : 2))
@@ -137,7 +139,7 @@ function createParser(letters: readonly string[], dialect: Dialect) {
       choices.push(sequence(depth + 1))
     } while (letters[at] === ',')
     at += 1
-    // Without a comma there is nothing to choose from: the braces are part of a name.
+    // Without a comma there is no choice: the braces are part of a name.
     const [only = nothing] = choices
     return choices.length > 1 ? { kind: 'either', choices } : { kind: 'sequence', parts: [literal('{'), only, literal('}')] }
   }
@@ -147,7 +149,7 @@ function createParser(letters: readonly string[], dialect: Dialect) {
     if (at - first === 1) return name
     if (dialect === 'ref') return many
     if (letters[at] !== '/') return many
-    // No folder at all is meant too, so the slash belongs to it.
+    // The slash is part of it, because `**/` also stands for no folder at all.
     at += 1
     return { kind: 'either', choices: [nothing, { kind: 'sequence', parts: [many, literal('/')] }] }
   }
@@ -168,7 +170,7 @@ function literal(letter: string): Glob {
   return { kind: 'letter', letters: [[code, code]] }
 }
 
-/** A text that stands for itself alone. */
+/** A glob that matches only this text. */
 export function literalGlob(text: string): Glob {
   return { kind: 'sequence', parts: Array.from(text, literal) }
 }

@@ -6,6 +6,7 @@ import { brokenGlobRule, brokenRefGlobRule } from '../glob.ts'
 import { rule } from './rule.ts'
 import { isRefName } from '../values.ts'
 
+/** A text of 1 to `max` characters. */
 export const text = (max: number) => v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(max))
 
 export const secretName = v.pipe(text(253), v.description('Name of a Secret in the same namespace.'))
@@ -29,11 +30,13 @@ export function durationMs(value: string): number | undefined {
   return parts.reduce((total, [, number, unit = '']) => total + Number(number) * (unitMs.get(unit) ?? 0), 0)
 }
 
+/** The pattern of a duration as a CEL string, to guard calls of CEL's `duration()`. */
 export const celDuration = "'^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$'"
 
 /** A duration without a lower bound of its own. */
 export const duration = v.pipe(v.string(), v.maxLength(16), v.regex(durationPattern, 'must be a duration such as 30s, 5m or 1h30m'))
 
+/** A duration of at least five seconds: a shorter poll would be a load on the git host. */
 export const interval = v.pipe(
   v.string(),
   v.maxLength(16),
@@ -57,6 +60,7 @@ export const path = v.pipe(
   ),
 )
 
+/** A ref by the rules of `isRefName`, which the CEL expression repeats for the API server. */
 export const ref = v.pipe(
   text(255),
   rule(
@@ -70,12 +74,13 @@ export const ref = v.pipe(
 const globPattern = v.pipe(
   text(512),
   v.regex(/^[^/!\\][^\\]*$/, 'must be relative, use / and not begin with !'),
-  // As many globs as a spec may hold cost the API server too much in CEL; the controller says what is left.
+  // Checking as many globs as a spec may hold would exceed the API server's CEL budget, so the controller checks the rest.
   v.rawCheck(({ dataset, addIssue }) => {
     const broken = dataset.typed ? brokenGlobRule(dataset.value) : undefined
     if (broken !== undefined) addIssue({ message: broken })
   }),
 )
+/** A glob of files; its grammar is checked only at run time. */
 export const glob = v.pipe(globPattern, v.description('Glob relative to the mapping source; ** crosses folders.'))
 /** Which refs a request may ask for. */
 export const refPattern = v.pipe(

@@ -1,23 +1,25 @@
 /**
- * What an agent reads of a GatewaySync: the parts that it acts on, for its own profile. An agent lives as long as its pod, so a later release
- * may have fields and values of which it knows nothing: those in parts that it does not use do not concern it, a field that it does not know
- * is left out and told, and only a value that it cannot act on makes the spec invalid for it. Pure.
+ * What an agent reads of a GatewaySync: the parts that it acts on, for its own profile. An agent lives as long as its pod, so the spec may hold
+ * fields and values of a later release. Those in parts that the agent does not use it ignores; an unknown field is left out and reported; only
+ * a value that it cannot act on makes the spec invalid for it. Pure.
  */
 import * as v from 'valibot'
 import { gatewaySettings, type GatewaySyncSpec, validationSettings } from './spec.ts'
 import { profileSettings, syncDefaults } from './sync-spec.ts'
 import { unknownMembers } from '../without-defaults.ts'
 
+/** A spec as an agent sees it, with every default applied. */
 export type FollowedSpec = Pick<GatewaySyncSpec, 'gateway' | 'sync' | 'validation' | 'paused'> & { git: { repo: string; ref: string } }
 
+/** `ignoredFields` are paths such as `sync.defaults.x`; `path` and `message` name the first invalid member. */
 export type ReadSpec =
   | { kind: 'read'; spec: FollowedSpec; profiles: readonly string[]; ignoredFields: readonly string[] }
   | { kind: 'invalid'; path: string; message: string }
 
-/** As many as a report may name. */
+/** The most that a report may name. */
 const maxIgnored = 20
 
-/** Reads the spec for one profile; `spec.sync.profiles` holds that one alone, where it exists. */
+/** Reads `spec` for one profile: `sync.profiles` of the result holds only that one, if it exists. Never throws. */
 export function readFollowedSpec(document: unknown, profile: string): ReadSpec {
   const outline = v.safeParse(v.object({ sync: v.object({ profiles: v.record(v.string(), v.unknown()) }) }), document)
   const profiles = outline.success ? outline.output.sync.profiles : {}

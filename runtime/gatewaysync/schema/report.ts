@@ -11,11 +11,13 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const hash = v.pipe(v.string(), v.regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/))
 const path = text(4096)
 
+/** How far a gateway is. Drifted: synced, with local changes; Blocked: somebody has to change something first. */
 export const phases = ['Pending', 'Syncing', 'Synced', 'Paused', 'DryRun', 'Blocked', 'Drifted', 'Failed'] as const
 
-/** The finding of a gateway that was let start without any commit; the controller tells it in an Event. */
+/** The finding about a gateway that was allowed to start without any commit; the controller also writes an Event. */
 export const startedWithoutCommitRule = 'started-without-commit'
 
+/** The schema of a SyncReport's `spec`. */
 export const syncReportSpec = v.object({
   gatewaySync: v.pipe(text(253), v.description('Name of the GatewaySync that this gateway follows.')),
   podUid: v.pipe(text(64), v.description('The uid of the pod that writes this report.')),
@@ -30,6 +32,7 @@ const counts = v.object({
 })
 const scanTime = v.object({ finishedAt: v.pipe(time, v.description('When the gateway had read them.')) })
 
+/** The schema of a SyncReport's `status`. Every text is bounded, because the controller reads the reports of all agents. */
 export const syncReportStatus = v.object({
   phase: v.pipe(v.picklist(phases), v.description('How far the gateway is.')),
   commit: v.optional(v.pipe(hash, v.description('The commit whose files are in place, whole.'))),
@@ -120,4 +123,5 @@ export const syncReportStatus = v.object({
   ),
 })
 
+/** What an agent writes about its gateway. */
 export type SyncReportStatus = v.InferOutput<typeof syncReportStatus>

@@ -1,22 +1,22 @@
 /**
- * What a repository URL means. There is one parser: the schema refuses by it, the host that it finds is the one that is checked, and the
- * text that it returns is exactly the one that git is given. Pure.
+ * The one parser of repository URLs: the schema refuses what it refuses, the host that it finds is the one whose address is checked, and the
+ * text that it returns is exactly what git gets. Pure.
  */
 
 /** A repository at a git host, or on this machine. */
 export type RepositoryUrl = {
-  /** Exactly what git is given: the user's own text with the host in lower case; of a `file:` URL the path. */
+  /** Exactly what git gets: the user's own text with the host in lower case; for a `file:` URL the path. */
   text: string
   protocol: 'https' | 'http' | 'ssh' | 'file'
-  /** Only of ssh. */
+  /** Only for ssh. */
   user: string | undefined
   /** In lower case, an IPv6 address without its brackets; empty for a repository on this machine. */
   host: string
-  /** Where the URL names one. */
+  /** Only when the URL names one. */
   port: number | undefined
 }
 
-/** Neither a password nor a query, and nothing that curl, ssh and a URL parser would read in different ways. */
+/** Patterns without passwords and queries, and without anything that curl, ssh and URL parsers read in different ways. */
 const userPattern = '[A-Za-z0-9_][A-Za-z0-9_.+-]*'
 const hostPattern = '(?:[A-Za-z0-9_][A-Za-z0-9_.-]*|\\[[0-9A-Fa-f:.]+\\])'
 const pathPattern = '[^\\s\\x00-\\x20\\x7f-\\x9f\\\\#?]+'
@@ -25,12 +25,13 @@ const httpPattern = `(https?)://(${hostPattern})(?::([1-9][0-9]{0,4}))?(/${pathP
 const sshPattern = `ssh://(?:(${userPattern})@)?(${hostPattern})(?::([1-9][0-9]{0,4}))?(/${pathPattern})`
 const scpPattern = `(${userPattern})@([A-Za-z0-9_][A-Za-z0-9_.-]*):(${pathPattern})`
 
-/** A repository at a git host, for the API server; the groups of JavaScript's expressions mean the same there. */
+/** A repository at a git host; also used in CEL by the API server, whose expressions (RE2) read it in the same way. */
 export const repositoryUrlPattern = `^(?:${httpPattern}|${sshPattern}|${scpPattern})$`
-/** What a host or a proxy may read as another path: `.` and `..` as segments, and percent-encoded `.`, `/`, `\` and control characters. */
+/** Paths that a host or proxy may read as another path: segments `.` and `..`, and percent-encoded `.`, `/`, `\` and control characters. */
 export const ambiguousPathPattern = '(?:^|[/:])[.]{1,2}(?:/|$)|%(?:2[eEfF]|5[cC]|[01][0-9A-Fa-f]|7[fF])|%(?:[^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$)'
-/** Numbers that resolvers read as addresses, such as `127.1`, `0x7f000001` or `2130706433`; four plain ones are an address. */
+/** Hosts that resolvers read as addresses, such as `127.1`, `0x7f000001` or `2130706433`. */
 export const numericHostPattern = '^(?:(?:https?|ssh)://)?(?:[^/@]*@)?(?:[^/@:]*[.])?(?:0[xX][0-9A-Fa-f]*|[0-9]+)[.]?(?::|/|$)'
+/** Hosts that are plain IPv4 addresses, the only numeric ones that are accepted. */
 export const ipv4HostPattern =
   '^(?:(?:https?|ssh)://)?(?:[^/@]*@)?(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])[.]){3}(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?::|/|$)'
 
@@ -41,7 +42,7 @@ const ambiguousPath = new RegExp(ambiguousPathPattern)
 const numericHost = new RegExp(numericHostPattern)
 const ipv4Host = new RegExp(ipv4HostPattern)
 
-/** Undefined for whatever is no URL of a git host that git, ssh and this parser understand in the same way. */
+/** Undefined for anything but the URL of a git host that git, ssh and this parser understand in the same way. Never throws. */
 export function parseRepositoryUrl(text: string): RepositoryUrl | undefined {
   if (hasAmbiguousPath(text)) return undefined
   const url = httpUrl(text) ?? sshUrl(text) ?? scpUrl(text)
@@ -51,7 +52,7 @@ export function parseRepositoryUrl(text: string): RepositoryUrl | undefined {
   return url
 }
 
-/** Whether a host or a proxy might read the path as another one. */
+/** Whether a host or proxy might read the path as another one. */
 export function hasAmbiguousPath(text: string): boolean {
   return ambiguousPath.test(text)
 }

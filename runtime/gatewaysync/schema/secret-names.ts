@@ -1,5 +1,5 @@
 /**
- * Which Secrets the source of a GatewaySync needs. Pure.
+ * Which Secrets the controller reads to reach the repository of a GatewaySync. Pure.
  */
 import type { GatewaySyncSpec } from './spec.ts'
 

@@ -1,5 +1,5 @@
 /**
- * What is answered: the one source of the GatewaySync status' TypeScript types and CRD schema. Pure.
+ * What the controller reports: the one source of the TypeScript types and the CRD schema of a GatewaySync's status. Pure.
  */
 import * as v from 'valibot'
 import { crd } from './rule.ts'
@@ -9,9 +9,10 @@ const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const hash = v.pipe(v.string(), v.regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/))
 
-/** As many names as a status can show; when these have reported, the next are named. */
+/** How many unreported pods a status names; when these have reported, the next ones are named. */
 export const maxUnreported = 20
 
+/** metav1.Condition. */
 export const condition = v.object({
   type: v.pipe(text(316), v.description('Which condition.')),
   status: v.pipe(v.picklist(['True', 'False', 'Unknown']), v.description('Whether it holds.')),
@@ -34,6 +35,7 @@ const signer = v.object({
   by: v.optional(v.pipe(text(256), v.description('Whose key it is, as the Secret says.'))),
 })
 
+/** One finding of the collection checks. */
 export const finding = v.object({
   rule: v.pipe(text(63), v.description('A rule of docs/rules.md.')),
   severity: v.pipe(
@@ -44,6 +46,7 @@ export const finding = v.object({
   message: v.pipe(text(1024), v.description('What is wrong.')),
 })
 
+/** The schema of `status`. Every list and text is bounded, so that an object stays far below etcd's limit. */
 export const gatewaySyncStatus = v.object({
   observedGeneration: v.optional(v.pipe(count, v.description('The version of the spec that this status is about.'))),
   lastHandledRequest: v.optional(v.pipe(text(128), v.description('Id of the newest request that was acted on.'))),

@@ -39,7 +39,7 @@ const startPolicy = v.pipe(
   v.picklist(['block', 'start']),
   v.description('Whether a gateway whose volume holds no whole commit waits for one before it starts.'),
 )
-/** The kubelet starts an agent anew whose gateway has waited for half an hour, and the time would begin again. */
+/** The kubelet restarts an agent whose gateway has waited for half an hour, so a wait must be shorter than that. */
 const startWait = v.pipe(
   duration,
   rule(
@@ -143,7 +143,7 @@ const profiles = v.pipe(
   ),
 )
 
-/** What one profile means once the defaults are merged in; its name stands beside. */
+/** A profile with the defaults merged in, without its name: the part of `ResolvedProfile` that is hashed. */
 export const resolvedProfile = v.object({
   ...syncDefaults.entries,
   collections: v.optional(collections),
