@@ -1,5 +1,5 @@
 /**
- * Every answer of the receiver: its status, its word, and when it is given. docs/webhooks prints these tables. Pure.
+ * Every answer of the receiver: its status, its reason, and when it is given. docs/webhooks prints these tables. Pure.
  */
 import type { Reason } from '../fault.ts'
 
@@ -11,7 +11,7 @@ export const accepted = [
 
 type Ignored = { status: 200 | 202; when: string }
 
-/** Proved calls that are understood and change nothing: `accepted: false` and a reason. Hosts switch off hooks that fail, so all are 2xx. */
+/** Authenticated calls that change nothing: `accepted: false` and a reason. All are 2xx, because hosts disable webhooks that fail. */
 export const ignoredReasons = {
   Ping: { status: 200, when: 'a ping or test call' },
   Deletion: { status: 202, when: 'a branch or tag is gone' },

@@ -9,9 +9,10 @@ import type { Log } from '../log.ts'
 import { type IgnoredReason, ignoredReasons, type ProblemReason, problems } from './answer-table.ts'
 import type { Event } from './payload/parts.ts'
 
-/** What a call came to, as it is counted. */
+/** How a call ended, as the metric counts it. */
 export type ReceiverOutcome = 'accepted' | 'duplicate' | 'ignored' | 'refused' | 'limited' | 'malformed' | 'failed'
 
+/** Where the answers are counted; `source` is the event, if it was understood. */
 export type Observer = { observe(outcome: ReceiverOutcome, source?: Event): void; log: Log }
 
 /** The answer to a call that asks for nothing: `reason` says why, and with which status. */
@@ -20,20 +21,20 @@ export function ignored({ observe }: Observer, context: Context, reason: Ignored
   return context.json({ accepted: false, reason }, ignoredReasons[reason].status)
 }
 
-/** Answered before the body has been read to its end. */
+/** 413, before the body has been read to its end. */
 export function tooLarge(context: Context): Response {
-  // What is not read would be taken for the next request of the connection.
+  // The unread rest would be taken for the next request of the connection.
   context.header('connection', 'close')
   return problem(context, 'PayloadTooLarge', 'the body is larger than 1 MiB')
 }
 
-/** Mostly nobody is there to read it. */
+/** 400, which usually nobody is left to read. */
 export function cutOff(context: Context): Response {
   context.header('connection', 'close')
   return problem(context, 'PayloadMalformed', 'the body ended early')
 }
 
-/** Says after which time the caller may come again. */
+/** 429 with a Retry-After. */
 export function tooMany({ observe }: Observer, context: Context, { retryAfterSeconds }: Extract<Verdict, { kind: 'over' }>): Response {
   observe('limited')
   context.header('retry-after', String(retryAfterSeconds))
@@ -42,22 +43,22 @@ export function tooMany({ observe }: Observer, context: Context, { retryAfterSec
   return problem(context, 'TooManyRequests', 'more calls than are answered; try again later')
 }
 
-/** For a body with more members, entries or levels than are read. */
+/** 422 for a body with more keys, entries or levels than are read. */
 export function tooComplex(context: Context): Response {
   return problem(context, 'PayloadUnrecognised', 'the body is nested too deeply or has too many keys or entries')
 }
 
-/** The same words whatever was wrong, also where there is no GatewaySync of that name. */
+/** 401 with the same words whatever was wrong, also when there is no GatewaySync of that name. */
 export function notAuthenticated(context: Context): Response {
   return problem(context, 'NotAuthenticated', 'neither a signature nor a token of this call is valid for a GatewaySync of that name')
 }
 
-/** For every path and method but the one of pushes. */
+/** 404 for every path except that of webhooks. */
 export function noSuchRoute(context: Context): Response {
   return problem(context, 'NotFound', 'there is only POST /webhook/{namespace}/{name}')
 }
 
-/** For a call that could not be carried out and may be sent again, but for one to a GatewaySync that is gone. The fault is logged, not told. */
+/** 503 for a call that could not be carried out and may be repeated; 404 when the GatewaySync is gone. The fault is logged, not shown. */
 export function failed({ observe, log }: Observer, context: Context, error: unknown, namespace: string, name: string): Response {
   const fault = asFault(error)
   if (fault.reason === 'NotFound') {

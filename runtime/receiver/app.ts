@@ -22,39 +22,40 @@ import { createDedupe, type Dedupe } from './request/dedupe.ts'
 import { type Budget, createWriteQueues, type RequestToWrite, type WriteQueues } from './request/write-queue.ts'
 
 /**
- * `RefNotAllowed`: a proved call asks for what `allowedRefs` does not permit. `Unproved`: nobody asks this call for a proof. `AuthNotReady`: a
- * call was refused while a configured key cannot be had.
+ * `RefNotAllowed`: an authenticated call asks for a ref that `allowedRefs` does not permit. `Unproved`: a call was accepted without
+ * authentication, because no key is configured. `AuthNotReady`: a call was refused while a configured key cannot be read.
  */
 export type ReceiverNotice = 'RefNotAllowed' | 'Unproved' | 'AuthNotReady'
 
+/** What the receiver works with; the controller's entry builds it over the API server. */
 export type ReceiverDeps = {
   /** Undefined: there is no such GatewaySync. Throws ApiUnavailable while that cannot be known. */
   lookup(namespace: string, name: string): ReceiverTarget | undefined
   /** The keys for a GatewaySync; for one that does not exist, those of the installation. */
   keys(namespace: string, name: string): Promise<Keys>
-  /** How many more requests of a GatewaySync could wait for an outcome; left out: any number. Never throws. */
+  /** How many more requests of a GatewaySync may wait for an outcome; without it any number. Never throws. */
   freeSlots?(namespace: string, name: string): number
   /**
-   * Writes all annotations at once, and names the requests without an outcome that they supersede: those of the object and `superseded`.
-   * Throws NotFound, ApiUnavailable.
+   * Writes all annotations in one patch, which also names the requests that it supersedes: those on the object without an outcome, and
+   * `superseded`. Throws NotFound, ApiUnavailable.
    */
   request(namespace: string, name: string, annotations: Record<string, string>, superseded: RequestToWrite['superseded']): Promise<void>
-  /** Tells whoever looks after the GatewaySync, once for many. */
+  /** Tells the owner of the GatewaySync, by an Event; many equal notices become one. */
   notify?(namespace: string, name: string, notice: ReceiverNotice): void
-  /** `source`: what kind of event it was, where that is known. */
+  /** `source`: the kind of event, if it is known. */
   observe(outcome: ReceiverOutcome, source?: Event): void
-  /** Whose X-Forwarded-For is believed: addresses or `address/prefix`. */
+  /** Proxies whose X-Forwarded-For is trusted: addresses or `address/prefix`. */
   trustedProxies?: readonly string[]
   limits?: Partial<LimitSettings>
-  /** Of the writes to one GatewaySync. */
+  /** Bounds the writes to one GatewaySync. */
   budget?: Budget
   clock: Clock
   log: Log
 }
 
 /**
- * A refusal takes so long, whatever was looked up for it: the time must not tell that there is such a GatewaySync with a Secret of its own,
- * which is read when it is not known yet.
+ * Every refusal takes at least this long: the time must not reveal that a GatewaySync exists and has a Secret of its own, which may have to be
+ * read first.
  */
 const refusedAfterMs = 200
 
@@ -73,7 +74,7 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   const limits = createLimits({ ...defaultLimits, ...deps.limits })
   const peers = createPeers(deps.trustedProxies ?? [])
   const callerOf = (context: Context): string => peers.of(remoteOf(context), context.req.header('x-forwarded-for'))
-  /** Counts a call that proved nothing; over its limit a peer is told that and no more. */
+  /** Counts an unauthenticated call; over the limit its peer gets only that as an answer. */
   const countFailure = async (context: Context, peer: string, answer: Response): Promise<Response> => {
     const own = await limits.failure(peer)
     if (own.kind === 'over') return tooMany(deps, context, own)
@@ -108,13 +109,13 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   return app
 }
 
-/** Whether the path stands in the call as it is routed: what is in front of a receiver judges it as it stands there. */
+/** Whether the path of the call is the one that is routed, for a proxy in front of the receiver judges the path as it was sent. */
 function isPlainPath(context: Context): boolean {
   const { incoming } = (context.env ?? {}) as { incoming?: { url?: string } }
   return incoming?.url === undefined || incoming.url.split('?')[0] === new URL(context.req.url).pathname
 }
 
-/** Waits until `refusedAfterMs` have passed since the call came. Ends early with a caller that left: nobody hears the answer then. */
+/** Waits until `refusedAfterMs` have passed since the call came. Ends early when the caller has left. */
 async function padResponseTime(clock: Clock, startedMs: number, signal: AbortSignal): Promise<void> {
   const leftMs = refusedAfterMs - (clock.monotonicMs() - startedMs)
   if (leftMs > 0) await pause(clock, leftMs, signal)
@@ -140,7 +141,7 @@ async function receive(receiver: Receiver, context: Context<object, '/:namespace
   return { kind: 'answered', answer: accepted(receiver, context, resource, chosen, request), proved: true }
 }
 
-/** Reads and proves the body, as soon as there is memory for it. */
+/** Reads and authenticates the body, as soon as there is memory for it. */
 async function authenticate(receiver: Receiver, context: Context<object, '/:namespace/:name'>, peer: string): Promise<Call | Answered> {
   const { namespace, name } = context.req.param()
   const { bodies, notify, observe, clock, log } = receiver
@@ -151,13 +152,13 @@ async function authenticate(receiver: Receiver, context: Context<object, '/:name
   return call ?? { kind: 'answered', answer: tooMany(receiver, context, { kind: 'over', retryAfterSeconds: 1 }), proved: true }
 }
 
-/** Without a key of the installation nothing is proved here, and a caller that proves nothing must not learn which GatewaySyncs exist. */
+/** 404 for authenticated callers only: without a key of the installation nobody is, and callers must not learn which GatewaySyncs exist. */
 function noSuchTarget(context: Context, { method }: Call, { namespace, name }: Resource): Answered {
   if (method === 'open') return { kind: 'answered', answer: notAuthenticated(context), proved: false }
   throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
 }
 
-/** The ref that is asked for, or the answer to a call that asks for none. */
+/** The ref that the call asks for, or the answer to a call that asks for none. */
 function choose(
   receiver: Receiver,
   context: Context,
@@ -175,7 +176,7 @@ function choose(
 
 type Written = { requestId: string; duplicate: boolean }
 
-/** Writes the request of a call, or finds the one that it shares: with its repeats, and with other calls for the same ref. */
+/** Writes the request of a call, or finds the one that it shares with its repeats and with other calls for the same ref. */
 async function write(
   { dedupe, queues, request, clock }: Receiver,
   context: Context,

@@ -1,10 +1,10 @@
 /**
- * How much is received: calls, failures, bodies, connections.
+ * How much the receiver accepts: calls, failures, sizes of bodies, connections.
  */
 import type { BodyLimits } from '../http/body.ts'
 import type { LimitSettings } from '../http/limits.ts'
 
-/** 500/s is ten times what the largest installation sends; twenty wrong calls in ten seconds are no slip of a hand. */
+/** 500/s is ten times what the largest installation sends; twenty wrong calls in ten seconds are not a mistake. */
 export const defaultLimits: LimitSettings = { perSecond: 500, failuresPerPeer: 20 }
 
 /** Real deliveries stay far below: a megabyte of paths is 30,000 entries. */
@@ -14,7 +14,7 @@ export const bodyLimits = {
 } as const satisfies BodyLimits
 
 /**
- * What bounds the memory that callers hold before they have proved anything: a connection that waits for its turn holds one piece of 64 KiB.
- * A receiver answers 500 calls a second over far fewer.
+ * Bounds the memory that unauthenticated callers can occupy: a connection that waits for its turn holds one piece of 64 KiB. A receiver
+ * answers 500 calls a second over far fewer connections.
  */
 export const connectionBounds = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const

@@ -1,5 +1,5 @@
 /**
- * Reads one call: its body is proved, and judged for size and depth, while it comes; then it says what it asks for.
+ * Reads one call: its body is authenticated, and checked for size and depth, while it arrives; then its payload is parsed.
  */
 import type { Context } from 'hono'
 import type { Clock } from '../clock.ts'
@@ -11,21 +11,22 @@ import type { Payload } from './payload/parts.ts'
 import { readPayload } from './payload/payload.ts'
 import { beginProving, type Keys } from './prove/authenticate.ts'
 
-/** A call that may ask, by which method it proved that (`open`: no key is configured), and what it asks for. */
+/** A call that is authenticated, by which method (`open`: no key is configured), and what it asks for. */
 export type Call = { kind: 'call'; method: 'hmac' | 'token' | 'open'; payload: UsablePayload }
 
-/** The answer to a call that cannot be acted on. `proved`: it showed a valid key, so it does not count as a failure of its caller. */
+/** The answer to a call that cannot be acted on. `proved`: it was authenticated, so it does not count as a failure of its caller. */
 export type Answered = { kind: 'answered'; answer: Response; proved: boolean }
 
 type UsablePayload = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
 
+/** What reading a call works with. */
 export type ReadCallDeps = Observer & {
   clock: Clock
-  /** Called when a call was refused while a configured key cannot be had. */
+  /** Called when a call was refused while a configured key cannot be read. */
   keyMissing(): void
 }
 
-/** Reads the body of a POST, at most `bodyLimits`. Never rejects for what a caller sends. */
+/** Reads the body of a POST, within `bodyLimits`. Never rejects because of what a caller sends. */
 export async function readCall(deps: ReadCallDeps, context: Context<object, '/:namespace/:name'>, keys: Keys): Promise<Call | Answered> {
   const headers = context.req.header()
   const proving = beginProving(headers, keys)
@@ -55,8 +56,8 @@ function answered(answer: Response, proved: boolean): Answered {
 }
 
 /**
- * The call may be right by the key that cannot be had. Callers learn of a missing key only where it is one of the whole installation: that
- * says nothing about which GatewaySyncs exist.
+ * The call may be valid for a key that cannot be read. Callers learn of a missing key only if it is the installation's: that reveals nothing
+ * about which GatewaySyncs exist.
  */
 function refused(deps: ReadCallDeps, context: Context<object, '/:namespace/:name'>, keys: Keys): Answered {
   const { namespace, name } = context.req.param()
@@ -96,8 +97,8 @@ function payloadIn(
 const notOnlyPayload = { kind: 'malformed', why: 'a form must consist of the field payload alone' } as const
 
 /**
- * The field `payload` of a form that holds nothing else. A content type is not signed: JSON that was signed and holds `&payload=` in some
- * text must not become another call when it is sent again as a form.
+ * The field `payload` of a form that holds nothing else. The content type is not signed: signed JSON with `&payload=` in some text must not
+ * become another call when somebody sends it again as a form.
  */
 function formField(bytes: Uint8Array): Uint8Array | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')

@@ -1,11 +1,11 @@
 /**
- * What the headers of a call say: of any event, and how hosts number their calls. Pure.
+ * The headers of a call, and the ids by which hosts number their calls. Pure.
  */
 
 /** Headers by lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-/** GitLab's X-Gitlab-Event-UUID does not number calls: events that one event causes share it. */
+/** X-Gitlab-Event-UUID is not among them: it does not number calls, for events caused by one event share it. */
 const callIdHeaders = [
   'x-github-delivery',
   'x-gitea-delivery',
@@ -17,7 +17,7 @@ const callIdHeaders = [
 ]
 const maxIdLength = 128
 
-/** The id that the host gave this call, which its repeats share; undefined: none. */
+/** The id that the host gave this call and its repeats, cut to 128 characters; undefined: none. */
 export function callId(headers: Headers): string | undefined {
   return callIdHeaders
     .map((name) => headers[name])

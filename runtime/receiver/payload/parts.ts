@@ -1,18 +1,19 @@
 /**
- * What a call can mean, and the pieces that several formats are read with. Takes any JSON value; never throws. Pure.
+ * What a call can mean, and the functions that several formats share. They take any JSON value and never throw. Pure.
  */
 import { isRefName, type RefName, shortRef } from '../../gatewaysync/values.ts'
 import type { Headers } from './headers.ts'
 import { isObject } from '../../json.ts'
 
-/** What kind of event asks: a push counts only for the wanted ref, everything else asks for its own. */
+/** The kind of an event: a push matters only for the wanted ref, every other event asks for its own ref. */
 export type Event = 'push' | 'tag-push' | 'release' | 'notification' | 'promotion' | 'generic'
 
 /** One ref that a call names. */
 export type NamedRef = { ref: RefName; event: Event }
 
+/** What the body of a call asks for. */
 export type Payload =
-  /** `others`: what else the same call moved, in its order. */
+  /** `others`: further refs that the same call moved, in order. */
   | ({ kind: 'ref'; others?: readonly NamedRef[] } & NamedRef)
   | { kind: 'ping' }
   /** A call that is understood and asks for nothing. */
@@ -20,21 +21,23 @@ export type Payload =
   | { kind: 'invalidRef'; ref: string }
   | { kind: 'unrecognised' }
 
+/** A JSON object. */
 export type Members = Readonly<Record<string, unknown>>
 
-/** A family of git hosts that send alike. */
+/** A family of git hosts with the same format. */
 export type Host = {
   name: string
-  /** What docs/webhooks tells of it, in Markdown: its page, what proves a call, what names the event, what is read. */
+  /** For docs/webhooks, in Markdown: its page, the header that authenticates, the one that names the event, what is read. */
   shown: { page: string; proof: string; event: string; read: string }
-  /** The event as the host names it, in lower case; undefined: the call is none of this host's. */
+  /** The event as the host names it, in lower case; undefined: the call is not this host's. */
   event(headers: Headers, body: Members): string | undefined
   read(event: string, body: Members): Payload
 }
 
+/** An event that names no ref to follow. */
 export const otherEvent: Payload = { kind: 'ignored', reason: 'OtherEvent' }
 
-/** Reads what GitHub has sent first and most hosts have copied: `ref`, `before`, `after`. */
+/** Reads the format that GitHub introduced and most hosts copied: `ref`, `before`, `after`. */
 export function pushed(body: Members): Payload {
   const { ref } = body
   if (typeof ref !== 'string' || ref === '') return { kind: 'unrecognised' }
@@ -42,7 +45,7 @@ export function pushed(body: Members): Payload {
   return refOf(ref, pushOf(ref))
 }
 
-/** Only what has been published is asked for: no draft, no edit, no deletion. `published` is the host's word for it. */
+/** A release asks for its tag when it is published: no draft, no edit, no deletion. `published` is the host's word for it. */
 export function released({ action, release, tag }: Members, published = 'published'): Payload {
   const name = isObject(release) ? release['tag_name'] : tag
   if (isObject(release) && release['draft'] === true) return { kind: 'ignored', reason: 'Draft' }
@@ -50,10 +53,10 @@ export function released({ action, release, tag }: Members, published = 'publish
   return typeof name === 'string' && name !== '' ? refOf(name, 'release') : { kind: 'unrecognised' }
 }
 
-/** One move of a call that lists its moves; undefined: it names nothing. */
+/** One ref that a call with a list moved. */
 export type Move = { ref: string; event: 'push' | 'tag-push'; deleted: boolean }
 
-/** What a list of moves asks for: each ref that is not deleted. Hosts send empty lists too. */
+/** What a list of moves asks for: each ref that is not deleted. Undefined entries name no ref; hosts send empty lists too. */
 export function movesOf(moves: readonly (Move | undefined)[]): Payload {
   const known = moves.filter((move) => move !== undefined)
   const kept = known.filter(({ deleted, ref }) => !deleted && !isHead(ref))
@@ -64,19 +67,19 @@ export function movesOf(moves: readonly (Move | undefined)[]): Payload {
   return known.some(({ deleted }) => deleted) ? { kind: 'ignored', reason: 'Deletion' } : otherEvent
 }
 
-/** Asks for the ref that a text names, without `refs/heads/` or `refs/tags/`; `invalidRef` where it is none, `ignored` for HEAD. */
+/** Asks for the ref that a text names, without `refs/heads/` or `refs/tags/`; `invalidRef` when git would refuse it, `ignored` for HEAD. */
 export function refOf(text: string, event: Event): Payload {
   if (isHead(text)) return { kind: 'ignored', reason: 'UnusableRef' }
   const asked = askedFor(text, event)
   return asked === undefined ? { kind: 'invalidRef', ref: text } : { kind: 'ref', ...asked }
 }
 
-/** What every host moves with its default branch: it names none. */
+/** HEAD moves with the default branch, which the call names too. */
 function isHead(ref: string): boolean {
   return shortRef(ref) === 'HEAD'
 }
 
-/** Whether a body says that its ref is gone, with hashes or without. */
+/** Whether a body says that its ref was deleted, with hashes or without. */
 export function isDeletion({ after, deleted }: Members): boolean {
   return deleted === true || isZero(after)
 }

@@ -1,6 +1,6 @@
 /**
- * Which ref a delivery asks for. Formats are told apart by the host first, mostly by its event header, and by the shape of the body
- * second; the order of the shapes is written in docs/webhooks/README.md. Takes headers and any JSON value; never throws. Pure.
+ * Which ref a webhook call asks for. A format is recognised by its host, mostly by an event header, and otherwise by the shape of the body; the
+ * order of the shapes is in docs/webhooks/README.md. Takes headers and any JSON value; never throws. Pure.
  */
 import type { Headers } from './headers.ts'
 import { type Host, isDeletion, listAt, type Members, otherEvent, type Payload, pushed, refOf, released, textAt } from './parts.ts'
@@ -11,12 +11,12 @@ import { gitee, gitlab } from './hosts/gitlab.ts'
 import { harness } from './hosts/harness.ts'
 import { isObject } from '../../json.ts'
 
-/** The first that knows a delivery as its own reads it. */
+/** In order: the first host that recognises a call reads it. */
 export const hosts: readonly Host[] = [forgejo, gitea, gogs, github, gitee, harness, bitbucket, azureDevops, gitlab]
 
 /**
- * Chooses the ref that a delivery asks for, from its headers and any JSON value: the git hosts in order, then the plain format. Returns a
- * ref, `ignored` with a reason, `invalidRef`, or `unrecognised`. Never throws.
+ * Chooses the ref that a call asks for, from its headers and any JSON value: the git hosts in order, then the shapes. Returns a ref, `ignored`
+ * with a reason, `invalidRef`, or `unrecognised`. Never throws.
  */
 export function readPayload(headers: Headers, body: unknown): Payload {
   if (!isObject(body)) return { kind: 'unrecognised' }
@@ -27,12 +27,12 @@ export function readPayload(headers: Headers, body: unknown): Payload {
   return byShape(body)
 }
 
-/** A host means what it says, and stops to send after some errors: a ref that is too much for us is none of its faults. */
+/** Ignores, instead of refusing, a ref that we do not accept: the host is not at fault, and disables a webhook after some errors. */
 function ofHost(payload: Payload): Payload {
   return payload.kind === 'invalidRef' ? { kind: 'ignored', reason: 'UnusableRef' } : payload
 }
 
-/** A body of no host, told by its shape. `ref`: where docs/webhooks says that the ref stands, in Markdown. */
+/** A body of no known host, recognised by its shape. `ref`: for docs/webhooks, in Markdown, where the ref is found. */
 type Shape = {
   name: string
   ref: string
@@ -40,7 +40,7 @@ type Shape = {
   read(body: Members): Payload | undefined
 }
 
-/** The first that a body has counts. */
+/** In order: the first shape that fits counts. */
 export const shapes: readonly Shape[] = [
   {
     name: 'test call',
@@ -100,7 +100,7 @@ function hasRef(body: Members): body is Members & { ref: string } {
   return typeof body['ref'] === 'string' && body['ref'] !== ''
 }
 
-/** A push of a git host tells both ends of the move. */
+/** A push of a git host names both commits, before and after. */
 function isPush(body: Members): boolean {
   return typeof body['before'] === 'string' && typeof body['after'] === 'string'
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a call proves that it may push: an HMAC over the raw bytes, or a token; either suffices. Pure but for the hashing.
+ * Authenticates a call: an HMAC over the raw bytes, or a token; either suffices. Pure, except for the hashing.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Fault } from '../../fault.ts'
@@ -10,15 +10,16 @@ import { beginStandard } from './standard-webhooks.ts'
 export type Keys = {
   hmac: readonly string[] | undefined
   tokens: readonly string[] | undefined
-  /** Why a configured key cannot be had; the method then has no key, and is never open. */
+  /** Why a configured key cannot be read; the method then has no key, but is never open. */
   fault?: Fault | undefined
-  /** Why a key of the whole installation cannot be had, which callers are told; of a single resource's key nobody outside learns. */
+  /** Why a key of the whole installation cannot be read, which callers may learn; about a single GatewaySync's key they learn nothing. */
   installationFault?: Fault | undefined
 }
 
+/** The outcome of authenticating a call. */
 export type Proof =
   | { kind: 'proved'; method: 'hmac' | 'token' }
-  /** Neither method is configured: anyone who reaches the endpoint may push (specification 5.5). */
+  /** Neither method is configured: anyone who reaches the endpoint may ask for a sync. */
   | { kind: 'open' }
   | { kind: 'refused' }
 
@@ -35,14 +36,14 @@ export const signatureHeaders = [
 /** Hosts that send the secret itself. */
 export const tokenHeaders = ['x-gitlab-token', 'x-gitee-token'] as const
 
-/** Proves a call whose body comes piece by piece. */
+/** Authenticates a call whose body arrives piece by piece. */
 export type Proving = {
   update(piece: Uint8Array): void
-  /** To be called once, after the last piece; `now` is what the time of a Standard Webhooks delivery is held against. */
+  /** To be called once, after the last piece; `now` is compared with the time in a Standard Webhooks call. */
   end(now: Temporal.Instant): Proof
 }
 
-/** Nothing of the body is kept: the hashes see each piece once. */
+/** Keeps nothing of the body: the hashes see each piece once. */
 export function beginProving(headers: Headers, keys: Keys): Proving {
   if (keys.hmac === undefined && keys.tokens === undefined && keys.fault === undefined) {
     return { update: () => undefined, end: () => ({ kind: 'open' }) }
@@ -64,14 +65,14 @@ export function beginProving(headers: Headers, keys: Keys): Proving {
   }
 }
 
-/** The same for a body that is there as a whole. */
+/** Authenticates a call whose whole body has arrived. */
 export function authenticate(headers: Headers, body: Uint8Array, keys: Keys, now: Temporal.Instant): Proof {
   const proving = beginProving(headers, keys)
   proving.update(body)
   return proving.end(now)
 }
 
-/** Reads the keys of both methods; what one of them throws is kept beside the other's keys. */
+/** Reads the keys of both methods; if one throws, its fault is returned beside the other's keys. */
 export async function gatherKeys(
   hmac: () => Promise<readonly string[] | undefined>,
   tokens: () => Promise<readonly string[] | undefined>,
@@ -94,7 +95,7 @@ export function keysIn(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-/** An empty MAC is what a host without a secret sends, and no signature. */
+/** Undefined for anything but a SHA-256 MAC: a host without a secret sends an empty one. */
 function macOf(header: string | undefined): Buffer | undefined {
   const hex = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(header?.trim() ?? '')?.[1]
   return hex === undefined ? undefined : Buffer.from(hex, 'hex')
@@ -109,7 +110,7 @@ function bearerOf(header: string | undefined): string | undefined {
   return /^Bearer +([^\s]+)$/i.exec(header?.trim() ?? '')?.[1]
 }
 
-/** Compares hashes, so that neither content nor length shows in the time. */
+/** Compares hashes, so that the time reveals neither content nor length. */
 function sameText(a: string, b: string): boolean {
   const [x, y] = [a, b].map((text) => createHash('sha256').update(text).digest())
   return x !== undefined && y !== undefined && timingSafeEqual(x, y)

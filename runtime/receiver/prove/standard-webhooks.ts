@@ -1,19 +1,19 @@
 /**
- * Standard Webhooks (https://www.standardwebhooks.com), GitLab's signing tokens among them: a MAC over id, time and body, so that a
- * delivery that was overheard is of no use five minutes later. Pure but for the hashing.
+ * Standard Webhooks (https://www.standardwebhooks.com), which GitLab's signing tokens follow: a MAC over id, time and body, so that a recorded
+ * call cannot be replayed five minutes later. Pure, except for the hashing.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Headers } from '../payload/headers.ts'
 
-/** What the specification's own libraries allow a sender's clock to be off. */
+/** How far a sender's clock may be off; the specification's own libraries allow as much. */
 const toleranceSeconds = 5 * 60
-/** Bounds what one call may cost. */
+/** How many signatures of one call are checked, which bounds its cost. */
 const maxSignatures = 16
 
-/** `end`, once after the last piece: whether one of the signatures is by one of the keys, and its time near `now`. */
+/** `end`, to be called once after the last piece: whether one of the keys made one of the signatures, and its time is near `now`. */
 export type StandardProving = { update(piece: Uint8Array): void; end(now: Temporal.Instant): boolean }
 
-/** Begins to prove a call by Standard Webhooks; the body is taken piece by piece as it comes. */
+/** Begins to authenticate a call; its body is passed piece by piece as it arrives. */
 export function beginStandard(headers: Headers, keys: readonly string[]): StandardProving {
   const { 'webhook-id': id = '', 'webhook-timestamp': time = '', 'webhook-signature': signatures = '' } = headers
   const given = signatures
@@ -34,13 +34,13 @@ export function beginStandard(headers: Headers, keys: readonly string[]): Standa
   }
 }
 
-/** What follows `whsec_` is base64 of the key; a key in another form is its own bytes, as GitLab and others take it. */
+/** After `whsec_` a key is base64; in any other form its own bytes count, as with GitLab and others. */
 function bytesOf(key: string): Buffer {
   const encoded = /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(key)?.[1]
   return encoded === undefined ? Buffer.from(key) : Buffer.from(encoded, 'base64')
 }
 
-/** `v1a` is of an asymmetric key, which nobody has given us. */
+/** Only `v1`: `v1a` is made with an asymmetric key, which no configuration holds. */
 function macOf(signature: string): Buffer | undefined {
   const encoded = /^v1,([A-Za-z0-9+/]{43}=)$/.exec(signature)?.[1]
   return encoded === undefined ? undefined : Buffer.from(encoded, 'base64')

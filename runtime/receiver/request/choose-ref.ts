@@ -1,23 +1,23 @@
 /**
- * Which of the refs that a call names is asked for. Pure.
+ * Which of the refs in a call is requested. Pure.
  */
 import { isRefAllowed } from '../../gatewaysync/decide/allowed-refs.ts'
 import { shortRef } from '../../gatewaysync/values.ts'
 import type { NamedRef } from '../payload/parts.ts'
 
-/** What the receiver must know of a GatewaySync. */
+/** What the receiver must know about a GatewaySync. */
 export type ReceiverTarget = {
   /** `spec.git.ref` as it stands. */
   specRef: string
-  /** The ref that is followed now: the spec's, or the one of an open request. */
+  /** The ref that is followed now: the spec's, or that of an open request. */
   wantedRef: string
   allowedRefs: readonly string[] | undefined
 }
 
-/** Why a ref is not asked for. */
+/** Why a ref is not requested. */
 export type NotAsked = 'OtherBranch' | 'OtherTag' | 'RefNotAllowed'
 
-/** Chooses among all refs that one call moved: the wanted one, else the first that may be asked for, else why the first may not. */
+/** Chooses among all refs that one call moved: the wanted one, else the first that may be requested, else why the first may not. */
 export function chooseRef(
   { others = [], ...first }: NamedRef & { others?: readonly NamedRef[] },
   target: ReceiverTarget,
@@ -28,7 +28,7 @@ export function chooseRef(
   return permitted ?? { why: whyNotAsked(first, target) ?? 'OtherBranch' }
 }
 
-/** Undefined: the ref may be asked for. Only the wanted branch is followed; of other refs only what `allowedRefs` permits. */
+/** Undefined: the ref may be requested. Of branches only the wanted one may; of other refs those that `allowedRefs` permits. */
 function whyNotAsked({ ref, event }: NamedRef, { wantedRef, allowedRefs }: ReceiverTarget): NotAsked | undefined {
   const isWanted = shortRef(wantedRef) === ref
   if (event === 'push') return isWanted ? undefined : 'OtherBranch'

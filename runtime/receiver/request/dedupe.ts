@@ -1,12 +1,14 @@
 /**
- * Which calls are repeats: git hosts send a call again when they are not sure that it arrived. Best effort: the last calls, in memory.
+ * Recognises repeated calls: git hosts send a call again when they are not sure that it arrived. Best effort, for the latest calls, in memory.
  */
+/** How many calls are remembered; docs/webhooks shows it. */
 export const rememberedCalls = 10_000
 
+/** One for each replica: a repeat that reaches another replica becomes a second request for the same ref, which costs one lookup more. */
 export type Dedupe = {
   /**
-   * The id of the request that a call became. `write` is called at most once for a call id, unless it rejects: then the call may come
-   * again. `scope` tells apart calls that hosts number alike. Rejects with what `write` rejects with.
+   * The id of the request that a call became. `write` runs at most once for a call id, unless it rejects: then the call may be repeated.
+   * `scope` separates calls of different hosts with the same id. Rejects with what `write` rejects with.
    */
   once(scope: string, callId: string | undefined, write: () => Promise<string>): Promise<{ requestId: string; duplicate: boolean }>
 }

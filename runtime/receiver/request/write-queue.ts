@@ -19,6 +19,7 @@ export type Budget = { perSecond: number; burst: number }
 /** More than a plant with one gateway per ref needs; the API server takes a write in about 5 ms. */
 export const defaultBudget: Budget = { perSecond: 10, burst: 50 }
 
+/** One for each replica. */
 export type WriteQueues = {
   /**
    * Queues a write for `resource` (`namespace/name`). Returns the id of the request that the call became, once it is written; rejects with
@@ -35,7 +36,7 @@ type WriteQueue = {
   freshAtMs: number
 }
 
-/** Slots among the requests without an outcome that are left for other replicas, which write at the same time. */
+/** Slots for requests without an outcome that are left to other replicas, which write at the same time. */
 const reservedSlots = 3
 /**
  * Longest wait in ms for a free slot; after it the oldest request without an outcome loses its slot. The leader frees slots within a pass,
@@ -45,10 +46,11 @@ const longestWaitMs = 4_000
 const lookEveryMs = 20
 const mostQueues = 1_000
 
+/** `budget` bounds the writes to one GatewaySync. */
 export type WriteQueueDeps = {
   clock: Clock
   budget?: Budget | undefined
-  /** How many more requests of a resource could wait for an outcome. */
+  /** How many more requests of a resource may wait for an outcome. */
   freeSlots(resource: string): number
 }
 

@@ -17,12 +17,12 @@ export const bitbucket: Host = {
 function read(event: string, body: Members): Payload {
   if (event === 'diagnostics:ping') return { kind: 'ping' }
   if (event === 'repo:push') return movesOf(listAt(body, ['push', 'changes']).map(moveOfCloud))
-  // A mirror that has caught up; whoever fetches from it must not look earlier.
+  // `mirror:repo_synchronized`: a mirror has caught up; whoever fetches from a mirror must not look earlier.
   if (event === 'repo:refs_changed' || event === 'mirror:repo_synchronized') return movesOf(listAt(body, ['changes']).map(moveOfServer))
   return otherEvent
 }
 
-/** `new` is null where the branch or tag is gone; names come without `refs/`. */
+/** `new` is null when the branch or tag was deleted; names come without `refs/`. */
 function moveOfCloud(change: unknown): Move | undefined {
   const [after, before] = [textAt(change, ['new', 'name']), textAt(change, ['old', 'name'])]
   const event = (textAt(change, ['new', 'type']) ?? '').includes('tag') ? 'tag-push' : 'push'

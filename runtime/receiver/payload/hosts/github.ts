@@ -1,6 +1,6 @@
 /**
- * GitHub, and the hosts that began as its copies. Gitea and Forgejo send the header families of Gogs and GitHub besides their own, Gogs
- * that of GitHub: whoever asks for their own first knows who sends.
+ * GitHub, and the hosts that copied its format. Gitea and Forgejo also send the headers of Gogs and GitHub, and Gogs those of GitHub, so the
+ * order in payload.ts matters: Forgejo, Gitea, Gogs, GitHub.
  */
 import type { Headers } from '../headers.ts'
 import { type Host, type Members, otherEvent, type Payload, pushed, refOf, released } from '../parts.ts'
@@ -10,7 +10,7 @@ export const gitea = copy('Gitea', 'X-Gitea-Event', 'x-gitea-signature')
 export const github = copy('GitHub', 'X-GitHub-Event', 'x-hub-signature-256')
 const copiedByGogs = copy('Gogs', 'X-Gogs-Event', 'x-gogs-signature')
 
-/** Gogs sends no push for a tag: its creation is all that tells of it. */
+/** Gogs sends no push for a tag, only the event that creates it. */
 export const gogs: Host = {
   ...copiedByGogs,
   shown: { ...copiedByGogs.shown, read: 'push, created tag, published release' },
@@ -22,7 +22,7 @@ function copy(name: string, header: string, signature: string): Host {
   return { name, shown, event: (headers: Headers) => headers[header.toLowerCase()]?.toLowerCase(), read }
 }
 
-/** A `create` or `delete` stands beside a push that says the same. */
+/** `create` and `delete` are ignored: the host also sends a push for them. */
 function read(event: string, body: Members): Payload {
   if (event === 'ping') return { kind: 'ping' }
   if (event === 'push') return pushed(body)

@@ -1,5 +1,5 @@
 /**
- * Harness: `ref` is an object, and the trigger says what became of it.
+ * Harness: `ref` is an object, and the trigger's name says whether it was created, updated or deleted.
  */
 import { type Host, movesOf, otherEvent, pushOf, textAt } from '../parts.ts'
 
