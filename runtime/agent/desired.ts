@@ -1,5 +1,5 @@
 /**
- * What this gateway should hold now, given its GatewaySync and what the pod says of itself; or why nothing is to be done. Pure.
+ * What this gateway should hold now, given its GatewaySync and its pod; or why there is nothing to do. Pure.
  */
 import { Fault } from '../fault.ts'
 import { confirmDeletionsAnnotation, podAnnotations } from '../gatewaysync/names.ts'
@@ -18,7 +18,7 @@ export type FollowedSync = {
   status: GatewaySyncStatus
 }
 
-/** What the pod's downward API says, read anew at each change. */
+/** What the downward API says about the pod, read at each look. */
 export type PodFacts = {
   podName: string
   namespace: string
@@ -26,8 +26,9 @@ export type PodFacts = {
   labels: Readonly<Record<string, string>>
 }
 
+/** What the agent has to do; `start` says how the gateway's start is held back meanwhile. */
 export type Desired =
-  /** Nothing to write; the gateway keeps what it has. `blocked` needs someone to change something, `waiting` ends by itself. */
+  /** Nothing to write; the gateway keeps what it has. Blocked: somebody has to change something; Pending: it ends by itself. */
   | { kind: 'idle'; phase: 'Pending' | 'Blocked'; fault: Fault; start: StartSettings }
   | {
       kind: 'sync'
@@ -41,15 +42,16 @@ export type Desired =
       validation: GatewaySyncSpec['validation']
       confirmDeletions: CommitHash | undefined
       delivery: { url: string; caBundle: string }
-      /** The push or request that asked for the commit; undefined where the spec alone did. */
+      /** The request that asked for the commit; undefined when the spec alone did. */
       requestId: string | undefined
-      /** Fields of what it follows that this agent is too old to know. */
+      /** Fields of the GatewaySync that this agent is too old to know. */
       ignoredFields: readonly string[]
     }
 
 /**
- * `inPlace` is the commit that the data directory holds. A published commit that answers an earlier spec (another ref or repository) is
- * brought nowhere: where it is in place already the gateway keeps it, everywhere else the answer to the present spec is waited for.
+ * Decides from the GatewaySync (`gatewaySync`: its name, `followed`: the object), the pod, and the commit that the data directory holds. A
+ * published commit that answers an earlier spec (another ref or repository) is not delivered any more: a gateway that has it keeps it, every
+ * other one waits for the answer to the present spec. Never throws.
  */
 export function desiredSync(
   gatewaySync: string | undefined,
@@ -107,13 +109,13 @@ function ofRepository(published: string | undefined, wanted: string): string {
   return published === undefined || published === wanted ? '' : ' of another repository'
 }
 
-/** The gateway's name for reports and templates: annotation, the pod's own name. */
+/** The gateway's name in reports and templates: the annotation's, else the pod's. */
 export function gatewayName(pod: PodFacts): string {
   const named = pod.annotations[podAnnotations.gatewayName]
   return named === undefined || named === '' ? pod.podName : named
 }
 
-/** The pod's index in its StatefulSet: the label of Kubernetes, else the number after the last dash, else 0. */
+/** The pod's index in its StatefulSet: Kubernetes' label, else the number after the last dash, else 0. */
 export function podOrdinal(pod: PodFacts): number {
   const label = pod.labels['apps.kubernetes.io/pod-index']
   const text = label ?? /-([0-9]+)$/.exec(pod.podName)?.[1]
@@ -129,7 +131,7 @@ export function parseDownwardFile(text: string): Record<string, string> {
   return Object.fromEntries(entries)
 }
 
-/** Go's `%q`, which the kubelet writes: like JSON but for `\x`, `\a`, `\v` and `\'`. */
+/** Reads Go's `%q`, which the kubelet writes: like JSON, except for `\x`, `\a`, `\v` and `\'`. */
 function unquote(quoted: string): string {
   const letters: Record<string, string> = { n: '\n', t: '\t', r: '\r', a: '\u0007', b: '\b', f: '\f', v: '\v' }
   return quoted.replace(

@@ -1,7 +1,7 @@
 /**
  * Flow C in one pod: follows one GatewaySync and keeps the gateway's data directory at exactly what is published for it:
- * watch -> desired -> cycle -> report. Any number of changes during a cycle cause exactly one more. What is remembered, and what follows
- * from each event, is decided in `follower-state.ts`; here is the loop that reads, waits and carries out.
+ * watch -> desired -> cycle -> report. Any number of changes during a cycle cause exactly one more. `follower-state.ts` decides what is
+ * remembered and what follows from each event; this file has the loop that reads, waits and acts.
  */
 import { backoffMs, type Clock, timestamp } from '../clock.ts'
 import type { Source } from '../delivery/protocol.ts'
@@ -16,6 +16,7 @@ import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState
 import type { AgentHealth } from './health.ts'
 import { createWake } from './wake.ts'
 
+/** What a follower works with; the agent's entry builds it. */
 export type FollowDeps = {
   clock: Clock
   log: Log
@@ -23,28 +24,30 @@ export type FollowDeps = {
   source(delivery: { url: string; caBundle: string }): Source
   /** The gateway of this data directory, if there is one to talk to; called when its address changes. */
   gateway(spec: GatewaySyncSpec['gateway']): Gateway | undefined
-  /** Which deployment mode the gateway has. */
+  /** The deployment mode that the gateway has; undefined: nobody can tell. */
   mode(gateway: Gateway | undefined, signal: AbortSignal): Promise<Wanted['facts']['mode']>
   /** Reads the downward API's files. */
   podFacts(): Promise<PodFacts>
-  /** What the data directory held when the agent started: what is there already is not reported as being synced. */
+  /** What the data directory held when the agent started, so that a commit already in place is not reported as Syncing. */
   readSynced(): { commit: string; syncHash: string } | undefined
-  /** Ends a publish that an earlier process was killed in; called once, before anything is waited for. */
+  /** Ends a publish in which an earlier process was killed; called once, before anything else. */
   recover(signal: AbortSignal): Promise<void>
   /** One cycle of the sync engine. */
   cycle(source: Source, gateway: Gateway | undefined, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
   report(status: SyncReportStatus): void
 }
 
+/** Which gateway this is. */
 export type FollowOptions = {
   /** The GatewaySync that the pod names, for messages; undefined: it follows the only one of its namespace. */
   gatewaySync: string | undefined
   dataDir: string
   agentVersion: string
-  /** For how long earlier processes of this agent have held the gateway back already. */
+  /** For how long, in ms, earlier processes of this agent have already held back the gateway's start. */
   waitedMs?: number
 }
 
+/** One agent's loop, and what the watch and the probes ask of it. */
 export type Follower = {
   /** The GatewaySync as it is now; undefined: it does not exist. */
   observe(followed: FollowedSync | undefined): void
@@ -55,14 +58,14 @@ export type Follower = {
 /** Waits after a cycle that failed: from the first to the longest. */
 const firstRetryMs = 1_000
 const longestRetryMs = 300_000
-/** A gateway that starts, is commissioned or has a Designer open is looked at again after this. */
+/** Wait for a gateway that is starting, being commissioned, or has a Designer open. */
 const waitingMs = 5_000
-/** How often a gateway that is to tell its mode is asked for it. */
+/** How often a gateway is asked for a mode that it has not told yet. */
 const askModeMs = 1_000
-/** When to look again: after `waitMs`, or when the gateway tells another mode than the one that was assumed while it told none. */
+/** When to look again: after `waitMs`, or when the gateway tells another mode than the one that was assumed. */
 type Rest = { waitMs: number | undefined; assumed?: { gateway: Gateway; mode: Wanted['facts']['mode'] } | undefined }
 
-/** Follows one GatewaySync for one data directory; `run` carries out what `follower-state.ts` decides. */
+/** For one data directory. `run` settles soon after its signal and never throws. */
 export function createFollower(deps: FollowDeps, options: FollowOptions): Follower {
   const { clock, log } = deps
   const wake = createWake(clock)
@@ -70,7 +73,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   const gateways = keepLatest(deps.gateway)
   const { gatewaySync, agentVersion, dataDir, waitedMs = 0 } = options
   let state = initialState({ gatewaySync, agentVersion, startedMs: clock.monotonicMs() - waitedMs })
-  /** Ends what the cycle under way has not published yet. */
+  /** Stops the cycle under way from publishing, if it has not begun to. */
   let halt: AbortController | undefined
 
   const carryOut = (effect: FollowerEffect): void => {
@@ -98,7 +101,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     take({ kind: 'podRead', pod, inPlace: held, at: startedAt })
     const desired = state.looked?.desired
     if (desired?.kind !== 'sync') return { waitMs: undefined }
-    // First, because the way into the gateway comes over delivery too.
+    // Before the gateway, because its API key comes over delivery too.
     const source = sources(desired.delivery)
     const gateway = gateways(desired.gateway)
     const mode = await deps.mode(gateway, signal)
@@ -117,7 +120,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
 
   const retryMs = (): number => backoffMs(state.failures, firstRetryMs, longestRetryMs, clock.random())
 
-  /** Waits for news or until the next look is due. A gateway that has started and tells another mode than was assumed is news too. */
+  /** Waits for a change or until the next look is due. A gateway that tells another mode than was assumed counts as a change. */
   const rest = async ({ waitMs, assumed }: Rest, signal: AbortSignal): Promise<void> => {
     const gate = gateOf(state, clock.monotonicMs())
     // A gateway that starts without a commit is reported at once.
@@ -175,7 +178,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   }
 }
 
-/** What the engine is to bring in place for this pod. */
+/** What the engine has to put in place for this pod. */
 function wantedOf(
   desired: Extract<Desired, { kind: 'sync' }>,
   pod: PodFacts,
@@ -187,20 +190,20 @@ function wantedOf(
   return { commit, ref, profile, syncHash, dataDir, paused, validation, halt, confirmDeletions, requestId, facts }
 }
 
-/** Whether the profile follows the mode of a gateway that has not told it. */
+/** Whether the profile follows the gateway's mode and the gateway has not told it yet. */
 function lacksMode({ profile }: Extract<Desired, { kind: 'sync' }>, mode: Wanted['facts']['mode']): boolean {
   return profile.collections?.mode === 'auto' && mode?.from !== 'gateway' && mode?.from !== 'target'
 }
 
-/** How long to wait after a cycle, in ms; undefined: it failed and is tried again with growing waits. */
+/** How long to wait after a cycle, in ms; undefined: it failed and is retried with growing waits. */
 function waitAfter(result: CycleResult, { profile }: Extract<Desired, { kind: 'sync' }>, hasGateway: boolean): number | undefined {
   if (result.phase === 'Failed') return undefined
-  // Without a gateway nobody can say the mode before someone changes something.
+  // Without a gateway to ask, the mode stays unknown until somebody changes something.
   const isWaiting = result.reason === 'ModeUnknown' ? hasGateway : result.phase === 'Pending' || result.reason === 'DesignerOpen'
   return isWaiting ? waitingMs : profile.syncPeriod * 1000
 }
 
-/** Makes a thing anew only when what it is made from has changed. */
+/** Caches the latest value, until what it is made from changes. */
 function keepLatest<From, To>(make: (from: From) => To): (from: From) => To {
   let madeFrom = ''
   let made: { value: To } | undefined

@@ -1,6 +1,6 @@
 /**
- * What an agent remembers of one GatewaySync and of its own gateway, and what each event makes of that: `next(state, event, nowMs)` gives
- * the state after it and what is to be done. Pure; the loop that carries it out is `follow.ts`.
+ * What an agent remembers about one GatewaySync and its own gateway, as a state machine: `next(state, event, nowMs)` returns the next state and
+ * what to do. Pure; the loop that does it is in `follow.ts`.
  */
 import type { Fault } from '../fault.ts'
 import { confirmDeletionsAnnotation } from '../gatewaysync/names.ts'
@@ -9,63 +9,67 @@ import type { CycleResult } from '../sync/cycle.ts'
 import { type Desired, desiredSync, type FollowedSync, gatewayName, type PodFacts } from './desired.ts'
 import { agentHealth, type AgentHealth, type StartGate, startGate } from './health.ts'
 
+/** Everything that an agent remembers between two looks. */
 export type FollowerState = {
   /** The GatewaySync that the pod names, for messages; undefined: it follows the only one of its namespace. */
   gatewaySync: string | undefined
   agentVersion: string
-  /** When the agent of this pod first started, in ms of the monotonic clock; before the start of this process where it started again. */
+  /** When the agent of this pod first started, in monotonic ms; if it restarted, that is before the start of this process. */
   startedMs: number
   /** What the watch delivered last; undefined: nothing yet. */
   observed: { followed: FollowedSync | undefined } | undefined
   /** What the last look found and decided. */
   looked: { pod: PodFacts; desired: Desired } | undefined
-  /** The volume holds a whole commit; undefined: it has not been read yet. */
+  /** Whether the volume holds a complete commit; undefined: it has not been read yet. */
   whole: boolean | undefined
-  /** The published commit is in place, brought or found there by this process. */
+  /** Whether the published commit is in place, put or found there by this process. */
   synced: boolean
-  /** What let the gateway start; a gateway that has started is not held any more. */
+  /** Why the gateway was allowed to start; from then on it is not held back any more. */
   opened: Extract<StartGate, { kind: 'open' }> | undefined
-  /** `looking` from the beginning of a look to its end. */
+  /** `looking` while a look (read the pod, decide, run a cycle) is under way. */
   activity: { kind: 'resting' } | { kind: 'looking'; sinceMs: number } | { kind: 'stopped' }
-  /** Looks in a row that failed. */
+  /** Number of looks in a row that failed. */
   failures: number
   /** The last report. */
   reported: SyncReportStatus | undefined
 }
 
-/** What the data directory holds: of the last report, or of the directory's own records. Undefined: nothing that is known. */
+/** What the data directory holds, from the last report or the directory's own records; undefined: not known. */
 export type InPlace = Partial<Pick<SyncReportStatus, 'commit' | 'syncHash'>> | undefined
 
+/** What can happen; times (`at`) are RFC 3339. */
 export type FollowerEvent =
-  /** The watch delivers the GatewaySync; undefined: it does not exist. */
+  /** The watch has delivered the GatewaySync; undefined: it does not exist. */
   | { kind: 'observed'; followed: FollowedSync | undefined; inPlace: InPlace }
   | { kind: 'volumeRead'; whole: boolean }
-  /** Somebody asks whether the gateway may start: the time for waiting may have passed. */
+  /** A probe asks whether the gateway may start: its deadline may have passed. */
   | { kind: 'gateAsked' }
   | { kind: 'lookBegan' }
-  /** The pod has been read; what should be in place is decided from it. */
+  /** The pod has been read: decides what should be in place. */
   | { kind: 'podRead'; pod: PodFacts; inPlace: InPlace; at: string }
   | { kind: 'cycleBegan'; inPlace: InPlace; at: string }
   | { kind: 'cycleEnded'; result: CycleResult; startedAt: string; at: string }
-  /** A look ended with an error that is a bug. */
+  /** A look ended with an error that is a bug of ours. */
   | { kind: 'lookFailed'; fault: Fault; at: string }
   | { kind: 'lookEnded' }
   | { kind: 'stopped' }
 
+/** What the loop has to do. */
 export type FollowerEffect =
   | { kind: 'report'; status: SyncReportStatus }
   /** Look again at once. */
   | { kind: 'wake' }
-  /** What the cycle under way has not published yet shall not be written any more. */
+  /** Stop the cycle under way, unless it has begun to publish. */
   | { kind: 'halt' }
-  /** `startDeadline` has passed: say that the gateway starts without a commit. */
+  /** `startDeadline` has passed: log that the gateway starts without a commit. */
   | { kind: 'startsWithoutCommit' }
 
+/** The state after an event, and what to do, in order. */
 export type Next = { state: FollowerState; effects: readonly FollowerEffect[] }
 
 /** At most this many entries are kept in the report's history. */
 const keptHistory = 5
-/** What the schema of a SyncReport takes. */
+/** Bound of the SyncReport's schema. */
 const mostFindings = 20
 
 /** A follower that has seen nothing yet; `startedMs` is monotonic. */
@@ -83,7 +87,7 @@ export function initialState(given: Pick<FollowerState, 'gatewaySync' | 'agentVe
   }
 }
 
-/** `nowMs` is of the monotonic clock; never throws. */
+/** The only way in which a state changes. `nowMs` is monotonic. Never throws. */
 export function next(state: FollowerState, event: FollowerEvent, nowMs: number): Next {
   switch (event.kind) {
     case 'observed':
@@ -112,24 +116,24 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
   return { state: { ...state, activity: { kind: event.kind } }, effects: [] }
 }
 
-/** Whether the gateway may start, as far as `state` tells. */
+/** Whether the gateway may start. */
 export function gateOf({ opened, looked, synced, whole = false, startedMs }: FollowerState, nowMs: number): StartGate {
   return opened ?? startGate({ settings: looked?.desired.start, synced, whole, sinceStartMs: nowMs - startedMs })
 }
 
-/** What probes are told. */
+/** The answer to probes. */
 export function healthOf(state: FollowerState, nowMs: number): AgentHealth {
   const { activity } = state
   const lookingForMs = activity.kind === 'looking' ? nowMs - activity.sinceMs : 0
   return agentHealth({ gate: gateOf(state, nowMs), lookingForMs, stopping: activity.kind === 'stopped' })
 }
 
-/** Whether a sync brings something that is not in place. */
+/** Whether a sync changes what is in place. */
 export function isMove({ commit, syncHash }: { commit: string; syncHash: string }, inPlace: InPlace): boolean {
   return inPlace?.commit !== commit || inPlace.syncHash !== syncHash
 }
 
-/** A pause, or the end of the GatewaySync, takes effect at once and not after the cycle under way. */
+/** A pause, or the deletion of the GatewaySync, takes effect at once instead of after the cycle under way. */
 function afterObserved(state: FollowerState, { followed, inPlace }: Extract<FollowerEvent, { kind: 'observed' }>): Next {
   const after = { ...state, observed: { followed } }
   const { looked, gatewaySync, reported } = state
@@ -175,7 +179,7 @@ function afterCycleEnded(state: FollowerState, event: Extract<FollowerEvent, { k
   return reporting(after, { ...result, ...ignored, ...base }, nowMs)
 }
 
-/** Notes what lets the gateway start. One that starts without a commit is reported at once, whoever asked first. */
+/** Lets the gateway start if it may. One that starts without a commit is reported at once. */
 function openIfDue(state: FollowerState, nowMs: number): Next {
   if (state.opened !== undefined) return { state, effects: [] }
   const gate = gateOf(state, nowMs)
@@ -184,7 +188,7 @@ function openIfDue(state: FollowerState, nowMs: number): Next {
   return { state: { ...state, opened: gate }, effects }
 }
 
-/** Reports a status, with the finding that the gateway started without a commit for as long as that is so. */
+/** Reports a status; a gateway that started without a commit gets a finding until it has one. */
 function reporting(before: FollowerState, given: SyncReportStatus, nowMs: number): Next {
   const { state, effects } = openIfDue(before, nowMs)
   const isLate = state.opened?.by === 'deadline' && !state.synced
@@ -204,8 +208,9 @@ function mayWrite(desired: Desired): boolean {
 }
 
 /**
- * What of a GatewaySync an agent acts on: its own report comes back in the status, and is no reason for another look. `rests`: what is
- * published is in place, so that a request is the controller's business alone. A look at thousands of files would take place beside its fetch.
+ * The parts of a GatewaySync that an agent acts on; other changes of it, such as its own report coming back in the status, cause no look.
+ * `rests`: the published commit is in place, so a new request concerns only the controller, whose fetch a look at thousands of files would
+ * only slow down.
  */
 function decisiveText(followed: FollowedSync | undefined, rests: boolean): string {
   if (followed === undefined) return ''
@@ -213,14 +218,14 @@ function decisiveText(followed: FollowedSync | undefined, rests: boolean): strin
   return JSON.stringify([rests ? annotations[confirmDeletionsAnnotation] : annotations, spec, status.published, status.delivery])
 }
 
-/** What stays true of an earlier report when a new look has not got as far: what is in place. */
+/** The part of an earlier report that stays true while a new look has not got as far: what is in place. */
 function kept(last: Partial<SyncReportStatus> | undefined): Partial<SyncReportStatus> {
   if (last === undefined) return {}
   const { commit, ref, syncHash, mode, scan, projects } = last
   return Object.fromEntries(Object.entries({ commit, ref, syncHash, mode, scan, projects }).filter(([, value]) => value !== undefined))
 }
 
-/** One entry for each outcome, newest first; repeating the same outcome is no news. */
+/** One entry for each outcome, newest first; the same outcome again adds none. */
 function nextHistory(last: SyncReportStatus | undefined, status: SyncReportStatus): NonNullable<SyncReportStatus['history']> {
   const history = last?.history ?? []
   const { commit, phase, reason, finishedAt } = status

@@ -1,24 +1,25 @@
 /**
- * How the agent is let in by its gateway: the API key and the authority that the controller hands out over delivery. Kept for a while, asked
- * for anew as soon as the gateway refuses what is known, so that a rotation needs no restart and an idle gateway hardly any request.
+ * The API key and the authority with which the agent calls its gateway, fetched from the controller over delivery. They are cached, and fetched
+ * again as soon as the gateway refuses them, so that a rotation needs no restart and an idle gateway hardly any call.
  */
 import type { Clock } from '../clock.ts'
 import { deadline } from '../clock.ts'
 import type { GatewayAccess } from '../delivery/protocol.ts'
 
+/** A cache of one `GatewayAccess`. */
 export type AccessKeeper = {
-  /** What is known, or what the controller says now. Throws what kept it from saying anything, while nothing is known. */
+  /** The cached access, or the controller's answer. Throws the fault of the call when nothing is cached. */
   get(): Promise<GatewayAccess>
-  /** The gateway refused what is known: whether the controller says something else now. Never throws. */
+  /** To be called when the gateway refused the access. Returns whether the controller now has another one. Never throws. */
   renew(): Promise<boolean>
 }
 
 const keptMs = 600_000
-/** A key that is wrong for good must not become a stream of requests. */
+/** A key that stays wrong must not cause a stream of calls. */
 const leastBetweenMs = 10_000
 const askTimeoutMs = 10_000
 
-/** `ask` asks delivery, and throws what that throws; the last answer stays in use where asking anew fails. */
+/** `ask` calls delivery. Answers are cached for ten minutes; after that the last one stays in use when asking again fails. */
 export function createAccessKeeper({ clock, ask }: { clock: Clock; ask(signal: AbortSignal): Promise<GatewayAccess> }): AccessKeeper {
   let known: { access: GatewayAccess; atMs: number } | undefined
   let asking: Promise<GatewayAccess> | undefined
@@ -38,7 +39,7 @@ export function createAccessKeeper({ clock, ask }: { clock: Clock; ask(signal: A
       try {
         return await refresh()
       } catch (error) {
-        // What let us in before may do so again.
+        // The old key may still be valid.
         if (known !== undefined) return known.access
         throw error
       }

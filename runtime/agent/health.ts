@@ -1,19 +1,20 @@
 /**
- * What the kubelet is told about the agent: whether the gateway may start, whether the agent is alive. Pure.
+ * The answers to the kubelet's probes: whether the gateway may start, and whether the agent is alive. Pure.
  */
 import { durationMs } from '../gatewaysync/schema/fields.ts'
 import type { ResolvedProfile } from '../gatewaysync/decide/profile.ts'
 
+/** `started` answers /startz, `live` answers /livez. */
 export type AgentHealth = {
-  /** The gateway may start. */
+  /** Whether the gateway may start. */
   started: boolean
-  /** The agent's own loop is at work. */
+  /** Whether the agent's own loop works. */
   live: boolean
-  /** Why not, for the body of the probe's answer. */
+  /** Why not, for the body of the answer. */
   why: string | undefined
 }
 
-/** How a gateway is held back at its start. */
+/** How long a gateway's start is held back. */
 export type StartSettings = {
   /** `start`: not at all. */
   policy: 'block' | 'start'
@@ -21,10 +22,10 @@ export type StartSettings = {
   graceMs: number
 }
 
-/** What holds as long as nobody knows what the GatewaySync says: the schema's own defaults. */
+/** Used until the GatewaySync has been read: the schema's own defaults. */
 export const unknownStart: StartSettings = { policy: 'block', deadlineMs: 600_000, graceMs: 30_000 }
 
-/** A profile that writes nothing has nothing that its gateway could wait for. */
+/** The settings of a profile. One that is paused or a dry run writes nothing, so its gateway does not wait. */
 export function startSettings(profile: ResolvedProfile, paused: boolean): StartSettings {
   const { startPolicy, startDeadline, startGrace, dryRun } = profile
   return {
@@ -37,23 +38,23 @@ export function startSettings(profile: ResolvedProfile, paused: boolean): StartS
 type StartFacts = {
   /** Undefined: the GatewaySync has not been read yet. */
   settings: StartSettings | undefined
-  /** The published commit is in place, brought or found there by this process. */
+  /** Whether the published commit is in place, put or found there by this process. */
   synced: boolean
-  /** The volume holds a whole commit, be it the published one or not. */
+  /** Whether the volume holds a complete commit, the published one or another. */
   whole: boolean
   /** Milliseconds since the agent of this pod first started. */
   sinceStartMs: number
 }
 
+/** Whether the gateway may start, and why. */
 export type StartGate =
   | { kind: 'open'; by: 'synced' | 'policy' | 'grace' | 'deadline' }
-  /** It opens by itself after this time, whatever happens or does not. */
+  /** Opens by itself after `forMs`, in any case. */
   | { kind: 'held'; forMs: number; why: string }
 
 /**
- * Whether the gateway may start (design section 3, "Start gate"): one whose volume holds no whole commit waits for the first, for a
- * bounded time; one that could run with what it has waits a moment for the published commit and then starts, whatever delivery, a check or a
- * template says.
+ * Decides whether the gateway may start. One whose volume holds no complete commit waits for the first, up to `deadlineMs`; one that could run
+ * with what it has waits up to `graceMs` for the published commit and then starts, whatever delivery, a check or a template says.
  */
 export function startGate({ settings = unknownStart, synced, whole, sinceStartMs }: StartFacts): StartGate {
   if (synced) return { kind: 'open', by: 'synced' }
@@ -66,7 +67,7 @@ export function startGate({ settings = unknownStart, synced, whole, sinceStartMs
   return { kind: 'held', forMs: limitMs - sinceStartMs, why }
 }
 
-/** A look of the agent's loop may take this long before the agent counts as stuck: longer than any deadline inside it. */
+/** After this long a look of the agent's loop counts as stuck: longer than any deadline inside it. */
 const stuckAfterMs = 900_000
 
 type Activity = {

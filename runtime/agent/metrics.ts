@@ -1,6 +1,6 @@
 /**
- * The agent's own figures as Prometheus reads them. Few and by hand: a metrics library would be a tenth of the agent's memory. Everything
- * with a closed set of labels starts at zero.
+ * The agent's metrics. Few, and written by hand, because a metrics library would take a tenth of the agent's memory. Everything with a closed
+ * set of labels starts at zero.
  */
 import { isAbort } from '../fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
@@ -11,12 +11,13 @@ import { agentMetrics } from '../metrics/table.ts'
 import { family, type Sample } from '../metrics/text.ts'
 import { type CycleStep, cycleSteps } from '../sync/step.ts'
 
+/** What the agent's parts report, and the text of a scrape. */
 export type AgentMetrics = {
   /** What was reported last. A status with `finishedAt` has ended a cycle. */
   reported(status: SyncReportStatus): void
-  /** A step of a cycle took so long, however it ended. */
+  /** The duration of a cycle's step, however it ended. */
   stepped(step: CycleStep, durationMs: number): void
-  /** The same gateway; what it says is noted on its way. */
+  /** Wraps a gateway so that its answers are counted. */
   watched(gateway: Gateway): Gateway
   /** Text exposition format 0.0.4. */
   text(): string
@@ -35,6 +36,7 @@ const operations = ['added', 'changed', 'removed'] as const
 /** Phases in which the published commit is in place. */
 const successes: ReadonlySet<SyncReportStatus['phase']> = new Set(['Synced', 'Drifted'])
 
+/** Counters live as long as the process. `version`: the agent's. */
 export function createAgentMetrics({ version }: { version: string }): AgentMetrics {
   const cycles = { ok: 0, failed: 0 }
   const scans = { ok: 0, failed: 0 }

@@ -1,11 +1,12 @@
 /**
- * What the kubelet and Prometheus ask an agent: /startz, /livez, /metrics. Made of node:http alone, because what an agent imports is its
+ * The agent's HTTP port for the kubelet and Prometheus: /startz, /livez, /metrics. Uses only node:http, because every import costs the agent
  * memory.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { Fault } from '../fault.ts'
 import type { AgentHealth } from './health.ts'
 
+/** Called at each request. */
 export type ProbeDeps = {
   health(): AgentHealth
   /** The exposition text of the agent's metrics. */

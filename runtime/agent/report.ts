@@ -1,6 +1,6 @@
 /**
- * Tells the cluster what this gateway runs: keeps the newest status and writes it until the API server took it. Nothing waits for a
- * report, and a newer one replaces an older that was not written yet.
+ * Writes the SyncReport: keeps the newest status and writes it until the API server has accepted it. Nothing waits for a report, and a newer
+ * status replaces an older one that was not written yet.
  */
 import { backoffMs, type Clock, pause } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
@@ -13,39 +13,41 @@ import { syncReportType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
 import { createWake } from './wake.ts'
 
+/** One for each agent. */
 export type Reporter = {
   /** Replaces what is to be reported. */
   report(status: SyncReportStatus): void
-  /** What the status of the GatewaySync says each time that it is seen: whether the controller knows of no report of this pod. */
+  /** To be called each time that the GatewaySync is seen: whether its status names this pod as one without a report. */
   missed(isMissed: boolean): void
-  /** Writes until the signal; then tries once more to write what is left, within `lastWriteMs`. */
+  /** Writes until the signal, then tries once more, within 3 s, to write what is left. Never throws. */
   run(signal: AbortSignal): Promise<void>
 }
 
+/** Whose report it is; the object has the pod's name, and is removed with the pod. */
 export type ReporterIdentity = {
   namespace: string
   podName: string
   podUid: string
-  /** The GatewaySync that is followed now; undefined: none, and then nobody would read a report. */
+  /** The GatewaySync that is followed now; undefined: none, so nothing is written. */
   gatewaySync(): string | undefined
 }
 
 type ReportSpec = { gatewaySync: string; podUid: string }
 
 const lastWriteMs = 3_000
-/** A status that was written before our report arrived may say for a moment that there is none. */
+/** For this long after writing, a status that names us as unreported is ignored: it may have been written before our report arrived. */
 const believedMs = 10_000
 
-/** Most syncs end sooner, and say so themselves: that one has begun is written only where it takes longer. */
+/** The phase Syncing is written only for a sync that takes longer than this; most end sooner. */
 const syncingAfterMs = 1_000
 
-/** Whether two reports differ in when they were made alone. */
+/** Whether two reports differ only in their times. */
 function saysTheSame(one: SyncReportStatus, other: SyncReportStatus): boolean {
   const [a, b] = [one, other].map(({ startedAt: _startedAt, finishedAt: _finishedAt, ...told }) => canonicalJson(told))
   return a === b
 }
 
-/** Writes nothing before `run`; a report that comes while another is written takes the place of the one that waits. */
+/** Writes nothing before `run`. */
 export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, identity: ReporterIdentity): Reporter {
   const { kube, clock, log } = deps
   const key = { namespace: identity.namespace, name: identity.podName }
@@ -99,22 +101,22 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
     unwritten = newest !== wanted
   }
 
-  /** Somebody has removed a report that was written: nothing else would tell an agent whose gateway rests. */
+  /** Whether our report was deleted after it was written; an agent with nothing to do would not notice otherwise. */
   const isLost = (): boolean => isMissed && stored !== undefined
 
-  /** Once for each status that says so: a controller that is away repeats nothing, and its last word may be old. */
+  /** Done once for each status that names us: a controller that is away repeats nothing, and its last status may be old. */
   const writeAnew = (): void => {
     stored = undefined
     isMissed = false
     unwritten = true
   }
 
-  /** For how long what is newest is kept back, in ms. */
+  /** For how many ms the newest status is held back. */
   const keptBackMs = (): number => (wanted?.phase === 'Syncing' ? wantedSinceMs + syncingAfterMs - clock.monotonicMs() : 0)
 
   return {
     report(status) {
-      // A look that found everything as it was is no news: an idle gateway writes nothing.
+      // A look without changes is not reported, so that an idle gateway causes no writes.
       if (wanted !== undefined && saysTheSame(wanted, status)) return
       wanted = status
       wantedSinceMs = clock.monotonicMs()

@@ -1,8 +1,9 @@
 /**
- * A loop's alarm clock: any number of calls before the loop looks again are one.
+ * Wakes up a loop: any number of calls before it looks again count as one.
  */
 import type { Clock } from '../clock.ts'
 
+/** A wake-up call that is never lost. */
 export type Wake = {
   /** Something changed: look again at once. */
   call(): void

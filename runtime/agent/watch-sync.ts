@@ -1,6 +1,6 @@
 /**
- * Which GatewaySync an agent follows, and what it says now. A pod that was made before its GatewaySync, or that names none, finds it here at
- * run time, by the rule that the controller counts by; so the order in which objects are applied does not matter.
+ * Which GatewaySync an agent follows, and its present state. A pod that was created before its GatewaySync, or that names none, finds it here
+ * at run time, by the same rule as the controller; so the order in which objects are applied does not matter.
  */
 import type { Clock } from '../clock.ts'
 import { gatewaySyncOfPod } from '../gatewaysync/decide/gateways.ts'
@@ -11,9 +11,10 @@ import { gatewaySyncType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
 import type { FollowedSync } from './desired.ts'
 
-/** Rights come with the GatewaySync, so that nobody may look before there is one: it should be found soon after. */
+/** The right to read comes with the GatewaySync, so until there is one each attempt is refused; it should be found soon after. */
 const longestRetryMs = 5_000
 
+/** A watch over one GatewaySync, or over those of a namespace. */
 export type SyncWatch = {
   /** The name of the GatewaySync that is followed now; undefined: none, or not exactly one. */
   name(): string | undefined
@@ -25,7 +26,7 @@ type Deps = { kube: Kube; clock: Clock; log: Log; observe(followed: FollowedSync
 
 type Pod = {
   namespace: string
-  /** What the pod was given at its admission. */
+  /** The name that injection found in the pod's annotations. */
   named: string | undefined
   /** The pod's annotations as they are now. */
   annotations(): Readonly<Record<string, string>>
@@ -57,7 +58,7 @@ export function watchSync({ observe, ...deps }: Deps, { namespace, named, annota
   const handlers = {
     upsert(key: { name: string }, followed: FollowedSync) {
       known.set(key.name, followed)
-      // Among several nobody knows before all were listed which one is followed.
+      // Which of several is followed is known only after all were listed.
       if (listed || named !== undefined) tell()
     },
     remove(key: { name: string }) {
