@@ -1,5 +1,5 @@
 /**
- * What Prometheus and the kubelet ask the controller: /metrics, for those who may read it, and /healthz and /readyz with reasons.
+ * The controller's ports for Prometheus and the kubelet: /metrics, for callers who may read it, and /healthz and /readyz with reasons.
  */
 import { Hono } from 'hono'
 import type { Context } from 'hono'
@@ -9,16 +9,17 @@ import { problem } from '../http/problem.ts'
 import { asFault } from '../fault.ts'
 import { contentTypes, type Format, formatFor } from './openmetrics.ts'
 
-/** What the bearer of a token may do; `unauthenticated`: it is nobody's. */
+/** What the bearer of a token may do; `unauthenticated`: the token is not valid. */
 export type MetricsAccess = 'allowed' | 'unauthenticated' | 'forbidden'
 
+/** `text` returns the metrics in a format, `authorise` decides by the bearer token. */
 export type MetricsDeps = {
   text(format: Format): Promise<string>
-  /** Whether the bearer of a token may read the metrics. */
+  /** Whether the bearer of a token may get the non-resource URL /metrics. Throws ApiUnavailable, which becomes a 503. */
   authorise(token: string): Promise<MetricsAccess>
 }
 
-/** Some scrapers; a token that is not known costs the API server two questions. */
+/** Enough for some scrapers; an unknown token costs two calls to the API server. */
 const metricsLimits: LimitSettings = { perSecond: 50, callsPerPeer: 30, failuresPerPeer: 20 }
 /** Longer than any token of a ServiceAccount or an identity provider. */
 const maxTokenBytes = 16_384
@@ -46,7 +47,7 @@ export function metricsApp({ text, authorise }: MetricsDeps): Hono {
   return app
 }
 
-/** Why not, each in one line; empty when all is well. */
+/** Why a probe fails, one line for each reason; empty when all is well. */
 export type Probe = () => readonly string[]
 
 /** `/healthz` and `/readyz` for the kubelet: 200, or 503 with the reasons. */

@@ -1,6 +1,6 @@
 /**
- * The controller's figures: what each part tells, and the text that Prometheus reads. Everything with a closed set of labels starts at
- * zero, so that a first failure is an increase.
+ * The controller's metrics: what each part reports, and the text of a scrape. Everything with a closed set of labels starts at zero, so that a
+ * first failure is an increase.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Clock } from '../clock.ts'
@@ -25,34 +25,35 @@ const restarts = ['place', 'list'] as const
 /** `ok`, or the reason of the fault that ended the work. */
 export type Ended = 'ok' | Reason
 
+/** One method for each thing that happens; docs/operations.md lists the metrics. */
 export type Metrics = {
   /** A pass over one GatewaySync; without a status the object is gone. `key` is `<namespace>/<name>`. */
   observed(key: string, status: GatewaySyncStatus | undefined): void
   reconciled(ended: Ended, durationMs: number): void
-  /** So many GatewaySyncs wait for a pass. */
+  /** How many GatewaySyncs are waiting for a pass. */
   queued(count: number): void
-  /** A pass begins that was due so long ago. */
+  /** How long ago a pass was due that begins now. */
   waited(durationMs: number): void
   /** A watch over a kind has failed; it goes on from its place, or from a list. */
   watchRestarted(kind: string, from: (typeof restarts)[number]): void
-  /** A list found so many objects other than the watch before it had told. */
+  /** How many objects a list found that differ from what the watch before it had delivered. */
   relisted(kind: string, differences: number): void
-  /** The event loop was so late. */
+  /** By how much a timer of the event loop was late. */
   delayed(durationMs: number): void
   fetched(ended: Ended, durationMs: number): void
-  /** A fetch made a mirror larger. */
+  /** By how much a fetch made a mirror larger. */
   fetchedBytes(bytes: number): void
-  /** What mirrors take of what they may. */
+  /** How much room the mirrors take, and may take. */
   volume(room: { usedBytes: number; limitBytes: number }): void
   signaturesChecked(result: (typeof signatureResults)[number]): void
-  /** `source`: what kind of event asked, where that was understood. */
+  /** `source`: the kind of event, if it was understood. */
   received(outcome: (typeof receiverOutcomes)[number], source?: (typeof receiverSources)[number]): void
   receiverOpen(open: boolean): void
   /** How many of the watched namespaces cannot be listed. */
   forbiddenNamespaces(count: number): void
   admitted(outcome: (typeof admissionOutcomes)[number], durationMs: number): void
   delivered(route: 'changes' | 'blobs' | 'gateway', status: number, bytes: number): void
-  /** So many answers to agents are under way. */
+  /** How many answers to agents are under way. */
   streaming(count: number): void
   certificate(validity: { from: Temporal.Instant; until: Temporal.Instant }): void
   leading(leads: boolean): void
@@ -64,11 +65,11 @@ type Followed = { status: GatewaySyncStatus; applied: string | undefined }
 type Options = {
   clock: Pick<Clock, 'now'>
   version: string
-  /** The versions that agents have reported; asked for at a scrape, and while this replica leads. */
+  /** The versions that agents have reported; called at a scrape while this replica leads. */
   agentVersions?: () => Iterable<string | undefined>
 }
 
-/** One for each process; `text` is what Prometheus reads. */
+/** One for each process; `text` returns what Prometheus reads. */
 export function createMetrics({ clock, version, agentVersions = () => [] }: Options): Metrics {
   const registry = new Registry()
   const series = createSeries(registry)
@@ -83,11 +84,11 @@ export function createMetrics({ clock, version, agentVersions = () => [] }: Opti
     series.histogram(histogram).observe(durationMs / 1000)
   }
 
-  /** The newest example of a bucket stands for it. */
+  /** Keeps the newest observation of each bucket as its exemplar. */
   const note = (name: ProcessMetric, value: number, requestId: string): void => {
     const { buckets = [] } = processMetrics[name] as Metric
     const bound = buckets.find((upper) => value <= upper) ?? '+Inf'
-    // Longer labels, and those that would have to be escaped, Prometheus does not take.
+    // Prometheus refuses longer exemplars; ids that would need escaping are left out too.
     if (!/^[-\w.:/=+]{1,100}$/.test(requestId)) return
     exemplars.set(`${name} ${bound}`, { requestId, value, atSeconds: clock.now().epochMilliseconds / 1000 })
   }
@@ -140,12 +141,12 @@ export function createMetrics({ clock, version, agentVersions = () => [] }: Opti
     leading(isLeader) {
       leads = isLeader
       series.gauge('clustersync_leader').set(leads ? 1 : 0)
-      // Another replica follows them now; figures that nobody keeps would contradict its own.
+      // Another replica follows them now; stale figures here would contradict its own.
       if (!leads) objects.clear()
     },
     async text(format = 'text') {
       const statuses = new Map([...objects].map(([key, { status }]) => [key, status]))
-      // Each replica hears of all agents; the one that leads tells of them.
+      // Each replica sees the reports of all agents; only the leader counts them.
       const counted = countSkews(version, leads ? agentVersions() : [])
       for (const skew of skews) series.gauge('clustersync_agents').set({ version: skew }, counted[skew])
       const text = exposeObjects(statuses) + exposeProcess() + (await registry.metrics())
@@ -156,7 +157,7 @@ export function createMetrics({ clock, version, agentVersions = () => [] }: Opti
 
 type Series = ReturnType<typeof createSeries>
 
-/** The collectors of the table; asking for one as another type than the table says is a bug. */
+/** Collectors for all metrics of the table. Asking for one as another type than the table says is a bug, and throws. */
 function createSeries(registry: Registry) {
   const made = new Map<string, Counter | Gauge | Histogram>()
   for (const [name, metric] of Object.entries<Metric>(processMetrics)) made.set(name, collector(name, metric, registry))

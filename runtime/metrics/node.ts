@@ -1,5 +1,5 @@
 /**
- * What a process of ours takes of its machine, read at each scrape, in the words that other programs on Node use too.
+ * CPU and memory of this process, read at each scrape, under the names that other Node programs use too.
  */
 import { nodeMetrics } from './table.ts'
 import { family } from './text.ts'

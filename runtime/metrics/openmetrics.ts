@@ -1,8 +1,9 @@
 /**
- * The same figures as OpenMetrics, which Prometheus asks for first and which has room for exemplars: one example of what was counted.
- * Written here because prom-client renames its counters for good once it has written OpenMetrics. Pure.
+ * Converts metrics to OpenMetrics, which Prometheus prefers and which can carry exemplars (one observation for each bucket). Done here because
+ * prom-client renames its counters for good once it has written OpenMetrics. Pure.
  */
 
+/** The content type of each format. */
 export const contentTypes = {
   text: 'text/plain; version=0.0.4; charset=utf-8',
   openMetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
@@ -10,7 +11,7 @@ export const contentTypes = {
 
 export type Format = keyof typeof contentTypes
 
-/** Which format an `accept` header asks for. Who names no preference gets the plain text. */
+/** The format that an `accept` header asks for; plain text when it names none. */
 export function formatFor(accept: string | undefined): Format {
   return accept?.includes('application/openmetrics-text') === true ? 'openMetrics' : 'text'
 }
@@ -18,10 +19,10 @@ export function formatFor(accept: string | undefined): Format {
 /** One observation in a bucket of a histogram: what caused it, its value and when, in seconds. */
 export type Exemplar = { requestId: string; value: number; atSeconds: number }
 
-/** By the histogram and the upper bound of the bucket, as `<name> <le>`. */
+/** Keyed by the histogram's name and the bucket's upper bound, as `<name> <le>`. */
 export type Exemplars = ReadonlyMap<string, Exemplar>
 
-/** Makes OpenMetrics of the text exposition format 0.0.4: of a counter only the samples are named `_total`, and no line is empty. */
+/** Converts text exposition format 0.0.4: HELP and TYPE of a counter lose `_total`, empty lines go, exemplars and `# EOF` are added. */
 export function toOpenMetrics(text: string, exemplars: Exemplars): string {
   const lines = text.split('\n').filter((line) => line !== '')
   const counters = new Set(lines.flatMap((line) => /^# TYPE (\S+)_total counter$/.exec(line)?.[1] ?? []))

@@ -1,6 +1,6 @@
 /**
- * The figures of each GatewaySync as Prometheus reads them, made from the statuses at each scrape: no series is kept between scrapes, so
- * a thousand objects cost nothing at rest and none outlives its object. Pure.
+ * The metrics of each GatewaySync, made from the statuses at each scrape: no series is kept between scrapes, so a thousand objects cost
+ * nothing in between and no series outlives its object. Pure.
  */
 import { abnormalConditions, normalConditions } from '../gatewaysync/decide/conditions.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'

@@ -1,15 +1,15 @@
 /**
- * How long a change took from its push, and from its publication, until every gateway ran it: read off two statuses of one GatewaySync
- * in a row. Pure.
+ * How long a change took from its push, and from its publication, until every gateway ran it: computed from two successive statuses of one
+ * GatewaySync. Pure.
  */
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 
-/** Seconds; undefined where there is nothing to measure. */
+/** Seconds; undefined when there is nothing to measure. */
 export type Applied = { sincePublish: number | undefined; sincePush: number | undefined }
 
 /**
- * Undefined unless the GatewaySync became ready just now with a commit that it was not ready with before. A status without a
- * predecessor measures nothing: it may be old.
+ * Undefined unless the GatewaySync became ready just now, with another commit than the last one that it was ready with. A status without a
+ * predecessor measures nothing, for it may be old.
  */
 export function measureApplied(
   before: GatewaySyncStatus | undefined,
@@ -29,7 +29,7 @@ export function isReady({ conditions = [] }: GatewaySyncStatus): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
-/** Clocks of two machines may differ a little: what would be negative is zero. */
+/** Clocks of two machines may differ a little, so a negative duration counts as zero. */
 function secondsSince(time: string | undefined, now: Temporal.Instant): number | undefined {
   const ms = time === undefined ? Number.NaN : Date.parse(time)
   return Number.isNaN(ms) ? undefined : Math.max(0, (now.epochMilliseconds - ms) / 1000)

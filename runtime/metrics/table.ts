@@ -4,6 +4,7 @@
  */
 export type MetricType = 'gauge' | 'counter' | 'histogram' | 'summary'
 
+/** `help` is shown by Prometheus and in docs/operations.md. */
 export type Metric = {
   type: MetricType
   help: string
@@ -19,7 +20,7 @@ const quick = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 /** From a cached answer to a large first fetch. */
 const slow = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
-/** One series for each GatewaySync and value of the further labels; they go with the object. */
+/** One series for each GatewaySync and value of the further labels; removed with the object. */
 export const objectMetrics = {
   clustersync_ready: { type: 'gauge', help: '1 when every gateway runs exactly the wanted commit and configuration', labels: object },
   clustersync_condition: { type: 'gauge', help: '1 while a condition of the GatewaySync is True', labels: [...object, 'type'] },
@@ -35,7 +36,7 @@ export const objectMetrics = {
   clustersync_source_checked_timestamp_seconds: { type: 'gauge', help: 'when the git host was last asked', labels: object },
 } as const satisfies Record<string, Metric>
 
-/** Of each process, controller and agent, read when somebody asks. */
+/** Of each process, controller and agent; read at each scrape. */
 export const nodeMetrics = {
   process_start_time_seconds: { type: 'gauge', help: 'when the process started' },
   process_cpu_seconds_total: { type: 'counter', help: 'processor time of the process, without its children' },

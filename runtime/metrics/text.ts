@@ -1,13 +1,14 @@
 /**
- * The text that Prometheus reads, for figures that are made at each scrape instead of being kept. Pure.
+ * Text exposition for metrics that are computed at each scrape instead of being kept. Pure.
  */
 import type { Metric } from './table.ts'
 
+/** Values by name; values are escaped when they are written. */
 export type Labels = Readonly<Record<string, string>>
-/** `suffix`: of a summary, `_sum` or `_count`. */
+/** `suffix`: `_sum` or `_count` of a summary. */
 export type Sample = { labels?: Labels; value: number; suffix?: string }
 
-/** The lines of one metric: what it means, its type, its samples. Text exposition format 0.0.4, which OpenMetrics reads too for a gauge. */
+/** The lines of one metric: help, type, samples. Text exposition format 0.0.4, which for gauges is valid OpenMetrics too. */
 export function family(name: string, { help, type }: Metric, samples: readonly Sample[]): string[] {
   return [
     `# HELP ${name} ${help}`,

@@ -1,12 +1,13 @@
 /**
- * How the agents of a fleet stand to the controller's own version. Pure.
+ * Compares the versions of a fleet's agents with the controller's own. Pure.
  */
 
-/** `unknown`: the agent has told no version that can be compared, or nothing at all. */
+/** `unknown`: the agent has reported no version, or none that can be compared. */
 export const skews = ['same', 'older', 'newer', 'unknown'] as const
+/** How an agent's version compares with the controller's. */
 export type Skew = (typeof skews)[number]
 
-/** How many agents are of which kind. Versions are those of the semantic versioning; what stands behind a hyphen does not count. */
+/** How many agents are of which kind. Versions are semantic versions; what follows a hyphen or plus sign is ignored. */
 export function countSkews(own: string, theirs: Iterable<string | undefined>): Record<Skew, number> {
   const counts: Record<Skew, number> = { same: 0, older: 0, newer: 0, unknown: 0 }
   for (const version of theirs) counts[skewOf(own, version)] += 1
