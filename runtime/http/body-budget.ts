@@ -1,25 +1,26 @@
 /**
- * How many bytes of large bodies are held at once, in all and of one peer. Who comes when all are taken waits in line.
+ * Bounds how many bytes of large bodies are held at once, in all and for one peer. A body that finds no room waits in a queue.
  */
 import { createShares } from './shares.ts'
 
-/** Node reads as much of each connection before anyone asks for the body: to count less would bound nothing. */
+/** Bodies up to this size are not counted: Node reads as much of each connection anyway before anybody asks for the body. */
 export const smallBytes = 64 * 1024
-/** What 100 bodies of a megabyte at once cost, parsed one after another, stays below 128 MiB for the whole controller. */
+/** With this bound, 100 bodies of a megabyte at once keep the whole controller below 128 MiB. */
 export const maxHeldBytes = 8 * 1024 * 1024
-/** Shorter than a request may take in all, so that the answer still arrives. */
+/** How long a body waits for room: shorter than a request may take in all, so that the answer still arrives. */
 export const patienceMs = 5_000
-/** Of all that is held: what one peer may hold, so that slow bodies of one leave room for everybody else's. */
+/** The share of the budget that one peer may hold, so that its slow bodies leave room for others. */
 export const peerShare = 0.75
 
+/** One for each port. */
 export type BodyBudget = {
-  /** Runs the work while `bytes` are taken; undefined: no room came free in time. Rejects with what the work rejects with. */
+  /** Runs `work` while `bytes` are reserved; undefined: no room came free in time. Rejects with what `work` rejects with. */
   hold<Result>(body: { bytes: number; peer: string }, work: () => Promise<Result>): Promise<Result | undefined>
 }
 
 /**
- * `collect` gives back what parsed bodies have left behind; V8 by itself lets a hundred megabytes gather, which is all that a small container
- * has. Undefined where the process was started without `--expose-gc`, as the image is.
+ * `collect` runs the garbage collector each time that half of `maxBytes` has passed through: by itself V8 lets a hundred megabytes gather, which
+ * is all that a small container has. Undefined unless the process was started with `--expose-gc`, as it is in the image.
  */
 export function createBodyBudget(
   maxBytes = maxHeldBytes,

@@ -1,22 +1,23 @@
 /**
- * Reads a body as bytes, bounded, and parses it only after a scan has shown that parsing is cheap. Nothing is kept that is not needed.
+ * Reads a body as bytes, within a bound, and parses it only after a scan has shown that parsing is cheap. Keeps nothing that is not needed.
  */
 import { type Complexity, createScan } from '../json-scan.ts'
 import type { BodyBudget } from './body-budget.ts'
 
-/** What of a body is read and parsed. Each entry costs 16 bytes of memory or more, a list or an object 60. */
+/** Bounds of a body. Parsed, each entry takes at least 16 bytes of memory, a list or an object 60. */
 export type BodyLimits = {
   maxBytes: number
   /** Levels of nesting, keys, lists and objects, entries of all lists and objects. */
   complexity: Complexity
 }
 
-/** What a body without a length begins with. */
+/** Initial buffer for a body without a Content-Length. */
 const firstBytes = 16 * 1024
 
+/** How reading a body ended. */
 export type Body =
   | { kind: 'whole'; bytes: Uint8Array<ArrayBuffer> }
-  /** Read to its end and not kept: whoever looked on has said that it is of no use. */
+  /** Read to its end and not kept, because `look` returned false. */
   | { kind: 'dropped' }
   /** The rest is never read. */
   | { kind: 'tooLarge' }
@@ -24,13 +25,13 @@ export type Body =
   | { kind: 'cutOff' }
 
 /**
- * Reads a body to its end, or until it proves longer than the limit. `look` sees each piece as it comes, which is gone afterwards; once it
- * says false nothing is kept. Never rejects.
+ * Reads a body to its end, or until it exceeds `maxBytes`. `look` gets each piece as it arrives, and must not keep it; once it returns false,
+ * nothing of the body is kept. Never rejects.
  */
 export async function readBody(request: Request, maxBytes: number, look: (piece: Uint8Array) => boolean = () => true): Promise<Body> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > maxBytes) return { kind: 'tooLarge' }
-  // Copied at once into one buffer, each piece is given back as soon as it is read.
+  // Each piece is copied into one buffer at once, so that its memory can be released.
   let kept: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(declared > 0 ? declared : firstBytes)
   let size = 0
   for await (const piece of readPieces(request)) {
@@ -67,19 +68,19 @@ function withRoomFor(body: Buffer<ArrayBuffer>, size: number, more: number, maxB
   return larger
 }
 
-/** Gives the memory back at once: the collector would let a hundred megabytes gather. The body is empty from then on. */
+/** Releases the memory at once, because the garbage collector would let a hundred megabytes gather. The body is empty afterwards. */
 export function discard(body: Uint8Array<ArrayBuffer>): void {
   body.buffer.transfer(0)
 }
 
-/** A piece that shares its memory with others is left to the collector. */
+/** Releases a piece, unless it shares its memory with others. */
 function giveBack({ buffer, byteLength }: Uint8Array): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /**
- * How much memory a body may need: what it says of itself, or the limit when it says nothing. None is read that says too much. The body
- * itself is not looked at: who asks for it makes it flow.
+ * How much memory a body may need: its Content-Length, or the limit if it has none. 0 for one that is declared too large, which is never read.
+ * Looks only at the headers, because asking for the body makes it flow.
  */
 export function expectedBytes({ headers }: Request, maxBytes: number): number {
   const declared = headers.get('content-length')
@@ -87,9 +88,10 @@ export function expectedBytes({ headers }: Request, maxBytes: number): number {
   return Number(declared) > maxBytes ? 0 : Number(declared)
 }
 
+/** How parsing a body ended. */
 export type Parsed = { kind: 'json'; value: unknown } | { kind: 'malformed'; why: string } | { kind: 'tooComplex' }
 
-/** Reads JSON in UTF-8. Never throws: what is none, or is more complex than `complexity`, is told by its kind. */
+/** Parses JSON in UTF-8. Never throws. */
 export function parseBody(bytes: Uint8Array, complexity: BodyLimits['complexity']): Parsed {
   return createScan(complexity)(bytes) ? { kind: 'tooComplex' } : parseText(bytes)
 }
@@ -105,7 +107,7 @@ function parseText(bytes: Uint8Array): Parsed {
 /** `busy`: too many other large bodies are being read. */
 export type JsonBody = Parsed | { kind: 'tooLarge' } | { kind: 'cutOff' } | { kind: 'busy' }
 
-/** Reads and parses a body whose sender has proved nothing by it; what would cost more than its limits is read to its end and not kept. */
+/** Reads and parses a body that authenticates nobody; one over `limits.complexity` is read to its end but not kept. Never rejects. */
 export async function readJson(request: Request, limits: BodyLimits, { hold }: BodyBudget, peer: string): Promise<JsonBody> {
   const read = async (): Promise<JsonBody> => {
     const isTooComplex = createScan(limits.complexity)

@@ -1,22 +1,24 @@
 /**
- * One HTTP call up to the head of its answer, and its body within a bound. Made of node:http and node:https alone, because what a process
- * imports is its memory: `fetch` is 9 MiB. No redirect is followed.
+ * One HTTP call up to the head of its answer, and its body within a bound. Uses only node:http and node:https, because every import costs
+ * memory: `fetch` takes 9 MiB. Redirects are not followed.
  */
 import * as http from 'node:http'
 import * as https from 'node:https'
 
+/** Node's options, with a deadline of silence in place of its timeout. */
 export type CallOptions = Omit<https.RequestOptions, 'timeout'> & {
   /** How long the connection may be silent, before the answer and within it. */
   idleMs?: number
 }
 
+/** A call that is under way. */
 export type StartedCall = {
   request: http.ClientRequest
-  /** The answer once its head is there. Rejects with what the network says, or with `Silence`. */
+  /** The answer once its head has arrived. Rejects with errors of the network, or with `Silence`. */
   answered: Promise<http.IncomingMessage>
 }
 
-/** Nothing has come for as long as a call was told to wait. */
+/** Nothing has arrived for `idleMs`. */
 export class Silence extends Error {
   readonly code = 'ETIMEDOUT'
 
@@ -25,7 +27,7 @@ export class Silence extends Error {
   }
 }
 
-/** `body`: UTF-8. The signal of the options ends the call and its answer. */
+/** Starts a call; `body` is sent as UTF-8. The options' signal ends the call and its answer. Throws only for an invalid URL or option. */
 export function startCall(url: string | URL, { idleMs, ...options }: CallOptions, body?: string): StartedCall {
   const { request: begin } = new URL(url).protocol === 'https:' ? https : http
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
@@ -40,7 +42,7 @@ export function startCall(url: string | URL, { idleMs, ...options }: CallOptions
       response = answer
       resolve(answer)
     })
-    // After the head has come the answer itself tells of it.
+    // Once the head has arrived, the response reports errors itself.
     request.on('error', reject)
     if (idleMs !== undefined) request.on('timeout', () => (response ?? request).destroy(new Silence(idleMs)))
   })
@@ -48,7 +50,7 @@ export function startCall(url: string | URL, { idleMs, ...options }: CallOptions
   return { request, answered }
 }
 
-/** The body as UTF-8; undefined when it is larger, the rest of which is not read. Throws what the network says. */
+/** The body as UTF-8; undefined when it is over `maxBytes`, and the rest is not read. Throws errors of the network. */
 export async function readText(response: http.IncomingMessage, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let size = 0
@@ -60,7 +62,7 @@ export async function readText(response: http.IncomingMessage, maxBytes: number)
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** What happened to a connection, with the system's word for it where there is one. */
+/** An error of a connection in words, beginning with the system's code if it has one. */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'code' in error && typeof error.code === 'string' ? `${error.code} ${error.message}` : error.message

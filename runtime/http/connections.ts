@@ -1,6 +1,6 @@
 /**
- * Who keeps a connection when a port has as many as it may: those whose call is being answered, and of the others those of the peers that
- * hold the fewest. So one peer that opens hundreds and keeps silent takes them from itself alone.
+ * Decides which connection to close when a port has too many: never one whose call is being answered, and among the others one of the peer
+ * with the most. So a peer that opens hundreds and stays silent takes them only from itself.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -9,20 +9,21 @@ import { peerOf } from './peer.ts'
 type Connection = {
   socket: Socket
   peer: string
-  /** The call that came last; its end is not noted, because an answered call is complete and its answer is out. */
+  /** The latest call; stays set after its answer. */
   call: { request: Pick<IncomingMessage, 'complete'>; answered: boolean } | undefined
 }
 
+/** The connections of one port. */
 export type Connections = {
-  /** Takes a new connection, and closes another or this one where there are too many. */
+  /** Adds a new connection, and closes another, or this one, when there are too many. */
   open(socket: Socket): void
-  /** Notes a call of a connection, from its head on; returns what to call when its answer is out. */
+  /** Notes a call on a connection when its head has arrived; returns a function to call when its answer is sent. */
   begin(request: Pick<IncomingMessage, 'complete' | 'socket'>): () => void
 }
 
-/** Counts the connections of one server, and says which idle one gives way to a new one. */
+/** `maxConnections` at once; a newcomer beyond that closes one that is not busy, or is closed itself. */
 export function createConnections(maxConnections: number): Connections {
-  /** The one that has been silent for longest comes first. */
+  /** In order of their latest call, the longest silent first. */
   const open = new Map<string, Connection>()
 
   return {
@@ -56,8 +57,8 @@ function keyOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 're
 }
 
 /**
- * Of the connections that may be closed, the first one of the peer that holds the most; a peer that holds no more than the newcomer's is
- * spared. Undefined: it is the newcomer that goes.
+ * Of the connections that may be closed, the first one of the peer that holds the most; a peer that holds fewer than the newcomer's is spared.
+ * Undefined: the newcomer itself is closed.
  */
 function whoGoes(connections: readonly Connection[], newcomer: string): Connection | undefined {
   const held = new Map<string, number>()
@@ -75,7 +76,7 @@ function whoGoes(connections: readonly Connection[], newcomer: string): Connecti
   return chosen
 }
 
-/** A call whose body is still to come may have been sent by somebody who never sends it. */
+/** Whether a complete call is being answered. One whose body is still missing does not count, for it may never come. */
 function isBusy({ call }: Connection): boolean {
   return call !== undefined && call.request.complete && !call.answered
 }

@@ -1,5 +1,5 @@
 /**
- * Limits in front of an app whose callers prove nothing in a body: calls in all and of one peer, and calls that fail by whom they come from.
+ * Limits in front of an app that authenticates by headers only, or not at all: calls in all, of one peer, and failed calls of one peer.
  */
 import type { MiddlewareHandler } from 'hono'
 import { createLimits, type LimitSettings } from './limits.ts'
@@ -14,7 +14,7 @@ export function guard(settings: LimitSettings): MiddlewareHandler {
     const verdict = await limits.call(peer)
     if (verdict.kind === 'over') {
       context.header('retry-after', String(verdict.retryAfterSeconds))
-      // Its body is not read, and would be taken for the next call of the connection.
+      // The unread body would be taken for the next call of the connection.
       context.header('connection', 'close')
       return problem(context, 429, 'more calls than are answered; try again later')
     }

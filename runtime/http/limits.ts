@@ -1,37 +1,38 @@
 /**
- * How many calls are answered: all together, and those that prove nothing by whom they come from. A call that proves itself is bounded by
- * the first only.
+ * Limits how many calls are answered: in all, of one peer, and failed ones of one peer; the app decides which calls failed.
  */
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 
+/** Limits of one port. */
 export type LimitSettings = {
-  /** All calls, a second. */
+  /** All calls in a second. */
   perSecond: number
-  /** Calls of one peer, a second; where it is left out, one may make all of them. */
+  /** Calls of one peer in a second; without it one peer may make all of them. */
   callsPerPeer?: number
-  /** Calls of one peer that prove nothing and fail, in ten seconds. */
+  /** Failed, unauthenticated calls of one peer in ten seconds. */
   failuresPerPeer: number
 }
 
 export const failureWindowSeconds = 10
-/** Of the limit on all calls: what all peers that are over their own limit get together; a right call may be among theirs. */
+/** The share of `perSecond` for all peers over their limit of failures together; not 0, for a valid call may be among theirs. */
 export const suspectShare = 0.2
 
-/** `over`: the limit is passed, and for how many whole seconds it is. */
+/** `over`: a limit is exceeded; the caller may return after so many whole seconds. */
 export type Verdict = { kind: 'within' } | { kind: 'over'; retryAfterSeconds: number }
 
+/** The counters of one port, in memory. */
 export type Limits = {
-  /** Counts a call: of a peer that has failed too often to a share of its own, so that it takes nobody else's. */
+  /** Counts a call. Peers that have failed too often share a small part of the limit, so that they take nothing from others. */
   call(peer: string): Promise<Verdict>
-  /** Counts a call that failed and proved nothing. */
+  /** Counts a failed, unauthenticated call. */
   failure(peer: string): Promise<Verdict>
 }
 
-/** What is counted is held in memory and bounded by the limit on all calls. */
+/** Memory is bounded by `perSecond`, because each call adds at most one entry for some seconds. */
 export function createLimits({ perSecond, callsPerPeer = perSecond, failuresPerPeer }: LimitSettings): Limits {
   const calls = new RateLimiterMemory({ keyPrefix: '', points: perSecond, duration: 1 })
-  // No more peers than calls can be new in a window: memory is bounded by the limit on all.
+  // A window cannot have more new peers than calls, so the limit on all calls bounds this too.
   const failures = new RateLimiterMemory({ keyPrefix: '', points: failuresPerPeer, duration: failureWindowSeconds })
   const ofPeers = new RateLimiterMemory({ keyPrefix: '', points: callsPerPeer, duration: 1 })
   const suspects = new RateLimiterMemory({ keyPrefix: '', points: Math.max(1, Math.floor(perSecond * suspectShare)), duration: 1 })

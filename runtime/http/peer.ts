@@ -1,17 +1,17 @@
 /**
- * Who calls, for limits and shares: the remote address, or what proxies that are trusted say of it. Pure.
+ * Who calls, for limits and shares: the remote address, or what trusted proxies say about it. Pure.
  */
 import type { Context } from 'hono'
 import { BlockList, isIP } from 'node:net'
 import { Fault } from '../fault.ts'
 
-/** Proxies as addresses or `address/prefix`. */
+/** Names callers for limits: an IPv4 address, or the /64 of an IPv6 address. */
 export type Peers = {
   /** `forwarded`: the value of X-Forwarded-For, which anybody can write. */
   of(remote: string | undefined, forwarded: string | undefined): string
 }
 
-/** Throws InvalidConfiguration with the entry that is no address. */
+/** `trustedProxies`: addresses or `address/prefix`. Throws InvalidConfiguration naming an entry that is neither. */
 export function createPeers(trustedProxies: readonly string[]): Peers {
   const trusted = new BlockList()
   for (const proxy of trustedProxies) trust(trusted, proxy)
@@ -21,7 +21,7 @@ export function createPeers(trustedProxies: readonly string[]): Peers {
       const address = plain(remote ?? '')
       if (isIP(address) === 0) return 'unknown'
       if (!isTrusted(address)) return bucketOf(address)
-      // Each proxy adds at the end whom it saw: the last that is no proxy of ours is the first that somebody trusted has seen.
+      // Each proxy appends the address that called it, so the last address that is not a trusted proxy is the caller.
       const hops = (forwarded ?? '').split(',').map(plain).toReversed()
       const caller = hops.find((hop) => isIP(hop) === 0 || !isTrusted(hop))
       return bucketOf(caller !== undefined && isIP(caller) > 0 ? caller : address)
@@ -29,13 +29,13 @@ export function createPeers(trustedProxies: readonly string[]): Peers {
   }
 }
 
-/** The address at the other end of a call's connection; undefined where there is none, as in a test that calls the app itself. */
+/** The address at the other end of a call's connection; undefined when there is none, as in a test that calls the app itself. */
 export function remoteOf(context: Context): string | undefined {
   const { incoming } = (context.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
   return incoming?.socket?.remoteAddress
 }
 
-/** The peer behind an address, where there are no proxies. */
+/** The name of a caller that no proxy forwards. */
 export function peerOf(remote: string | undefined): string {
   const address = plain(remote ?? '')
   return isIP(address) === 0 ? 'unknown' : bucketOf(address)
@@ -50,7 +50,7 @@ function trust(list: BlockList, proxy: string): void {
   list.addSubnet(address, Number(prefix ?? bits), familyOf(address))
 }
 
-/** One household or machine has a whole /64 of IPv6. */
+/** IPv6 is cut to its /64, which one household or machine has as a whole. */
 function bucketOf(address: string): string {
   if (isIP(address) === 4) return address
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
@@ -63,7 +63,7 @@ function bucketOf(address: string): string {
     .join(':')
 }
 
-/** IPv4 as IPv4, also where a socket of both families reports it. */
+/** Writes an IPv4-mapped IPv6 address, as a dual-stack socket reports it, as plain IPv4. */
 function plain(address: string): string {
   return address.trim().replace(/^::ffff:(?=\d+\.)/i, '')
 }

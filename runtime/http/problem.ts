@@ -1,5 +1,5 @@
 /**
- * Refusals as RFC 9457 writes them. `reason` is a word of the table of reasons, for callers that tell refusals apart by more than status.
+ * Refusals as RFC 9457 problems, with a reason of the one table (fault.ts), for callers that need more than the status.
  */
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'

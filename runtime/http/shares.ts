@@ -1,11 +1,12 @@
 /**
- * Something that there is only so much of, taken by many: in all, and of one taker. Who comes when none is left waits in line for a while;
- * whoever is at its own share is passed by the others.
+ * Shares a limited amount among many takers, with a bound for each. A taker that finds none left waits in a queue for a while; others may
+ * overtake one that already has its own share.
  */
 import { deadline } from '../clock.ts'
 
+/** A semaphore with amounts and takers. */
 export type Shares = {
-  /** Returns how to give it back; undefined: none came free in time, or too many wait already. More than there is takes all. */
+  /** Returns a function that gives the amount back; undefined: none came free in time, or too many wait. More than `total` takes all. */
   take(amount: number, taker: string): Promise<(() => void) | undefined>
 }
 
@@ -14,7 +15,7 @@ export type ShareSettings = { total: number; ofOne: number; waitMs: number; maxW
 
 type Waiting = { amount: number; taker: string; begin(): void }
 
-/** Shares of a total among callers by their keys; who finds none waits, for at most `waitMs`. */
+/** Waits last at most `waitMs`; `maxWaiting` takers wait at once. */
 export function createShares({ total, ofOne, waitMs, maxWaiting = Number.POSITIVE_INFINITY }: ShareSettings): Shares {
   const line: Waiting[] = []
   const held = new Map<string, number>()
