@@ -1,5 +1,5 @@
 /**
- * Flow D: POST /mutate. The API server asks about each pod that is to get an agent and gets a JSON patch; the answer is always yes.
+ * Flow D: POST /mutate. The API server sends each pod that may get an agent and receives a JSON patch; a pod is never refused.
  */
 import { type Context, Hono } from 'hono'
 import type { Clock } from '../clock.ts'
@@ -14,31 +14,34 @@ import type { Log } from '../log.ts'
 import { type FoundSync, injectAgent, type InjectionSettings, namedSync, whyUnchanged } from './inject.ts'
 import { type ReviewRequest, answer, parseReview } from './review.ts'
 
+/** The path in the MutatingWebhookConfiguration. */
 export const mutatePath = '/mutate'
 
 /**
- * etcd keeps objects up to 1.5 MiB, in a form that is shorter than JSON; a review holds the pod once on CREATE. A pod of 1,000 variables, each
- * of which its managed fields tell again, has 6,000 keys and 5,000 objects.
+ * etcd stores objects up to 1.5 MiB, in a form shorter than JSON; a review contains the pod once on CREATE. A pod of 1,000 variables, each
+ * repeated in its managed fields, has 6,000 keys and 5,000 objects.
  */
 export const admissionBodies = {
   maxBytes: 2 * 1024 * 1024,
   complexity: { depth: 64, keys: 40_000, containers: 40_000, entries: 100_000 },
 } as const satisfies BodyLimits
 
-/** Two of the largest, and one of somebody else. Pods of the usual size, a few KiB, do not count. */
+/** Room for three of the largest bodies at once. Pods of the usual size, a few KiB, are not counted. */
 const maxHeldBytes = 6 * 1024 * 1024
 
-/** API servers send no call that fails, and two hundred pods a second are more than any cluster starts. */
+/** API servers send no failing calls, and no cluster starts two hundred pods a second. */
 export const admissionLimits: LimitSettings = { perSecond: 400, callsPerPeer: 200, failuresPerPeer: 20 }
 
 /** An API server keeps a few connections open; a pod that waits for its turn holds one piece of 64 KiB. */
 export const admissionConnections = { maxConnections: 128, readAheadBytes: 16 * 1024 } as const
 
-/** The API server waits a few seconds in all; an agent without its GatewaySync is better than no answer. */
+/** Deadline for finding the GatewaySync: the API server waits a few seconds in all, and an agent without one is better than no answer. */
 const lookupTimeoutMs = 2_000
 
+/** The label of the metric. */
 export type AdmissionOutcome = 'injected' | 'unchanged' | 'malformed'
 
+/** What the app works with; the controller's entry builds it. */
 export type AdmissionDeps = {
   settings: InjectionSettings
   /** Why this replica does not know the GatewaySyncs yet; empty when it does. */
@@ -50,13 +53,13 @@ export type AdmissionDeps = {
   observe(outcome: AdmissionOutcome, durationMs: number): void
 }
 
-/** The app of the port for admission. A pod is never refused: what keeps it from getting an agent becomes a warning. */
+/** The app of the port for admission. A pod is never refused: the reason why it gets no agent becomes a warning. */
 export function admissionApp(deps: AdmissionDeps): Hono {
   const { clock, log, observe } = deps
   const app = new Hono()
   const bodies = createBodyBudget(maxHeldBytes)
   const refuse = (context: Context, status: 400 | 404 | 405 | 413 | 429, why: string): Response => {
-    // What is not read would be taken for the next call of the connection.
+    // The unread rest would be taken for the next call of the connection.
     context.header('connection', 'close')
     if (status === 429) context.header('retry-after', '1')
     return problem(context, status, why)
@@ -64,7 +67,7 @@ export function admissionApp(deps: AdmissionDeps): Hono {
   app.use(guard(admissionLimits))
   app.post(mutatePath, async (context) => {
     const startedMs = clock.monotonicMs()
-    // The API server asks another replica, or its client tries again; an agent that was made from nothing would stay as it is.
+    // The API server asks another replica, or its client retries; an agent injected without its settings would keep lacking them.
     const [why] = deps.notReady()
     if (why !== undefined) return problem(context, 503, why)
     const done = (outcome: AdmissionOutcome): void => observe(outcome, clock.monotonicMs() - startedMs)
@@ -122,7 +125,7 @@ async function inject(
 
 async function find({ lookup, log, clock }: AdmissionDeps, namespace: string, name: string | undefined): Promise<FoundSync> {
   const end = new AbortController()
-  // A lookup that heeds no signal must not hold the answer back either.
+  // Even a lookup that ignores its signal must not delay the answer.
   const late = async (): Promise<never> => {
     await clock.wait(lookupTimeoutMs, end.signal)
     throw new Fault('Timeout', `no answer within ${lookupTimeoutMs} ms`)
@@ -138,7 +141,7 @@ async function find({ lookup, log, clock }: AdmissionDeps, namespace: string, na
   }
 }
 
-/** What a body that holds no review is answered. */
+/** The answer to a body that holds no review. */
 const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [400 | 413 | 429, string]> = {
   malformed: [400, 'the body is not JSON in UTF-8'],
   tooComplex: [413, 'the body is nested too deeply or has too many keys or entries'],

@@ -7,7 +7,7 @@ import { agentContainerName, nodeOptions, ports } from '../gatewaysync/names.ts'
 import { gatewayContainer } from './data-volume.ts'
 import type { Pod, VolumeMount } from './pod.ts'
 
-/** What was chosen for this pod. */
+/** What injection chose for this pod. */
 export type AgentContainer = {
   image: string
   imagePullPolicy: string
@@ -17,18 +17,18 @@ export type AgentContainer = {
   env: readonly EnvEntry[]
   mounts: readonly (VolumeMount | { name: string; mountPath: string; readOnly: true })[]
   port: number
-  /** In place of the usual security context as a whole; empty: the usual one. */
+  /** Replaces the whole security context of `restricted`; empty: does not. */
   security: Readonly<Record<string, unknown>>
 }
 
 /**
- * Probed each second while the gateway waits for it. After 30 minutes the kubelet starts the agent anew, which helps against a hang and
- * costs nothing else. A readiness probe there is not: an agent that is down must not take its gateway out of service.
+ * Probed each second while the gateway waits for it. After 30 minutes the kubelet restarts the agent, which helps if it hangs and does no other
+ * harm. There is no readiness probe: an agent that is down must not take its gateway out of service.
  */
 const startup = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1800 }
 const liveness = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
 
-/** The agent's init container, as it stands in the pod. */
+/** The agent's init container, to be inserted into the pod. */
 export function agentContainer(pod: Pod, chosen: AgentContainer): Record<string, unknown> {
   const { image, imagePullPolicy, resources, settings, env, mounts, port } = chosen
   return {
@@ -47,18 +47,18 @@ export function agentContainer(pod: Pod, chosen: AgentContainer): Record<string,
   }
 }
 
-/** The gateway's user, so that each can write the other's files: from the pod, unless its own container names another. */
+/** Runs as the gateway's user, so that each can write the other's files: the pod's, unless the gateway's container names another. */
 function securityContext(pod: Pod, chosen: AgentContainer['security']): Record<string, unknown> {
   const own = gatewayContainer(pod)?.securityContext ?? {}
   const copied = ['runAsUser', 'runAsGroup', 'seLinuxOptions'].flatMap((key) => (own[key] === undefined ? [] : [[key, own[key]] as const]))
   return { ...Object.fromEntries(copied), ...(Object.keys(chosen).length === 0 ? usualSecurity(pod) : chosen) }
 }
 
-/** What the Pod Security Standard `restricted` asks for. */
+/** What the Pod Security Standard `restricted` requires. */
 function usualSecurity(pod: Pod): Record<string, unknown> {
   const user = gatewayContainer(pod)?.securityContext?.['runAsUser'] ?? pod.spec.securityContext?.['runAsUser']
   return {
-    // The kubelet would not start a container that must not be root in a pod that is.
+    // The kubelet would not start a container with runAsNonRoot as root.
     runAsNonRoot: user !== 0,
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
@@ -67,7 +67,7 @@ function usualSecurity(pod: Pod): Record<string, unknown> {
   }
 }
 
-/** Our port, or the next one that no container of the pod claims: they share one network. */
+/** Our port, or the next one that no container of the pod declares, because they share one network. */
 export function freePort(pod: Pod): number {
   const claimed = new Set(
     [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((container) =>

@@ -1,5 +1,5 @@
 /**
- * Where a gateway pod keeps its data directory: which volume, and mounted how in the gateway's container. Pure.
+ * Finds a gateway pod's data directory: which volume holds it, and how the gateway's container mounts it. Pure.
  */
 import { gatewayContainerName, podAnnotations } from '../gatewaysync/names.ts'
 import type { Container, Pod, VolumeMount } from './pod.ts'
@@ -10,22 +10,23 @@ const usualDataDir = '/usr/local/bin/ignition/data'
 /** Names that charts give the data volume. */
 const usualNames = ['ignition-data', 'data']
 
+/** `mount` is repeated in the agent's container. */
 export type DataVolume =
   | { kind: 'found'; mount: Pick<VolumeMount, 'name' | 'mountPath' | 'subPath' | 'subPathExpr'>; warning: string | undefined }
   | { kind: 'missing'; why: string }
 
-/** The container that the gateway runs in, by its name; undefined where the pod has none of it. */
+/** The container that the gateway runs in, by its name; undefined when the pod has none with that name. */
 export function gatewayContainer(pod: Pod): Container | undefined {
   return pod.spec.containers.find(({ name }) => name === gatewayContainerName)
 }
 
-/** The volume that the gateway itself has at its data directory. */
+/** The volume that the gateway's container mounts at its data directory. */
 function mountedAsData(pod: Pod, names: readonly string[]): string | undefined {
   const mounts = gatewayContainer(pod)?.volumeMounts ?? []
   return mounts.find(({ name, mountPath }) => withoutSlash(mountPath) === usualDataDir && names.includes(name))?.name
 }
 
-/** The volume of the gateway's data directory, and where it is mounted; else why it cannot be told. */
+/** Takes the volume that the annotation names, else the one mounted at the data directory, else the only one with a usual name. */
 export function findDataVolume(pod: Pod): DataVolume {
   const names = (pod.spec.volumes ?? []).map(({ name }) => name)
   const asked = pod.metadata.annotations?.[podAnnotations.dataVolume]
@@ -47,7 +48,7 @@ export function findDataVolume(pod: Pod): DataVolume {
   return { kind: 'found', ...mountOf(pod, name) }
 }
 
-/** The gateway's own mount; a pod without a container of that name shows it in the first that mounts the volume. */
+/** The gateway's own mount; in a pod without a container of that name, the first mount of the volume. */
 function mountOf(pod: Pod, name: string): Omit<Extract<DataVolume, { kind: 'found' }>, 'kind'> {
   const gateway = gatewayContainer(pod)
   const mounts = (gateway === undefined ? pod.spec.containers : [gateway])

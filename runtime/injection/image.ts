@@ -1,5 +1,5 @@
 /**
- * Which image the agent runs and how it is pulled: the installation's, or the GatewaySync's where that is permitted. Pure.
+ * Which image the agent runs and how it is pulled: the installation's, or the GatewaySync's if that is permitted. Pure.
  */
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { ControllerSettings } from '../settings.ts'
@@ -8,9 +8,10 @@ import type { Pod } from './pod.ts'
 type AgentSpec = NonNullable<GatewaySyncSpec['agent']>
 type Installed = ControllerSettings['agent']
 
+/** `warning`: why the GatewaySync's image is not used. */
 export type AgentImage = { image: string; imagePullPolicy: string; warning: string | undefined }
 
-/** The image of the installation, or that of the GatewaySync where the installation permits one; else a warning says why not. */
+/** The installation's image, or the GatewaySync's if the installation permits that. */
 export function agentImage(installed: Installed, spec: AgentSpec | undefined): AgentImage {
   const { image, imagePullPolicy } = installed
   const asked = spec?.image
@@ -26,7 +27,7 @@ export function agentImage(installed: Installed, spec: AgentSpec | undefined): A
   return { image: name, imagePullPolicy: asked.pullPolicy ?? imagePullPolicy, warning: undefined }
 }
 
-/** `host:5000/a/b:tag@sha256:…` apart: a colon after the last slash begins the tag, an at sign the digest. */
+/** Splits `host:5000/a/b:tag@sha256:…`: a colon after the last slash begins the tag, an at sign the digest. */
 function splitImage(image: string): { repository: string; suffix: string } {
   const name = image.slice(image.lastIndexOf('/') + 1)
   const at = name.search(/[:@]/)
@@ -34,7 +35,7 @@ function splitImage(image: string): { repository: string; suffix: string } {
   return { repository: image.slice(0, image.length - suffix.length), suffix }
 }
 
-/** The Secrets that the pod does not name yet. */
+/** The pull secrets of installation and GatewaySync that the pod does not name yet. */
 export function missingPullSecrets(installed: Installed, spec: AgentSpec | undefined, pod: Pod): { name: string }[] {
   const present = new Set((pod.spec.imagePullSecrets ?? []).map(({ name }) => name))
   const names = [...installed.imagePullSecrets, ...(spec?.imagePullSecrets ?? [])].map(({ name }) => name)

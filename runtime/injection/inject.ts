@@ -1,6 +1,6 @@
 /**
- * Flow D, without the HTTP around it: the JSON patch that puts an agent into a gateway pod. No decision here refuses a pod: what is
- * missing makes an idle agent and a warning. Pure.
+ * Flow D, without the HTTP around it: the JSON patch that puts an agent into a gateway pod. Nothing here refuses a pod: if something is
+ * missing, the agent idles and the API server shows a warning. Pure.
  */
 import * as v from 'valibot'
 import type { EnvEntry } from '../agent-settings.ts'
@@ -16,6 +16,7 @@ import { agentResources, endsGuaranteed } from './resources.ts'
 import { copyReferences, modeVariables, withoutRepeats } from './variables.ts'
 import { agentVolumes } from './volumes.ts'
 
+/** What the installation decides for every agent. */
 export type InjectionSettings = {
   agent: ControllerSettings['agent']
   delivery: ControllerSettings['delivery']
@@ -23,20 +24,21 @@ export type InjectionSettings = {
   place?: 'first' | 'last'
 }
 
-/** What is known of the GatewaySync that a pod follows. */
+/** What is known about the GatewaySync that a pod follows. */
 export type FoundSync =
   | { kind: 'found'; name: string; spec: unknown }
-  /** `name`: the pod names one that does not exist. Otherwise the namespace holds `count` of them, which is not one. */
+  /** The pod names one that does not exist. `ambiguous`: it names none, and its namespace has `count`, which is not one. */
   | { kind: 'missing'; name: string }
   | { kind: 'ambiguous'; count: number }
-  /** It is that of another installation. */
+  /** It belongs to another installation. */
   | { kind: 'foreign'; name: string }
   /** It could not be read. */
   | { kind: 'unknown'; name: string | undefined; why: string }
 
+/** `warnings` and `why` are shown to whoever creates the pod. */
 export type Injection = { kind: 'patch'; operations: JsonPatch[]; warnings: string[] } | { kind: 'unchanged'; why: string }
 
-/** The value of the annotation by which an injected pod says so. */
+/** The value of the annotation on an injected pod. */
 const injectedValue = 'true'
 
 const notGuaranteed = 'the pod loses the class Guaranteed; give spec.agent.resources equal requests and limits of cpu and memory'
@@ -46,7 +48,7 @@ const ofAnother = (name: string): string =>
 
 const specSchema = gatewaySyncSpec({ allowLocal: true })
 
-/** The name by which a pod follows a GatewaySync; undefined: the only one of its namespace. */
+/** The GatewaySync that a pod names; undefined: it follows the only one of its namespace. */
 export function namedSync(pod: Pod): string | undefined {
   const name = pod.metadata.annotations?.[podAnnotations.gatewaySync]
   return name === '' ? undefined : name

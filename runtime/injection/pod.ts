@@ -42,6 +42,7 @@ const container = v.looseObject({
   resources: v.optional(v.looseObject({ requests: quantities, limits: quantities })),
 })
 
+/** Unknown members are kept; null counts as absent for what the API server may send as null. */
 export const pod = v.looseObject({
   metadata: v.looseObject({
     name: v.optional(v.string()),

@@ -1,6 +1,6 @@
 /**
- * What the agent may use. The API server refuses a pod whose requests exceed its limits or name what no container can have, so nothing of
- * that kind is passed on. Pure.
+ * Requests and limits of the agent. The API server refuses a pod whose requests exceed its limits or name unknown resources, so such values are
+ * never passed on. Pure.
  */
 import { amountOf } from '../gatewaysync/quantity.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
@@ -9,15 +9,17 @@ import type { Pod } from './pod.ts'
 
 type AgentSpec = NonNullable<GatewaySyncSpec['agent']>
 type Quantities = Record<string, string | number>
+/** As in a container's spec. */
 export type Resources = { requests?: Quantities | undefined; limits?: Quantities | undefined }
 
+/** `warnings`: what was asked for and is not used. */
 export type AgentResources = { resources: Resources; warnings: string[] }
 
 const known = ['cpu', 'memory', 'ephemeral-storage']
 
 /**
- * The GatewaySync's resources replace the installation's as a whole. Where neither it nor the pod's owner says otherwise, a pod keeps its
- * class: what a pod of the class Guaranteed is given besides has requests equal to its limits.
+ * The GatewaySync's resources replace the installation's as a whole. Without any, a pod keeps its quality-of-service class: in a pod of the
+ * class Guaranteed the agent's requests equal its limits.
  */
 export function agentResources(installed: ControllerSettings['agent'], spec: AgentSpec | undefined, pod: Pod): AgentResources {
   const fallback = usable(withoutSpec(installed, pod))
@@ -53,13 +55,13 @@ function exceeds({ requests = {}, limits = {} }: Resources): boolean {
   })
 }
 
-/** Bytes or cores; NaN for what is no quantity, or less than none. */
+/** Bytes or cores; NaN for anything but a quantity that is not negative. */
 function amount(value: string | number): number {
   return amountOf(String(value).replace(/^\+/, ''))
 }
 
 function withoutSpec({ resources, guaranteed }: ControllerSettings['agent'], pod: Pod): Resources {
-  // Requests of containers may not exceed those of their pod, of which nobody knows how much is left.
+  // Containers together may not request more than their pod, and nobody knows how much of that is left.
   if (hasOwnResources(pod)) return {}
   if (guaranteed === undefined || !isWholeGuaranteed(pod)) return resources
   const { requests, limits } = resources
@@ -72,7 +74,7 @@ export function endsGuaranteed(pod: Pod, agent: Resources): boolean {
   return !hasOwnResources(pod) && isWholeGuaranteed(pod) && !isGuaranteed(agent)
 }
 
-/** With resources of the pod as a whole those of its containers do not decide about its class. */
+/** Whether the pod has resources of its own: then those of its containers do not decide its class. */
 function hasOwnResources(pod: Pod): boolean {
   const { requests, limits } = pod.spec.resources ?? {}
   return Object.keys({ ...requests, ...limits }).length > 0
@@ -82,7 +84,7 @@ function isWholeGuaranteed(pod: Pod): boolean {
   return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].every(({ resources }) => isGuaranteed(resources ?? {}))
 }
 
-/** A limit without a request counts as an equal request, one of nothing as none. */
+/** A limit without a request implies an equal request; a limit of 0 counts as none. */
 function isGuaranteed({ requests, limits }: Resources): boolean {
   return ['cpu', 'memory'].every((name) => {
     const limit = limits?.[name]

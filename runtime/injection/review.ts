@@ -1,5 +1,5 @@
 /**
- * The AdmissionReview around a pod: what was asked, how it is answered. Pure and total on any JSON value.
+ * Reads an AdmissionReview and writes its answer. Pure, and total on any JSON value.
  */
 import * as v from 'valibot'
 import type { JsonPatch } from './json-patch.ts'
@@ -17,14 +17,15 @@ const review = v.looseObject({
   }),
 })
 
+/** `uid` is the request's, which the answer must repeat. */
 export type ReviewRequest =
   | { kind: 'pod'; uid: string; namespace: string; pod: Pod }
-  /** A request that can be answered, about an object that is no pod we understand. */
+  /** A review whose object is not a pod that we understand; it is answered with a warning. */
   | { kind: 'other'; uid: string; why: string }
-  /** Nothing that could be answered. */
+  /** Not a review, so there is nothing to answer. */
   | { kind: 'malformed'; why: string }
 
-/** Reads an AdmissionReview. Never throws: an object that is no pod is `other`, and what is no review `malformed`. */
+/** Reads an AdmissionReview. Never throws. */
 export function parseReview(document: unknown): ReviewRequest {
   const parsed = v.safeParse(review, document)
   if (!parsed.success) return { kind: 'malformed', why: message(parsed.issues[0]) }
@@ -37,7 +38,7 @@ export function parseReview(document: unknown): ReviewRequest {
 /** Kubernetes shows at most 256 characters of a warning, and a line break would end the header that carries it. */
 const maxWarning = 256
 
-/** Always allowed: a gateway that could run is never refused by us. */
+/** The answer, always `allowed`: we never refuse a gateway that could run. */
 export function answer(uid: string, operations: readonly JsonPatch[], warnings: readonly string[]): object {
   const patch = operations.length === 0 ? {} : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') }
   const shown = warnings.map((warning) => `cluster-sync: ${warning}`.replace(/[^\x20-\x7e]/g, '?').slice(0, maxWarning))

@@ -1,5 +1,5 @@
 /**
- * Repeats in the agent what variables of the gateway's container say, without reading a value: the kubelet expands them for both. Pure.
+ * Copies variables of the gateway's container to the agent's without reading a value: the kubelet expands them in both. Pure.
  */
 import { agentVariables, copiedVariablePrefix, type EnvEntry } from '../agent-settings.ts'
 import { modeInArgument } from '../collections/model/mode.ts'
@@ -13,10 +13,10 @@ const reference = /\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)/g
 /** Keys that a ConfigMap can have; the API server refuses a reference to another. */
 const keyPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/
 
-/** How deep one variable may name another. */
+/** How deeply variables may refer to each other. */
 const maxDepth = 8
 
-/** A text in which references name copies, and the entries that must stand before it. */
+/** A text whose references name copies, and the entries that must precede it. */
 export type Copied = { text: string; env: EnvEntry[] }
 
 /** Rewrites `$(NAME)` to the agent's own copy of the gateway's variable; what the gateway does not have stays as it is. */
@@ -25,7 +25,7 @@ export function copyReferences(text: string, gateway: Container | undefined, dep
   const rewritten = text.replace(reference, (whole, name?: string) => {
     if (name === undefined || depth >= maxDepth) return whole
     const copy = `${copiedVariablePrefix}${name}`
-    // Variables that name each other twice would be copied twice as often at each level.
+    // Without this, variables that refer to each other twice would double the copies at each level.
     const known = seen.get(name)
     if (known !== undefined) return known ? `$(${copy})` : whole
     const entries = copyVariable(name, copy, gateway, depth, seen)
@@ -63,14 +63,14 @@ function copyVariable(
   })
 }
 
-/** A reference to the container's own resources names the gateway's, once it stands in another container. */
+/** A reference to "this container's" resources must name the gateway's container when it is copied to another. */
 function ofContainer(valueFrom: Record<string, unknown>, container: string | undefined): Record<string, unknown> {
   const field = valueFrom['resourceFieldRef']
   if (typeof field !== 'object' || field === null) return valueFrom
   return { resourceFieldRef: { containerName: container, ...field } }
 }
 
-/** What the agent must know of how the gateway chooses its deployment mode; entries in the order in which they expand. */
+/** The variables from which the agent learns how the gateway chooses its deployment mode, in the order in which they expand. */
 export function modeVariables(gateway: Container | undefined): EnvEntry[] {
   const words = [...(gateway?.command ?? []), ...(gateway?.args ?? [])]
   const argument = modeInArgument(words.join('\n'))
@@ -81,7 +81,7 @@ export function modeVariables(gateway: Container | undefined): EnvEntry[] {
   return withoutRepeats([...environment, ...env, { name: agentVariables.modeArgument, value: `-Dignition.config.mode=${quoted}` }])
 }
 
-/** The same copy may be asked for twice; each entry is kept once, where it stands first. */
+/** Keeps each entry once, at its first place, because the same copy may be needed twice. */
 export function withoutRepeats(entries: readonly EnvEntry[]): EnvEntry[] {
   const seen = new Set<string>()
   return entries.filter((entry) => {

@@ -1,6 +1,6 @@
 /**
- * The volumes that an agent brings along, each with its mount: its tokens and what the pod says of itself. What its GatewaySync names comes
- * over delivery, so that a pod may be made before it. Pure.
+ * The volumes that an agent adds to the pod, each with its mount: its tokens, and the downward API. Secrets that its GatewaySync names come over
+ * delivery, so that a pod may be created before its GatewaySync. Pure.
  */
 import { agentVariables, podInfoFiles } from '../agent-settings.ts'
 import { deliveryToken } from '../gatewaysync/names.ts'
@@ -9,17 +9,17 @@ import { deliveryToken } from '../gatewaysync/names.ts'
 const apiTokenFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 const folder = '/var/run/cluster-sync'
 
-/** Lifetime that kubelets ask for by themselves; they renew at 80 %. */
+/** The lifetime that Kubernetes itself uses for such tokens; kubelets renew them at 80 %. */
 const apiTokenSeconds = 3607
 
 type AgentVolume = {
   volume: { name: string } & Record<string, unknown>
   mount: { name: string; mountPath: string; readOnly: true }
-  /** The setting that tells the agent of it, and the path that it tells. */
+  /** The agent's setting for it, and the path. */
   setting: Partial<Record<keyof typeof agentVariables, string>>
 }
 
-/** All of them are named `cluster-sync-…`; a name that the pod has taken gets a number. */
+/** All are named `cluster-sync-…`; a name that the pod already uses (`taken`) gets a number. */
 export function agentVolumes(taken: readonly string[]): AgentVolume[] {
   const volumes = [deliveryTokenVolume(), apiTokenVolume(), podInfoVolume()]
   return volumes.map((volume) => renamed(volume, freeName(volume.volume.name, taken)))
