@@ -1,6 +1,6 @@
 /**
- * What an agent is told by the pod that injection put it into: one table of environment variables that admission writes and the
- * agent's entry reads. Everything else it learns live, from the downward API's files and from its GatewaySync. Pure.
+ * The agent's settings: one table of environment variables that injection writes and the agent's entry reads. Everything else the agent learns
+ * at run time, from the downward API's files and its GatewaySync. Pure.
  */
 import * as v from 'valibot'
 import { Fault } from './fault.ts'
@@ -24,7 +24,7 @@ export const agentVariables = {
   kubeconfig: 'KUBECONFIG',
 } as const
 
-/** Prefix of the variables that repeat those of the gateway's container, so that none of them can stand for one of ours. */
+/** Prefix of the copies of the gateway container's variables, so that none of them can override one of ours. */
 export const copiedVariablePrefix = 'CLUSTER_SYNC_COPY_'
 
 /** The name of the agent's port: what a PodMonitor selects. */
@@ -43,6 +43,7 @@ const optionalText = v.optional(
   ),
 )
 
+/** Paths are those inside the agent's container. */
 export const agentSettings = v.object({
   podName: text,
   podNamespace: text,
@@ -81,7 +82,7 @@ export type EnvEntry = { name: string; value?: string; valueFrom?: Record<string
 /** What injection decides; the pod's own identity comes from the downward API. */
 export type WrittenSettings = Partial<Record<Exclude<keyof typeof agentVariables, 'podName' | 'podNamespace' | 'podUid'>, string>>
 
-/** The container's `env` for these settings: what is undefined is left out. */
+/** The container's `env` for these settings; undefined ones are left out. */
 export function agentEnvironment(written: WrittenSettings): EnvEntry[] {
   const values = Object.entries(agentVariables).flatMap(([setting, name]): EnvEntry[] => {
     const value = written[setting as keyof WrittenSettings]

@@ -31,7 +31,7 @@ import { releaseLock } from './sync/disk/lock.ts'
 import { version } from './version.ts'
 
 const maxConfBytes = 1024 * 1024
-/** After SIGTERM a publish is finished, a report written; then the process ends in any case. */
+/** After SIGTERM: time to finish a publish and write a report; then the process ends in any case. */
 const stopWithinMs = 15_000
 
 type Deps = { clock: Clock; log: Log }
@@ -47,11 +47,11 @@ async function main(): Promise<void> {
   if (dataDir === undefined) await idle({ log }, settings, stop.signal)
   else await follow({ clock, log }, { ...settings, dataDir }, stop.signal)
   log.info({}, 'agent stopped')
-  // Whatever still waits (a half-open connection, say) must not keep the pod.
+  // Anything that still waits, such as a half-open connection, must not keep the pod alive.
   setImmediate(() => process.exit(0)).unref()
 }
 
-/** Injection found no data volume to write to: the gateway runs as if we were not there. */
+/** For a pod without a data volume: answers probes so that the gateway can start, and does nothing else. */
 async function idle({ log }: { log: Log }, { port }: AgentSettings, signal: AbortSignal): Promise<void> {
   log.warn({}, 'nothing to do: the pod has no data volume that could be told from others')
   const health = () => ({ started: true, live: true, why: undefined })
@@ -84,7 +84,7 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
   await probes.closed
 }
 
-/** The reporter outlives the follower, so that the last word of a cycle is written. */
+/** Follows until the signal. The reporter ends after the follower, so that the last report is written. */
 async function run(
   { watch, follower, reporter }: { watch: SyncWatch; follower: Follower; reporter: Reporter },
   signal: AbortSignal,
@@ -139,7 +139,7 @@ function createAgentFollower(
   )
 }
 
-/** What cannot be written down begins anew with each start; the cycle says why nothing can be written. */
+/** How long this pod has waited already; 0 when that cannot be recorded, and the cycle will report why. */
 function waitedMs({ log }: { log: Log }, { dataDir, podUid }: Following): number {
   try {
     return sinceFirstStart(dataDir, podUid)
@@ -153,8 +153,8 @@ function waitedMs({ log }: { log: Log }, { dataDir, podUid }: Following): number
 type ClientOf = () => DeliveryClient
 
 /**
- * The client for the GatewaySync that is followed at the time of the call. The token goes to the host that injection named and to no other,
- * whoever wrote the status.
+ * The client for the GatewaySync that is followed at the time of the call. The token is sent only to the host that injection named, whatever
+ * the status says.
  */
 function clientFor(
   { clock }: { clock: Clock },
@@ -201,7 +201,7 @@ function unusableClient(fault: Fault): DeliveryClient {
   }
 }
 
-/** The gateway's container shares the pod's network. Where the GatewaySync names neither key nor authority, nobody is asked for them. */
+/** The gateway, on the pod's own network. Its access is fetched only if the GatewaySync names a key or an authority. */
 function gatewayOf({ clock, log }: Deps, spec: GatewaySyncSpec['gateway'], ask: (signal: AbortSignal) => Promise<GatewayAccess>): Gateway {
   const port = spec.port ?? (spec.tls ? 8043 : 8088)
   const url = `${spec.tls ? 'https' : 'http'}://localhost:${port}`

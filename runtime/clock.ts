@@ -1,14 +1,15 @@
 /**
- * The only source of time, timers and randomness. Everything else takes a Clock, so that tests drive it.
+ * The only source of time, timers and randomness. Everything else takes a Clock, so that tests can control it.
  */
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/** Time as the rest of the code sees it. */
 export type Clock = {
   /** Wall-clock time. */
   now(): Temporal.Instant
-  /** Milliseconds that only ever grow, for durations and deadlines. */
+  /** Monotonic milliseconds, for durations and deadlines. */
   monotonicMs(): number
   /** Waits; rejects with the signal's reason when it is aborted meanwhile. */
   wait(ms: number, signal?: AbortSignal): Promise<void>
@@ -17,6 +18,7 @@ export type Clock = {
   uuid(): string
 }
 
+/** The machine's own clock, for the entries. */
 export const systemClock: Clock = {
   now: () => Temporal.Now.instant(),
   monotonicMs: () => performance.now(),
@@ -32,7 +34,7 @@ export const systemClock: Clock = {
   uuid: () => randomUUID(),
 }
 
-/** Waits, but no longer than until the signal; whoever waits so asks the signal afterwards. */
+/** Waits for `ms` or until the signal, without throwing; the caller checks the signal afterwards. */
 export async function pause(clock: Pick<Clock, 'wait'>, ms: number, signal: AbortSignal): Promise<void> {
   await clock.wait(ms, signal).catch(() => undefined)
 }
@@ -44,7 +46,7 @@ export function deadline(ms: number, signal?: AbortSignal): AbortSignal {
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout])
 }
 
-/** What work comes to, unless the signal fires before; the work itself goes on then, and nobody waits for it. */
+/** Settles as `work` does, or rejects with the signal's reason if that fires first; the work itself then continues unobserved. */
 export async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted()
   const { promise, reject } = Promise.withResolvers<never>()

@@ -1,5 +1,5 @@
 /**
- * The only reader of the environment: what the entries are told, checked once at start.
+ * The only reader of the environment: the entries' configuration, checked once at the start.
  */
 import os from 'node:os'
 import path from 'node:path'
@@ -8,13 +8,15 @@ import { type AgentSettings, parseAgentSettings } from './agent-settings.ts'
 import { Fault } from './fault.ts'
 import { type ControllerSettings, controllerSettings, controllerSettingsVariable } from './settings.ts'
 
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** What the controller's entry reads at its start. */
 export type ControllerConfig = {
   settings: ControllerSettings
   /** Who holds the Lease: the pod's name. */
   identity: string
-  /** Where other pods reach this one; undefined outside of a cluster. */
+  /** The address at which other pods reach this one; undefined outside of a cluster. */
   podIP: string | undefined
   /** A kubeconfig file; undefined means the pod's own ServiceAccount. */
   kubeconfig: string | undefined
@@ -33,7 +35,7 @@ export function readControllerConfig(environment: Environment = process.env): Co
   }
 }
 
-/** The proxies that this machine's programs are to use: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in either case. */
+/** The proxies for this machine's programs: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in upper or lower case. */
 export function readProxies(environment: Environment = process.env): {
   https: string | undefined
   http: string | undefined
@@ -79,7 +81,7 @@ export function readJson<Schema extends v.GenericSchema>(environment: Environmen
   let document: unknown
   try {
     document = JSON.parse(text, (key, value: unknown) => {
-      // Maps are read without such keys: a selector would select more than it says.
+      // Records would be read without such keys, so a selector would select more than it says.
       if (key === '__proto__' || key === 'constructor' || key === 'prototype') throw new Fault('InvalidConfiguration', `"${key}" is no key`)
       return value
     })

@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   const ending = createEnding(clock, config.settings.shutdownDelaySeconds * 1000)
   process.once('SIGTERM', () => ending.begin('SIGTERM'))
   process.once('SIGINT', () => ending.now('SIGINT'))
-  // From then on everything is given back; then the process ends in any case.
+  // From then on everything is released; after a deadline the process ends in any case.
   ending.closing.addEventListener('abort', () =>
     AbortSignal.timeout(stopWithinSeconds * 1000).addEventListener('abort', () => process.exit(1)),
   )
@@ -48,10 +48,10 @@ async function main(): Promise<void> {
   log.info({}, 'controller stopped')
 }
 
-/** `leading`: for the Lease and the status, `reviews`: for tokens of callers; neither waits for a connection behind anything else. */
+/** `leading`: a client for Lease and status; `reviews`: one for callers' tokens. Neither waits for a connection behind anything else. */
 type Deps = { kube: Kube; leading: Kube; reviews: Kube; clock: Clock; log: Log }
 
-/** Serves until `ending.closing`; leads no longer than until `ending.leaving`. */
+/** Serves until `ending.closing`; leads until `ending.leaving` at most. */
 async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promise<void> {
   const { kube, clock, log } = deps
   const { settings, identity } = config
@@ -60,7 +60,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   const readiness = createReadiness(leaving)
   const notLive = watchEventLoop(clock, metrics.delayed, signal)
   const probes = await openProbes({ log, notReady: readiness.notReady, notLive }, settings, signal)
-  // Nobody waits for what has never been ready.
+  // A replica that was never ready has no callers to wait for.
   leaving.addEventListener('abort', () => readiness.isListed() || ending.now('nothing to answer yet'))
   await waitForApiServer(deps, signal)
   const certificates = await openCertificates(deps, settings, signal)

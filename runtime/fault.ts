@@ -111,6 +111,7 @@ export const reasons = {
   Unexpected: { retry: 'backoff', help: 'a bug: the log holds the stack' },
 } as const satisfies Record<string, { retry: Retry; help: string }>
 
+/** A word of the table. */
 export type Reason = keyof typeof reasons
 
 /** Messages may quote what strangers wrote; longer ones help nobody. In characters. */

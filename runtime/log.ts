@@ -32,13 +32,13 @@ export type Log = {
   child(fields: LogFields): Log
 }
 
-/** Longer texts say no more to whoever reads the log, and whoever sent them pays nothing for them. In characters. */
+/** Texts are cut to this many characters: longer ones tell a reader no more, and strangers could fill the disk with them. */
 const maxText = 512
-/** A stack with those of its causes. In characters. */
+/** Characters of a stack together with those of its causes. */
 const maxStack = 4096
 const maxCauses = 4
 
-/** Writes lines of JSON. Each text is cut and redacted on its way in, so that a line costs no more than its bounds allow. */
+/** Writes lines of JSON. Each text is cut and redacted before it is written, so that no line exceeds its bounds. */
 export function createLog(options: { level: LogLevel; destination?: DestinationStream }): Log {
   const settings = {
     level: options.level,
@@ -70,7 +70,7 @@ function shown(fields: LogFields): Record<string, unknown> {
   )
 }
 
-/** What is worth telling of anything thrown. Other members of an error, such as the request it failed for, are nobody's business. */
+/** The loggable part of anything thrown. Other members of an error, such as the failed request, may hold secrets. */
 function shownError(thrown: unknown): Record<string, string> {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: redactUrls(String(thrown), maxText), stack: '' }
   const stacks: string[] = []
@@ -84,7 +84,7 @@ function shownError(thrown: unknown): Record<string, string> {
   }
 }
 
-/** A log that keeps nothing, for callers that have no use for one. */
+/** A log that drops everything. */
 export const silentLog: Log = {
   debug() {},
   info() {},

@@ -14,35 +14,38 @@ import type { Log } from './log.ts'
 /** PEM. */
 export type ServingCertificate = { cert: string; key: string }
 
+/** One port. */
 export type ServeOptions = {
   app: Pick<Hono, 'fetch'>
-  /** 0 takes a free one. */
+  /** 0 chooses a free one. */
   port: number
   host: string
-  /** The certificate to serve with, or where to get the present one; undefined: plain http. */
+  /** The certificate, or a function that returns the current one; undefined: plain http. */
   tls?: ServingCertificate | undefined
-  /** Against callers who are many and send much. */
+  /** Protects the process's memory from callers who are many or send much. */
   bounds?: Partial<ConnectionBounds>
   log: Log
 }
 
+/** Bounds for the connections of one port. */
 export type ConnectionBounds = {
-  /** Of more, one that nobody waits for is closed, of the peer that holds the most. */
+  /** Beyond this, an idle connection is closed, one of the peer that holds the most. */
   maxConnections: number
-  /** How much of a body is read, of each connection, before anyone asks for it; a piece that arrives is read whole. */
+  /** How much of a body each connection reads before the app asks for it; a piece that arrives is always read whole. */
   readAheadBytes: number
-  /** From the beginning of a connection or a call to the last of its headers, and of its body; also what a TLS handshake may take. */
+  /** Deadlines, in ms, from the beginning of a connection or call to the end of its headers and body; the first also bounds a TLS handshake. */
   headersTimeoutMs: number
   requestTimeoutMs: number
 }
 
+/** An open port. */
 export type Served = {
   port: number
   /** `http://host:port`, with `localhost` for the addresses that mean all. */
   url: string
-  /** Takes another certificate for new connections. */
+  /** Uses another certificate for new connections. */
   exchange(certificate: ServingCertificate): void
-  /** Settles when the last answer is out, or was cut off. */
+  /** Settles when the last answer has been sent or cut off. */
   closed: Promise<void>
 }
 
@@ -53,9 +56,9 @@ export const defaultBounds: ConnectionBounds = {
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 10_000,
 }
-/** How often slow callers are looked for. */
+/** How often slow callers are disconnected. */
 const lookForSlowMs = 1_000
-/** Answers that are under way at the end get this long. */
+/** How long answers that are under way at the end may still take. */
 const drainMs = 10_000
 
 /** Serves until the signal. Throws InvalidConfiguration when the port cannot be opened. */
@@ -74,7 +77,7 @@ export async function serve({ app, port, host, tls, bounds, log }: ServeOptions,
     const answered = connections.begin(request)
     response.once('close', () => {
       answered()
-      // Kept alive, a connection would hold up the end after its last answer.
+      // A kept-alive connection would delay the end after its last answer.
       setImmediate(() => signal.aborted && server.closeIdleConnections())
     })
     void answer(request, response)

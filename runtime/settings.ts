@@ -31,9 +31,9 @@ const certificates = v.variant('kind', [
   }),
 ])
 
-/** An endpoint that ends is out of all tables within some seconds; webhooks and pushes that come meanwhile must find somebody. */
+/** A terminating endpoint disappears from all routing tables within some seconds; calls that arrive meanwhile must be answered. */
 export const defaultShutdownDelaySeconds = 10
-/** From the end of that delay on: answers under way, what was begun, the last words. */
+/** After that delay: time for answers under way, for work that has begun, and for the last Events. */
 export const stopWithinSeconds = 12
 
 export const controllerSettings = v.strictObject({

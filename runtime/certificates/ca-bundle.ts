@@ -5,24 +5,26 @@ import type { Clock } from '../clock.ts'
 import type { Kube } from '../kube/client.ts'
 import { type KubeObject, webhookConfigurationType } from '../kube/types.ts'
 
+/** What reading and patching a MutatingWebhookConfiguration takes. */
 export type TrustDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock }
 
 type Webhook = { clientConfig?: { caBundle?: string } & Record<string, unknown> } & Record<string, unknown>
 
 /**
- * How long a replica stays unready that cannot tell the API server what to trust. Admission fails meanwhile and afterwards, but agents need
- * delivery all the same.
+ * How long a replica that cannot write the trust bundle stays unready. Admission fails during and after that, but agents need delivery all the
+ * same.
  */
 const patienceMs = 60_000
 
+/** Keeps the `caBundle` of one webhook configuration. */
 export type CaBundleKeeper = {
-  /** Lets the configuration trust this bundle; whether that changed it. Throws Conflict, Forbidden, ApiUnavailable. */
+  /** Writes this bundle (PEM) into the configuration. Returns whether that changed it. Throws Conflict, Forbidden, ApiUnavailable. */
   follow(caBundle: string, signal: AbortSignal): Promise<boolean>
-  /** Whether that has worked once, or has been tried for long enough. */
+  /** Whether that has succeeded once, or has been tried for a minute. */
   isTrusted(): boolean
 }
 
-/** `name` undefined: there is no webhook, so nobody has to be told. */
+/** `name`: of the MutatingWebhookConfiguration; undefined: there is none, and nothing is written. */
 export function createCaBundleKeeper({ kube, clock }: TrustDeps, name: string | undefined): CaBundleKeeper {
   const untilMs = clock.monotonicMs() + patienceMs
   let told = name === undefined
@@ -36,7 +38,7 @@ export function createCaBundleKeeper({ kube, clock }: TrustDeps, name: string | 
   }
 }
 
-/** Whether it had to be changed; a configuration that does not exist has nobody to tell. Throws Conflict, Forbidden, ApiUnavailable. */
+/** Returns whether it had to be changed; a missing configuration counts as right. Throws Conflict, Forbidden, ApiUnavailable. */
 async function patchCaBundle(
   kube: Pick<Kube, 'get' | 'mergePatch'>,
   name: string,
@@ -46,7 +48,7 @@ async function patchCaBundle(
   const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(webhookConfigurationType, { name }, signal)
   const webhooks = trusting(found?.webhooks ?? [], Buffer.from(caBundle).toString('base64'))
   if (found === undefined || webhooks === undefined) return false
-  // A merge patch replaces lists whole; with the version it replaces only the list that was read.
+  // A merge patch replaces whole lists; with the resourceVersion it cannot replace another list than the one that was read.
   const patch = { metadata: { resourceVersion: found.metadata.resourceVersion }, webhooks }
   await kube.mergePatch(webhookConfigurationType, { name }, patch, {}, signal)
   return true

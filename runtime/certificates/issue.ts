@@ -1,6 +1,6 @@
 /**
- * Makes X.509 certificates: our own authorities and the leaf certificates that they sign. ECDSA on P-256, which every TLS client of this
- * product takes and which signs in well under a millisecond. No clock: validity comes from the caller.
+ * Issues X.509 certificates: our own authorities and the leaf certificates that they sign. ECDSA on P-256, which every TLS client of this
+ * product accepts and which signs in well under a millisecond. No clock: validity comes from the caller.
  */
 // oxlint-disable-next-line import/no-unassigned-import -- it prepares the global object for the next import
 import './reflect.ts'
@@ -11,6 +11,7 @@ const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as 
 /** PEM texts; the key is PKCS #8. */
 export type KeyPair = { certificate: string; key: string }
 
+/** notBefore and notAfter; certificates carry whole seconds. */
 export type Validity = { from: Temporal.Instant; until: Temporal.Instant }
 
 /** An authority that may sign leaf certificates only. */
@@ -30,7 +31,7 @@ export async function issueAuthority(commonName: string, validity: Validity): Pr
   return { certificate: certificate.toString('pem'), key: await keyText(keys.privateKey) }
 }
 
-/** A server's certificate for these names; those that are IP addresses become such. */
+/** A server's certificate for these DNS names and IP addresses. */
 export async function issueLeaf(authority: KeyPair, names: readonly string[], validity: Validity): Promise<KeyPair> {
   const keys = await generateKeys()
   const issuer = new x509.X509Certificate(authority.certificate)

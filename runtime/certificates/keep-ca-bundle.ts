@@ -1,5 +1,5 @@
 /**
- * Tells the API server whom to trust when the certificate is mounted and nobody else does: cert-manager's injector only knows its own.
+ * Writes the webhook's trust bundle when the certificate is mounted from a Secret of the user: cert-manager's injector handles only its own.
  */
 import { type Clock, pause } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
@@ -8,12 +8,13 @@ import type { Log } from '../log.ts'
 import type { CertificateKeeper, RenewedCertificates } from './serving.ts'
 import { createCaBundleKeeper } from './ca-bundle.ts'
 
-/** Someone may have applied the manifests again, which have no caBundle. */
+/** How often the configuration is checked: somebody may have applied the manifests again, which have no caBundle. */
 const lookEveryMs = 15_000
 
+/** What keeping the bundle takes. */
 export type KeepCaBundleDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock; log: Log }
 
-/** The same keeper, whose authorities a MutatingWebhookConfiguration follows while it runs. Outlives failures of writing them. */
+/** Wraps a keeper so that, while it runs, the configuration `name` trusts its authorities. Failures to write are logged and retried. */
 export function keepCaBundle({ kube, clock, log }: KeepCaBundleDeps, keeper: RenewedCertificates, name: string): CertificateKeeper {
   const trust = createCaBundleKeeper({ kube, clock }, name)
   const follow = async (signal: AbortSignal): Promise<void> => {

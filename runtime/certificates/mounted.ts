@@ -1,6 +1,6 @@
 /**
- * Serves a certificate that someone else renews: cert-manager, or the user, into a Secret mounted as a folder. The kubelet swaps the
- * folder's content as a whole, but three reads are not one, so a pair that does not belong together is read again later.
+ * Serves a certificate that cert-manager or the user renews, from a Secret mounted as a folder. The kubelet swaps the folder's content
+ * atomically, but we read three files, so a certificate and key that do not match are read again later.
  */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -10,9 +10,9 @@ import type { Log } from '../log.ts'
 import { keyMatchesCertificate, readCertificate } from './parse.ts'
 import { type RenewedCertificates, createServing } from './serving.ts'
 
-/** The kubelet itself takes up to a minute to bring a changed Secret into the folder. */
+/** How often the folder is read; the kubelet itself takes up to a minute to update it. */
 const lookEveryMs = 10_000
-/** For so long an authority that is gone from the folder stays trusted, until everybody has heard of the new one. */
+/** How long an authority that has left the folder stays trusted, until every agent has learned the new one. */
 const overlapMs = 86_400_000
 /** A chain is a few KiB. */
 const maxFileBytes = 1024 * 1024

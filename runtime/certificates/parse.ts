@@ -1,12 +1,13 @@
 /**
- * What a certificate says, as far as renewal and serving depend on it. Uses node:crypto, whose parser is the one of the TLS server. Pure.
+ * Reads from a certificate what renewal and serving depend on, with node:crypto, whose parser the TLS server uses too. Pure.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { KeyPair, Validity } from './issue.ts'
 
+/** `names`: the DNS names and IP addresses that it is for. */
 export type ReadCertificate = Validity & { names: string[]; certificate: X509Certificate }
 
-/** Undefined for a text that holds no certificate. Of several, the first is read: in a chain that is the leaf. */
+/** Reads the first certificate of a PEM text, which in a chain is the leaf; undefined when there is none. */
 export function readCertificate(text: string): ReadCertificate | undefined {
   try {
     const certificate = new X509Certificate(text)

@@ -1,13 +1,13 @@
 /**
- * The life of a self-managed certificate: given what is stored and the time, what should be stored and served now, and when to look
- * again. Whoever trusts us learns of an authority long before it signs, and forgets one long after:
+ * The life of a self-managed certificate: given what is stored and the time, what should be stored and served now, and when to look again.
+ * Clients learn an authority long before it signs, and keep trusting one long after:
  *
  *   authority A   ├── signs ────────────────────────────┤
  *   authority B                           ├── announced ─┼── signs ──────
  *   trusted       A                       A B            B A          B
  *                                         └── overlap ───┴── overlap ─┘
  *
- * Pure but for the making of keys.
+ * Pure, except for the generation of keys.
  */
 import type { KeyPair, Validity } from './issue.ts'
 import { keyMatchesCertificate, isSignedBy, type ReadCertificate, readCertificate } from './parse.ts'
@@ -18,9 +18,9 @@ const day = 86_400_000
 export const lifetimes = {
   authority: 365 * day,
   leaf: 60 * day,
-  /** Both overlaps; trust travels within seconds, unless the controller or the API server is away. */
+  /** Length of both overlaps. Trust spreads within seconds, unless the controller or the API server is away. */
   overlap: day,
-  /** Certificates begin this much earlier, for clocks that are behind. */
+  /** Certificates are valid from this much earlier, for clients whose clocks are behind. */
   backdate: 3_600_000,
 } as const
 
@@ -29,11 +29,12 @@ export type StoredCertificates = {
   authority: KeyPair
   /** Announced, not signing yet. */
   next: KeyPair | undefined
-  /** Has signed until lately; its certificate only. */
+  /** Signed until recently; only its certificate. */
   previous: string | undefined
   leaf: KeyPair
 }
 
+/** What to store, serve and trust now. */
 export type NextCertificates = {
   stored: StoredCertificates
   /** Whether `stored` differs from what was given. */
@@ -48,7 +49,7 @@ export type NextCertificates = {
 type LeafNeeds = { dnsNames: readonly string[]; now: Temporal.Instant }
 
 /**
- * Says which certificates to keep from now on, given those that are stored; the drawing at the top of this file says when each changes.
+ * Decides which certificates to keep from now on, given the stored ones; the drawing at the top of this file shows when each changes.
  */
 export async function nextCertificates(given: StoredCertificates | undefined, { dnsNames, now }: LeafNeeds): Promise<NextCertificates> {
   const authorities = await nextAuthorities(given, now)
@@ -86,7 +87,7 @@ async function nextAuthorities(given: StoredCertificates | undefined, now: Tempo
   return { authority, next, previous: forgotten ? undefined : previous }
 }
 
-/** What of the stored authorities can still be used; undefined: nothing can. */
+/** The stored authorities that can still be used; undefined: none can. */
 function usableAuthorities({ authority, next, previous }: StoredCertificates, now: Temporal.Instant): Authorities | undefined {
   const announced = next !== undefined && isValid(next, now) ? next : undefined
   if (isValid(authority, now)) return { authority, next: announced, previous: readable(previous) }
@@ -133,7 +134,7 @@ function madeMs({ certificate }: KeyPair): number {
 
 const replacedMs = (authority: KeyPair): number => madeMs(authority) + Math.floor((lifetimes.authority * 2) / 3)
 const promotedMs = (next: KeyPair): number => madeMs(next) + lifetimes.overlap
-/** The present authority signs since its own overlap ended; what its predecessor signed is served no more after another one. */
+/** The present authority has signed since its own overlap ended; one more overlap later nothing signed by its predecessor is served. */
 const forgottenMs = (authority: KeyPair): number => madeMs(authority) + 2 * lifetimes.overlap
 
 function renewalOf(leaf: Validity | undefined): Temporal.Instant {
@@ -141,11 +142,11 @@ function renewalOf(leaf: Validity | undefined): Temporal.Instant {
   return Temporal.Instant.fromEpochMilliseconds(Math.floor((leaf.from.epochMilliseconds + leaf.until.epochMilliseconds) / 2))
 }
 
-// The library that makes certificates takes 7 MiB (anonymous, measured) and is needed every few weeks: a start without renewal is spared it.
+// The library that issues certificates takes 7 MiB (anonymous, measured) and is needed every few weeks, so it is imported only for a renewal.
 
 async function newAuthority(now: Temporal.Instant): Promise<KeyPair> {
   const { issueAuthority } = await import('./issue.ts')
-  // A name of its own, so that two of them are never taken for each other.
+  // With the time in its name, so that two authorities are never mistaken for each other.
   return await issueAuthority(`cluster-sync-operator ${now.toString({ smallestUnit: 'second' })}`, validity(now, lifetimes.authority))
 }
 

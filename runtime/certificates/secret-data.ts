@@ -1,6 +1,6 @@
 /**
- * The self-managed certificates as the data of a Secret: tls.crt, tls.key and ca.crt as every TLS Secret has them, and what renewal
- * needs besides. Pure.
+ * The self-managed certificates as the data of a Secret: tls.crt, tls.key and ca.crt as in every TLS Secret, and what renewal needs besides.
+ * Pure.
  */
 import type { KeyPair } from './issue.ts'
 import type { StoredCertificates } from './rotation.ts'
@@ -14,10 +14,10 @@ const keys = {
   next: { certificate: 'next-authority.crt', key: 'next-authority.key' },
 } as const
 const previousKey = 'previous-authority.crt'
-/** Not read by us: for people and for tools that expect it. */
+/** For people and tools that expect it; we do not read it. */
 const bundleKey = 'ca.crt'
 
-/** Undefined when the Secret does not hold what a renewal could go on from. */
+/** Undefined when the Secret does not hold enough for a renewal to continue from. */
 export function fromSecretData(data: SecretData | undefined): StoredCertificates | undefined {
   const authority = readPair(data, keys.authority)
   const leaf = readPair(data, keys.leaf)

@@ -1,6 +1,6 @@
 /**
- * Keeps the self-managed certificate in a Secret that all replicas share, and tells the API server which authorities to trust. Any
- * replica may write; the Secret's resourceVersion decides who was first.
+ * Keeps the self-managed certificate in a Secret that all replicas share, and writes the webhook's trust bundle. Any replica may write; the
+ * Secret's resourceVersion decides who was first.
  */
 import type { Clock } from '../clock.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
@@ -12,22 +12,24 @@ import { fromSecretData, type SecretData, toSecretData } from './secret-data.ts'
 import { type CertificateKeeper, createServing } from './serving.ts'
 import { createCaBundleKeeper } from './ca-bundle.ts'
 
-/** How often the Secret and the webhook's trust are looked at: another replica may have renewed, someone may have re-applied. */
+/** How often the Secret and the bundle are checked: another replica may have renewed, or somebody applied the manifests again. */
 const lookEveryMs = 15_000
 /** Replicas that write at the same time settle within a few rounds. */
 const maxAttempts = 5
 
+/** What keeping the certificate takes. */
 export type SelfManagedDeps = { kube: Pick<Kube, 'get' | 'create' | 'mergePatch'>; clock: Clock; log: Log }
 
+/** Where the certificate is kept, and whom it is for. */
 export type SelfManagedOptions = {
   namespace: string
   secretName: string
   dnsNames: readonly string[]
-  /** The MutatingWebhookConfiguration whose caBundle follows; undefined: there is none. */
+  /** The MutatingWebhookConfiguration whose caBundle is kept current; undefined: there is none. */
   webhookConfiguration: string | undefined
 }
 
-/** Settles with a certificate that can be served. Throws ApiUnavailable, Forbidden, Conflict, Rejected. */
+/** Settles once there is a certificate to serve. Throws ApiUnavailable, Forbidden, Conflict, Rejected. */
 export async function openSelfManaged(deps: SelfManagedDeps, options: SelfManagedOptions, signal: AbortSignal): Promise<CertificateKeeper> {
   const { clock, log } = deps
   let latest = await settle(deps, options, undefined, signal)
@@ -69,7 +71,7 @@ function servable({ leaf, caBundle }: NextCertificates): { cert: string; key: st
   return { cert: leaf.certificate, key: leaf.key, caBundle }
 }
 
-/** What all replicas agree on now. A Secret that was deleted is written again as it was known here. */
+/** Reads and, if due, renews the Secret, so that all replicas agree. A deleted Secret is written again as it was known here. */
 async function settle(
   { kube, clock }: SelfManagedDeps,
   { namespace, secretName, dnsNames }: SelfManagedOptions,

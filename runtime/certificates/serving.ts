@@ -1,5 +1,5 @@
 /**
- * The certificate that is served now, and who wants to hear of the next one. Whoever keeps it renewed runs until its signal.
+ * The certificate that is served now, and its listeners.
  */
 import { readCertificate } from './parse.ts'
 
@@ -13,24 +13,28 @@ export type ServedCertificate = {
   until: Temporal.Instant
 }
 
+/** The current certificate, for ports that serve it. */
 export type ServingCertificates = {
   current(): ServedCertificate
   /** Calls back after each change; returns how to stop that. */
   onChange(listener: (served: ServedCertificate) => void): () => void
 }
 
+/** A certificate with the loop that keeps it current. */
 export type RenewedCertificates = ServingCertificates & {
-  /** Renews or re-reads the certificate when it is due, and outlives failures of doing so. */
+  /** Renews or re-reads the certificate when that is due, until the signal. Failures are logged and retried. */
   run(signal: AbortSignal): Promise<void>
 }
 
+/** As above, for the webhook that the API server calls. */
 export type CertificateKeeper = RenewedCertificates & {
-  /** Whether the API server has been told what to trust; one that cannot be told is not waited for endlessly. */
+  /** Whether the API server knows which authorities to trust; true after a while even if that cannot be written. */
   isTrusted(): boolean
 }
 
+/** For whoever renews: `show` replaces the certificate. */
 export type Shown = ServingCertificates & {
-  /** Whether this is another certificate than before. */
+  /** Serves this certificate from now on. Returns whether it differs from the one before. */
   show(served: Pick<ServedCertificate, 'cert' | 'key' | 'caBundle'>): boolean
 }
 

@@ -9,22 +9,23 @@ import { agentRoleBinding, type RoleBinding } from '../reconcile/agent-rbac.ts'
 import { createQueue } from '../reconcile/queue.ts'
 import type { PodRecord } from '../reconcile/store.ts'
 
+/** What the leader's part for agents' rights works with. */
 export type AgentBindingsDeps = {
-  /** The ClusterRole to bind to; undefined: someone else does that. */
+  /** The ClusterRole to bind to; undefined: the installation's owner binds agents. */
   role: string | undefined
   /** The pods of a namespace that follow a GatewaySync. */
   pods(namespace: string): readonly PodRecord[]
-  /** Throws Rejected where the binding stands for another role, which cannot be changed. */
+  /** Server-side apply. Throws Rejected when the binding refers to another role, which is immutable. */
   apply(binding: RoleBinding, signal: AbortSignal): Promise<void>
-  /** Removes the binding of that name; one that is not there is fine. */
+  /** Removes the binding of that name; a missing one is fine. */
   remove(namespace: string, name: string, signal: AbortSignal): Promise<void>
   clock: Clock
   log: Log
 }
 
-/** Writing what is there already is one request, which changes nothing. */
+/** How often an unchanged binding is applied again, in case somebody changed it: one request. */
 const againAfterMs = 600_000
-/** A pod that is recreated leaves its namespace without any for a moment. */
+/** How long a namespace must be without gateway pods: one that is recreated leaves it without for a moment. */
 const removedAfterMs = 600_000
 
 /** `changed` is called with each namespace whose pods may have changed; `run` writes until its signal. */
@@ -34,7 +35,7 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
 } {
   const { role, pods, clock, log } = deps
   const written = new Map<string, { text: string; untilMs: number }>()
-  /** Since when a namespace has had no gateway pod; infinite once its binding is removed. */
+  /** Since when, in monotonic ms, a namespace has had no gateway pod; infinite once its binding is removed. */
   const withoutPods = new Map<string, number>()
 
   const removeLater = async (namespace: string, name: string, signal: AbortSignal): Promise<number | undefined> => {
@@ -53,7 +54,7 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
       await deps.apply(binding, signal)
     } catch (error) {
       if (asFault(error).reason !== 'Rejected') throw error
-      // The role of a binding is immutable, so one that names another is made anew.
+      // The role of a binding is immutable, so a binding to another role is deleted and created again.
       await deps.remove(binding.metadata.namespace, binding.metadata.name, signal)
       await deps.apply(binding, signal)
     }

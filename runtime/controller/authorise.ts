@@ -1,7 +1,7 @@
 /**
- * Whether a caller of delivery is a pod that follows the GatewaySync it asks for (design section 5). The API server confirms each token once;
- * from then on only the pod is looked at. What cannot be right is refused without asking it, and so few others are asked about at once that
- * made-up tokens delay nobody.
+ * Whether a caller of delivery is a pod that follows the GatewaySync that it asks for. The API server confirms each token once; from then on
+ * only the pod is checked. Tokens that cannot be right are refused without asking, and few others are reviewed at once, so that forged tokens
+ * delay nobody.
  */
 import { createHash } from 'node:crypto'
 import { type Clock, deadline } from '../clock.ts'
@@ -15,8 +15,9 @@ import { reviewPodToken } from '../kube/token-review.ts'
 import { podType } from '../kube/types.ts'
 import { projectPod, type Store } from '../reconcile/store.ts'
 
+/** What authorising agents works with. */
 export type AuthoriserDeps = {
-  /** For reviews: connections that nobody else waits for. */
+  /** For reviews: a client with its own connections, so that nobody else waits for one. */
   kube: Pick<Kube, 'get' | 'post'>
   store: Pick<Store, 'pod' | 'syncOfPod'>
   /** The namespaces that this installation works in; empty: all. */
@@ -24,25 +25,25 @@ export type AuthoriserDeps = {
   clock: Clock
 }
 
-/** A fleet of a thousand agents that begins at once has its tokens confirmed in five seconds. Twenty wrong tokens in ten seconds are no mishap. */
+/** A fleet of a thousand agents that starts at once is confirmed in five seconds. Twenty wrong tokens in ten seconds are not an accident. */
 export const reviewLimits = { perSecond: 200, failuresPerPeer: 20 } as const
 /** Reviews under way; each takes the API server about 2 ms. A peer may stand for a whole node. */
 const reviews = { total: 8, ofOne: 4, waitMs: 5_000, maxWaiting: 256 } as const
 const reviewTimeoutMs = 5_000
-/** Clocks differ, and the API server's is the one that counts. */
+/** Tolerance for an expired token: clocks differ, and the API server's decides. */
 const skewMs = 600_000
-/** A token lives for an hour; a node's clock or a longer token must not make that days. */
+/** The longest time that a confirmed token is trusted: agents' tokens last an hour, and a wrong clock or a longer token must not make it days. */
 const longestKeptMs = 3_600_000
-/** A pod may begin to follow a GatewaySync a moment after it has asked. */
+/** How long a refusal is remembered: a pod may begin to follow a GatewaySync a moment after it has asked. */
 const refusalKeptMs = 5_000
-/** Tokens of the largest fleet, also while each has an old one and a new one. */
+/** How many confirmed tokens are remembered: those of the largest fleet, even while each agent has an old and a new one. */
 const maxConfirmed = 10_000
 const maxRefused = 1_000
 
 type Bearer = { namespace: string; pod: string; uid: string }
 type Refusal = Extract<Authorisation, { kind: 'refused' }>
 
-/** The result throws ApiUnavailable. */
+/** Returns the `authorise` of delivery's server. It throws ApiUnavailable. */
 export function createAuthoriser({ kube, store, watched, clock }: AuthoriserDeps) {
   const confirmed = createMemory<Bearer>(clock, maxConfirmed)
   const refusals = createMemory<Refusal>(clock, maxRefused)
@@ -65,7 +66,7 @@ export function createAuthoriser({ kube, store, watched, clock }: AuthoriserDeps
       giveBack()
     }
   }
-  /** Calls that come with one token while it is looked at share the answer. */
+  /** Calls with the same token while it is being reviewed share the answer. */
   const confirmOnce = (token: string, key: string, claims: TokenClaims, peer: string): Promise<Confirmed> => {
     const running = asking.get(key) ?? confirm(token, key, claims, peer).finally(() => asking.delete(key))
     asking.set(key, running)
@@ -73,7 +74,7 @@ export function createAuthoriser({ kube, store, watched, clock }: AuthoriserDeps
   }
   const judge = async ({ namespace, pod: name, uid }: Bearer, wanted: Caller, signal: AbortSignal): Promise<Authorisation> => {
     if (namespace !== wanted.namespace) return refused(`the token is of namespace "${namespace}"`)
-    // A pod may ask before our watch has told us of it, or of the end of its predecessor.
+    // A pod may ask before our watch has seen it, or the end of its predecessor of the same name.
     const known = store.pod(namespace, name)
     const pod = known?.uid === uid ? known : await readPod(kube, namespace, name, deadline(reviewTimeoutMs, signal))
     if (pod === undefined || pod.uid !== uid) return refused(`pod "${name}" does not exist any more, or asks for no agent`)
@@ -92,7 +93,7 @@ export function createAuthoriser({ kube, store, watched, clock }: AuthoriserDeps
     }
     const earlier = refusals.get(path)
     if (earlier !== undefined) return await refuse(earlier)
-    // Where we do not work we may not even look.
+    // In a namespace that is not watched we may not even read pods.
     if (watched.length > 0 && !watched.includes(namespace))
       return await refuse(refused(`this installation does not work in namespace "${namespace}"`))
     let bearer = confirmed.get(key)
@@ -114,7 +115,7 @@ type Confirmed = { kind: 'bearer'; bearer: Bearer } | Exclude<Authorisation, { k
 
 const unreadable: Refusal = { kind: 'refused', status: 401, message: 'there is no token of a pod' }
 
-/** Why a token cannot be right, by what it says of itself. */
+/** Why a token cannot be right, judged by its own unconfirmed claims. */
 function whyWrong(claims: TokenClaims | undefined, namespace: string, clock: Clock): Refusal | undefined {
   if (claims === undefined) return unreadable
   if (!claims.audiences.includes(deliveryToken.audience)) return { ...unreadable, message: 'the token is not for this audience' }
@@ -131,7 +132,7 @@ function refused(message: string): Refusal {
   return { kind: 'refused', status: 403, message }
 }
 
-/** Remembers so many values for a while each; the oldest goes first. */
+/** Remembers at most `max` values, each for a while; the oldest is dropped first. */
 function createMemory<Value>(clock: Clock, max: number) {
   const entries = new Map<string, { value: Value; untilMs: number }>()
   return {

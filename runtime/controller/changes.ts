@@ -1,17 +1,19 @@
 /**
- * Tells whoever wants to hear it which GatewaySyncs an observation may concern.
+ * Publishes to subscribers which GatewaySyncs an observation may concern.
  */
 import type { ChangeKind, SyncKey } from '../reconcile/store.ts'
 
+/** Called with a GatewaySync that may have to be looked at, and why. */
 export type ChangeListener = (key: SyncKey, kind: ChangeKind) => void
 
+/** From the store to the leader's queue. */
 export type Changes = {
   publish: ChangeListener
-  /** Calls back with each change from now on; returns how to stop that. */
+  /** Calls `listener` with each change from now on; returns a function that stops it. */
   subscribe(listener: ChangeListener): () => void
 }
 
-/** Listeners are called in the order in which they came, and must not throw. */
+/** Listeners are called in the order in which they subscribed, and must not throw. */
 export function createChanges(): Changes {
   const listeners = new Set<ChangeListener>()
   return {

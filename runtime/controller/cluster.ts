@@ -12,24 +12,25 @@ import { createPodScopes, type PodsListed } from './pod-scopes.ts'
 
 type Deps = { kube: Kube; clock: Clock; log: Log; observe?: WatchFigures }
 
-/** Ended pods take no part, and the API server need not send them. */
+/** Excludes ended pods, so that the API server does not even send them. */
 const livePods = 'status.phase!=Succeeded,status.phase!=Failed'
 
 /**
- * Of several namespaces one may be gone, and with it the right to look into it: the others do not wait for it longer than this. A role
- * binding that has just been made arrives sooner.
+ * One of several namespaces may be gone, and with it the right to list it: the others wait for it no longer than this. A role binding that has
+ * just been created takes effect sooner.
  */
 const forbiddenForMs = 30_000
 
+/** What is watched, and who hears of it. */
 export type Watching = {
   store: Store
-  /** Empty: all of the cluster, in one. */
+  /** Empty: the whole cluster, by one watch. */
   namespaces: readonly string[]
-  /** GatewaySyncs without these labels are those of another installation. Default: all are ours. */
+  /** GatewaySyncs that it does not match belong to another installation. Default: all are ours. */
   selector?: LabelSelector
-  /** Called once, when everything has been listed that may be. */
+  /** Called once, when everything that we may list has been listed. */
   ready(): void
-  /** Tells how many of the namespaces cannot be listed, whenever that changes. */
+  /** Called with the number of namespaces that cannot be listed, whenever that changes. */
   forbidden?(count: number): void
   forbiddenForMs?: number
 }
@@ -58,7 +59,7 @@ export async function watchCluster(deps: Deps, watching: Watching, signal: Abort
       },
       failed({ reason, message }) {
         const isLate = deps.clock.monotonicMs() - startedMs >= (watching.forbiddenForMs ?? forbiddenForMs)
-        // Without a right in the whole cluster nothing works, and saying so is all that is left.
+        // Without the right to list the whole cluster nothing works; staying unready shows it.
         if (scope === undefined || !isLate || (reason !== 'Forbidden' && reason !== 'NotFound')) return
         if (!without.has(name))
           deps.log.warn({ namespace: scope, reason, message }, 'a watched namespace cannot be listed; the others are served')
@@ -88,7 +89,7 @@ async function watchScope(
         const handlers = handlersOf(scope, `${namespace ?? scope ?? ''}/${podType.plural}`)
         const work: Promise<void> = watchPods(deps, store, namespace ?? scope, { handlers, listed }, own).finally(() => {
           running.delete(work)
-          // Who has given way to another watch is not waited for.
+          // This watch was replaced by another one, so nobody waits for it any more.
           handlers.synced()
         })
         running.add(work)
@@ -110,7 +111,7 @@ async function watchScope(
         remove: (key) => pods.removeSync(key.namespace ?? '', key.name),
         ...syncs,
         synced() {
-          // What of the pods is to be listed too is known from here on.
+          // From here on it is known in which namespaces pods must be listed.
           pods.syncsListed()
           syncs.synced()
         },
@@ -131,7 +132,7 @@ async function watchScope(
   await Promise.all(running)
 }
 
-/** Of a GatewaySync of another installation only its name matters. */
+/** `other` for a GatewaySync of another installation, of which only the name matters. */
 function projectOurs(object: KubeObject, selector: LabelSelector | undefined): GatewaySyncRecord | 'other' {
   return selector === undefined || selects(selector, object.metadata.labels ?? {}) ? projectGatewaySync(object) : 'other'
 }
@@ -143,7 +144,7 @@ async function watchPods(
   { handlers, listed }: { handlers: ScopeHandlers; listed: PodsListed },
   signal: AbortSignal,
 ): Promise<void> {
-  /** What the first list tells of. */
+  /** Ids in the first list; undefined once it is complete. */
   let told: Set<string> | undefined = new Set()
   await runListWatch(
     deps,

@@ -1,21 +1,22 @@
 /**
- * How a controller ends: first it is not ready any more and leads no more, but goes on to answer, until all who send calls have heard of
- * that; then it closes.
+ * How a controller shuts down: first it becomes unready and stops leading but still answers, until everybody who sends calls has noticed; then
+ * it closes its ports.
  */
 import type { Clock } from '../clock.ts'
 
+/** The two signals of a shutdown. */
 export type Ending = {
   /** Fires with SIGTERM or SIGINT. */
   leaving: AbortSignal
-  /** Fires when nothing more is to be answered. */
+  /** Fires when no more calls are answered. */
   closing: AbortSignal
-  /** Ends at once, when there is nothing to answer yet, and for who waits at a terminal. */
+  /** Skips the delay: when nothing is served yet, and for somebody at a terminal. */
   now(reason: string): void
-  /** Ends after the delay. */
+  /** Starts the shutdown, with the delay. */
   begin(reason: string): void
 }
 
-/** `delayMs`: from the beginning of the end until nothing more is answered. */
+/** `delayMs`: from `leaving` to `closing`. */
 export function createEnding(clock: Pick<Clock, 'wait'>, delayMs: number): Ending {
   const [leaving, closing] = [new AbortController(), new AbortController()]
   const now = (reason: string): void => {

@@ -1,5 +1,5 @@
 /**
- * What every replica serves: pushes, admission, delivery, figures, probes. Each is an app over the store; none of them syncs.
+ * What every replica serves: webhooks, admission, delivery, metrics, probes. Each is an app over the store; none of them syncs.
  */
 import type { CertificateKeeper } from '../certificates/serving.ts'
 import type { Clock } from '../clock.ts'
@@ -27,9 +27,10 @@ import { controllerReceiver } from './receiver.ts'
 import { specOf } from './spec-of.ts'
 import type { Unfollowed } from './unfollowed.ts'
 
+/** What the apps work with. */
 export type EndpointDeps = {
   kube: Kube
-  /** For reviews of tokens alone: as many as strangers cause must not hold up anything else. */
+  /** A client only for reviews of tokens: however many strangers cause, they must not delay anything else. */
   reviews: Kube
   store: Store
   mirrors: SyncMirrors
@@ -48,16 +49,17 @@ export type EndpointDeps = {
   notReady(): string[]
 }
 
+/** What the probes ask. */
 export type ProbeDeps = Pick<EndpointDeps, 'log' | 'notReady'> & {
-  /** Why this process had better be started anew. */
+  /** Why this process should be restarted; empty when it need not be. */
   notLive(): string[]
 }
 
 const requestTimeoutMs = 10_000
-/** For kubelets and scrapers, which are few and send no bodies. */
+/** Connections for kubelets and scrapers, which are few and send no bodies. */
 const fewConnections = { maxConnections: 64, readAheadBytes: 16 * 1024 }
 
-/** Opens the port for the kubelet, which asks before there is anything else to answer. Throws InvalidConfiguration. */
+/** Opens the port for the kubelet, before anything else, because it asks from the start. Throws InvalidConfiguration. */
 export async function openProbes(
   { log, notLive, notReady }: ProbeDeps,
   { ports, host }: ControllerSettings,
@@ -67,7 +69,7 @@ export async function openProbes(
   return await serve({ app, port: ports.probes, host, bounds: fewConnections, log: log.child({ component: 'probes' }) }, signal)
 }
 
-/** Opens every other port that the settings ask for; settles when all are open. Throws InvalidConfiguration. */
+/** Opens every other port that the settings enable; settles when all are open. Throws InvalidConfiguration. */
 export async function openEndpoints(deps: EndpointDeps, settings: ControllerSettings, signal: AbortSignal): Promise<Served[]> {
   const { certificates, log } = deps
   const { ports, host } = settings

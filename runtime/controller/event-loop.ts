@@ -1,15 +1,15 @@
 /**
- * Whether the event loop turns. One that hangs answers no probe either; one that is blocked for minutes and then turns for a moment would.
+ * Whether the event loop turns. One that hangs answers no probe anyway; this notices one that is blocked for minutes and turns in between.
  */
 import { type Clock, pause } from '../clock.ts'
 
-/** A loop of the process that did not turn for so long will not turn again. */
+/** An event loop that has not turned for this long is taken for stuck. */
 const stuckAfterMs = 60_000
 const beatMs = 1_000
 
 /**
- * Looks each second until the signal, and tells how late each look was. The answer says why the process had better be started anew, and is
- * empty where it need not.
+ * Checks each second until the signal and reports how late each check was. The returned function says why the process should be restarted;
+ * empty when it need not be.
  */
 export function watchEventLoop(
   clock: Pick<Clock, 'monotonicMs' | 'wait'>,

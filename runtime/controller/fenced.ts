@@ -1,10 +1,10 @@
 /**
- * The API server for the replica that leads: what it writes waits until it is sure that it still does.
+ * The API client of the leading replica: each write first makes sure that this replica still leads.
  */
 import type { Kube } from '../kube/client.ts'
 import type { Confirm } from '../kube/lease/hold.ts'
 
-/** Each write waits for `confirm`, which throws when this replica leads no more; reads do not. */
+/** Each write waits for `confirm`, which throws when this replica no longer leads; reads do not. */
 export function fenced(kube: Kube, confirm: Confirm): Kube {
   return {
     ...kube,

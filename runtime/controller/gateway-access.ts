@@ -1,5 +1,5 @@
 /**
- * What lets agents in by their gateway: the Secrets that spec.gateway names, read when an agent asks.
+ * The key and authority with which agents call their gateway: the Secrets that spec.gateway names, read when an agent asks.
  */
 import type { GatewayAccess } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'

@@ -1,5 +1,5 @@
 /**
- * Flow B, on the replica that holds the Lease: passes over GatewaySyncs, questions to git hosts, role bindings of agents.
+ * Flow B, on the replica that holds the Lease: reconcile passes, lookups at git hosts, role bindings of agents.
  */
 import type { Clock } from '../clock.ts'
 import { asFault, Fault, type Reason } from '../fault.ts'
@@ -20,31 +20,32 @@ import { logChanges } from './log-changes.ts'
 import { tellPodTroubles } from './pod-events.ts'
 import { readAnew } from './read-anew.ts'
 
+/** What a leader works with during one term. */
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify' | 'delivery' | 'allowLocal'> & {
   kube: Kube
-  /** For the status alone: it must not wait for a connection behind anything else. */
+  /** A client only for the status, so that it never waits for a connection behind anything else. */
   statusKube: Pick<Kube, 'mergePatch' | 'listPages'>
   store: Store
   mirrors: SyncMirrors
-  /** Of the Secrets that sources need. */
+  /** Notices changes of the Secrets that sources need. */
   secrets: Pick<SecretChanges, 'count' | 'run'>
   events: EventRecorder
   clock: Clock
   log: Log
-  /** The queue, each pass and what it found, and each question to a git host. */
+  /** Receives figures about the queue, each pass and each lookup. */
   metrics: Pick<Metrics, 'queued' | 'waited' | 'observed' | 'reconciled' | 'fetched'>
-  /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: someone else does that. */
+  /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: the installation's owner does that. */
   bindAgentsTo: string | undefined
-  /** Calls back with each GatewaySync that an observation may concern; returns how to stop that. */
+  /** Calls `changed` with each GatewaySync that an observation may concern; returns a function that stops it. */
   subscribe(changed: (key: SyncKey, kind: ChangeKind) => void): () => void
 }
 
 const workers = 5
-/** The reports of a fleet come within a second of each push, its pods in a rollout; one pass counts all that came within this time. */
+/** One pass handles all reports and pods that change within this time: a fleet's reports arrive within a second of each push. */
 const gatewaysShareMs = 250
-/** Of a pass that meets a change of its object each time; then the queue's backoff follows. */
+/** Attempts of a pass whose object changes under it each time; then the queue's backoff follows. */
 const mostAttempts = 3
-/** Questions under way at once; each may hold a git child process. */
+/** Lookups under way at once; each may hold a process of git. */
 const questionsAtOnce = 8
 
 /** Works until the signal, which also means that the Lease is lost. */
@@ -72,7 +73,7 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   }
 }
 
-/** What a pass reads from and writes to in a cluster. */
+/** What a reconcile pass reads from and writes to in a cluster. */
 function passDepsOf(deps: LeaderDeps, lookups: Lookups): ReconcileDeps {
   const { mirrors, metrics, clock, log } = deps
   return {
@@ -97,8 +98,8 @@ function passDepsOf(deps: LeaderDeps, lookups: Lookups): ReconcileDeps {
     adopt: ({ namespace, name }, spec, commit, signal) => mirrors.adopt({ namespace, name, spec }, commit, signal),
     async writeStatus(record, status, patch, signal) {
       const { namespace, name, uid, resourceVersion } = record
-      // With the uid a status never lands on another object of the same name, with the version never on what it was not decided from: a
-      // request that was held up, or a process that was paused, must not bring an old commit back after its Lease is lost.
+      // The uid keeps a status from landing on another object of the same name, the resourceVersion from landing on a state that it was not
+      // decided from: a delayed request, or a paused process, must not bring back an old commit after its Lease is lost.
       const body = { metadata: { uid, resourceVersion }, status: patch }
       const subresource = { subresource: 'status' }
       const written = await deps.statusKube.mergePatch(gatewaySyncType, { namespace, name }, body, subresource, signal)
@@ -113,7 +114,7 @@ function passDepsOf(deps: LeaderDeps, lookups: Lookups): ReconcileDeps {
   }
 }
 
-/** The role bindings of the agents of those pods that follow a GatewaySync of ours. */
+/** The role bindings for agents in pods that follow a GatewaySync of ours. */
 function openAgentBindings({ kube, store, bindAgentsTo: role, clock, log }: LeaderDeps): ReturnType<typeof createAgentBindings> {
   return createAgentBindings({
     role,
@@ -137,13 +138,13 @@ function logFailedPass(log: Log, key: SyncKey, error: unknown): void {
   log.warn({ namespace, name, reason, message, ...(reason === 'Unexpected' ? { err: error } : {}) }, 'pass failed')
 }
 
-/** Whether a pod follows a GatewaySync of this installation, or names one that nobody knows yet. */
+/** Whether a pod follows a GatewaySync of this installation, or names one that does not exist yet. */
 function followsOurs(store: Store, pod: PodRecord): boolean {
   const name = store.syncOfPod(pod)
   return name !== undefined && !store.isOther(pod.namespace, name)
 }
 
-/** Passes again over an object that was changed between decision and write, from what the API server holds. */
+/** Repeats a pass, on the API server's present state, when the object was changed between decision and write. */
 async function decidedAnew<Result>(
   { statusKube, store }: LeaderDeps,
   key: SyncKey,
@@ -161,7 +162,7 @@ async function decidedAnew<Result>(
   }
 }
 
-/** Runs `work` and tells its duration and how it ended: `ok` or the reason. Work that the signal ended is not told. */
+/** Runs `work` and reports its duration and how it ended: `ok` or the reason. Aborted work is not reported. */
 async function measured<Result>(
   clock: Clock,
   tell: (ended: 'ok' | Reason, durationMs: number) => void,

@@ -1,5 +1,5 @@
 /**
- * Who leads: this replica while it holds the Lease, else another one that it keeps in touch with and asks for what it lacks itself.
+ * Who leads: this replica while it holds the Lease, otherwise another one that it keeps in touch with and asks for content that it lacks.
  */
 import type { CertificateKeeper } from '../certificates/serving.ts'
 import type { Clock } from '../clock.ts'
@@ -17,18 +17,19 @@ import { fenced } from './fenced.ts'
 import { type LeaderDeps, runLeader } from './leader.ts'
 import type { Parts } from './parts.ts'
 
+/** This replica's part in the election. */
 export type Leadership = {
   /** The name of this replica while it leads. */
   leads(): string | undefined
-  /** Asks the replica that leads; undefined where that is this one, or not known. */
+  /** Asks the leading replica; undefined when this one leads or the leader is not known. */
   leader(): AskLeader | undefined
-  /** Stands by and leads, in turn, until the signal; then gives the Lease back. */
+  /** Stands by and leads, in turn, until the signal; then releases the Lease. */
   run(signal: AbortSignal): Promise<void>
 }
 
 type Deps = {
   kube: Kube
-  /** For the Lease and the status alone: they must not wait for a connection behind anything else. */
+  /** A client only for Lease and status, so that they never wait for a connection behind anything else. */
   leading: Kube
   parts: Parts
   metrics: Metrics
@@ -74,7 +75,7 @@ export function createLeadership(deps: Deps, config: ControllerConfig): Leadersh
   }
 }
 
-/** What one term of this replica as the leader works with. */
+/** What this replica works with during one term as the leader. */
 function leaderDeps({ kube, leading, parts, metrics, certificates, clock, log }: Deps, { settings }: ControllerConfig): LeaderDeps {
   const { store, mirrors, secrets, events, gate, changes } = parts
   const { folder, allowLocal } = settings.source
@@ -100,7 +101,7 @@ function leaderDeps({ kube, leading, parts, metrics, certificates, clock, log }:
     delivery: () => ({ url: settings.delivery.url, caBundle: certificates.current().caBundle }),
     bindAgentsTo: settings.agent.autoBind ? settings.agent.clusterRole : undefined,
     subscribe(changed) {
-      // Agents trust what the status names, so another authority is another status.
+      // Agents trust the authorities in the status, so a new authority means a new status.
       const forgetCertificates = certificates.onChange(() =>
         store.syncs().forEach(({ namespace, name }) => changed(`${namespace}/${name}`, 'other')),
       )

@@ -1,11 +1,10 @@
 /**
- * One line for each change of state of a GatewaySync, with the request that caused it: from the log alone it can be told what became of a
- * push.
+ * Logs one line for each change of state of a GatewaySync, with the request that caused it, so that the log alone shows what became of a push.
  */
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import type { Log } from '../log.ts'
 
-/** `before` and `after` are the statuses around a write that the API server took. */
+/** `before` and `after` are the statuses around a write that the API server accepted. */
 export function logChanges(
   log: Pick<Log, 'info'>,
   { namespace, name, status: before }: { namespace: string; name: string; status: GatewaySyncStatus },

@@ -1,6 +1,6 @@
 /**
- * Who may read the metrics: the API server says whose token it is (TokenReview) and whether that user may get /metrics
- * (SubjectAccessReview). Answers are kept for a while, as Prometheus asks with the same token each time.
+ * Who may read the metrics: the API server tells whose token it is (TokenReview) and whether that user may get /metrics (SubjectAccessReview).
+ * Answers are cached for a while, because Prometheus sends the same token each time.
  */
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
@@ -8,19 +8,20 @@ import type { Clock } from '../clock.ts'
 import { parseReview, type PostReview, reviewToken } from '../kube/token-review.ts'
 import type { MetricsAccess } from '../metrics/app.ts'
 
-/** Milliseconds; those of Kubernetes' own delegating authorisers, but for the first, which bounds how long a revoked token lives. */
+/** Milliseconds. Those of Kubernetes' own delegating authorisers, except the first, which bounds how long a revoked token works. */
 const keptMs = { allowed: 60_000, forbidden: 30_000, unauthenticated: 10_000 } as const satisfies Record<MetricsAccess, number>
-/** So many tokens are remembered at most; the oldest goes first. */
+/** How many tokens are remembered; the oldest is dropped first. */
 const maxKept = 256
 
 const reviewedAccess = v.looseObject({ status: v.looseObject({ allowed: v.optional(v.boolean(), false) }) })
 
+/** What authorising scrapes works with. */
 export type AuthoriserDeps = {
   post: PostReview
   clock: Pick<Clock, 'monotonicMs'>
 }
 
-/** The result throws ApiUnavailable and what else `post` throws; such an answer is not kept. */
+/** Returns the `authorise` of the metrics app. It throws ApiUnavailable and what `post` throws; failures are not cached. */
 export function createMetricsAuthoriser({ post, clock }: AuthoriserDeps): (token: string) => Promise<MetricsAccess> {
   const kept = new Map<string, { access: MetricsAccess; untilMs: number }>()
   return async (token) => {

@@ -1,5 +1,5 @@
 /**
- * The certificate of every secure port, and what the API server and agents are to trust.
+ * Opens the certificate that every secure port serves and whose authorities the API server and agents trust.
  */
 import { keepCaBundle } from '../certificates/keep-ca-bundle.ts'
 import { openMounted } from '../certificates/mounted.ts'
@@ -10,7 +10,7 @@ import type { Kube } from '../kube/client.ts'
 import type { Log } from '../log.ts'
 import type { ControllerSettings } from '../settings.ts'
 
-/** Opens the one that the settings name: mounted, or issued and renewed here. Throws what reading or issuing it throws. */
+/** Opens the certificate that the settings choose: mounted, or issued and renewed here. Throws what reading or issuing it throws. */
 export async function openCertificates(
   deps: { kube: Kube; clock: Clock; log: Log },
   { certificates, namespace, dnsNames, injection }: ControllerSettings,
@@ -20,7 +20,7 @@ export async function openCertificates(
   if (certificates.kind === 'mounted') {
     const keeper = await openMounted(deps, { folder: certificates.folder })
     if (certificates.tellsWebhook && webhookConfiguration !== undefined) return keepCaBundle(deps, keeper, webhookConfiguration)
-    // cert-manager's injector tells the API server by itself.
+    // cert-manager's injector writes the caBundle.
     return { ...keeper, isTrusted: () => true }
   }
   return await openSelfManaged(deps, { namespace, secretName: certificates.secretName, dnsNames, webhookConfiguration }, signal)

@@ -1,5 +1,5 @@
 /**
- * What every replica works with, built once at its start: the store of the cluster's objects, mirrors, checks, Events, keys of pushes.
+ * What every replica works with, built once at its start: the store of the cluster's objects, mirrors, checks, Events, webhook keys.
  */
 import path from 'node:path'
 import type { Clock } from '../clock.ts'
@@ -24,25 +24,26 @@ import { readClusterSecret } from './secrets.ts'
 import { createUnfollowed, type Unfollowed } from './unfollowed.ts'
 import { createPushKeys, type PushKeys } from './webhook-keys.ts'
 
-/** Of a volume of mirrors; what is left is for the file system and for what git writes for a moment. */
+/** The share of the volume that mirrors may take; the rest is for the file system and for temporary files of git. */
 const shareOfVolume = 0.9
 
+/** One of each for every replica. */
 export type Parts = {
-  /** Tells of each GatewaySync that an observation may concern. */
+  /** Publishes each GatewaySync that an observation may concern. */
   changes: Changes
   store: Store
-  /** Of the Secrets that sources need. */
+  /** Notices changes of the Secrets that sources need. */
   secrets: SecretChanges
   mirrors: SyncMirrors
   gate: IsolatedGate
   events: EventRecorder
   keys: PushKeys
   unfollowed: Unfollowed
-  /** Writes what is still to be told, and ends the thread of the checks and the processes of git. */
+  /** Writes outstanding Events, and ends the thread of the checks and all processes of git. */
   close(): Promise<void>
 }
 
-/** `isListed`: whether all objects of the cluster are known, so that a commit which none of them names is not needed. */
+/** `isListed`: whether all objects of the cluster are known; only then is a commit that none of them names not needed any more. */
 export function openParts(
   deps: { kube: Kube; clock: Clock; log: Log; figures: VolumeFigures },
   { settings, identity, apiServerHost }: ControllerConfig,

@@ -1,6 +1,6 @@
 /**
- * Tells at the pod itself what keeps it from being synced, where `kubectl describe pod` shows it: said once for each pod and reason, and only
- * of what has lasted, because pods and their GatewaySync may come in any order.
+ * Writes an Event on a pod that cannot be synced, where `kubectl describe pod` shows it: once for each pod and reason, and only for troubles
+ * that have lasted, because pods and their GatewaySync may be created in any order.
  */
 import { type Clock, pause } from '../clock.ts'
 import { isOutdated, observeGateways } from '../gatewaysync/decide/gateways.ts'
@@ -17,9 +17,10 @@ export const podEvents = {
   StartedWithoutCommit: 'startDeadline has passed: the gateway was let start though its volume holds no whole commit',
 } as const
 
+/** A pod and what keeps it from being synced. */
 export type PodTrouble = { pod: PodRecord; reason: keyof typeof podEvents }
 
-/** Twice as long is how long something must last before it is told, at most. */
+/** Time between two looks. A trouble is reported when two looks in a row found it, so after twice this time at most. */
 const everyMs = 30_000
 
 /** Everything that keeps a pod from being synced now. */
@@ -67,9 +68,9 @@ function outdatedPods(store: Store): PodTrouble[] {
 
 type Deps = { store: Store; events: Pick<EventRecorder, 'record'>; clock: Clock }
 
-/** Runs until the signal. */
+/** Looks every 30 s until the signal. */
 export async function tellPodTroubles({ store, events, clock }: Deps, signal: AbortSignal): Promise<void> {
-  /** What was there at the last look, and whether it was told. */
+  /** The troubles at the last look, and whether each was reported. */
   let known = new Map<string, boolean>()
   while (!signal.aborted) {
     await pause(clock, everyMs, signal)

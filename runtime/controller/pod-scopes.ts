@@ -1,37 +1,37 @@
 /**
- * Which pods are watched: those of namespaces that hold a GatewaySync, for a cluster has many more. Each namespace is a watch of its own, and
- * so a connection; where there are many of them one watch over everything costs less.
+ * Which pods are watched: only those in namespaces with a GatewaySync, for a cluster has many more. Each namespace takes a watch and so a
+ * connection; with many namespaces one watch over everything costs less.
  */
 import type { GatewaySyncRecord, Store } from '../reconcile/store.ts'
 
 type Deps = {
   store: Pick<Store, 'upsertSync' | 'upsertOther' | 'removeSync' | 'podsIn' | 'removePod'>
-  /** Keeps the store informed of the pods of a namespace, or of the whole scope, until the signal; calls back after the first list. */
+  /** Watches the pods of a namespace, or of the whole scope, into the store until the signal; calls `listed` after the first list. */
   watch(namespace: string | undefined, listed: PodsListed, signal: AbortSignal): void
-  /** From more namespaces on everything is watched. */
+  /** With more namespaces than this everything is watched. */
   mostNamespaces?: number
 }
 
-/** Told once, when the first list is complete; it knows what was in it. */
+/** Called once, when the first list is complete; `isThere` tells what was in it. */
 export type PodsListed = (isThere: (pod: { namespace: string; name: string }) => boolean) => void
 
-/** The GatewaySyncs of a scope as their watch tells of them. */
+/** Receives the GatewaySyncs of a scope from their watch. */
 export type PodScopes = {
-  /** A GatewaySync counts once the pods of its namespace have been listed: until then it would seem to have none. */
+  /** Passes a GatewaySync to the store once the pods of its namespace have been listed: until then it would seem to have none. */
   upsertSync(record: GatewaySyncRecord): void
-  /** One of another installation, whose pods are that one's business. */
+  /** A GatewaySync of another installation; its pods are not watched. */
   upsertOther(namespace: string, name: string): void
   removeSync(namespace: string, name: string): void
-  /** All GatewaySyncs have been told, so that it is known how many namespaces there are. */
+  /** All GatewaySyncs have been listed, so it is known how many namespaces there are. */
   syncsListed(): void
 }
 
-/** Some 170 KiB each. */
+/** A watch takes some 170 KiB. */
 const usualNamespaces = 32
 
 /** `signal` ends every watch. */
 export function createPodScopes({ store, watch, mostNamespaces = usualNamespaces }: Deps, signal: AbortSignal): PodScopes {
-  /** Namespaces that are watched, with whether their pods have been listed. They stay: whoever deletes a GatewaySync may bring it back. */
+  /** Watched namespaces, and whether their pods have been listed. They stay watched, because a deleted GatewaySync may return. */
   const watched = new Map<string, { listed: boolean; stop: AbortController }>()
   const waiting = new Map<string, Map<string, GatewaySyncRecord>>()
   let syncsListed = false
@@ -58,7 +58,7 @@ export function createPodScopes({ store, watch, mostNamespaces = usualNamespaces
       everything = 'listed'
       for (const [namespace, { stop }] of watched) {
         stop.abort(new Error('everything is watched'))
-        // The watch that ends here may not have told yet that a pod has gone.
+        // The watch that ends here may not have reported yet that a pod is gone.
         for (const pod of store.podsIn(namespace)) if (!isThere(pod)) store.removePod(namespace, pod.name)
       }
       watched.clear()

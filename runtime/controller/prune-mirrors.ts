@@ -1,5 +1,5 @@
 /**
- * Frees the disk of repositories that no GatewaySync names any more; each replica has mirrors of its own.
+ * Removes mirrors of repositories that no GatewaySync names any more; each replica has its own mirrors.
  */
 import { type Clock, pause } from '../clock.ts'
 import { asFault } from '../fault.ts'
@@ -8,12 +8,12 @@ import type { GatewaySyncRecord, Store } from '../reconcile/store.ts'
 import type { NamedSync, SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
 import { specOf } from './spec-of.ts'
 
-/** A GatewaySync that is replaced, as some tools do, is soon back. */
+/** Time between two clean-ups, long enough for a GatewaySync that a tool deletes and creates again. */
 const everyMs = 600_000
 
 type Deps = { store: Pick<Store, 'syncs'>; mirrors: Pick<SyncMirrors, 'prune'>; clock: Clock; log: Log }
 
-/** Runs until the signal; call it once all GatewaySyncs have been listed. */
+/** Runs until the signal. To be called when all GatewaySyncs have been listed. */
 export async function pruneMirrors({ store, mirrors, clock, log }: Deps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -26,7 +26,7 @@ export async function pruneMirrors({ store, mirrors, clock, log }: Deps, signal:
   }
 }
 
-/** Also of a spec that is invalid now: what it published before stays in force. */
+/** The repositories that a GatewaySync names. One whose spec is invalid now keeps that of its published commit. */
 function namedBy(record: GatewaySyncRecord): NamedSync[] {
   const repo = (record.spec as { git?: { repo?: unknown } } | undefined)?.git?.repo
   return typeof repo === 'string' ? [{ namespace: record.namespace, repo, git: specOf(record)?.git }] : []

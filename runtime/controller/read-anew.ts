@@ -1,5 +1,5 @@
 /**
- * One GatewaySync as the API server holds it now: the store may not have heard yet of what a write ran into.
+ * Reads one GatewaySync from the API server: after a conflict the store may not have its latest version yet.
  */
 import { Fault } from '../fault.ts'
 import type { Kube } from '../kube/client.ts'
@@ -12,7 +12,7 @@ export async function readAnew(
   key: { namespace: string; name: string },
   signal: AbortSignal,
 ): Promise<GatewaySyncRecord> {
-  // Whoever may watch may list; another verb would be another right.
+  // A list with a selector, because `get` would need another right.
   const options = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}`, limit: 1 }
   for await (const { items } of kube.listPages(gatewaySyncType, options, signal)) {
     const [object] = items

@@ -3,15 +3,16 @@
  */
 import { unlessAborted } from '../clock.ts'
 
+/** What the parts of a replica report about their start. */
 export type Readiness = {
   /** Why the replica is not ready; empty when it is. */
   notReady(): string[]
   /** Why the objects of the cluster are not known yet; empty when they are. Unlike `notReady`, stays empty while the replica shuts down. */
   notListed(): string[]
   isListed(): boolean
-  /** Every object that may be listed has been. */
+  /** To be called when every object that we may list has been listed. */
   listed(): void
-  /** From now on `isTrusted` says whether the API server knows which certificate to trust. */
+  /** From now on readiness also depends on `isTrusted`: whether the API server knows which certificate to trust. */
   trustedWhen(isTrusted: () => boolean): void
   /** Settles once everything is listed, and with the signal. */
   whenListed(signal: AbortSignal): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * The push receiver of a replica: what it must know comes from the store, what it asks for becomes annotations on the API server.
+ * The webhook receiver of a replica: it reads from the store, and writes requests as annotations through the API server.
  */
 import type { Hono } from 'hono'
 import { type Clock, deadline } from '../clock.ts'
@@ -19,6 +19,7 @@ import type { PushKeys } from './webhook-keys.ts'
 import { readAnew } from './read-anew.ts'
 import { specOf } from './spec-of.ts'
 
+/** What the receiver works with in a cluster. */
 export type ReceiverParts = {
   kube: Pick<Kube, 'listPages' | 'mergePatch'>
   store: Store
@@ -27,13 +28,13 @@ export type ReceiverParts = {
   keys: PushKeys
   clock: Clock
   log: Log
-  /** Why this replica cannot know the objects of the cluster yet. */
+  /** Why this replica does not know the cluster's objects yet; empty when it does. */
   notReady(): string[]
 }
 
-/** Hosts wait ten seconds at most; a key may have to be read before. */
+/** Deadline of a write: git hosts wait for ten seconds, and a key may have to be read first. */
 const writeTimeoutMs = 5_000
-/** Grows with each attempt: whoever else writes is soon done. */
+/** Wait after a conflict; grows with each attempt. */
 const conflictWaitMs = 20
 
 /** Events of the receiver; docs/webhooks prints on what and when. */
@@ -129,12 +130,12 @@ async function writeRequest(
   }
 }
 
-/** Whether an installation proves pushes by no key of its own, so that GatewaySyncs without one take them from anybody. */
+/** Whether an installation has no webhook key, so that GatewaySyncs without one of their own accept calls from anybody. */
 export function isOpen({ enabled, hmacFile, tokenFile }: ControllerSettings['receiver']): boolean {
   return enabled && hmacFile === undefined && tokenFile === undefined
 }
 
-/** Says at the start, where it cannot be missed, that anyone may push. Never throws. */
+/** Warns at the start, in the log and by an Event on the pod, that anybody may ask for a sync. Never throws. */
 export async function warnOpen(
   { kube, events, log }: { kube: Pick<Kube, 'get'>; events: Pick<EventRecorder, 'record'>; log: Log },
   own: { namespace: string; name: string },
@@ -142,7 +143,7 @@ export async function warnOpen(
 ): Promise<void> {
   log.warn({ component: 'receiver' }, 'the push receiver asks for no proof: anyone who reaches it may push')
   const pod: KubeObject | undefined = await kube.get(podType, own, signal).catch(() => undefined)
-  // Outside of a cluster there is no pod to tell it to.
+  // Outside of a cluster there is no pod for an Event.
   if (pod === undefined) return
   events.record({
     regarding: { apiVersion: 'v1', kind: 'Pod', ...own, uid: pod.metadata.uid },

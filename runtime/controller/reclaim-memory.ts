@@ -1,32 +1,33 @@
 /**
- * Gives back what a quiet controller does not need. V8 collects when much is allocated; so what a start or a push has left behind stays for as
- * long as nothing happens, in pages of which half is empty.
+ * Returns memory that a quiet controller does not need. V8 collects garbage only when much is allocated, so what a start or a push has left
+ * behind stays as long as nothing happens, in pages that are half empty.
  */
 import { cpuUsage } from 'node:process'
 import { type Clock, pause } from '../clock.ts'
 import { heapAndBuffers } from '../memory.ts'
 
 const lookEachMs = 15_000
-/** Of one processor, all threads together; at rest it is a hundredth. */
+/** The controller counts as quiet below this share of one processor, over all threads; at rest it takes a hundredth. */
 const quietShare = 0.05
-/** A collection takes some 100 ms at a thousand GatewaySyncs, in which nobody is answered. */
+/** Least time between two collections: with a thousand GatewaySyncs one takes some 100 ms, in which nothing is answered. */
 const leastMs = 300_000
 const leastLeftBytes = 2 * 1024 * 1024
 
+/** The process, as far as collecting garbage is concerned. */
 export type Collector = {
   usedBytes(): number
-  /** Processor time since the last call, or the start; not that of git. */
+  /** Processor time since the last call, or the start, without that of git. */
   busyMs(): number
   collect(): void
 }
 
 type Deps = {
   clock: Pick<Clock, 'wait' | 'monotonicMs'>
-  /** How many threads have ended: V8 gives the pages of each back with the next collection of the process. */
+  /** How many threads have ended: V8 returns their pages with the next collection of the process. */
   endedThreads(): number
 }
 
-/** Runs until the signal. `collector` is undefined where the process was started without `--expose-gc`, as the image is. */
+/** Runs until the signal. `collector` is undefined unless the process was started with `--expose-gc`, as it is in the image. */
 export async function reclaimMemory(
   { clock, endedThreads }: Deps,
   signal: AbortSignal,
@@ -58,7 +59,7 @@ function openCollector(gc: typeof globalThis.gc): Collector | undefined {
       beforeMs = nowMs
       return ms
     },
-    // Also drops code that has not run for a while, and moves what is left together.
+    // Also drops code that has not run for a while, and compacts the heap.
     collect: () => gc({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
   }
 }

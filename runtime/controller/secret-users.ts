@@ -6,7 +6,7 @@ import type { SecretUser } from '../reconcile/secret-changes.ts'
 import { type Store, syncKey } from '../reconcile/store.ts'
 import { specOf } from './spec-of.ts'
 
-/** An object with an invalid spec needs none: nobody asks its git host. */
+/** A GatewaySync with an invalid spec needs none, because its git host is not asked. */
 export function sourceSecretUsers(store: Pick<Store, 'syncs'>): SecretUser[] {
   return store.syncs().flatMap((record) => {
     const spec = specOf(record)

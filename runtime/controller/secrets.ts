@@ -6,7 +6,7 @@ import type { Kube } from '../kube/client.ts'
 import { type KubeObject, secretType } from '../kube/types.ts'
 import type { ReadSecret, Secret } from '../source/remote/secrets.ts'
 
-/** Several GatewaySyncs name one Secret, and a push must not wait for what was read a moment ago. */
+/** How long a Secret is cached: several GatewaySyncs may name one, and a push must not wait for what was read a moment ago. */
 const keptMs = 2_000
 const maxKept = 200
 const timeoutMs = 5_000

@@ -1,11 +1,11 @@
 /**
- * The spec of a GatewaySync as endpoints read it: any replica answers for objects that no reconcile pass of its own has checked.
+ * The parsed spec of a GatewaySync for endpoints: any replica answers for objects that it has not reconciled itself.
  */
 import * as v from 'valibot'
 import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 
 const schema = gatewaySyncSpec({ allowLocal: true })
-/** A call asks several times; the store replaces a record, it never changes one. */
+/** Parsed once for each record: a call asks several times, and the store replaces records, it never changes one. */
 const parsed = new WeakMap<object, { spec: GatewaySyncSpec | undefined }>()
 
 /** Undefined for a spec that the reconcile pass reports as invalid. */

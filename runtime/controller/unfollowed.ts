@@ -1,6 +1,6 @@
 /**
- * Pods of a namespace that holds no GatewaySync are not watched, so that nobody would say there why nothing is synced. The replica that has
- * put an agent into one looks at the namespace once more, when others had time to create what the pod is to follow.
+ * Pods in a namespace without a GatewaySync are not watched, so nothing would say there why they are not synced. The replica that injected an
+ * agent into such a pod looks at the namespace once more, after people had time to create a GatewaySync.
  */
 import { type Clock, pause } from '../clock.ts'
 import { asFault } from '../fault.ts'
@@ -14,15 +14,16 @@ import { isUnfollowed, tellTrouble } from './pod-events.ts'
 
 type Deps = { kube: Pick<Kube, 'listPages'>; store: Store; events: Pick<EventRecorder, 'record'>; clock: Clock; log: Log }
 
+/** Namespaces to look at once more. */
 export type Unfollowed = {
-  /** An agent was put into a pod of a namespace where there is nothing that it could follow. */
+  /** To be called when an agent was injected in a namespace without a GatewaySync. */
   note(namespace: string): void
   /** Runs until the signal. */
   run(signal: AbortSignal): Promise<void>
 }
 
 const lookEveryMs = 30_000
-/** As long as other troubles of a pod must last at most until they are told. */
+/** How long after that to look; other troubles of a pod are reported after this time at most too. */
 const tellAfterMs = 60_000
 const maxNamespaces = 1_000
 
@@ -31,7 +32,7 @@ export function createUnfollowed({ kube, store, events, clock, log }: Deps): Unf
   const notedMs = new Map<string, number>()
 
   const look = async (namespace: string, signal: AbortSignal): Promise<void> => {
-    // What is watched by now, the leader tells of.
+    // By now the pods are watched, so the leader reports their troubles.
     if (store.podsIn(namespace).length > 0) return
     for await (const { items } of kube.listPages(podType, { namespace, labelSelector: `${agentPodLabel}=true` }, signal)) {
       for (const item of items) {

@@ -1,5 +1,5 @@
 /**
- * Waits for an API server that comes later than the controller, as after a start of the whole cluster.
+ * Waits for an API server that starts later than the controller, as after a restart of the whole cluster.
  */
 import { backoffMs, type Clock } from '../clock.ts'
 import { asFault } from '../fault.ts'
@@ -9,7 +9,7 @@ import type { Log } from '../log.ts'
 const firstRetryMs = 500
 const longestRetryMs = 5_000
 
-/** Settles once the API server has told its version. Throws UnsupportedKubernetes, and the signal's reason. */
+/** Settles once the API server has answered with its version. Throws UnsupportedKubernetes, and the signal's reason. */
 export async function waitForApiServer(
   { kube, clock, log }: { kube: Pick<Kube, 'requireVersion'>; clock: Clock; log: Log },
   signal: AbortSignal,

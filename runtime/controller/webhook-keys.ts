@@ -1,6 +1,6 @@
 /**
- * The keys that prove a push: those of the GatewaySync where it names some, else those of the installation. Files and Secrets are read
- * anew after a moment, so that a rotation needs no restart.
+ * The keys that authenticate webhook calls: the GatewaySync's own if it names some, otherwise the installation's. Files and Secrets are read
+ * again after a few seconds, so that a rotation needs no restart.
  */
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../clock.ts'
@@ -10,19 +10,20 @@ import type { Kube } from '../kube/client.ts'
 import { secretType } from '../kube/types.ts'
 import { gatherKeys, type Keys, keysIn } from '../receiver/prove/authenticate.ts'
 
+/** A cache of keys. */
 export type PushKeys = {
-  /** A key that is configured and cannot be had is a fault beside the others. */
+  /** The keys for calls to one GatewaySync. A configured key that cannot be read becomes a fault beside the other keys. Never throws. */
   of(namespace: string, webhook: GatewaySyncSpec['webhook']): Promise<Keys>
 }
 
-/** How long what was read stays good; a call must not cost a request. */
+/** How long a key is cached, so that not every call costs a request to the API server. */
 const keptMs = 5_000
 const maxKept = 2_000
 const timeoutMs = 5_000
 
 type Files = { hmacFile?: string | undefined; tokenFile?: string | undefined }
 
-/** The keys that prove a push: those of the GatewaySync's own Secret, else those of the installation, read from `files`. */
+/** `files`: where the installation's keys are mounted. */
 export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, files: Files): PushKeys {
   const kept = new Map<string, { keys: Promise<string[]>; untilMs: number }>()
   const read = (name: string, load: () => Promise<string>): Promise<string[]> => {
@@ -65,7 +66,7 @@ export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, fi
   }
 }
 
-/** A key that is configured and empty is a fault, never an open door. */
+/** Throws for a configured key that is empty: it must never make the receiver open. */
 function required(text: string, name: string): string[] {
   const keys = keysIn(text)
   if (keys.length === 0) throw new Fault('AuthNotReady', `${name} is empty`)

@@ -1,9 +1,9 @@
 /**
- * Judges commits apart from the process that asks: in a thread with a heap and a time of its own, because a repository holds whatever its
- * committers put there. What ends the thread is a finding about the commit; the next commit gets a new thread.
+ * Judges commits in a thread with its own heap and time limit, because a repository holds whatever its committers put there. If a commit ends
+ * the thread, that becomes a finding about the commit; the next commit gets a new thread.
  *
- * Node gives a thread that has used its heap up 16 MiB more to end in, and ends the process where that does not suffice. So nothing that
- * runs without a break, such as the parsing of one file, may need more: `json-scan.ts` says what is parsed at all.
+ * Node gives a thread whose heap is full 16 MiB more to end in, and ends the whole process if that does not suffice. So no single uninterrupted
+ * step, such as parsing one file, may need more: `json-scan.ts` limits what is parsed at all.
  */
 import { hash } from 'node:crypto'
 import { constrainedMemory } from 'node:process'
@@ -21,23 +21,25 @@ import { version } from '../version.ts'
 import type { AttemptMarks } from './marks.ts'
 import { startThread, type Thread } from './thread.ts'
 
+/** The gate, from the outside. */
 export type IsolatedGate = {
   /**
-   * The verdict on a commit that the repository holds. `again`: somebody asks for it anew, so that earlier failures do not count. Throws
-   * what reading the commit throws.
+   * The verdict on a commit that the repository holds. `again`: somebody asked for it explicitly, so earlier failures do not count. Throws what
+   * reading the commit throws.
    */
   check(repository: Repository, request: GateRequest, again: boolean, signal: AbortSignal): Promise<Verdict>
-  /** A commit will soon have to be judged: its thread starts while the commit is fetched. */
+  /** To be called when a commit will soon have to be judged: the thread starts while the commit is fetched. */
   prepare(): void
-  /** How many threads have ended: what each has left behind is given back by the next collection of the process. */
+  /** How many threads have ended; the memory of each is returned by the next garbage collection of the process. */
   endedThreads(): number
   close(): Promise<void>
 }
 
+/** Limits of the thread, and where attempts are recorded. */
 export type IsolateOptions = {
   clock: Clock
   log: Log
-  /** What was begun and did not end before this process started. */
+  /** Records attempts on disk, so that a commit that ends the process is not tried for ever. */
   marks: AttemptMarks
   /** The heap of the thread. Default: three eighths of the container's memory, from 48 to 512 MiB. */
   heapMiB?: number
@@ -47,16 +49,16 @@ export type IsolateOptions = {
   restAfterMs?: number
 }
 
-/** A commit with which the process itself has ended so often is not tried again. */
+/** After so many attempts that ended the process itself a commit is not tried again. */
 const maxAttempts = 2
-/** A thread is 10 MiB more, and its start some 50 ms; those who push again and again do not wait for it. */
+/** A thread takes 10 MiB, and some 50 ms to start, which repeated pushes do not wait for. */
 const usualRestMs = 30_000
-/** A full check of 20,000 files takes a second; on a machine with much else to do, ten. */
+/** A full check of 20,000 files takes a second; on a busy machine, ten. */
 const usualBusyMs = 120_000
 const mib = 1024 * 1024
 const keptFailures = 200
 
-/** Tells apart what a failed check is remembered for: the version of the checks, the commit, and what of it is delivered and how it counts. */
+/** The key under which a failed check is remembered: version of the checks, commit, delivered content and severities. */
 export function checkId({ commit, profiles, validation }: Pick<GateRequest, 'commit' | 'profiles' | 'validation'>): string {
   const subject = canonicalJson({ commit, rules: validation.rules, delivered: profiles.map(coverageKey) })
   return `${version} ${hash('sha256', subject, 'hex').slice(0, 16)}`
@@ -94,7 +96,7 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
     memory = undefined
     return thread
   }
-  /** Ends the thread, which hands over what it remembers. */
+  /** Ends the thread and takes over what it remembers. */
   const rest = async (signal: AbortSignal): Promise<void> => {
     if (signal.aborted || thread === undefined) return
     memory = await thread.rest({ ...options, maxBusyMs })
@@ -149,13 +151,13 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
   }
 }
 
-/** `available`: the memory of the container in bytes; where there is no limit, none or more than there can be. */
+/** `available`: the container's memory in bytes; without a limit it is 0 or absurdly large. */
 function usualHeapMiB(available: number): number {
   const share = available > 0 ? Math.floor((available / mib) * 0.375) : Number.POSITIVE_INFINITY
   return Math.min(512, Math.max(48, share))
 }
 
-/** Held like any commit with an error, and told as what it is. */
+/** The verdict on a commit whose check did not finish: it counts as one error, with the reason. */
 export function failedVerdict(id: string, why: string, path: string): Verdict {
   const item = { rule: 'check-failed', severity: 'error', path, message: `the checks of this commit ${why}` } as const
   return { kind: 'checked', errors: 1, warnings: 0, items: [item], unfinished: id }

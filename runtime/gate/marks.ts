@@ -1,24 +1,25 @@
 /**
- * Remembers on disk which checks were begun and did not end, so that a commit with which the process itself ends is not tried for ever.
- * A mark costs a small file at each check; in the status of a GatewaySync it would be a write to the API server before each publication.
+ * Remembers on disk which checks were begun and did not end, so that a commit that kills the process is not tried for ever. A mark costs a
+ * small file at each check; in the status of a GatewaySync it would cost a write to the API server before each publication.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import * as v from 'valibot'
 
+/** Attempts by the id of a check (`checkId`). Never throws. */
 export type AttemptMarks = {
-  /** Returns the how many-th attempt this is. */
+  /** Records an attempt and returns its number, from 1. */
   begin(id: string): number
-  /** It has ended, however it did. */
+  /** The attempt has ended, in whichever way. */
   end(id: string): void
   forget(id: string): void
 }
 
 const attempts = v.record(v.string(), v.pipe(v.number(), v.integer(), v.minValue(1)))
-/** Few checks are under way when a process ends. */
+/** How many marks are kept: few checks are under way when a process ends. */
 const maxMarks = 100
 
-/** `file` stands on a disk that outlives the process; what cannot be read or written there is as if nothing had been begun before. */
+/** `file` must outlive the process; if it cannot be read or written, nothing counts as attempted before. */
 export function createMarks(file: string): AttemptMarks {
   const begun = readMarks(file)
   const write = (): void => {
@@ -27,7 +28,7 @@ export function createMarks(file: string): AttemptMarks {
       writeFileSync(`${file}.tmp`, JSON.stringify(Object.fromEntries(begun)))
       renameSync(`${file}.tmp`, file)
     } catch {
-      // A full disk holds up no check.
+      // A full disk must not prevent a check.
     }
   }
   return {

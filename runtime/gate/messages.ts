@@ -1,5 +1,5 @@
 /**
- * What the process and the isolate of the gate say to each other.
+ * The messages between the process and the gate's thread.
  */
 import type { GateRequest } from '../collections/gate/gate.ts'
 import type { GateMemory } from '../collections/gate/handover.ts'
@@ -7,10 +7,10 @@ import type { Reason } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/decide.ts'
 import type { Repository } from '../source/content/mirror-listing.ts'
 
-/** `rest` asks for what the thread remembers; it is told to end then. */
+/** `rest` asks for what the thread remembers, before it is ended. */
 export type ToIsolate = { kind: 'check'; repository: Repository; request: GateRequest } | { kind: 'cancel' } | { kind: 'rest' }
 
-/** `fault` is what reading the commit met; `bug` is anything else that was thrown. */
+/** `fault`: reading the commit failed; `bug`: anything else was thrown. */
 export type FromIsolate =
   | { kind: 'ready' }
   | { kind: 'verdict'; verdict: Verdict }
@@ -18,8 +18,8 @@ export type FromIsolate =
   | { kind: 'fault'; reason: Reason; message: string }
   | { kind: 'bug'; message: string; stack: string }
 
-/** The path of the file that is read now, as a length of two bytes and UTF-8: it is still there when the isolate is not. */
+/** Size of the shared buffer with the path of the file being read (two bytes of length, then UTF-8), which outlives the thread. */
 export const judgedBytes = 2 + 1024
 
-/** `memory`: what an earlier thread handed over. */
+/** What a thread starts with. `memory`: what an earlier thread remembered. */
 export type IsolateData = { judged: SharedArrayBuffer; memory: GateMemory | undefined }

@@ -1,5 +1,5 @@
 /**
- * The thread of the gate, as the process sees it: asked one question at a time, ended when it computes for too long.
+ * The gate's thread, as the process sees it: it answers one question at a time, and is ended when it computes for too long.
  */
 import type { EventLoopUtilization } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
@@ -12,12 +12,12 @@ const lookEachMs = 1_000
 /** Three semi-spaces of 1 MiB, as the image sets for the process itself. */
 const youngMiB = 3
 
-/** Beside the bundle that this is part of, or the source itself. */
+/** The thread's program: beside our bundle, or the source itself. */
 const program = import.meta.url.endsWith('/gate/thread.ts')
   ? new URL('worker.ts', import.meta.url)
   : new URL('isolate.mjs', import.meta.url)
 
-/** How a question to the thread ended; `gone`: the thread is no more. `path`: the file that was read last, where one was. */
+/** How a question ended; `gone`: the thread has ended. `path`: the file that was read last, if any. */
 export type Ended =
   | Exclude<FromIsolate, { kind: 'bug' | 'ready' | 'rested' }>
   | (Extract<FromIsolate, { kind: 'bug' }> & { path: string })
@@ -27,26 +27,26 @@ type Question = Omit<Extract<ToIsolate, { kind: 'check' }>, 'kind'>
 type Limits = { clock: Clock; maxBusyMs: number }
 type Answer = Ended | Extract<FromIsolate, { kind: 'rested' }>
 
-/** One question at a time. */
+/** To be asked one question at a time. */
 export type Thread = {
-  /** Ends the thread that takes too long. An aborted question ends once the thread has seen it. */
+  /** Ends a thread that takes too long. An aborted question settles once the thread has noticed. */
   check(question: Question, limits: Limits, signal: AbortSignal): Promise<Ended>
-  /** Ends the thread; what it remembers is moved here, unless it takes too long. */
+  /** Ends the thread and returns what it remembers; undefined when that takes too long. */
   rest(limits: Limits): Promise<GateMemory | undefined>
   end(): Promise<void>
 }
 
-/** `memory`: what an earlier thread handed over, which is moved. `gone` is called when the thread has ended, however it did. */
+/** `memory`: what an earlier thread remembered; its buffers are moved. `gone` is called when the thread has ended, in whichever way. */
 export function startThread({ heapMiB, memory }: { heapMiB: number; memory: GateMemory | undefined }, gone: () => void): Thread {
   const judged = new SharedArrayBuffer(judgedBytes)
   const worker = new Worker(program, {
     workerData: { judged, memory } satisfies IsolateData,
     transferList: memory === undefined ? [] : buffersOf(memory),
-    // What this process was started with, such as the loader of a test runner, would take its part of the heap.
+    // Options of this process, such as the loader of a test runner, would take part of the heap.
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: youngMiB },
   })
-  // The process may end while nothing is asked.
+  // An idle thread must not keep the process alive.
   worker.unref()
   let answer = Promise.withResolvers<Answer>()
   let why = 'ended their thread'
@@ -67,7 +67,7 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
   })
   worker.on('exit', () => {
     gone()
-    // A thread that did not come to its work says nothing of the commit.
+    // A thread that never started its work says nothing about the commit.
     const notStarted = { kind: 'fault', reason: 'Unexpected', message: `the thread of the checks did not start: it ${why}` } as const
     answer.resolve(isReady ? { kind: 'gone', why, path: path() } : notStarted)
   })

@@ -1,6 +1,6 @@
 /**
- * The program of the gate's isolate: judges one commit after the other, in a thread with a heap of its own. What a repository holds may
- * end this thread; it cannot end the controller.
+ * The program of the gate's thread: judges one commit after the other, with a heap of its own. The content of a repository may end this thread,
+ * but not the controller.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { gateRoots } from '../collections/gate/coverage.ts'
@@ -33,7 +33,7 @@ async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check
     (error: unknown) => {
       if (error instanceof Fault) return { kind: 'fault', reason: error.reason, message: error.message }
       const { message, stack = '' } = error instanceof Error ? error : new Error(String(error))
-      // What the system refuses, such as another process, says nothing of the commit.
+      // An error of the system, such as no more processes, says nothing about the commit.
       if (error instanceof Error && 'syscall' in error) return { kind: 'fault', reason: 'Unexpected', message }
       return { kind: 'bug', message, stack }
     },
@@ -47,7 +47,7 @@ function rest(): void {
   say({ kind: 'rested', memory: handed }, buffersOf(handed))
 }
 
-/** The same listing, which says of each file that it is read now. */
+/** The same listing, which notes in the shared buffer which file is being read. */
 function telling(listing: VersionedListing): VersionedListing {
   return {
     ...listing,

@@ -1,6 +1,6 @@
 /**
- * What a running gateway says and is asked to do: its state, its Designers, the lock around an edit, the scan that ends it. Routes and
- * their behaviour, as test/contract/gateway.ts states it.
+ * The HTTP API of a running gateway: its state, its Designers, the lock around an edit, and the scan that ends it. test/contract/gateway.ts
+ * states the routes' behaviour.
  */
 import * as v from 'valibot'
 import type { Clock } from '../clock.ts'
@@ -9,15 +9,17 @@ import type { Log } from '../log.ts'
 import { type Answer, call, type Call, type Connection } from './http.ts'
 import { jsonOrUndefined } from '../json.ts'
 
-/** What a gateway can read anew. */
+/** What a gateway can be asked to read again. */
 export type ScanKind = 'projects' | 'config'
 
-/** `commissioning` answers requests and is not ready all the same; `faulted` is every other state that is none of these. */
+/** `commissioning`: answers requests but is not ready; `faulted`: any state that is none of the others. */
 export type GatewayStatus = 'running' | 'commissioning' | 'starting' | 'stopping' | 'faulted' | 'unreachable'
 
-/** `deploymentMode` is `''` where the gateway says that it has none, undefined where it says nothing of it. */
+/** `deploymentMode` is `''` when the gateway says that it has none, undefined when it does not say. */
 export type GatewayInfo = { name: string; version: string; deploymentMode: string | undefined; redundancyRole: string }
+/** An open Designer session; `project` is `''` when the gateway does not name one. */
 export type Designer = { user: string; project: string }
+/** When each scan finished, by the gateway's clock, and what the gateway complained of. */
 export type Scanned = { projects?: Temporal.Instant; config?: Temporal.Instant; problems: string[] }
 
 /**
@@ -28,16 +30,17 @@ export type Gateway = {
   status(signal: AbortSignal): Promise<GatewayStatus>
   info(signal: AbortSignal): Promise<GatewayInfo>
   designers(signal: AbortSignal): Promise<Designer[]>
-  /** Holds the gateway's own changes back while files are written; the next scan, or a minute, ends it. */
+  /** Holds back the gateway's own changes while files are written; ends with the next scan, or after a minute. */
   lock(kinds: readonly ScanKind[], signal: AbortSignal): Promise<'held' | 'unsupported'>
-  /** Settles when the gateway says that it has finished reading: projects first, then config. */
+  /** Settles when the gateway has finished reading: projects first, then config. */
   scan(kinds: readonly ScanKind[], signal: AbortSignal): Promise<Scanned>
 }
 
+/** How the gateway is reached; without `ca` the public authorities are trusted. */
 export type GatewayDeps = Omit<Connection, 'ca'> & { ca?: Connection['ca'] | undefined; clock: Clock; log: Log }
 
 const api = '/data/api/v1'
-/** A large configuration takes a gateway tens of seconds to read. */
+/** Deadline of a scan: reading a large configuration takes a gateway tens of seconds. */
 const scanTimeoutMs = 120_000
 const firstPollMs = 25
 const longestPollMs = 500
@@ -129,7 +132,7 @@ async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
   }
 }
 
-/** What the gateway itself complains of; a gateway without that route, or a key that may not read it, complains of nothing. */
+/** Problems that the gateway reports; none when it lacks that route, or the key may not read it. */
 async function problemsOf(ask: Ask, signal: AbortSignal): Promise<string[]> {
   const answer = await ask({ method: 'GET', path: `${api}/overview/problems` }, signal)
   const found = v.safeParse(problemsSchema, jsonOrUndefined(answer.body))
@@ -173,7 +176,7 @@ function parsed<Schema extends v.GenericSchema>(schema: Schema, body: string, ro
   throw new Fault('ScanFailed', `the gateway's answer to ${route} cannot be understood: ${result.issues[0].message}`)
 }
 
-/** The body of a good answer; throws what every other status means. */
+/** The body of a 2xx answer; throws the fault for any other status. */
 function required({ status, headers, body }: Answer, route: string, level: 'Read' | 'Write'): string {
   if (status >= 200 && status < 300) return body
   if (status === 401)

@@ -1,29 +1,32 @@
 /**
- * One request to a gateway: bounded in time and size, no redirect followed, the key sent and never told.
+ * One request to a gateway: bounded in time and size, without following redirects; the API key never gets into a message.
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { type CallOptions, causeOf, readText, startCall } from '../http/client.ts'
 
+/** Any HTTP answer, whatever its status. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
+/** Where a gateway is, and how to be let in. */
 export type Connection = {
   /** Base URL without a slash at its end. */
   url: string
   apiKey(): Promise<string | undefined>
-  /** PEM, asked for at each use, because authorities are rotated; undefined trusts the public ones. */
+  /** PEM; called at each use, because authorities are rotated. Undefined: the public ones are trusted. */
   ca(): Promise<string | undefined> | string | undefined
-  /** The gateway refused the key, or is not who the authority knows: whether there is something else to try with now. */
+  /** Called when the gateway refused the key or its certificate is not trusted. Returns whether there are others to try with. */
   renew?: (() => Promise<boolean>) | undefined
 }
 
+/** `path` begins with a slash. `withKey` false: the API key is not sent. */
 export type Call = { method: 'GET' | 'POST'; path: string; body?: unknown; timeoutMs?: number; withKey?: boolean }
 
 const maxBodyBytes = 1024 * 1024
 const usualTimeoutMs = 10_000
 
-/** Throws GatewayUnreachable for everything that is no HTTP answer; what a status means is for the caller. */
+/** Throws GatewayUnreachable for anything but an HTTP answer; the caller interprets the status. */
 export async function call(connection: Connection, asked: Call, signal: AbortSignal): Promise<Answer> {
   const { url, renew } = connection
   if (renew === undefined) return await callOnce(connection, asked, signal)

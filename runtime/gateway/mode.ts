@@ -1,20 +1,19 @@
 /**
- * Finds the deployment mode of one gateway: from what is known of its start, from ignition.conf, and from the gateway itself once it
- * runs.
+ * Finds the deployment mode of one gateway: from its start arguments and environment, from ignition.conf, and from the running gateway.
  */
 import { type Clock, deadline } from '../clock.ts'
 import { findMode, type Mode } from '../collections/model/mode.ts'
 import { asFault, type Reason } from '../fault.ts'
 import type { Gateway } from './gateway.ts'
 
-/** The gateway reads its mode only at its start, so its answer holds for a while; so does its refusal to tell. */
+/** How long an answer, or a refusal to tell, is cached: a gateway reads its mode only at its start. */
 const askAgainMs = 60_000
-/** One that is not there yet may be there in a moment. */
+/** How long the absence of a gateway is cached: it may be up in a moment. */
 const askAbsentAgainMs = 1_000
 const askTimeoutMs = 2_000
-/** A gateway that does not run, starts or is commissioned. */
+/** Faults of a gateway that is down, starting or being commissioned. */
 const absent: ReadonlySet<Reason> = new Set<Reason>(['GatewayUnreachable', 'GatewayNotReady', 'Timeout'])
-/** The key to ask with could not be had; who hands it out has others to serve. */
+/** Faults of fetching the API key over delivery, which may be busy with other agents. */
 const keyless: ReadonlySet<Reason> = new Set<Reason>(['DeliveryUnreachable', 'DeliveryFailed', 'DeliveryUnauthorised', 'TooManyRequests'])
 const askKeylessAgainMs = 10_000
 
@@ -24,12 +23,12 @@ type Deps = {
   ignitionConf(): string | undefined
 }
 
-/** What is known of how the gateway is started. */
+/** What is known about the gateway's start. */
 type Known = { target?: string | undefined; argument?: string | undefined; environment?: string | undefined }
 
 /**
- * A gateway that does not answer leaves its last answer in force; a missing API key is no failure of the sync. Whoever calls often learns
- * the mode of a gateway that starts as soon as it runs: it is asked no more often than makes sense.
+ * When a gateway does not answer, its last answer stays in force; a missing API key does not fail the sync. The returned function may be called
+ * often: it asks the gateway only as often as makes sense, so a caller learns the mode soon after the gateway runs.
  */
 export function createModeFinder(deps: Deps, known: Known): (gateway: Gateway | undefined, signal: AbortSignal) => Promise<Mode> {
   const { clock } = deps

@@ -1,10 +1,11 @@
 /**
- * Which ServiceAccounts of a namespace need the agent's role: those of the gateway pods that follow a GatewaySync there, and no
- * others; with no pod there is nothing to bind, least of all the namespace's default account. Pure.
+ * Which ServiceAccounts of a namespace need the agent's role: only those of gateway pods that follow a GatewaySync there. Without such a pod
+ * nothing is bound, and never the namespace's default account by itself. Pure.
  */
 import { fieldManager } from '../gatewaysync/names.ts'
 import type { PodRecord } from './store.ts'
 
+/** rbac.authorization.k8s.io/v1 RoleBinding, as far as it is written. */
 export type RoleBinding = {
   apiVersion: 'rbac.authorization.k8s.io/v1'
   kind: 'RoleBinding'

@@ -1,5 +1,5 @@
 /**
- * Puts the gate in front of publication: which profiles, which modes in use, which content it judges.
+ * Calls the gate before a commit is published, with the profiles, the modes in use and the content that it has to judge.
  */
 import { checkId, type IsolatedGate } from '../gate/isolate.ts'
 import type { Verdict } from '../gatewaysync/decide/decide.ts'
@@ -17,6 +17,7 @@ type Deps = {
   inMirror<Value>(key: SyncKey, commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
 }
 
+/** Returns two steps of a reconcile pass. A check that did not finish before, on the same commit and content, is repeated only on request. */
 export function createCommitCheck({ store, gate, inMirror }: Deps): Pick<ReconcileDeps, 'check' | 'prepareCheck'> {
   const check: ReconcileDeps['check'] = async (record, spec, commit, signal) => {
     const request = {
@@ -40,7 +41,7 @@ export function createCommitCheck({ store, gate, inMirror }: Deps): Pick<Reconci
   }
 }
 
-/** The verdict that the status holds on the same commit, where the checks did not come to an end with it: another start tries no more. */
+/** The verdict in the status, if the checks of the same commit and content did not finish: a restart does not try again. */
 function unfinishedBefore({ status: { source, findings } }: GatewaySyncRecord, id: string): Verdict | undefined {
   return findings !== undefined && source?.unfinishedCheck === id ? { kind: 'checked', ...findings, unfinished: id } : undefined
 }

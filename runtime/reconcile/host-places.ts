@@ -1,8 +1,8 @@
 /**
- * Which lookups may run at once: so many in all, and so many at one git host, so that a host that hangs leaves room for the others.
+ * Limits how many lookups run at once, in all and at one git host, so that a host that hangs leaves room for the others.
  */
 export type HostPlaces = {
-  /** Waits for a place: the urgent come first, then whoever has waited longest. */
+  /** Waits for a place: urgent lookups first, then in order of arrival. */
   take(host: string, urgent: boolean): Promise<void>
   giveBack(host: string): void
 }

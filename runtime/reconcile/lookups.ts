@@ -1,6 +1,6 @@
 /**
- * Runs lookups at git hosts beside the reconcile passes, so that a host that hangs holds up nothing but its own GatewaySyncs. One lookup per
- * GatewaySync runs at most; its result waits here until a pass has acted on it.
+ * Runs lookups at git hosts beside the reconcile passes, so that a host that hangs delays only its own GatewaySyncs. At most one lookup runs for
+ * each GatewaySync; its result waits here until a pass has acted on it.
  */
 import { type Clock } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
@@ -14,11 +14,11 @@ import type { SyncKey } from './store.ts'
 
 /** One lookup: what it is about, and how it is done. */
 export type Lookup = {
-  /** What of the spec the result depends on, besides the ref. */
+  /** The parts of the spec, besides the ref, on which the result depends. */
   specKey: string
   /** Ref and `specKey`: equal keys are equal lookups. */
   lookupKey: string
-  /** A ref of a repository, and by whose credentials it is read: lookups of one key share what the git host says. */
+  /** Repository, ref and credentials: lookups with equal keys share the git host's answer. */
   sharingKey: string
   /** A host gets at most three quarters of the places. */
   host: string
@@ -28,15 +28,17 @@ export type Lookup = {
   run(share: Share, signal: AbortSignal): Promise<SourceObservation>
 }
 
-/** What the git host said already, or what it says now, which is shared then. */
+/** Returns an answer that another lookup got, or calls `ask` and shares its answer. */
 export type Share = (ask: () => Promise<ResolvedCommit>) => Promise<ResolvedCommit>
 
+/** The result of a lookup that has ended, and what it was about. */
 export type LookupResult = { specKey: string; wanted: WantedRef; source: SourceObservation }
 
+/** The lookups of one leader. */
 export type Lookups = {
-  /** What is known of the last lookup that ended. */
+  /** What is remembered of the last lookup that ended. */
   last(key: SyncKey): LastLookup | undefined
-  /** What a git host said last to any lookup of a sharing key; the GatewaySync hears of it from now on. */
+  /** The git host's latest answer for a sharing key; from now on the GatewaySync is told of new ones. */
   shared(key: SyncKey, sharingKey: string): SharedLookup | undefined
   /**
    * Whether the running lookup will also answer this one: same ref and spec. A lookup that a poll started is replaced when a request comes,
@@ -47,7 +49,7 @@ export type Lookups = {
   start(key: SyncKey, lookup: Lookup): void
   /** The result that no pass has acted on yet; it stays until one has. */
   result(key: SyncKey): LookupResult | undefined
-  /** A result has been acted on, or no longer matters. */
+  /** Drops a result that has been acted on, or no longer matters. */
   done(key: SyncKey, result: LookupResult): void
   forget(key: SyncKey): void
   /** Settles when no lookup runs any more; call after `signal` was aborted. */
@@ -64,7 +66,7 @@ type Options = {
   clock: Clock
   /** How many lookups may run at once. */
   concurrency: number
-  /** A result lies ready, or a git host said something new that concerns this GatewaySync. */
+  /** Called when a result is ready, or when a git host gave a new answer that concerns this GatewaySync. */
   ready(key: SyncKey): void
   signal: AbortSignal
 }
@@ -90,7 +92,7 @@ export function createLookups({ clock, concurrency, ready, signal }: Options): L
       for (const hearer of hearers) if (hearer !== key) ready(hearer)
     }
     const share = shareThrough({ clock, results, tell }, lookup, own)
-    // What was said already costs the host nothing.
+    // An answer that another lookup got needs no place at the host.
     const asksHost = lookup.why !== 'news'
     if (asksHost) await places.take(lookup.host, lookup.why === 'request')
     let source: SourceObservation
@@ -147,7 +149,7 @@ export function createLookups({ clock, concurrency, ready, signal }: Options): L
     result: (key) => entries.get(key)?.result,
     done(key, result) {
       const entry = entries.get(key)
-      // Another may have come meanwhile.
+      // A newer result may have arrived meanwhile.
       if (entry?.result === result) entry.result = undefined
     },
     forget(key) {
@@ -163,7 +165,7 @@ export function createLookups({ clock, concurrency, ready, signal }: Options): L
 
 type Sharing = { clock: Clock; results: SharedResults; tell(result: HostAnswer): void }
 
-/** Shares what the host says. What it said before counts for a push only where the host was asked after the push was heard of. */
+/** Shares the host's answers. For a push an earlier answer counts only if the host was asked after the push had arrived. */
 function shareThrough({ clock, results, tell }: Sharing, { sharingKey, why }: Lookup, signal: AbortSignal): Share {
   const startedMs = clock.monotonicMs()
   return async (ask) => {
@@ -184,7 +186,7 @@ function shareThrough({ clock, results, tell }: Sharing, { sharingKey, why }: Lo
   }
 }
 
-/** Whether a lookup that began at `startedMs` may take what the host said to another one. */
+/** Whether a lookup that began at `startedMs` may use the answer to another one. */
 function mayShare(known: SharedResult, why: Lookup['why'], startedMs: number): boolean {
   if (why === 'news') return true
   const isPush = why === 'first' || why === 'changed' || why === 'request'
@@ -197,11 +199,11 @@ function requestIdOf({ request, undecided }: WantedRef): string | undefined {
 
 type Ended = { source: SourceObservation; hostAnswer: string | undefined; sharedFailures: number; atMs: number }
 
-/** What is remembered of a lookup that ended. */
+/** What is remembered of a lookup that has ended. */
 function lastLookupOf(lookup: Lookup, { source, hostAnswer, sharedFailures, atMs }: Ended, before: LastLookup | undefined): LastLookup {
   const { specKey, lookupKey, wanted } = lookup
   const fault = 'fault' in source ? source.fault : undefined
-  // What another host did, or this one to other credentials, says nothing about this lookup.
+  // Failures with another host, or other credentials, do not count for this lookup.
   const failuresBefore = before?.lookupKey === lookupKey ? before.failures : 0
   return {
     specKey,
@@ -211,7 +213,7 @@ function lastLookupOf(lookup: Lookup, { source, hostAnswer, sharedFailures, atMs
     atMs,
     commit: 'commit' in source ? source.commit : before?.commit,
     hostAnswer,
-    // A GatewaySync that asks seldom has not met the failures that the others have, and waits as long as they do.
+    // A GatewaySync that polls seldom counts the failures that others met, and so waits as long as they do.
     failures: fault === undefined ? 0 : Math.max(1 + failuresBefore, sharedFailures),
     fault,
   }

@@ -17,24 +17,25 @@ export type SyncOfMirror = { namespace: string; name: string; spec: GatewaySyncS
 /** A GatewaySync that names a repository; `git` is undefined while its spec is invalid, and what it published before stays in force. */
 export type NamedSync = { namespace: string; repo: string; git: GatewaySyncSpec['git'] | undefined }
 
+/** One for each replica. */
 export type SyncMirrors = {
-  /** The mirror for the credentials of now. Throws RepositoryNotAllowed, SecretNotFound. */
+  /** The mirror for the present credentials. Throws RepositoryNotAllowed, SecretNotFound. */
   of(sync: SyncOfMirror, signal: AbortSignal): Promise<Mirror>
-  /** The mirror that answered last for a GatewaySync. Throws Unexpected where none has. */
+  /** The mirror that last answered for a GatewaySync. Throws Unexpected when none has. */
   held(key: string): Mirror
-  /** A mirror has answered for a GatewaySync: it serves from now on. */
+  /** Notes that a mirror has answered for a GatewaySync: from now on it serves. */
   answered(key: string, mirror: Mirror): void
-  /** Has a commit that another GatewaySync of the same repository was told of. Throws what `of` and fetching throw. */
+  /** Makes sure that the mirror holds a commit that was resolved for another GatewaySync. Throws what `of` and fetching throw. */
   adopt(sync: SyncOfMirror, commit: CommitHash, signal: AbortSignal): Promise<void>
   forget(key: string): void
   /**
-   * Removes the mirrors of all repositories but those of these GatewaySyncs, and but those that have answered for one. Where the
-   * credentials of a GatewaySync cannot be told now, no mirror of its repository is removed.
+   * Removes all mirrors except those of these GatewaySyncs and those that have answered for one. If the credentials of a GatewaySync cannot be
+   * read now, no mirror of its repository is removed.
    */
   prune(syncs: readonly NamedSync[], signal: AbortSignal): Promise<void>
   /**
-   * Content of the GatewaySync's repository; a commit that this replica does not have yet is fetched when it is asked for. What was
-   * fetched with earlier credentials of the same GatewaySync is served on while the present ones have fetched nothing.
+   * Content of the GatewaySync's repository; a commit that this replica lacks is fetched on request. Until the present credentials have
+   * fetched something, content fetched with earlier ones of the same GatewaySync is served.
    */
   source(sync: SyncOfMirror): FramedSource
 }
@@ -48,7 +49,7 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
   const forget = (key: string): void => {
     keepers.delete(key)
   }
-  /** The mirror that answered last, while the GatewaySync still names its repository. */
+  /** The mirror that last answered, if the GatewaySync still names its repository. */
   const served = ({ namespace, name, spec }: SyncOfMirror): Mirror | undefined => {
     const mirror = keepers.get(syncKey(namespace, name))
     return mirror?.remote.url.text === readRepository(spec.git.repo, { allowLocal: true })?.text ? mirror : undefined

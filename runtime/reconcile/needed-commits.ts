@@ -1,12 +1,12 @@
 /**
- * Which commits a clean-up of the mirrors must leave: those that a GatewaySync wants, publishes or published, and whatever a gateway
- * reports. Every replica can tell. Pure.
+ * Which commits a clean-up of the mirrors must keep: those that a GatewaySync wants, publishes or published, and those that gateways report.
+ * Every replica can compute them. Pure.
  */
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
 import type { Store } from './store.ts'
 
-/** The commits that any GatewaySync or report names: a clean-up of mirrors leaves them. */
+/** The commits that any GatewaySync or report names. */
 export function neededCommits(store: Pick<Store, 'syncs' | 'reportsOf'>): ReadonlySet<string> {
   const needed = new Set<string>()
   for (const { namespace, name, status } of store.syncs()) {
@@ -23,7 +23,7 @@ export function keptCommits(status: GatewaySyncStatus): CommitHash[] {
   return distinctHashes([status.source?.commit, ...publishedCommits(status)])
 }
 
-/** The commits that delivery may serve: what is published, and what was. */
+/** The commits that delivery may serve: the published one, and earlier ones in the history. */
 export function publishedCommits(status: GatewaySyncStatus): CommitHash[] {
   const earlier = (status.history ?? []).filter(({ outcome }) => outcome === 'Published').map(({ commit }) => commit)
   return distinctHashes([status.published?.commit, ...earlier])

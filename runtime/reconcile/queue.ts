@@ -1,30 +1,31 @@
 /**
- * Which GatewaySync is looked at next. Level-based: a key says "look again", never what happened, so any number of triggers before a
- * pass starts are one, and any number during a pass cause exactly one more.
+ * Which GatewaySync is reconciled next. Level-based: a key says "look again", never what happened, so any number of triggers before a pass
+ * starts count as one, and any number during a pass cause exactly one more.
  */
 import { backoffMs, type Clock } from '../clock.ts'
 import { isAbort } from '../fault.ts'
 
+/** A work queue of keys; one key is never worked on twice at a time. */
 export type Queue = {
   /** Asks for a pass as soon as a worker is free. */
   add(key: string): void
-  /** Asks for a pass within this time, so that what comes meanwhile shares it; later calls do not move it. */
+  /** Asks for a pass within this time, so that further changes share it; later calls do not postpone it. */
   addSoon(key: string, withinMs: number): void
   /** Works until the signal; settles when the passes under way have settled. */
   run(signal: AbortSignal): Promise<void>
 }
 
-/** What a pass says about its next one: at the latest after so many milliseconds; undefined: when something changes. */
+/** When the next pass is due at the latest, in ms; undefined: not before something changes. */
 export type PassResult = { wakeAfterMs: number | undefined }
 
 type Options = {
   clock: Clock
   /** How many passes of different keys may run at once. */
   workers: number
-  /** One pass. What it throws is reported to `failed`, and the key is tried again with backoff. */
+  /** One pass. What it throws is reported to `failed`, and the key is retried with backoff. */
   pass(key: string, signal: AbortSignal): Promise<PassResult>
   failed(key: string, error: unknown): void
-  /** Tells how many keys wait whenever that changes, and how long one that is taken has waited. */
+  /** `depth` is called with the number of waiting keys whenever it changes, `waited` with how long a key that is taken has waited. */
   depth?(count: number): void
   waited?(ms: number): void
 }
@@ -33,13 +34,12 @@ type Options = {
 const firstRetryMs = 1_000
 const longestRetryMs = 300_000
 
-/** Of a key that waits, runs, has a timer or has failed; every other is forgotten, as its object may be gone. */
+/** The state of a key that waits, runs, has a timer or has failed; other keys are forgotten, for their object may be gone. */
 type Entry = { waiting: boolean; sinceMs: number; running: boolean; failures: number; timer: Timer | undefined }
 type Timer = { end: AbortController; dueMs: number }
 
 /**
- * Keys wait for one of `workers`; one that comes while its pass runs is passed once more. A pass that throws is repeated with growing
- * waits.
+ * Keys wait for one of `workers`; a key that is added during its own pass gets one more. A pass that throws is repeated with growing waits.
  */
 export function createQueue({ clock, workers, pass, failed, depth, waited }: Options): Queue {
   const entries = new Map<string, Entry>()
@@ -124,10 +124,10 @@ export function createQueue({ clock, workers, pass, failed, depth, waited }: Opt
         }
         await new Promise<void>((resolve) => (wakeWorker = resolve))
       }
-      // A pass that ends now still asks for its next one, so timers go last.
+      // A pass that ends now may still set a timer, so timers are cleared last.
       await Promise.all(running)
       for (const { timer } of entries.values()) timer?.end.abort()
-      // Nobody works on what is left.
+      // Keys that are left will not be worked on.
       depth?.(0)
     },
   }

@@ -31,9 +31,10 @@ import type { ResolvedCommit } from './resolved-commit.ts'
 import { type GatewaySyncRecord, type Store, syncKey, type SyncKey } from './store.ts'
 import { readRepository } from '../source/remote/remote.ts'
 
-/** Whether a commit is signed as its spec asks; `why` names commit or tag. */
+/** Whether a commit is signed as its spec requires; `why` names commit or tag. */
 export type SignatureVerdict = { kind: 'notAsked' } | ({ kind: 'verified' } & Signers) | { kind: 'refused'; why: string }
 
+/** What a pass works with: the leader's in a cluster, the runner's on one machine. */
 export type ReconcileDeps = {
   store: Store
   lookups: Lookups
@@ -42,19 +43,19 @@ export type ReconcileDeps = {
   /** Accept a path or a `file:` URL as the repository: only on one machine. */
   allowLocal: boolean
   /**
-   * Resolves the wanted ref at the git host and makes sure that the mirror holds its commit; `fresh` forbids the answer to a fetch that
-   * began before. The commit is shared with other GatewaySyncs: what is judged for one alone belongs to `check`.
+   * Resolves the wanted ref at the git host and makes sure that the mirror holds its commit; with `fresh`, the answer to a fetch that began
+   * earlier does not count. The commit is shared with other GatewaySyncs, so checks for one of them belong into `check`.
    */
   resolve(record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: WantedRef, fresh: boolean, signal: AbortSignal): Promise<ResolvedCommit>
   /** Makes sure that the mirror of this GatewaySync holds a commit that was resolved for another one of the same repository. */
   adopt(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<void>
   /** Checks the signatures that `spec.git.verify` asks for. */
   verify(record: GatewaySyncRecord, spec: GatewaySyncSpec, resolved: ResolvedCommit, signal: AbortSignal): Promise<SignatureVerdict>
-  /** How often the Secrets that the GatewaySync names for its source have changed: a lookup result is about one version of them. */
+  /** How often the Secrets of its source have changed: a lookup result is valid for one version of them. */
   secretChanges(key: SyncKey): number
   /** Runs the collection checks on a commit of the mirror. */
   check(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<Verdict>
-  /** A commit that is not known yet will probably have to be checked: what that needs may be made ready while it is fetched. */
+  /** Called when a new commit will probably have to be checked, so that preparations can run while it is fetched. */
   prepareCheck(spec: GatewaySyncSpec): void
   delivery(): GatewaySyncStatus['delivery']
   /** Writes the new status; `patch` is the merge patch that leads to it. Returns the object as it is then. */
@@ -65,12 +66,12 @@ export type ReconcileDeps = {
     signal: AbortSignal,
   ): Promise<GatewaySyncRecord>
   recordEvents(record: GatewaySyncRecord, events: readonly EventToRecord[]): void
-  /** Shows the pass in the metrics; undefined status: the object is gone and so are its series. */
+  /** Updates the metrics; undefined status: the object is gone, and its series are removed. */
   observed(key: SyncKey, status: GatewaySyncStatus | undefined): void
   gone(record: { namespace: string; name: string }): void
 }
 
-/** A pure refresh of `checkedAt` is not worth a write, which wakes every agent, more often than this. The metric tells of each look. */
+/** How often a status is written only to refresh `checkedAt`: each write wakes every agent. The metric shows every lookup. */
 const refreshCheckedAtMs = 3_600_000
 
 const clusterSpec = gatewaySyncSpec({ allowLocal: false })
@@ -91,7 +92,7 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
   const result = lookups.result(key)
   const decision = decide(observe(deps, record, spec, result))
   const current = await apply(deps, record, decision, signal)
-  // Only now: a status that the API server did not take is decided again.
+  // Only now: if the API server refuses the status, the result is decided on again.
   if (result !== undefined) lookups.done(key, result)
   return lookUpIfDue(deps, current, spec)
 }
@@ -104,7 +105,7 @@ function forget(deps: ReconcileDeps, gone: { namespace: string; name: string }):
   return { wakeAfterMs: undefined }
 }
 
-/** Everything that a decision depends on, as it is now. A result that no longer answers what is wanted is left out. */
+/** Everything that a decision depends on. A lookup result for something that is no longer wanted is left out. */
 function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec, result: LookupResult | undefined): Observation {
   const { store, lookups, clock } = deps
   const { namespace, name, generation, annotations, status } = record
@@ -129,7 +130,7 @@ function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySy
   }
 }
 
-/** What of a spec a lookup result depends on, besides the ref. */
+/** The parts of a spec, besides the ref, on which a lookup result depends. */
 function specKeyOf(
   { secretChanges }: ReconcileDeps,
   { namespace, name, uid }: GatewaySyncRecord,
@@ -139,12 +140,12 @@ function specKeyOf(
   return canonicalJson({ uid, git, secrets, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns })
 }
 
-/** The spec may have changed since the lookup began. A request that came meanwhile does not count: a stream of them would undo every result. */
+/** Whether a result still fits the spec. A request that came meanwhile does not invalidate it: a stream of them would waste every result. */
 function isStillWanted(result: LookupResult, specKey: string, wanted: WantedRef): boolean {
   return result.specKey === specKey && (wanted.undecided || result.wanted.ref === wanted.ref)
 }
 
-/** Starts a lookup when one is due and none runs that answers it too; else says when the next one will be due. */
+/** Starts a lookup when one is due and none is running that will answer it too; otherwise returns when the next one is due. */
 function lookUpIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec): PassResult {
   const { lookups, clock } = deps
   const key = syncKey(record.namespace, record.name)
@@ -165,8 +166,8 @@ function lookUpIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: Gatew
 }
 
 /**
- * What the answer of a git host depends on. Only GatewaySyncs that name no Secret share answers between namespaces; those that ask for
- * signatures share only with those that ask for the same.
+ * Everything on which a git host's answer depends. Answers are shared between namespaces only if no Secret is named; GatewaySyncs that verify
+ * signatures share only with those that verify the same.
  */
 function sharingKeyOf(namespace: string, { git: { repo, auth, caBundle, proxy, verify } }: GatewaySyncSpec, ref: string): string {
   const secrets = { auth, caBundle, proxy, verify }
@@ -193,7 +194,7 @@ function lookUp(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyn
   }
 }
 
-/** Writes the status where it says something new, records events, shows the metrics. Returns the object as it is then. */
+/** Writes the status if it changes anything, records events, updates the metrics. Returns the object as it is then. */
 async function apply(
   deps: ReconcileDeps,
   record: GatewaySyncRecord,
@@ -208,7 +209,7 @@ async function apply(
     deps.recordEvents(record, events)
     return current
   } finally {
-    // Metrics show what is true, whether or not the API server took it.
+    // Metrics show the decided status even if the API server refuses it.
     deps.observed(syncKey(record.namespace, record.name), status)
   }
 }
@@ -221,7 +222,7 @@ function isOnlyRefresh(patch: Record<string, unknown>, before: GatewaySyncStatus
   return checkedAt !== undefined && now.since(checkedAt).total('milliseconds') < refreshCheckedAtMs
 }
 
-/** The last valid desired state stays in force; only the conditions tell. */
+/** Reports an invalid spec in the conditions; the last valid desired state stays in force. */
 async function reportInvalidSpec(
   deps: ReconcileDeps,
   record: GatewaySyncRecord,

@@ -1,5 +1,5 @@
 /**
- * What a ref was found to be. Pure: a type.
+ * The result of resolving a ref. Pure: a type.
  */
 import type { CommitHash } from '../gatewaysync/values.ts'
 

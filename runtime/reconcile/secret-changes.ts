@@ -1,11 +1,12 @@
 /**
- * Notices that a Secret has appeared, changed or gone which a GatewaySync names for its source. Secrets are read by name from time to
- * time and never watched: that would take the right to list every Secret.
+ * Notices when a Secret that a GatewaySync names for its source appears, changes or disappears. Secrets are read by name from time to time,
+ * never watched, because a watch would need the right to list all Secrets.
  */
 import { type Clock, pause } from '../clock.ts'
 import type { ReadSecret } from '../source/remote/secrets.ts'
 import type { SyncKey } from './store.ts'
 
+/** Versions of the Secrets in use. */
 export type SecretChanges = {
   /** Reads a Secret and remembers its version. */
   readSecret: ReadSecret
@@ -25,7 +26,7 @@ type Deps = {
   clock: Clock
 }
 
-/** A change is acted on within 30 s: the wait, the reading of them all, and the question to the git host. */
+/** Changes take effect within 30 s, which includes this wait, reading all Secrets, and the lookup. */
 const everyMs = 15_000
 const absent = 'absent'
 
@@ -56,7 +57,7 @@ export function createSecretChanges({ readSecret, users, changed, clock }: Deps)
     for (const id of versions.keys()) if (!named.has(id)) versions.delete(id)
     for (const { namespace, name } of named.values()) {
       if (signal.aborted) return
-      // What cannot be read now has not changed; whoever needs it says so.
+      // A Secret that cannot be read now counts as unchanged; its users report the failure.
       await read(namespace, name, signal).catch(() => undefined)
     }
   }

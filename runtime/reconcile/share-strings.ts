@@ -1,11 +1,11 @@
 /**
- * Keeps one copy of a text that stands in thousands of objects: each answer of the API server brings its own.
+ * Keeps one copy of strings that occur in thousands of objects: each answer of the API server brings its own copies.
  */
 
-/** Of texts that repeat, far fewer are in use at a time; those that do not would fill any table. */
+/** How many strings are remembered: far fewer repeated ones are in use at a time, and unique ones would fill any table. */
 const mostKnown = 4_000
 
-/** Returns a function that puts, into an object and everything below it, the texts that it has seen before in place of equal ones. */
+/** Returns a function that replaces strings in an object, at any depth, by equal ones that it has seen before. */
 export function createSharing(most = mostKnown): (record: object) => void {
   const known = new Map<string, string>()
   const shared = (text: string): string => {

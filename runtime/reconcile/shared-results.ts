@@ -1,6 +1,6 @@
 /**
- * What git hosts said last about each ref of each repository, whoever asked: a hundred GatewaySyncs of one repository ask as often as the
- * most impatient of them, and all hear what one is told. A sharing key names ref, repository and credentials.
+ * The latest answers of git hosts about each ref of each repository: a hundred GatewaySyncs of one repository ask as often as the one with the
+ * shortest interval, and all learn each answer. A sharing key names ref, repository and credentials.
  */
 import type { Fault } from '../fault.ts'
 import { isNews, type LastLookup, type SharedLookup } from '../gatewaysync/decide/lookup.ts'
@@ -15,12 +15,13 @@ export type HostAnswer = { startedMs: number; atMs: number } & (
 /** `failures`: in a row, this one included. */
 export type SharedResult = HostAnswer & { failures: number }
 
+/** The results of one leader. */
 export type SharedResults = {
-  /** A GatewaySync hears from now on what is said to a sharing key, and to no other one. */
+  /** From now on a GatewaySync learns the answers for this sharing key, and for no other. */
   follow(key: SyncKey, sharingKey: string): void
   forget(key: SyncKey): void
   of(sharingKey: string): SharedResult | undefined
-  /** Takes a result, and returns the GatewaySyncs for which it is news. `isChanged`: another lookup than before, so failures begin anew. */
+  /** Adds an answer, and returns the GatewaySyncs for which it is new. `isChanged`: the spec changed, so failures are counted from 0. */
   add(sharingKey: string, result: HostAnswer, last: (key: SyncKey) => LastLookup | undefined, isChanged: boolean): SyncKey[]
 }
 
@@ -51,7 +52,7 @@ export function createSharedResults(): SharedResults {
       const entry = shared.get(sharingKey)
       if (entry === undefined) return []
       const before = isChanged ? undefined : entry.result
-      // Lookups that share one question to the host fail at the same time: that is one failure.
+      // Lookups that share one question to the host fail together, which counts as one failure.
       const isAnother = before === undefined || result.startedMs >= before.atMs
       const failures = result.kind === 'resolved' ? 0 : isAnother ? (before?.failures ?? 0) + 1 : Math.max(before?.failures ?? 1, 1)
       const next: SharedResult = { ...result, failures }

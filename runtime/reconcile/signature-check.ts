@@ -1,5 +1,5 @@
 /**
- * Puts the check of signatures in front of publication: which objects, which Secret, and for how long an answer stands.
+ * Verifies signatures before a commit is published: of which objects, with which Secret, and for how long a result is cached.
  */
 import type { Clock } from '../clock.ts'
 import { type CommitHash, printable } from '../gatewaysync/values.ts'
@@ -13,24 +13,24 @@ type Deps = {
   readSecret: ReadSecret
   /** A commit or tag of the GatewaySync's mirror, byte by byte. */
   rawObject(key: SyncKey, type: 'commit' | 'tag', id: CommitHash, name: string, signal: AbortSignal): Promise<Buffer>
-  /** Where the programs that check may have files without a name for a moment. */
+  /** Where files for the verifying programs have a name for a moment. */
   folder: string
   clock: Clock
-  /** Tells of each check that was made. */
+  /** Called after each verification that was made. */
   checked?(result: Verified['kind']): void
 }
 
-/** Each check starts a process or two; a poll of the same commit by the same keys need not. */
+/** How long a good result is cached: each verification starts a process or two, which polling the same commit need not. */
 const keptMs = 600_000
 const maxKept = 2_000
-/** Even a loaded machine checks a signature in far less. */
+/** Even a loaded machine verifies a signature in far less time. */
 const timeoutMs = 20_000
 
 /**
- * Good answers are kept for ten minutes. Rejects with the faults of git and of reading the Secret; a bad signature is `refused`, with why.
+ * Caches good results for ten minutes. Rejects with faults of git and of reading the Secret; a bad signature is `refused`, with the reason.
  */
 export function createSignatureCheck({ readSecret, rawObject, folder, clock, checked = () => {} }: Deps): ReconcileDeps['verify'] {
-  // Only good answers are kept, and not for ever: a key may expire.
+  // Only good results are cached, and not for ever: a key may expire.
   const kept = new Map<string, { verified: Verified; untilMs: number }>()
   return async ({ namespace, name }, { git }, { commit, name: ref, tag }, signal) => {
     if (git.verify === undefined) return { kind: 'notAsked' }

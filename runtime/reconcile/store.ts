@@ -18,14 +18,16 @@ export type GatewaySyncRecord = {
   uid: string
   resourceVersion: string
   generation: number
-  /** Only those of ours. */
+  /** Only annotations of ours. */
   annotations: Annotations
   spec: unknown
   status: GatewaySyncStatus
 }
 
+/** `serviceAccount`: the account that gets the agent's role. */
 export type PodRecord = GatewayPod & { serviceAccount: string }
 
+/** A SyncReport, whose name is that of its pod. `gatewaySync`: the one that it names. */
 export type ReportRecord = GatewayReport & { namespace: string; pod: string; gatewaySync: string }
 
 /** `<namespace>/<name>` of a GatewaySync: what the queue holds. */
@@ -85,12 +87,12 @@ export function projectPod(object: KubeObject): PodRecord | undefined {
   }
 }
 
-/** An agent that injection could give no data volume does nothing. */
+/** Whether a container is an agent with a data volume; without one an agent does nothing. */
 function isWorkingAgent({ name, env = [] }: ContainerShape): boolean {
   return name === agentContainerName && env.some((entry) => entry.name === agentVariables.dataDir)
 }
 
-/** Why the agent's container does not run, once it has been started and did not stay. */
+/** Why the agent's container is not running, if it had been started before. */
 function agentDown(statuses: readonly ContainerStatus[]): string | undefined {
   const state = statuses.find(({ name }) => name === agentContainerName)?.state
   if (state?.terminated !== undefined)
@@ -115,7 +117,7 @@ function ours(annotations: Annotations | undefined): Annotations {
   return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => key.startsWith(`${group}/`)))
 }
 
-/** `others` are the names of GatewaySyncs that another installation takes care of. */
+/** The objects of one namespace. `others`: names of GatewaySyncs that belong to another installation. */
 type Namespace = {
   syncs: Map<string, GatewaySyncRecord>
   others: Set<string>
@@ -123,9 +125,10 @@ type Namespace = {
   reports: Map<string, ReportRecord>
 }
 
+/** Read by every endpoint; written by the watches, and by the leader with what its writes returned. */
 export type Store = ReturnType<typeof createStore>
 
-/** What an observation is about: pods and reports are many, whose pass can wait a moment for the others. */
+/** What an observation is about. Pods and reports are many, so a pass for them waits a moment for more. */
 export type ChangeKind = 'pod' | 'report' | 'other'
 
 /** `changed` is called with each GatewaySync that an observation may concern. */

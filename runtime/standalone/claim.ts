@@ -1,20 +1,21 @@
 /**
- * One run for each data directory and each state folder: every lock is taken before anything is read or written, so that a run that is
- * refused has changed nothing, and no push is accepted by two processes.
+ * Allows one run for each data directory and state folder: all locks are taken before anything is read or written, so that a refused run has
+ * changed nothing and no push is accepted by two processes.
  */
 import type { Clock } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
 import { ensureEngineFolder, ownershipOf } from '../sync/disk/disk.ts'
 import { releaseLock, takeLock } from '../sync/disk/lock.ts'
 
+/** The locks of one run. */
 export type Claim = {
-  /** Gives all locks back. */
+  /** Releases all locks. Never throws. */
   release(): void
 }
 
 /**
- * Takes absolute paths. Throws FolderLocked, with no lock left behind, and the signal's reason. A folder whose lock cannot be written now (a
- * full disk, say) is no reason to refuse the others: nothing is written to it without its lock, and each sync tries again.
+ * Takes absolute paths. Throws FolderLocked, with no lock left behind, and the signal's reason. A folder whose lock cannot be written now (on a
+ * full disk, for example) does not stop the others: nothing is written to it without its lock, and each sync tries again.
  */
 export async function claimFolders(clock: Clock, folders: readonly string[], signal: AbortSignal): Promise<Claim> {
   const taken: string[] = []

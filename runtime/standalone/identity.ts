@@ -1,17 +1,20 @@
 /**
- * As whom a run goes on. A gateway's user may change everything in its data directory while we work in it, so root never works there: a
- * run of root becomes the owner of the data directory before it touches anything.
+ * The user that a run continues as. A gateway's user may change anything in its data directory while we work in it, so root never works there:
+ * a run started as root becomes the owner of the data directory before it touches anything.
  */
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { Fault } from '../fault.ts'
 
+/** Numeric user and group. */
 export type Owner = { uid: number; gid: number }
 
+/** What to do about this process's user. */
 export type Identity = { kind: 'stay' } | { kind: 'become'; owner: Owner } | { kind: 'refuse'; message: string }
 
+/** A data directory with its owner and permission bits. */
 export type OwnedFolder = Owner & { path: string; mode: number }
 
-/** Pure. `uid` is undefined where a system has no users. */
+/** Decides for a process of user `uid` (undefined: the system has no users) and these data directories. Pure. */
 export function identityFor(uid: number | undefined, folders: readonly OwnedFolder[]): Identity {
   if (uid !== 0) return { kind: 'stay' }
   const [first, ...others] = folders
@@ -32,7 +35,7 @@ export function identityFor(uid: number | undefined, folders: readonly OwnedFold
   return { kind: 'refuse', message }
 }
 
-/** The owner that a run over these data directories has to become, if any. Throws InvalidConfiguration where one run cannot serve them. */
+/** The owner that a run over these data directories must become, if any. Throws InvalidConfiguration when one run cannot serve them all. */
 export function requiredOwner(dataDirs: readonly string[]): Owner | undefined {
   const identity = identityFor(
     process.geteuid?.(),
@@ -46,8 +49,8 @@ export function requiredOwner(dataDirs: readonly string[]): Owner | undefined {
 }
 
 /**
- * Gives up being root for good: no code that runs after this can take it back. Throws InvalidConfiguration where the new user could not
- * read the program.
+ * Gives up root for good: nothing that runs after this can take it back. Throws InvalidConfiguration when the new user could not read the
+ * program.
  */
 export function become({ uid, gid }: Owner): void {
   process.setgroups?.([])
@@ -63,7 +66,7 @@ export function become({ uid, gid }: Owner): void {
   }
 }
 
-/** The user's own group. That of the folder may be root's, as volumes of containers often have it, and would give rights back. */
+/** The user's own group: the folder's may be root's, as often on volumes of containers, and would give rights back. */
 function groupOf({ uid, gid }: Owner): number {
   const entry = passwordFile()
     .split('\n')

@@ -1,6 +1,6 @@
 /**
- * Holds the one GatewaySync of a standalone run in memory and in the state folder, as an API server would: a change is written before it
- * counts.
+ * Holds the one GatewaySync of a standalone run in memory and in the state folder, as an API server would: a change is saved before it takes
+ * effect.
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
@@ -14,7 +14,7 @@ import type { StandaloneSync, Target } from './settings.ts'
 import type { Log } from '../log.ts'
 import { openState, type RunnerState, writeState } from './state.ts'
 
-/** The object as the reconcile pass wants it; the types of the store fit. */
+/** The object in the shape that a reconcile pass expects. */
 export type KeptObject = {
   namespace: string
   name: string
@@ -26,25 +26,27 @@ export type KeptObject = {
   status: GatewaySyncStatus
 }
 
+/** A target of the run, which stands in for a gateway pod. */
 export type KeptPod = GatewayPod & { serviceAccount: string }
 
-/** What the keeper tells of each change; the controller's store takes the same. */
+/** What is told each change: the part of the controller's store that a run needs. */
 export type KeeperStore = {
   upsertSync(record: KeptObject): void
   upsertPod(pod: KeptPod): void
   upsertReport(report: { namespace: string; pod: string; gatewaySync: string } & ReturnType<typeof parseReport>): void
 }
 
+/** The API server's part in a run on one machine. */
 export type ObjectStore = {
   record(): KeptObject
   /** Writes request annotations; null removes one. Throws DiskFull, NotWritable. */
   annotate(annotations: Readonly<Record<string, string | null>>): void
   setStatus(status: GatewaySyncStatus): KeptObject
-  /** Never throws: what a gateway runs is true whether or not it can be written down, and the next write brings it to the disk. */
+  /** Never throws: a report takes effect even if it cannot be saved, and the next save includes it. */
   setReport(target: string, status: SyncReportStatus): void
 }
 
-/** Throws StateUnreadable. */
+/** Reads what an earlier run left. Throws StateUnreadable. */
 export function createObjectStore(
   { store, clock, log }: { store: KeeperStore; clock: Clock; log: Log },
   { sync, targets, stateDir }: { sync: StandaloneSync; targets: readonly Target[]; stateDir: string },
@@ -58,7 +60,7 @@ export function createObjectStore(
     uid: state.uid,
     resourceVersion: String(version),
     generation: state.generation,
-    // What the file says wins over what was kept; requests are never in the file.
+    // Annotations in the file win over saved ones; requests are never in the file.
     annotations: { ...state.annotations, ...sync.annotations },
     spec: sync.raw,
     status: state.status,
@@ -120,8 +122,7 @@ function uidOf(target: string): string {
 }
 
 /**
- * A changed spec counts one generation up, so that conditions tell which one they speak of. What was kept of another GatewaySync says
- * nothing about this one.
+ * A changed spec increments the generation, so that conditions show which one they are about. Saved state of another GatewaySync is ignored.
  */
 function initialState(kept: RunnerState | undefined, sync: StandaloneSync, clock: Clock): RunnerState {
   const { namespace, name } = sync

@@ -1,5 +1,5 @@
 /**
- * How a single run ends: in place, failed, or not decided yet. Pure.
+ * How a run with --once ends: in place, failed, or not decided yet. Pure.
  */
 import type { Fault, Reason } from '../fault.ts'
 import { describeErrors } from '../gatewaysync/decide/findings.ts'
@@ -7,6 +7,7 @@ import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { shortCommit } from '../gatewaysync/values.ts'
 
+/** `waiting`: not decided yet. */
 export type Outcome = { kind: 'waiting' } | { kind: 'inPlace' } | { kind: 'failed'; reason: string; message: string }
 
 type Facts = {
@@ -18,13 +19,13 @@ type Facts = {
   reports: ReadonlyMap<string, SyncReportStatus | undefined>
 }
 
-/** Phases in which a target stays until someone changes something. */
+/** Phases in which a target stays until somebody changes something. */
 const failing: ReadonlySet<string> = new Set(['Failed', 'Blocked', 'DryRun', 'Paused', 'Drifted'])
 
-/** A gateway that starts is waited for; one that is not there, or of which nobody knows the mode any more, is named at once. */
+/** Reasons that end the run at once: it waits for a gateway that is starting, but not for one that is absent or whose mode is lost. */
 const unanswered: ReadonlySet<string> = new Set<Reason>(['GatewayUnreachable', 'ModeUnknown'])
 
-/** In place means what `Ready` means, proved by each target in this very run. */
+/** In place means what the condition Ready means, and that each target reported it in this run. */
 export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome {
   if (!answered) return { kind: 'waiting' }
   if (fault !== undefined) return { kind: 'failed', reason: fault.reason, message: fault.message }
@@ -47,13 +48,13 @@ export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome 
   return allReported && ready?.status === 'True' ? { kind: 'inPlace' } : { kind: 'waiting' }
 }
 
-/** What a run that took too long waited for. */
+/** The failure of a run that took too long, with what it was waiting for. */
 export function lateOutcome(status: GatewaySyncStatus, seconds: number): Outcome {
   const reason: Reason = 'Timeout'
   return { kind: 'failed', reason, message: `not in place after ${seconds} s: ${conditionMessage(status)}` }
 }
 
-/** Which commit is refused and why, and what gateways go on with. */
+/** Which commit is refused and why, and which one the gateways keep. */
 function describeHeld(status: GatewaySyncStatus): string {
   const { source, findings, published } = status
   const why = findings === undefined ? conditionMessage(status) : describeErrors(findings)

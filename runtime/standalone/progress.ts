@@ -1,6 +1,6 @@
 /**
- * Tells a person what changes: one line for each new commit, for what is refused and why, and for each new state of a gateway; nothing
- * while nothing changes, and nothing that an earlier run found.
+ * Prints what changes: one line for each new commit, for each refusal with its reason, and for each new state of a gateway. Nothing is printed
+ * while nothing changes, or for what an earlier run found.
  */
 import type { Fault } from '../fault.ts'
 import { describeErrors } from '../gatewaysync/decide/findings.ts'
@@ -9,17 +9,18 @@ import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { shortCommit } from '../gatewaysync/values.ts'
 
+/** Receives every status and report, and prints the news among them. */
 export type Progress = {
   /** `answered`: the git host has answered in this run, well or with `fault`. */
   status(status: GatewaySyncStatus, answered: boolean, fault: Fault | undefined): void
   report(target: string, status: SyncReportStatus): void
-  /** What keeps the run itself from working, such as a state folder that cannot be written. */
+  /** Prints what keeps the run itself from working, such as a state folder that cannot be written. */
   failed(fault: Fault): void
 }
 
 type NarratedTarget = { name: string; gatewayUrl: string | undefined }
 
-/** Tells a run on one machine in lines for a person, each fact once. */
+/** `write` gets each line without its line end. */
 export function createProgress(write: (line: string) => void, targets: readonly NarratedTarget[]): Progress {
   const told = new Map<string, string>()
   const findings = new Map<string, ReadonlySet<string>>()
@@ -48,7 +49,7 @@ export function createProgress(write: (line: string) => void, targets: readonly 
       if (targets.every(({ name }) => inPlace.has(name))) tell('ready', `ready: ${ready.message}`)
       return
     }
-    // What gateways wait for, or why they failed, each of them tells itself.
+    // The targets' own lines say what they wait for, or why they failed.
     if (ready.status === 'Unknown' || (ready.reason === gateways?.reason && gateways.status !== 'True')) return
     const { source } = status
     const what =
@@ -92,7 +93,7 @@ function describeReport(status: SyncReportStatus, hasGateway: boolean): string {
   if (files !== undefined)
     parts.push(`${files.added} added, ${files.changed} changed, ${files.removed} removed, ${files.unchanged} unchanged`)
   const scanned = (['projects', 'config'] as const).filter((kind) => scan?.[kind] !== undefined)
-  // A gateway that has yet to read this commit may have read another one long ago.
+  // Before the gateway has read this commit, its last scan may be about another one.
   if (hasGateway && scanned.length > 0 && (status.phase === 'Synced' || status.phase === 'Drifted'))
     parts.push(`gateway read ${scanned.join(' and ')}`)
   if (status.phase !== 'Synced' && message !== undefined) parts.push(reason === undefined ? message : `${message} (${reason})`)

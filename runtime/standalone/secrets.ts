@@ -1,5 +1,5 @@
 /**
- * Secrets of the standalone runner: files, read anew at each use so that a rotation needs no restart.
+ * Secrets of the standalone runner: files, read at each use, so that a rotation needs no restart.
  */
 import { createHash } from 'node:crypto'
 import { open, readdir } from 'node:fs/promises'
@@ -42,7 +42,7 @@ async function readBounded(file: string): Promise<string | undefined> {
   return (await readUpTo(file, maxSecretBytes))?.toString('utf8')
 }
 
-/** Undefined for a file that is larger. */
+/** Undefined when the file is larger than `maxBytes`. */
 async function readUpTo(file: string, maxBytes: number): Promise<Buffer | undefined> {
   await using handle = await open(file, 'r')
   const { size } = await handle.stat()
@@ -52,11 +52,11 @@ async function readUpTo(file: string, maxBytes: number): Promise<Buffer | undefi
   return bytesRead > size ? undefined : buffer.subarray(0, bytesRead)
 }
 
-/** No Secret of a cluster is larger, nor does anyone need more keys; a larger file is no key. */
+/** A Secret in a cluster cannot be larger either; a larger file is skipped. */
 const maxKeyBytes = 1024 * 1024
 const maxKeys = 256
 
-/** Secrets as folders: `<folder>/<name>/<key>`, read anew at each use. Throws SecretNotFound for what cannot be read. */
+/** Secrets as folders: `<folder>/<name>/<key>`, read at each use. Throws SecretNotFound for what cannot be read. */
 export function readSecretFolder(folder: string | undefined): ReadSecret {
   return async (_namespace, name, signal) => {
     if (folder === undefined)
@@ -78,7 +78,7 @@ export function readSecretFolder(folder: string | undefined): ReadSecret {
   }
 }
 
-/** Files, and links to files, which is how a cluster mounts a Secret; empty where there is no such folder. */
+/** Names of files, and of links to files, which is how a cluster mounts a Secret; empty when the folder is missing. */
 async function keysIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const named = entries.filter((entry) => !entry.name.startsWith('..') && !entry.isDirectory())

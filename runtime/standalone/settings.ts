@@ -1,5 +1,5 @@
 /**
- * What the standalone runner is told: the file with one GatewaySync, as a cluster would take it, and the targets that it writes to. Pure.
+ * The input of the standalone runner: a file with one GatewaySync, as a cluster would accept it, and the targets to write to. Pure.
  */
 import path from 'node:path'
 import * as v from 'valibot'
@@ -65,7 +65,7 @@ export function parseStandaloneSync(text: string, file: string): StandaloneSync 
   return { namespace, name, annotations, raw, spec: parsed.output.spec }
 }
 
-/** Neither a URL nor `user@host:path`: git would look for it from a folder of its own. */
+/** Whether a repository is a relative path, not a URL or `user@host:path`: git would resolve it from another folder. */
 function isRelativePath(repo: string): boolean {
   return !repo.startsWith('/') && !/^[a-z][a-z0-9+.-]*:|^[^/]+@[^/]+:/i.test(repo)
 }
@@ -81,14 +81,14 @@ function parseYaml(text: string, file: string): unknown {
   }
 }
 
-/** What is wrong at which key; the words of the library name a missing key as it was expected, not as missing. */
+/** What is wrong at which key; the library's own words do not say that a key is missing. */
 function problemOf(issue: v.BaseIssue<unknown>): string {
   const at = v.getDotPath(issue)
   if (at === null) return `holds no GatewaySync, but ${issue.input === null ? 'nothing' : issue.received}`
   return `${at}: ${issue.input === undefined && issue.message.startsWith('Invalid ') ? 'is missing' : issue.message}`
 }
 
-/** The schema keeps what it knows, so whatever is written and not kept is unknown; an API server would prune it with a warning. */
+/** The first key that the schema did not keep and so does not know; an API server would prune it with a warning. */
 function findUnknownKey(written: unknown, kept: unknown, where: string): string | undefined {
   if (Array.isArray(written)) {
     for (const [index, item] of written.entries()) {
@@ -106,13 +106,14 @@ function findUnknownKey(written: unknown, kept: unknown, where: string): string 
   return undefined
 }
 
-/** Of a key as `findUnknownKey` names it: what it was probably meant to be, among those that are known beside it. */
+/** Suggests the known key that an unknown one, as `findUnknownKey` names it, was probably meant to be. */
 function meantBy(unknown: string): string {
   const at = unknown.lastIndexOf('.')
   const nearest = nearestTo(unknown.slice(at + 1), membersAt(manifestSchema, unknown.slice(0, at)))
   return nearest === undefined ? '' : `; did you mean "${nearest}"?`
 }
 
+/** The options of the command line that name targets. */
 export type TargetOptions = {
   /** Each `name=…,data=…[,gateway=…][,profile=…][,mode=…]`. */
   target: readonly string[]

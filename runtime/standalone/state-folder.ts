@@ -1,6 +1,6 @@
 /**
- * Where a run keeps what it must remember, and its mirrors: outside of the data directory, which belongs to the gateway, and where nobody
- * else may write, because whoever writes a mirror's files decides what git runs.
+ * Where a run keeps its state and mirrors: outside of the data directory, which belongs to the gateway, and where nobody else may write,
+ * because whoever can write a mirror's files decides what git runs.
  */
 import { createHash } from 'node:crypto'
 import { chownSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
@@ -17,12 +17,12 @@ export type StateHomes = {
   home: string | undefined
 }
 
-/** Of root: the place for state that outlives a boot, by the Filesystem Hierarchy Standard. */
+/** Root's place for persistent state, by the Filesystem Hierarchy Standard. */
 const rootState = '/var/lib/cluster-sync'
 
 /**
- * The folder for the state of a run over `dataDir`, when none is named: one for each data directory. Throws InvalidConfiguration where
- * nothing says where state belongs. Pure.
+ * The default folder for the state of a run over `dataDir`: one for each data directory. Throws InvalidConfiguration when the environment does
+ * not say where state belongs. Pure.
  */
 export function defaultStateFolder(dataDir: string, homes: StateHomes, isRoot: boolean): string {
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 12)
@@ -39,8 +39,8 @@ function stateBase({ stateDirectory, xdgStateHome, home }: StateHomes, isRoot: b
 }
 
 /**
- * Makes the folder if need be, for `owner` where the run goes on as another user, and returns its real path. Throws InvalidConfiguration
- * where another user may write to it or to a folder above it; NotWritable, DiskFull.
+ * Creates the folder if need be, for `owner` if the run continues as another user, and returns its real path. Throws InvalidConfiguration when
+ * another user may write to it or to a folder above it; NotWritable, DiskFull.
  */
 export function prepareStateFolder(folder: string, owner: Owner | undefined): string {
   const self = process.geteuid?.() ?? 0
@@ -64,7 +64,7 @@ export function prepareStateFolder(folder: string, owner: Owner | undefined): st
   }
 }
 
-/** Makes what is missing from the top down and returns the real path, so that no link is followed later. */
+/** Creates missing folders from the top down and returns the real path, so that no link is followed later. */
 function makeParents(folder: string, mode: number): string {
   const above = path.dirname(folder)
   try {
@@ -96,7 +96,7 @@ function resolved(folder: string): string {
   }
 }
 
-/** Whoever may rename a folder may put another in its place. In one with the sticky bit only its owner may. */
+/** Refuses folders in which another user could rename ours and put another in its place; the sticky bit prevents that. */
 function refuseOpenFolders(real: string, self: number): void {
   for (let folder = real; ; folder = path.dirname(folder)) {
     const stat = lstatSync(folder)
@@ -106,7 +106,7 @@ function refuseOpenFolders(real: string, self: number): void {
   }
 }
 
-/** Many systems give each user a group of their own and let it write: that group is nobody else, unless it is root's. */
+/** Many systems give each user a private group that may write: that is nobody else, unless the group is root's. */
 function othersMayWrite({ mode, gid }: Stats, self: number): boolean {
   const ownGroup = self !== 0 && gid === process.getegid?.()
   return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !ownGroup)

@@ -1,5 +1,5 @@
 /**
- * What the standalone runner remembers over a restart: the requests, the status, the reports. One file, replaced as a whole.
+ * What the standalone runner remembers across a restart: requests, status, reports. One file, replaced as a whole.
  */
 import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -19,18 +19,19 @@ const stateSchema = v.object({
   /** Counts the versions of the spec, as an API server does; `specHash` tells when to count. */
   generation: v.number(),
   specHash: v.string(),
-  /** As the file says it, for who asks how the run stands; an older run kept none. */
+  /** The spec as written, for `cluster-sync status`; older versions saved none. */
   spec: v.optional(v.unknown()),
   annotations: v.record(v.string(), v.string()),
   status: gatewaySyncStatus,
   /** By target. */
   reports: v.record(v.string(), syncReportStatus),
 })
+/** The content of the state file. */
 export type RunnerState = v.InferOutput<typeof stateSchema>
 
 const fileName = 'state.json'
 
-/** One after the other: where nothing can be made, as below /proc, a recursive mkdir of Node tries for ever. */
+/** One folder at a time: where nothing can be created, as below /proc, Node's recursive mkdir would loop for ever. */
 function makeFolders(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
@@ -44,8 +45,8 @@ function makeFolders(folder: string): void {
 }
 
 /**
- * Makes the folder if need be and reads what is in it; undefined when there is nothing yet. Throws StateUnreadable, and leaves the file as
- * it is; NotWritable, PublishFailed.
+ * Creates the folder if need be and reads the state in it; undefined when there is none yet. Throws StateUnreadable, leaving the file as it is;
+ * NotWritable, PublishFailed.
  */
 export function openState(folder: string): RunnerState | undefined {
   try {
@@ -56,7 +57,7 @@ export function openState(folder: string): RunnerState | undefined {
   return readState(folder)
 }
 
-/** What a run keeps in a folder, which is left as it is; undefined when there is nothing. Throws StateUnreadable, NotWritable. */
+/** Reads the state in a folder without changing it; undefined when there is none. Throws StateUnreadable, NotWritable. */
 export function readState(folder: string): RunnerState | undefined {
   const file = path.join(folder, fileName)
   let text: string
@@ -71,7 +72,7 @@ export function readState(folder: string): RunnerState | undefined {
   throw new Fault('StateUnreadable', `${file} is damaged; remove it to start anew (open requests are then forgotten)`)
 }
 
-/** A folder that somebody took away is made anew. Throws DiskFull, NotWritable. */
+/** Saves the state; creates the folder again if it was removed. Throws DiskFull, NotWritable. */
 export function writeState(folder: string, state: RunnerState): void {
   const file = path.join(folder, fileName)
   try {
