@@ -4,7 +4,7 @@
 import { Fault, type Reason } from '../../fault.ts'
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
 import { type CommitHash, isCommitHash, type ObjectFormat, objectFormatOf, parseCommitHash } from '../../gatewaysync/values.ts'
-import { incomingRef, keepRef, sweep, writeConfig } from '../disk/mirror-folder.ts'
+import { incomingRef, keepCommit, sweep, writeConfig } from '../disk/mirror-folder.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
 import type { CallHost } from '../host/call-host.ts'
 import type { Reservation } from './volume.ts'
@@ -66,7 +66,7 @@ export function createFetches(deps: Deps): Fetches {
       writeConfig(at, format)
       await fetchPack(deps, at, fetchArguments(url, `+${what}:${incomingRef}`), signal)
       const found = await readCommit(local, at, `${incomingRef}^{commit}`, signal)
-      await local(at, ['update-ref', keepRef(found.commit), found.commit], signal)
+      keepCommit(at, found.commit)
       return { ...found, tag: what.startsWith('refs/tags/') ? await tagBefore(local, at, found.commit, signal) : undefined }
     },
     async isThere({ at, format }, ref, signal) {
