@@ -91,10 +91,12 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
   const spec = parsed.output
   const result = lookups.result(key)
   const decision = decide(observe(deps, record, spec, result))
-  const current = await apply(deps, record, decision, signal)
+  // Begins before the status is written: a push waits for no answer of the API server, and a lookup that is under way is not begun twice.
+  const next = lookUpIfDue(deps, { ...record, status: decision.status }, spec)
+  await apply(deps, record, decision, signal)
   // Only now: if the API server refuses the status, the result is decided on again.
   if (result !== undefined) lookups.done(key, result)
-  return lookUpIfDue(deps, current, spec)
+  return next
 }
 
 function forget(deps: ReconcileDeps, gone: { namespace: string; name: string }): PassResult {
@@ -194,20 +196,13 @@ function lookUp(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyn
   }
 }
 
-/** Writes the status if it changes anything, records events, updates the metrics. Returns the object as it is then. */
-async function apply(
-  deps: ReconcileDeps,
-  record: GatewaySyncRecord,
-  { status, events }: Decision,
-  signal: AbortSignal,
-): Promise<GatewaySyncRecord> {
+/** Writes the status if it changes anything, records events, updates the metrics. */
+async function apply(deps: ReconcileDeps, record: GatewaySyncRecord, { status, events }: Decision, signal: AbortSignal): Promise<void> {
   const patch = mergePatchBetween(record.status, status)
   try {
-    if (patch === undefined || isOnlyRefresh(patch, record.status, deps.clock.now())) return record
-    const current = await deps.writeStatus(record, status, patch, signal)
-    deps.store.updateSync(current)
+    if (patch === undefined || isOnlyRefresh(patch, record.status, deps.clock.now())) return
+    deps.store.updateSync(await deps.writeStatus(record, status, patch, signal))
     deps.recordEvents(record, events)
-    return current
   } finally {
     // Metrics show the decided status even if the API server refuses it.
     deps.observed(syncKey(record.namespace, record.name), status)
