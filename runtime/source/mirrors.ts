@@ -11,6 +11,7 @@ import { type Network, openNetwork } from './remote/network.ts'
 import { type Mirror, openMirror } from './mirror/mirror.ts'
 import { requireOwnFolder, sizeOfFolder } from './disk/mirror-folder.ts'
 import { rememberListedBlobs } from './content/listed-blobs.ts'
+import { rememberBlobs } from './content/recent-blobs.ts'
 import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote/remote.ts'
 import { createVolume, type VolumeFigures } from './mirror/volume.ts'
 
@@ -65,6 +66,7 @@ export function createMirrors({
   const mirrors = new Map<string, Mirror>()
   const stopping = new AbortController()
   const listedBlobs = rememberListedBlobs()
+  const recentBlobs = rememberBlobs()
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   const memory = createGitMemory()
   const volume = createVolume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
@@ -92,6 +94,7 @@ export function createMirrors({
       memory,
       reserve: (size) => volume.reserve(key, size),
       listedBlobs,
+      recentBlobs,
       needed,
       clock,
       log,

@@ -9,12 +9,14 @@ import { type GitLimits, runGit } from '../git/git.ts'
 import { type ChangedFile, compareCommits, listCommit, requireSize } from './list-files.ts'
 import type { ListedBlobs } from './listed-blobs.ts'
 import type { Reading } from './reading.ts'
+import type { RecentBlobs } from './recent-blobs.ts'
 
 /** One mirror, seen with the profiles of one GatewaySync. */
 export type MirrorSourceDeps = {
   folder: string
   limits: GitLimits
   listedBlobs: ListedBlobs
+  recentBlobs: RecentBlobs
   /** Whether the mirror holds a commit. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
   /** Fetches a commit if the mirror does not hold it. Throws CommitGone and the faults of git. */
@@ -27,6 +29,9 @@ export type MirrorSourceDeps = {
 const timeoutMs = 120_000
 /** Changes whose sizes one process of git looks up. */
 const sizedAtOnce = 5_000
+/** Of no more changes than this, and no more bytes, the contents are read with their sizes: whoever hears of them asks for them next. */
+const fewChanges = 64
+const fewBytes = 256 * 1024
 
 /**
  * Serves the commits of a mirror to agents; a profile gets only what lies below the folders that it reads. Its methods throw CommitGone,
@@ -55,7 +60,7 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
   }
   const framesOf = async function* (request: BlobsRequest, signal: AbortSignal) {
     const wanted = await readable(request, signal)
-    if (wanted.length > 0) yield* frameBlobs(deps, wanted, signal)
+    if (wanted.length > 0) yield* deps.recentBlobs.framed(wanted) ?? frameBlobs(deps, wanted, signal)
   }
   return {
     async *changes(request, signal) {
@@ -135,11 +140,45 @@ async function withSizes(deps: MirrorSourceDeps, batch: readonly ChangedFile[], 
 }
 
 /** In the order of the ids. */
-async function sizesOf({ folder, limits }: MirrorSourceDeps, ids: readonly CommitHash[], signal: AbortSignal): Promise<number[]> {
+async function sizesOf(deps: MirrorSourceDeps, ids: readonly CommitHash[], signal: AbortSignal): Promise<number[]> {
   if (ids.length === 0) return []
+  const { folder, limits } = deps
+  const small = ids.length > fewChanges ? undefined : await readSmall(deps, ids, signal)
+  if (small !== undefined) return small
   const args = ['cat-file', '--batch-check=%(objectsize)', '--buffer']
   const output = await runGit({ folder, args, input: `${ids.join('\n')}\n`, timeoutMs }, { limits, signal })
   return output.toString('latin1').trimEnd().split('\n').map(Number)
+}
+
+/** The sizes of contents that are remembered then; undefined where they are too large for that, which only their beginning tells. */
+async function readSmall(deps: MirrorSourceDeps, ids: readonly CommitHash[], signal: AbortSignal): Promise<number[] | undefined> {
+  const tooLarge = new Error('the contents are too large to be remembered')
+  const sizes: number[] = []
+  let content = Buffer.alloc(0)
+  let [bytes, filled] = [0, 0]
+  const sink: BlobSink = {
+    begin(_id, size) {
+      sizes.push(size)
+      if ((bytes += size) > fewBytes) throw tooLarge
+      content = Buffer.allocUnsafe(size)
+      filled = 0
+    },
+    data(chunk) {
+      content.set(chunk, filled)
+      filled += chunk.byteLength
+    },
+    end() {
+      const id = ids[sizes.length - 1]
+      if (id !== undefined) deps.recentBlobs.keep(id, content)
+    },
+  }
+  try {
+    await readBlobs(deps, ids, sink, signal)
+    return sizes
+  } catch (error) {
+    if (error === tooLarge) return undefined
+    throw error
+  }
 }
 
 /** Throws CommitNotPublished for a blob that the commit does not hold below the profile's folders: a caller may read nothing else. */

@@ -10,6 +10,7 @@ import type { ListedBlobs } from '../content/listed-blobs.ts'
 import { mirrorListing, type Repository } from '../content/mirror-listing.ts'
 import { mirrorSource } from '../content/mirror-source.ts'
 import { createReading } from '../content/reading.ts'
+import type { RecentBlobs } from '../content/recent-blobs.ts'
 import { countPacks, sizeOfFolder } from '../disk/mirror-folder.ts'
 import type { Remote } from '../remote/remote.ts'
 import { type Commits, openCommits } from './commits.ts'
@@ -51,6 +52,7 @@ export type Mirror = {
 /** `signal` ends everything that is under way. */
 export type MirrorOptions = Omit<FolderOptions, 'keptCommits'> & {
   listedBlobs: ListedBlobs
+  recentBlobs: RecentBlobs
   /** All commits that are still needed, in whichever mirror; undefined while that is not known. */
   needed(): ReadonlySet<string> | undefined
   clock: Clock
@@ -59,7 +61,7 @@ export type MirrorOptions = Omit<FolderOptions, 'keptCommits'> & {
 
 /** Opens a mirror without touching the disk: its folder is created or checked at the first use. */
 export function openMirror(options: MirrorOptions): Mirror {
-  const { folder, limits, remote, listedBlobs, signal: stop } = options
+  const { folder, limits, remote, listedBlobs, recentBlobs, signal: stop } = options
   const recent = createRecentCommits()
   const files = openMirrorFiles({ ...options, keptCommits: () => keptCommits(options.needed(), recent) })
   const commits = openCommits(files, recent, stop)
@@ -71,7 +73,7 @@ export function openMirror(options: MirrorOptions): Mirror {
     resolve: createResolve({ files, commits, clock: options.clock }, stop),
     ensure,
     rawObject: commits.rawObject,
-    source: (roots) => mirrorSource({ ...repository, listedBlobs, has, ensure, roots, reading }),
+    source: (roots) => mirrorSource({ ...repository, listedBlobs, recentBlobs, has, ensure, roots, reading }),
     listing: (commit, roots) => mirrorListing({ ...repository, reading }, commit, roots),
     readBy: (commit, read, signal) => reading.whole(commit, () => read(repository), signal),
     push: files.push,

@@ -1,0 +1,80 @@
+/**
+ * What a mirror gives of a change. That it is the same as over delivery is the contract of all sources (test/contract/source.ts).
+ */
+import { readdirSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import type { Change } from '../../../runtime/delivery/protocol.ts'
+import { type CommitHash, parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/source/remote/remote.ts'
+import { makeRepository, temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+
+const signal = AbortSignal.timeout(60_000)
+
+async function mirrorOf(t: Test, before: Record<string, string>, after: Record<string, string>) {
+  const folder = temporaryFolder(t, 'source')
+  const repository = makeRepository(path.join(folder, 'repository'))
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
+  t.teardown(async () => mirrors.close())
+  const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
+  const fetched = async (files: Record<string, string>): Promise<CommitHash> => {
+    const commit = parseCommitHash(repository.commit(files))
+    await mirror.resolve('main', { fresh: true }, signal)
+    return commit
+  }
+  const [from, commit] = [await fetched(before), await fetched(after)]
+  const source = mirror.source(() => [parseRelativePath('projects')])
+  const changes: Change[] = []
+  for await (const batch of source.changes({ commit, from, profile: 'default' }, signal)) changes.push(...batch)
+  return {
+    changes,
+    async contents(): Promise<string> {
+      const ids = changes.flatMap((change) => (change.op === 'put' ? [change.id] : []))
+      const chunks: Uint8Array[] = []
+      for await (const chunk of source.frames({ commit, profile: 'default', ids }, signal)) chunks.push(chunk)
+      return Buffer.concat(chunks).toString('latin1')
+    },
+    /** From now on git finds nothing in the mirror, nor at its host. */
+    breakMirror() {
+      rmSync(repository.folder, { recursive: true, force: true })
+      for (const name of readdirSync(path.join(folder, 'mirrors'))) {
+        rmSync(path.join(folder, 'mirrors', name, 'objects'), { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+void t.test('the contents of a small change are there with its sizes, so that git is not started for them again', async (t) => {
+  if (!requires(t, 'git')) return
+  const after = { 'projects/a.json': '[1, 2]', 'projects/b.json': '' }
+  const { changes, contents, breakMirror } = await mirrorOf(t, { 'projects/a.json': '[1]' }, after)
+  const sizes = Object.fromEntries(changes.map((change) => [change.path, change.op === 'put' ? change.size : -1]))
+  t.same(sizes, { 'projects/a.json': 6, 'projects/b.json': 0 })
+  breakMirror()
+  const frames = changes.map((change) => {
+    const text = after[change.path as keyof typeof after]
+    return `${change.op === 'put' ? change.id : ''} blob ${text.length}\n${text}\n`
+  })
+  t.equal(await contents(), frames.join(''))
+})
+
+void t.test('large contents are not held, and of many changes none', async (t) => {
+  if (!requires(t, 'git')) return
+  const large = 'x'.repeat(2_000_000)
+  const cases: Record<string, Record<string, string>> = {
+    'one large file': { 'projects/a.json': '[]', 'projects/large.bin': large },
+    'many files': Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`projects/${index}.json`, `[${index}]`])),
+  }
+  for (const [name, after] of Object.entries(cases)) {
+    const { changes, contents, breakMirror } = await mirrorOf(t, { 'projects/a.json': '[1]' }, after)
+    const sizes = Object.fromEntries(changes.map((change) => [change.path, change.op === 'put' ? change.size : -1]))
+    t.same(sizes, Object.fromEntries(Object.entries(after).map(([file, text]) => [file, text.length])), name)
+    t.match(await contents(), new RegExp(`blob ${Object.values(after)[0]?.length ?? 0}\n`), name)
+    breakMirror()
+    await t.rejects(contents(), {}, `${name}: what is not held is read`)
+  }
+})
