@@ -36,6 +36,8 @@ export type ConnectionBounds = {
   /** Deadlines, in ms, from the beginning of a connection or call to the end of its headers and body; the first also bounds a TLS handshake. */
   headersTimeoutMs: number
   requestTimeoutMs: number
+  /** How long a connection is kept after an answer for the next call. */
+  keptAliveMs: number
 }
 
 /** An open port. */
@@ -49,12 +51,13 @@ export type Served = {
   closed: Promise<void>
 }
 
-export const serverLimits = { keepAliveTimeout: 30_000, maxHeaderSize: 16 * 1024 }
+const maxHeaderBytes = 16 * 1024
 export const defaultBounds: ConnectionBounds = {
   maxConnections: 1_000,
   readAheadBytes: 64 * 1024,
   headersTimeoutMs: 5_000,
   requestTimeoutMs: 10_000,
+  keptAliveMs: 30_000,
 }
 /** How often slow callers are disconnected. */
 const lookForSlowMs = 1_000
@@ -63,9 +66,10 @@ const drainMs = 10_000
 
 /** Serves until the signal. Throws InvalidConfiguration when the port cannot be opened. */
 export async function serve({ app, port, host, tls, bounds, log }: ServeOptions, signal: AbortSignal): Promise<Served> {
-  const { maxConnections, readAheadBytes, headersTimeoutMs, requestTimeoutMs } = { ...defaultBounds, ...bounds }
+  const { maxConnections, readAheadBytes, headersTimeoutMs, requestTimeoutMs, keptAliveMs } = { ...defaultBounds, ...bounds }
   const options = {
-    ...serverLimits,
+    maxHeaderSize: maxHeaderBytes,
+    keepAliveTimeout: keptAliveMs,
     highWaterMark: readAheadBytes,
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,

@@ -31,9 +31,12 @@ const maxProblemBytes = 64 * 1024
 const longestQueueMs = 300_000
 /** How often a 503 is retried: what the controller cannot do now it often can a moment later. After that its reason is reported. */
 const mostUnavailable = 3
-/** A controller that has reached its limit of connections closes new ones unread, so a reset is retried this often. */
+/**
+ * A controller that has reached its limit of connections closes new ones unread, so a reset is retried this often, after growing waits: a
+ * thousand agents that come at once are all served within a minute.
+ */
 const mostResets = 20
-const resetWaitMs = 1_000
+const resetWaitMs = { first: 1_000, most: 4_000 }
 const longestWaitSeconds = 15
 /** A Secret holds a megabyte. */
 const maxAccessBytes = 2 * 1024 * 1024
@@ -78,7 +81,7 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
       signal.throwIfAborted()
       if (!isReset(error) || (resets += 1) > mostResets)
         throw new Fault('DeliveryUnreachable', `${url}: ${causeOf(error)}`, { cause: error })
-      if (!reused) await clock.wait(resetWaitMs * (0.5 + clock.random()), signal)
+      if (!reused) await clock.wait(Math.min(resets * resetWaitMs.first, resetWaitMs.most) * (0.5 + clock.random()), signal)
     }
   }
 

@@ -74,8 +74,12 @@ const bodyLimits = {
   complexity: { depth: 2, keys: 8, containers: 2, entries: maxIdsPerRequest + 8 },
 } as const satisfies BodyLimits
 
-/** An agent opens two. A connection beyond the limit is closed unread, and its agent retries. */
-export const deliveryConnections = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const
+/**
+ * A TLS connection takes 72 KiB, most of it in OpenSSL, and the process keeps that memory after many have ended: 500 would be a quarter of
+ * the container. A connection beyond the limit is closed unread, and its agent retries. An idle one is closed soon, because an agent asks
+ * twice for a commit and then not for a while.
+ */
+export const deliveryConnections = { maxConnections: 128, readAheadBytes: 16 * 1024, keptAliveMs: 5_000 } as const
 
 /** How an answer is made, from which commits, and the checked request. */
 type Content = { type: string; commit: CommitHash; from: CommitHash | null; body: object; make: Make }
