@@ -1,25 +1,35 @@
 /**
  * From a push to the gateway's files, on the whole road: receiver, API server, controller, git host, delivery, agent, simulated gateway.
  * Two repositories in one run, small and large, so that their ratio says whether cost follows the change; and a first sync beside
- * `git clone --depth=1` of the same repository from the same host.
+ * `git clone --depth=1` of the same repository from the same host. Controller and agent are bundled and started as in their images. Reports
+ * are watched, for whoever asks the API server again and again takes processor time from what is measured.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { systemClock } from '../../runtime/clock.ts'
+import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
+import { runListWatch } from '../../runtime/kube/list-watch.ts'
+import { syncReportType } from '../../runtime/kube/types.ts'
+import { silentLog } from '../../runtime/log.ts'
 import { install, type Installation, simulatedGateway } from '../support/installation.ts'
 import { pushTo } from '../support/push.ts'
-import { gitEnvironment } from '../support/repository.ts'
+import { shippedRelease } from '../support/releases.ts'
+import { gitEnvironment, temporaryFolder } from '../support/repository.ts'
 import { until } from '../support/world.ts'
 import { plantFiles } from './contents.ts'
 import { type Figure, median, percentile } from './figures.ts'
 
+const syncedWithinMs = 120_000
 const sizes = { small: { files: 100, folders: 50 }, large: { files: 20_000, folders: 10_000 } }
 
 export async function run({ rounds = 50 }: { rounds?: number }): Promise<Figure[]> {
   const teardowns: (() => unknown)[] = []
-  const cluster = await install({ teardown: (handler: () => unknown) => void teardowns.push(handler) }, Object.keys(sizes))
+  const t = { teardown: (handler: () => unknown) => void teardowns.push(handler) }
   try {
+    const release = shippedRelease(temporaryFolder(t, 'programs'))
+    const cluster = await install(t, Object.keys(sizes), {}, { release })
     const figures: Figure[] = []
     const medians: number[] = []
     for (const [name, size] of Object.entries(sizes)) {
@@ -56,15 +66,8 @@ async function measure(
     gateway: { port },
     sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
   })
-  const synced = async (commit: string) =>
-    await until(
-      async () => {
-        const report = await cluster.report(namespace, name)
-        return report?.phase === 'Synced' && report.commit === commit ? report : undefined
-      },
-      `${name} is synced`,
-      120_000,
-    )
+  const { synced, stop } = watchReport(cluster, namespace, name)
+  teardowns.push(stop)
   await cluster.gateway(namespace, name, { account: 'gateway', simulator, dataDir })
   await synced(head)
   // The agent runs already, as git does when it is timed.
@@ -111,6 +114,47 @@ async function measure(
       figure('git clone --depth=1', size.files / (cloneMs / 1000), 'files/s'),
       figure('first sync beside clone', firstMs / cloneMs, 'x'),
     ],
+  }
+}
+
+/** `synced` settles when the gateway says that it holds a commit. */
+function watchReport({ world: { kube } }: Installation, namespace: string, gateway: string) {
+  const stop = new AbortController()
+  const waiting = new Set<() => void>()
+  let report: SyncReportStatus | undefined
+  const running = runListWatch(
+    { kube, clock: systemClock, log: silentLog },
+    { type: syncReportType, namespace, project: ({ status }) => (status ?? {}) as SyncReportStatus },
+    {
+      upsert(key, status) {
+        if (key.name === gateway) report = status
+        for (const look of waiting) look()
+      },
+      remove() {},
+      synced() {},
+    },
+    stop.signal,
+  )
+  return {
+    synced: async (commit: string): Promise<void> => {
+      const there = Promise.withResolvers<void>()
+      const late = setTimeout(() => there.reject(new Error(`${gateway} is not synced: ${JSON.stringify(report)}`)), syncedWithinMs)
+      const look = (): void => {
+        if (report?.phase === 'Synced' && report.commit === commit) there.resolve()
+      }
+      waiting.add(look)
+      look()
+      try {
+        await there.promise
+      } finally {
+        clearTimeout(late)
+        waiting.delete(look)
+      }
+    },
+    async stop() {
+      stop.abort(new Error('stop'))
+      await running
+    },
   }
 }
 

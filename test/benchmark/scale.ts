@@ -72,6 +72,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
   await cluster.stopController()
   // From here on: its start is part of what it holds at most.
   const memory = sample(() => contained.workingSetMiB(cluster.controllerPid()))
+  const own = sample(() => contained.anonymousMiB(cluster.controllerPid()))
   const startedMs = performance.now()
   await cluster.startController()
   const started = figure('start until ready', performance.now() - startedMs, 'ms')
@@ -80,6 +81,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
   const fleet = await followed(bench, 'fleet', Math.ceil(size / 2))
   const line = await followed(bench, 'line', Math.min(50, Math.ceil(size / 2)))
   const { peak } = memory.stop()
+  const { peak: ownPeak } = own.stop()
   await seen.stop()
   const limit = contained.limitMiB
   return [
@@ -91,6 +93,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
     ...fleet,
     ...line,
     figure('working set at most, from the start on', peak, 'MiB'),
+    figure('anonymous memory at most, from the start on', ownPeak, 'MiB'),
   ]
 }
 
@@ -121,12 +124,14 @@ async function atRest({ cluster, contained, calls }: Bench): Promise<Figure[]> {
   await systemClock.wait(settleMs)
   const before = { mark: calls.mark(), ms: processorMs(pid), fetches: cluster.host.fetches() }
   const memory = sample(() => contained.workingSetMiB(pid), 250)
+  const own = sample(() => contained.anonymousMiB(pid), 250)
   await systemClock.wait(restMs)
   const { mean } = memory.stop()
   const minutes = restMs / 60_000
   const asked = calls.between(before.mark, calls.mark())
   return [
     figure('at rest: working set, mean', mean, 'MiB'),
+    figure('at rest: anonymous memory, mean', own.stop().mean, 'MiB'),
     figure('at rest: processor time with git', (processorMs(pid) - before.ms) / minutes / 1000, 's/min'),
     figure('at rest: questions to the git host', (cluster.host.fetches() - before.fetches) / minutes, '/min'),
     ...[...asked].map(([call, count]) => figure(`at rest: API calls, ${call}`, count / minutes, '/min')),

@@ -2,7 +2,7 @@
  * What an installation can be made of: the product as it stands in this checkout, and the one that came before it, taken from the history
  * of the repository. Neighbouring versions must work together, because agents live as long as their pods.
  */
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { App } from 'cdk8s'
@@ -12,6 +12,7 @@ import { OperatorChart } from '../../infra/operator-chart.ts'
 import type { Manifest } from './manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import type { ControllerSettingsInput } from '../../runtime/settings.ts'
+import { imageEnvironment, imageFlags } from './image-flags.ts'
 import { gitEnvironment, temporaryFolder } from './repository.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -54,6 +55,16 @@ export const presentRelease: Release = {
   crds: () => [gatewaySyncCrd(), syncReportCrd()],
   settings: (settings) => settings,
   ...programsOf(root),
+}
+
+/** The product of this checkout as its images run it: bundled into a folder, with their flags and environment. */
+export function shippedRelease(folder: string): Release {
+  execFileSync(process.execPath, [path.join(root, 'scripts/bundle.ts'), folder])
+  const program = (name: 'controller' | 'agent'): [string, ...string[]] => {
+    const environment = Object.entries(imageEnvironment(name)).map(([variable, value]) => `${variable}=${value}`)
+    return ['env', ...environment, process.execPath, ...imageFlags(name), path.join(folder, `${name}.js`)]
+  }
+  return { ...presentRelease, controller: program('controller'), agent: program('agent') }
 }
 
 /**

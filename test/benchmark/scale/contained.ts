@@ -20,6 +20,8 @@ export type Contained = {
   limitMiB: number | undefined
   /** What the kubelet would tell of the container whose process this is. */
   workingSetMiB(pid: number): number
+  /** What all processes inside hold of their own. */
+  anonymousMiB(pid: number): number
   remove(): Promise<void>
 }
 
@@ -42,6 +44,7 @@ export function containController(limitMiB: number): Contained {
     command: [...inside, 'env', ...environment, node, ...imageFlags('controller'), path.join(root, 'build/controller.js')],
     limitMiB: cgroup === undefined ? undefined : limitMiB,
     workingSetMiB: (pid) => cgroup?.workingSetMiB() ?? memoryOf(pid).residentMiB,
+    anonymousMiB: (pid) => cgroup?.anonymousMiB() ?? memoryOf(pid).anonymousMiB,
     async remove() {
       await cgroup?.remove()
       rmSync(folder, { recursive: true, force: true })
