@@ -1,7 +1,10 @@
 /**
  * Shares out the memory that all processes of git may take together: as many questions and small fetches as fit, and one large fetch at a
- * time. A fetch starts small; a repository that proves to need more is fetched as a large one from then on.
+ * time. A fetch starts small; a repository that proves to need more is fetched as a large one from then on. A
+ * controller of a large installation holds more itself, and runs fewer at once.
  */
+import { type Clock, systemClock } from '../../clock.ts'
+import { memoryLeft } from '../../memory.ts'
 
 /** A share, returned when it is disposed of. `maxMemoryBytes`: the RLIMIT_DATA that goes with it. */
 export type MemoryUse = { maxMemoryBytes: number } & Disposable
@@ -27,28 +30,45 @@ const sizes = {
   large: { maxMemoryBytes: 96 * mebibyte, weight: 48 * mebibyte },
 }
 
-/** Of the container's 128 MiB, beside 64 for the controller and what its readers of git buffer. */
+/** Of the container's 128 MiB, beside 48 for the controller itself and the following. */
 const usualBudget = 56 * mebibyte
+/** Of the container, for the pages of programs that run all the time: without them each of its steps waits for the disk. */
+const forFiles = 24 * mebibyte
+/** Whoever has waited so long is passed by nobody any more. */
+const patienceMs = 10_000
 
-/** `budget`: bytes that all processes of git may take together; 56 MiB by default. */
-export function createGitMemory(budget = usualBudget): GitMemory {
-  let free = budget
-  const waiting: { weight: number; start(): void }[] = []
+type Options = {
+  /** Bytes that all processes of git may take together. */
+  budget?: number
+  /** Bytes that are left for them and for the pages of files. */
+  left?: () => number
+  clock?: Pick<Clock, 'monotonicMs'>
+}
+
+type Waiting = { weight: number; sinceMs: number; start(): void }
+
+/** A share is given back when it is disposed of. One process may run in any case, however little is left. */
+export function createGitMemory({ budget = usualBudget, left = memoryLeft, clock = systemClock }: Options = {}): GitMemory {
+  let taken = 0
+  const waiting: Waiting[] = []
+  const nextIndex = (): number => {
+    const free = Math.min(budget, left() - forFiles) - taken
+    const fits = ({ weight }: Waiting): boolean => taken === 0 || weight <= free
+    const [first] = waiting
+    const isLate = first !== undefined && clock.monotonicMs() - first.sinceMs > patienceMs
+    // A large one that waits holds up no small one for a while.
+    return isLate ? (fits(first) ? 0 : -1) : waiting.findIndex(fits)
+  }
   const startNext = (): void => {
-    // A large one that waits does not hold up a small one.
-    for (
-      let index = waiting.findIndex(({ weight }) => weight <= free);
-      index >= 0;
-      index = waiting.findIndex(({ weight }) => weight <= free)
-    ) {
+    for (let index = nextIndex(); index >= 0; index = nextIndex()) {
       const [next] = waiting.splice(index, 1)
       if (next === undefined) return
-      free -= next.weight
+      taken += next.weight
       next.start()
     }
   }
   const giveBack = (weight: number): void => {
-    free += weight
+    taken -= weight
     startNext()
   }
   return {
@@ -64,6 +84,7 @@ export function createGitMemory(budget = usualBudget): GitMemory {
         }
         const entry = {
           weight,
+          sinceMs: clock.monotonicMs(),
           start() {
             signal.removeEventListener('abort', leave)
             resolve()
