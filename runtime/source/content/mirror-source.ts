@@ -27,8 +27,8 @@ export type MirrorSourceDeps = {
 }
 
 const timeoutMs = 120_000
-/** Changes whose sizes one process of git looks up. */
-const sizedAtOnce = 5_000
+/** Changes whose sizes one process of git looks up; fewer at first, because a reader may want no more than a few. */
+const sizedAtOnce = { first: 1_000, later: 5_000 }
 /** Of no more changes than this, and no more bytes, the contents are read with their sizes: whoever hears of them asks for them next. */
 const fewChanges = 64
 const fewBytes = 256 * 1024
@@ -108,11 +108,18 @@ async function* differences(
   signal: AbortSignal,
 ) {
   let changes: ChangedFile[] = []
+  let isFirst = true
   /** Sized while the next ones are read. */
   let sized: Promise<Change[]> | undefined
   for await (const batch of compareCommits(deps, from, commit, roots, signal)) {
     changes.push(...batch)
-    if (changes.length < sizedAtOnce) continue
+    if (changes.length < (isFirst ? sizedAtOnce.first : sizedAtOnce.later)) continue
+    if (isFirst) {
+      isFirst = false
+      yield await withSizes(deps, changes, signal)
+      changes = []
+      continue
+    }
     if (sized !== undefined) yield await sized
     sized = withSizes(deps, changes, signal)
     // A reader that leaves early does not wait for it; its failure must not be unhandled.

@@ -80,6 +80,19 @@ void t.test('a commit after a known one is compared by its differences', async (
   t.same([...found.removed], [['projects/b', 'owned']])
 })
 
+void t.test('differences that outgrow what is there are left for a listing, which finds the same', async (t) => {
+  const [source, profile] = [memorySource(), profileOf([projects])]
+  const manifest = await synced(source, { 'projects/a': '1', 'projects/b': '1' }, profile)
+  const many = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`projects/new-${index}`, String(index)]))
+  const grown = await diff(source, source.commit({ 'projects/a': '1', ...many }), profile, manifest)
+  t.equal(grown.from, 'listing')
+  t.same(files(grown.puts.keys()), files(Object.keys(many)))
+  t.same([...grown.removed], [['projects/b', 'owned']])
+  const large = after(manifest, source.commit({ 'projects/a': '1', ...many }), grown)
+  const changed = Object.fromEntries(Object.keys(many).map((path) => [path, 'changed']))
+  t.equal((await diff(source, source.commit({ 'projects/a': '1', ...changed }), profile, large)).from, 'delta', 'as many as are there')
+})
+
 void t.test('a whole listing is compared where differences cannot be trusted or had', async (t) => {
   const [source, profile] = [memorySource(), profileOf([projects])]
   const manifest = await synced(source, { 'projects/a': '1' }, profile)
