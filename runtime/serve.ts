@@ -51,7 +51,9 @@ export type Served = {
   closed: Promise<void>
 }
 
-const maxHeaderBytes = 16 * 1024
+/** The most that the headers of one call may take. */
+export const maxHeaderBytes = 16 * 1024
+/** The bounds of a port that names none of its own. */
 export const defaultBounds: ConnectionBounds = {
   maxConnections: 1_000,
   readAheadBytes: 64 * 1024,

@@ -13,7 +13,7 @@ import { rememberedCalls } from '../../runtime/receiver/request/dedupe.ts'
 import { bodyLimits, connectionBounds, defaultLimits } from '../../runtime/receiver/limits.ts'
 import { defaultBudget } from '../../runtime/receiver/request/write-queue.ts'
 import { hosts, shapes } from '../../runtime/receiver/payload/payload.ts'
-import { defaultBounds, serverLimits } from '../../runtime/serve.ts'
+import { defaultBounds, maxHeaderBytes } from '../../runtime/serve.ts'
 import { type GeneratedFile, replaceTable, table } from './table.ts'
 
 const path = 'docs/webhooks/README.md'
@@ -89,9 +89,9 @@ function limitTable(): string {
     ['entries of a body, of all lists and objects', count(complexity.entries)],
     ['deliveries remembered as duplicates', `the last ${count(rememberedCalls)} of each replica`],
     ['connections', `${connectionBounds.maxConnections}; of more, one that waits for no answer is closed, of the peer that holds the most`],
-    ['headers', `${kib(serverLimits.maxHeaderSize)} KiB, within ${defaultBounds.headersTimeoutMs / 1000} seconds`],
+    ['headers', `${kib(maxHeaderBytes)} KiB, within ${defaultBounds.headersTimeoutMs / 1000} seconds`],
     ['a whole call', `${defaultBounds.requestTimeoutMs / 1000} seconds`],
-    ['an idle connection', `${serverLimits.keepAliveTimeout / 1000} seconds`],
+    ['an idle connection', `${defaultBounds.keptAliveMs / 1000} seconds`],
   ]
   return table(['Limit', 'Value'], rows)
 }

@@ -29,7 +29,7 @@ function leaseServer(answers: (call: number) => boolean) {
     const { metadata, spec, ...rest } = object as KubeObject & { spec: object }
     const before = (lease ?? {}) as { metadata?: object; spec?: object }
     const resourceVersion = String((version += 1))
-    lease = { ...rest, metadata: { ...before.metadata, ...metadata, resourceVersion }, spec: { ...before.spec, ...spec } } as KubeObject
+    lease = { ...rest, metadata: { ...before.metadata, ...metadata, resourceVersion }, spec: { ...before.spec, ...spec } }
     return lease
   }
   const kube = {
