@@ -236,6 +236,8 @@ const effects: Effect[] = [
       'kube/kubeconfig.ts',
       'agent.ts',
       'controller/webhook-keys.ts',
+      // What the kernel says of this process.
+      'memory.ts',
     ],
   },
 ]
