@@ -536,7 +536,7 @@ export interface GatewaySyncSpecSyncDefaults {
      */
     readonly paused?: boolean;
     /**
-     * What to do about local changes of owned files.
+     * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
      *
      * @schema GatewaySyncSpecSyncDefaults#drift
      */
@@ -631,7 +631,7 @@ export interface GatewaySyncSpecSyncProfiles {
      */
     readonly paused?: boolean;
     /**
-     * What to do about local changes of owned files.
+     * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
      *
      * @schema GatewaySyncSpecSyncProfiles#drift
      */
@@ -1040,7 +1040,7 @@ export declare enum GatewaySyncSpecSyncDefaultsDesignerSessionPolicy {
     FAIL = "fail"
 }
 /**
- * What to do about local changes of owned files.
+ * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
  *
  * @schema GatewaySyncSpecSyncDefaultsDrift
  */
@@ -1048,7 +1048,9 @@ export declare enum GatewaySyncSpecSyncDefaultsDrift {
     /** report */
     REPORT = "report",
     /** restore */
-    RESTORE = "restore"
+    RESTORE = "restore",
+    /** hold */
+    HOLD = "hold"
 }
 /**
  * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
@@ -1179,7 +1181,7 @@ export declare enum GatewaySyncSpecSyncProfilesDesignerSessionPolicy {
     FAIL = "fail"
 }
 /**
- * What to do about local changes of owned files.
+ * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
  *
  * @schema GatewaySyncSpecSyncProfilesDrift
  */
@@ -1187,7 +1189,9 @@ export declare enum GatewaySyncSpecSyncProfilesDrift {
     /** report */
     REPORT = "report",
     /** restore */
-    RESTORE = "restore"
+    RESTORE = "restore",
+    /** hold */
+    HOLD = "hold"
 }
 /**
  * What may be deleted: files that this operator wrote, every file of the folder, or nothing.

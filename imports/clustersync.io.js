@@ -635,7 +635,7 @@ export var GatewaySyncSpecSyncDefaultsDesignerSessionPolicy;
     GatewaySyncSpecSyncDefaultsDesignerSessionPolicy["FAIL"] = "fail";
 })(GatewaySyncSpecSyncDefaultsDesignerSessionPolicy || (GatewaySyncSpecSyncDefaultsDesignerSessionPolicy = {}));
 /**
- * What to do about local changes of owned files.
+ * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
  *
  * @schema GatewaySyncSpecSyncDefaultsDrift
  */
@@ -645,6 +645,8 @@ export var GatewaySyncSpecSyncDefaultsDrift;
     GatewaySyncSpecSyncDefaultsDrift["REPORT"] = "report";
     /** restore */
     GatewaySyncSpecSyncDefaultsDrift["RESTORE"] = "restore";
+    /** hold */
+    GatewaySyncSpecSyncDefaultsDrift["HOLD"] = "hold";
 })(GatewaySyncSpecSyncDefaultsDrift || (GatewaySyncSpecSyncDefaultsDrift = {}));
 /**
  * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
@@ -741,7 +743,7 @@ export var GatewaySyncSpecSyncProfilesDesignerSessionPolicy;
     GatewaySyncSpecSyncProfilesDesignerSessionPolicy["FAIL"] = "fail";
 })(GatewaySyncSpecSyncProfilesDesignerSessionPolicy || (GatewaySyncSpecSyncProfilesDesignerSessionPolicy = {}));
 /**
- * What to do about local changes of owned files.
+ * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
  *
  * @schema GatewaySyncSpecSyncProfilesDrift
  */
@@ -751,6 +753,8 @@ export var GatewaySyncSpecSyncProfilesDrift;
     GatewaySyncSpecSyncProfilesDrift["REPORT"] = "report";
     /** restore */
     GatewaySyncSpecSyncProfilesDrift["RESTORE"] = "restore";
+    /** hold */
+    GatewaySyncSpecSyncProfilesDrift["HOLD"] = "hold";
 })(GatewaySyncSpecSyncProfilesDrift || (GatewaySyncSpecSyncProfilesDrift = {}));
 /**
  * What may be deleted: files that this operator wrote, every file of the folder, or nothing.

@@ -69,6 +69,10 @@ export const reasons = {
   DestinationNotAllowed: { retry: 'on-change', help: 'the destination belongs to the gateway itself or lies outside its data directory' },
   MappingConflict: { retry: 'on-change', help: 'two mappings or two paths cannot both be written' },
   MassDeletion: { retry: 'on-change', help: 'more files than maxDeletions would be deleted; confirm by annotation' },
+  LocalChanges: {
+    retry: 'on-change',
+    help: 'drift is hold, and the commit would undo what was changed on the gateway; capture or confirm it',
+  },
   ModeRemoved: {
     retry: 'on-change',
     help: 'the gateway would lose its deployment mode, a project, or a resource of core that it has one of; confirm by annotation',

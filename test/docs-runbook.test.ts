@@ -13,6 +13,7 @@ import { conditionReasons } from '../runtime/gatewaysync/decide/conditions.ts'
 import {
   agentContainerName,
   confirmDeletionsAnnotation,
+  confirmOverwritesAnnotation,
   gatewayContainerName,
   gatewaySyncKind,
   injectionNamespaceLabel,
@@ -143,6 +144,7 @@ void t.test('fields, values, annotations, labels and reasons that are named exis
     ...Object.values(podAnnotations),
     ...Object.values(requestAnnotations),
     confirmDeletionsAnnotation,
+    confirmOverwritesAnnotation,
     injectionNamespaceLabel.key,
     metricsReaderLabel.key,
   ]

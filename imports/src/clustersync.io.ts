@@ -808,7 +808,7 @@ export interface GatewaySyncSpecSyncDefaults {
   readonly paused?: boolean;
 
   /**
-   * What to do about local changes of owned files.
+   * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
    *
    * @schema GatewaySyncSpecSyncDefaults#drift
    */
@@ -936,7 +936,7 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly paused?: boolean;
 
   /**
-   * What to do about local changes of owned files.
+   * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
    *
    * @schema GatewaySyncSpecSyncProfiles#drift
    */
@@ -1554,7 +1554,7 @@ export enum GatewaySyncSpecSyncDefaultsDesignerSessionPolicy {
 }
 
 /**
- * What to do about local changes of owned files.
+ * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
  *
  * @schema GatewaySyncSpecSyncDefaultsDrift
  */
@@ -1563,6 +1563,8 @@ export enum GatewaySyncSpecSyncDefaultsDrift {
   REPORT = "report",
   /** restore */
   RESTORE = "restore",
+  /** hold */
+  HOLD = "hold",
 }
 
 /**
@@ -1740,7 +1742,7 @@ export enum GatewaySyncSpecSyncProfilesDesignerSessionPolicy {
 }
 
 /**
- * What to do about local changes of owned files.
+ * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
  *
  * @schema GatewaySyncSpecSyncProfilesDrift
  */
@@ -1749,6 +1751,8 @@ export enum GatewaySyncSpecSyncProfilesDrift {
   REPORT = "report",
   /** restore */
   RESTORE = "restore",
+  /** hold */
+  HOLD = "hold",
 }
 
 /**

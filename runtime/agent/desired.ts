@@ -2,7 +2,7 @@
  * What this gateway should hold now, given its GatewaySync and its pod; or why there is nothing to do. Pure.
  */
 import { Fault } from '../fault.ts'
-import { confirmDeletionsAnnotation, podAnnotations } from '../gatewaysync/names.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, podAnnotations } from '../gatewaysync/names.ts'
 import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../gatewaysync/decide/profile.ts'
 import { readFollowedSpec } from '../gatewaysync/schema/followed-spec.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
@@ -41,6 +41,7 @@ export type Desired =
       start: StartSettings
       validation: GatewaySyncSpec['validation']
       confirmDeletions: CommitHash | undefined
+      confirmOverwrites: CommitHash | undefined
       delivery: { url: string; caBundle: string }
       /** The request that asked for the commit; undefined when the spec alone did. */
       requestId: string | undefined
@@ -87,7 +88,10 @@ export function desiredSync(
     const message = `the published commit is of ${published.ref}${ofRepository(published.repo, spec.git.repo)}; what the present spec asks for is not published yet`
     return idle('Pending', 'CommitNotPublished', message, start)
   }
-  const confirmed = followed.annotations[confirmDeletionsAnnotation]
+  const confirmed = (annotation: string): CommitHash | undefined => {
+    const text = followed.annotations[annotation]
+    return text !== undefined && isCommitHash(text) ? text : undefined
+  }
   return {
     kind: 'sync',
     commit: published.commit,
@@ -98,7 +102,8 @@ export function desiredSync(
     paused,
     start,
     validation: spec.validation,
-    confirmDeletions: confirmed !== undefined && isCommitHash(confirmed) ? confirmed : undefined,
+    confirmDeletions: confirmed(confirmDeletionsAnnotation),
+    confirmOverwrites: confirmed(confirmOverwritesAnnotation),
     delivery,
     requestId: source?.commit === published.commit ? source.requested?.id : undefined,
     ignoredFields: read.ignoredFields,

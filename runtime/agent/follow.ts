@@ -184,10 +184,10 @@ function wantedOf(
   pod: PodFacts,
   { dataDir, mode, halt }: { dataDir: string; mode: Wanted['facts']['mode']; halt: AbortSignal },
 ): Wanted {
-  const { commit, ref, profile, syncHash, paused, validation, confirmDeletions, requestId } = desired
+  const { commit, ref, profile, syncHash, paused, validation, confirmDeletions, confirmOverwrites, requestId } = desired
   const { podName, namespace, labels: podLabels } = pod
   const facts = { gatewayName: gatewayName(pod), podName, namespace, ordinal: podOrdinal(pod), podLabels, mode }
-  return { commit, ref, profile, syncHash, dataDir, paused, validation, halt, confirmDeletions, requestId, facts }
+  return { commit, ref, profile, syncHash, dataDir, paused, validation, halt, confirmDeletions, confirmOverwrites, requestId, facts }
 }
 
 /** Whether the profile follows the gateway's mode and the gateway has not told it yet. */

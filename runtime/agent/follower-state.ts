@@ -3,7 +3,7 @@
  * what to do. Pure; the loop that does it is in `follow.ts`.
  */
 import type { Fault } from '../fault.ts'
-import { confirmDeletionsAnnotation } from '../gatewaysync/names.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../gatewaysync/names.ts'
 import { startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { CycleResult } from '../sync/cycle.ts'
 import { type Desired, desiredSync, type FollowedSync, gatewayName, type PodFacts } from './desired.ts'
@@ -215,7 +215,8 @@ function mayWrite(desired: Desired): boolean {
 function decisiveText(followed: FollowedSync | undefined, rests: boolean): string {
   if (followed === undefined) return ''
   const { annotations, spec, status } = followed
-  return JSON.stringify([rests ? annotations[confirmDeletionsAnnotation] : annotations, spec, status.published, status.delivery])
+  const decisive = rests ? [annotations[confirmDeletionsAnnotation], annotations[confirmOverwritesAnnotation]] : annotations
+  return JSON.stringify([decisive, spec, status.published, status.delivery])
 }
 
 /** The part of an earlier report that stays true while a new look has not got as far: what is in place. */

@@ -2,7 +2,7 @@
  * What somebody can do about a GatewaySync that is not in step. Pure.
  */
 import { type Reason, reasons } from '../fault.ts'
-import { confirmDeletionsAnnotation, group } from '../gatewaysync/names.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, group } from '../gatewaysync/names.ts'
 import { shortCommit } from '../gatewaysync/values.ts'
 import type { FleetFacts } from './facts.ts'
 import { runbookEntry } from './runbook.ts'
@@ -39,8 +39,7 @@ function stepsOfSync(sync: Stuck, from: FleetFacts['from']): string[] {
 }
 
 function stepsOfGateway(sync: Stuck, { pod, reason, state }: GatewayView, from: FleetFacts['from']): string[] {
-  if (from === 'standalone')
-    return reason === 'MassDeletion' ? ['If these deletions are right, raise spec.sync.defaults.maxDeletions.'] : []
+  if (from === 'standalone') return [...(stepsOfTarget[reason ?? ''] ?? [])]
   const { namespace, name, published } = sync
   if (state === 'missingAgent' || reason === 'AgentOutdated' || reason === 'AgentDown')
     return [`Recreate the pod, its owner makes it anew: kubectl -n ${namespace} delete pod ${pod}`]
@@ -48,7 +47,17 @@ function stepsOfGateway(sync: Stuck, { pod, reason, state }: GatewayView, from: 
     const annotation = `${confirmDeletionsAnnotation}=${published.commit}`
     return [`If these deletions are right: kubectl -n ${namespace} annotate gatewaysyncs.${group} ${name} --overwrite ${annotation}`]
   }
+  if (reason === 'LocalChanges' && published !== undefined) {
+    const annotation = `${confirmOverwritesAnnotation}=${published.commit}`
+    return [`If these changes may be lost: kubectl -n ${namespace} annotate gatewaysyncs.${group} ${name} --overwrite ${annotation}`]
+  }
   return []
+}
+
+/** What to do about a blocked target of the standalone runner, whose file has no annotations. */
+const stepsOfTarget: Readonly<Record<string, readonly string[]>> = {
+  MassDeletion: ['If these deletions are right, raise spec.sync.defaults.maxDeletions.'],
+  LocalChanges: ['Keep the changes: cluster-sync capture. To give them up, set spec.sync.defaults.drift to report.'],
 }
 
 function nameOf({ namespace, name }: Stuck): string {

@@ -41,6 +41,9 @@ export const requestAnnotations = {
 /** Permits the deletions of one commit that exceed `maxDeletions`; the value is the commit hash. */
 export const confirmDeletionsAnnotation = `${group}/confirm-deletions`
 
+/** Permits one commit to undo local changes although `drift` is `hold`; the value is the commit hash. */
+export const confirmOverwritesAnnotation = `${group}/confirm-overwrites`
+
 /** Annotations of the Lease. */
 export const leaseAnnotations = {
   /** Where the replica that leads serves delivery to the others, `address:port`. */

@@ -22,6 +22,7 @@ const blocking: ReadonlySet<Reason> = new Set([
   'DestinationNotAllowed',
   'MappingConflict',
   'MassDeletion',
+  'LocalChanges',
   'ModeRemoved',
   'PathTooLong',
   'TemplateFailed',

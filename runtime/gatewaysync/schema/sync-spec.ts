@@ -30,7 +30,10 @@ const excludePatterns = v.pipe(
   v.description('Globs of what is left out; those of defaults, profile and mapping add up.'),
 )
 const designerSessionPolicy = v.pipe(v.picklist(['proceed', 'wait', 'fail']), v.description('What to do while a Designer session is open.'))
-const drift = v.pipe(v.picklist(['report', 'restore']), v.description('What to do about local changes of owned files.'))
+const drift = v.pipe(
+  v.picklist(['report', 'restore', 'hold']),
+  v.description('What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.'),
+)
 const prune = v.pipe(
   v.picklist(['owned', 'all', 'none']),
   v.description('What may be deleted: files that this operator wrote, every file of the folder, or nothing.'),

@@ -28,6 +28,8 @@ export type Wanted = {
   facts: Facts
   /** The commit whose deletions beyond `maxDeletions` somebody has confirmed. */
   confirmDeletions?: CommitHash | undefined
+  /** The commit that may undo local changes although `drift` is `hold`. */
+  confirmOverwrites?: CommitHash | undefined
   paused: boolean
   /** How rendered resources of collections are judged. */
   validation: GatewaySyncSpec['validation']

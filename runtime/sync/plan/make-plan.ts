@@ -4,18 +4,16 @@
 import path from 'node:path'
 import type { Source } from '../../delivery/protocol.ts'
 import { type Aliases, findAliases, respellGoing } from './aliases.ts'
-import { readBlobs } from '../desired/small-blobs.ts'
 import type { Finding } from '../model/findings.ts'
 import { activeMode, type Wanted } from '../model/wanted.ts'
 import { templateContext, type TemplateContext } from '../render/context.ts'
-import { openFolders, readPresent } from '../disk/folders.ts'
-import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
 import { desiredOf, diffDesired, type Diff } from '../desired/diff.ts'
-import type { Judgement, Manifest, ManifestChange, Owned } from '../model/manifest.ts'
+import { holdLocalChanges } from './held.ts'
+import { judge, type Repair, repairs } from './judge-drift.ts'
+import type { Manifest, ManifestChange, Owned } from '../model/manifest.ts'
 import { recipeOf } from '../desired/mappings.ts'
-import type { Observed } from './observed.ts'
 import { plan, type Plan } from './plan.ts'
-import { createObserver, type DriftLook, listBelow, listForeign, lookForDrift, observe } from './observe.ts'
+import { createObserver, listBelow, listForeign, lookForDrift, observe } from './observe.ts'
 import type { Renderer } from '../render/render.ts'
 
 /** How many files of ours were changed locally; `paths` names the first 20. */
@@ -35,14 +33,8 @@ export type Prepared = {
   renderer: Renderer | undefined
 }
 
-/** Which local changes are reverted: as the profile says, all (after a loss of power), or also what a first boot rewrote. */
-export type Repair = 'as-configured' | 'verify-content' | 'after-commissioning'
-
 /** How many drifted paths a report names. */
 const namedPaths = 20
-/** How many originals one cycle fetches to compare with what a gateway saved; each at most 1 MiB. */
-const comparedFiles = 200
-const comparedBytes = 1024 * 1024
 
 /**
  * Looks at the source, the manifest and the disk, and decides what has to be done; writes nothing. `repair` says how closely our own files
@@ -67,6 +59,8 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
   const observed = await observe(wanted.dataDir, pathsOf(diff), manifest.files, options, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
   respellGoing(observed, diff.removed.keys(), createObserver(wanted.dataDir))
+  const repairing = new Set(repaired.map(({ path }) => path))
+  const held = await holdLocalChanges({ source, renderer }, { wanted, manifest, diff, observed, repairing }, signal)
   const aliases = wholeFolders(wanted, diff, findAliases(newPaths(puts, manifest), diff.removed.keys(), observed))
   const made = plan({
     aliases,
@@ -76,7 +70,8 @@ export async function prepare(source: Source, wanted: Wanted, manifest: Manifest
     foreign,
     owned: manifest.files,
     observed,
-    repairing: new Set(repaired.map(({ path }) => path)),
+    repairing,
+    held,
     prunesAll: (mapping) => diff.mappings[mapping]?.prune === 'all',
     isRendered: ({ mapping, path }) => {
       const from = diff.mappings[mapping]
@@ -141,85 +136,6 @@ function undecided(manifest: Manifest, diff: Diff): Map<string, Owned> {
   const kept = new Set((manifest.state?.mappings ?? []).flatMap((key, index) => (keptKeys.has(key) ? [index] : [])))
   if (diff.puts.size + diff.removed.size + kept.size === 0) return manifest.files
   return new Map([...manifest.files].filter(([file, { mapping }]) => !diff.puts.has(file) && !diff.removed.has(file) && !kept.has(mapping)))
-}
-
-type Drifted = DriftLook & { owned: Owned; known: boolean }
-type Judged = { drifted: Drifted[]; harmless: Drifted[]; learned: ManifestChange[] }
-
-/** What it takes to make our version of a file again, to compare it with the one on disk. */
-type Originals = { source: Source; renderer: Renderer | undefined }
-
-/** Separates drift from changes that gateways are known to make themselves; `learned` lets the manifest remember the judgement. */
-async function judge(
-  originals: Originals,
-  { wanted, manifest, diff }: { wanted: Wanted; manifest: Manifest; diff: Diff },
-  looks: { drifted: DriftLook[]; touched: DriftLook[] },
-  signal: AbortSignal,
-): Promise<Judged> {
-  const result: Judged = { drifted: [], harmless: [], learned: [] }
-  for (const { path, seen } of looks.touched) {
-    const owned = manifest.files.get(path)
-    if (owned !== undefined && seen.kind === 'file') result.learned.push({ path, owned: { ...owned, stat: seen.stat, judged: undefined } })
-  }
-  const unknown: Drifted[] = []
-  for (const look of looks.drifted) {
-    const owned = manifest.files.get(look.path)
-    if (owned === undefined) continue
-    const verdict = look.seen.kind === 'file' ? knownVerdict(owned, look.seen.stat) : undefined
-    if (verdict === 'harmless') result.harmless.push({ ...look, owned, known: true })
-    else if (verdict === 'drift') result.drifted.push({ ...look, owned, known: true })
-    else unknown.push({ ...look, owned, known: false })
-  }
-  const mode = activeMode(wanted, manifest.state)?.name
-  const saved = await savedByGateway(originals, wanted, diff, unknown, signal)
-  for (const look of unknown) {
-    const harmless = look.seen.kind === 'file' && (isFirstBootRewrite(look.path, mode) || saved.has(look.path))
-    result[harmless ? 'harmless' : 'drifted'].push(look)
-    const judged = judgement(look.seen, harmless ? 'harmless' : 'drift')
-    if (judged !== undefined) result.learned.push({ path: look.path, owned: { ...look.owned, judged } })
-  }
-  return result
-}
-
-function judgement(seen: Observed, verdict: Judgement['verdict']): Judgement | undefined {
-  return seen.kind === 'file' ? { ...seen.stat, verdict, id: seen.id ?? null } : undefined
-}
-
-/** Paths of resource manifests that differ from ours only in who saved them and when. */
-async function savedByGateway(
-  { source, renderer }: Originals,
-  wanted: Wanted,
-  diff: Diff,
-  looks: readonly Drifted[],
-  signal: AbortSignal,
-): Promise<Set<string>> {
-  const candidates = looks.filter(({ path, seen }) => seen.kind === 'file' && mayHoldModification(path)).slice(0, comparedFiles)
-  const originals = await readBlobs(
-    source,
-    wanted,
-    candidates.map(({ owned }) => owned.id),
-    comparedBytes,
-    signal,
-  )
-  const result = new Set<string>()
-  using folders = openFolders(wanted.dataDir)
-  for (const { path: file, owned } of candidates) {
-    const original = originals.get(owned.id)
-    const present = readPresent(folders, file, comparedBytes)
-    const mapping = diff.mappings[owned.mapping]
-    if (original === undefined || present === undefined || mapping === undefined) continue
-    const recipe = recipeOf(mapping, file)
-    const wrote = recipe === undefined || renderer === undefined ? original : renderer.file(file, owned.id, original, recipe).content
-    if (differsInModificationOnly(Buffer.from(wrote).toString('utf8'), present.toString('utf8'))) result.add(file)
-  }
-  return result
-}
-
-function repairs({ drifted, harmless }: Judged, { profile }: Wanted, repair: Repair): Drifted[] {
-  if (repair === 'after-commissioning') return [...drifted, ...harmless.filter(({ path }) => !mayHoldModification(path))]
-  // After a loss of power a difference already known is a local change; every other one is damage.
-  if (repair === 'verify-content' && profile.drift !== 'restore') return drifted.filter(({ known }) => !known)
-  return profile.drift === 'restore' ? drifted : []
 }
 
 /** How many files a finding names. */

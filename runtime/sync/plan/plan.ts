@@ -4,6 +4,7 @@
  */
 import type { BlobId } from '../../delivery/protocol.ts'
 import type { Reason } from '../../fault.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../gatewaysync/names.ts'
 import { type CommitHash, foldName, parentOf } from '../../gatewaysync/values.ts'
 import type { Aliases } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
@@ -28,7 +29,7 @@ export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; inTheWay: b
 
 /** Why a plan must not be carried out. `path`: only if a path itself is the problem. */
 export type Problem = {
-  reason: Extract<Reason, 'MappingConflict' | 'MassDeletion' | 'ModeRemoved' | 'PathTooLong' | 'SymbolicLink'>
+  reason: Extract<Reason, 'LocalChanges' | 'MappingConflict' | 'MassDeletion' | 'ModeRemoved' | 'PathTooLong' | 'SymbolicLink'>
   message: string
   path?: string
 }
@@ -67,6 +68,8 @@ export type PlanInput = {
   aliases: Aliases
   /** Paths that are being repaired: their local changes are overwritten without a finding. */
   repairing: ReadonlySet<string>
+  /** Paths whose local changes must not be lost. */
+  held: ReadonlySet<string>
   prunesAll(mapping: number): boolean
   /** Whether a template or patch makes the file from its blob, so that finding the blob itself there is not enough. */
   isRendered(file: DesiredFile): boolean
@@ -105,6 +108,7 @@ export function plan(input: PlanInput): Plan {
   findCollisions(input, result, going)
   limitDeletions(input, result)
   refuseLosses(input, result)
+  refuseOverwrites(input, result)
   const touches = (kind: ScanKind): boolean => [result.puts, result.deletes].some((all) => all.some(({ path }) => scanKind(path) === kind))
   result.scan = (['projects', 'config'] as const).filter(touches)
   result.counts.removed = result.deletes.length
@@ -242,7 +246,7 @@ function limitDeletions(input: PlanInput, result: Plan): void {
   if (deletions <= limit) return
   const message =
     `${deletions} of ${owned.size} files would be deleted, more than maxDeletions ${maxDeletions} permits; ` +
-    `confirm with the annotation clustersync.io/confirm-deletions: ${commit}`
+    `confirm with the annotation ${confirmDeletionsAnnotation}: ${commit}`
   result.problems.push({ reason: 'MassDeletion', message })
 }
 
@@ -261,10 +265,23 @@ function refuseLosses({ puts, owned, removed, aliases, mode, commit, confirmedDe
   const more = lost.length > namedLosses ? ` and ${lost.length - namedLosses} more` : ''
   const message =
     `the gateway would lose what it runs with: ${named}${more}; where that is meant, ` +
-    `confirm with the annotation clustersync.io/confirm-deletions: ${commit}`
+    `confirm with the annotation ${confirmDeletionsAnnotation}: ${commit}`
   result.problems.push({ reason: 'ModeRemoved', message })
 }
 
+/** With `drift: hold` a commit waits as a whole: half of it would be a state that nobody has checked. */
+function refuseOverwrites({ held, commit }: PlanInput, result: Plan): void {
+  const lost = [...result.puts, ...result.deletes].map(({ path }) => path).filter((path) => held.has(path))
+  if (lost.length === 0) return
+  const named = lost.slice(0, namedLosses).map((path) => `"${path}"`)
+  const more = lost.length > namedLosses ? ` and ${lost.length - namedLosses} more` : ''
+  const message =
+    `the commit would undo what was changed on the gateway: ${named.join(', ')}${more}; capture it and merge that, ` +
+    `or give it up with the annotation ${confirmOverwritesAnnotation}: ${commit}`
+  result.problems.push({ reason: 'LocalChanges', message })
+}
+
+/** How many paths a problem names. */
 const namedLosses = 5
 
 /** Whether nothing at all is to be done, not even to the manifest. */

@@ -7,7 +7,12 @@ import {
   type FollowedSync,
   type PodFacts,
 } from '../../../runtime/agent/desired.ts'
-import { confirmDeletionsAnnotation, podAnnotations, requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import {
+  confirmDeletionsAnnotation,
+  confirmOverwritesAnnotation,
+  podAnnotations,
+  requestAnnotations,
+} from '../../../runtime/gatewaysync/names.ts'
 
 const commit = 'a'.repeat(40)
 const pod: PodFacts = { podName: 'gw-3', namespace: 'plant', annotations: {}, labels: {} }
@@ -33,7 +38,9 @@ void t.test('an agent writes only what is published for its profile', async (t) 
   const pausedAll = { ...followed, spec: { ...(followed.spec as object), paused: true } }
   t.match(desiredSync('plant', pausedAll, pod, undefined), { kind: 'sync', paused: true })
   const confirmed = { ...followed, annotations: { [confirmDeletionsAnnotation]: commit } }
-  t.match(desiredSync('plant', confirmed, pod, undefined), { confirmDeletions: commit })
+  t.match(desiredSync('plant', confirmed, pod, undefined), { confirmDeletions: commit, confirmOverwrites: undefined })
+  const givenUp = { ...followed, annotations: { [confirmOverwritesAnnotation]: commit } }
+  t.match(desiredSync('plant', givenUp, pod, undefined), { confirmDeletions: undefined, confirmOverwrites: commit })
 })
 
 void t.test('whatever is missing leaves the gateway as it is and says what is missing', async (t) => {

@@ -13,7 +13,7 @@ import {
   initialState,
   next,
 } from '../../../runtime/agent/follower-state.ts'
-import { confirmDeletionsAnnotation, requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { CycleResult } from '../../../runtime/sync/cycle.ts'
 import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
@@ -97,6 +97,16 @@ const rows: Row[] = [
       podRead,
       cycleEnded(synced),
       observed(followed({ annotations: { [confirmDeletionsAnnotation]: other } })),
+    ],
+    effects: [{ kind: 'wake' }],
+  },
+  {
+    name: 'and so is the confirmation that local changes may be lost',
+    events: [
+      observed(followed()),
+      podRead,
+      cycleEnded(synced),
+      observed(followed({ annotations: { [confirmOverwritesAnnotation]: other } })),
     ],
     effects: [{ kind: 'wake' }],
   },

@@ -110,11 +110,13 @@ void t.test('each gateway tells why it is not in step, and what to do', async (t
     pod('gw-1', 'line-1', { injected: false }),
     pod('gw-2', 'line-1'),
     pod('gw-3', 'line-1', { agentDown: 'the agent ended: OOMKilled 137' }),
+    pod('gw-4', 'line-1'),
     pod('elsewhere', 'other'),
   ]
   const reports = [
     report('gw-0', 'line-1', { drift: { count: 2, paths: ['projects/a', 'projects/b'] }, phase: 'Drifted' }),
     report('gw-2', 'line-1', { phase: 'Blocked', reason: 'MassDeletion', message: '30 of 40 files' }),
+    report('gw-4', 'line-1', { phase: 'Blocked', reason: 'LocalChanges', message: 'projects/a' }),
     // Of a pod that has been replaced since.
     { ...report('gw-3', 'line-1'), podUid: 'another' },
   ]
@@ -127,11 +129,13 @@ void t.test('each gateway tells why it is not in step, and what to do', async (t
       ['gw-1', 'missingAgent', 'error'],
       ['gw-2', 'blocked', 'error'],
       ['gw-3', 'failed', 'error'],
+      ['gw-4', 'blocked', 'error'],
     ],
   )
   const text = syncText(view, now, plain).join('\n')
   t.match(text, 'kubectl -n plant-a delete pod gw-1')
   t.match(text, `clustersync.io/confirm-deletions=${commit}`)
+  t.match(text, `clustersync.io/confirm-overwrites=${commit}`)
   t.match(text, 'gw-3: the agent ended: OOMKilled 137')
 })
 

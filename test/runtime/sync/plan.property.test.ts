@@ -105,6 +105,7 @@ function inputOf({ wanted, owned, disk }: World, more: Partial<PlanInput> = {}):
     maxDeletions: '100%',
     commit: parseCommitHash('f'.repeat(40)),
     confirmedDeletions: undefined,
+    held: new Set(),
     mode: undefined,
     ...more,
   }

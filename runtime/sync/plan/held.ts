@@ -1,0 +1,102 @@
+/**
+ * With `drift: hold`, the local changes that a commit would overwrite or delete: they stop it until they are captured or given up.
+ */
+import type { BlobId } from '../../delivery/protocol.ts'
+import type { Diff } from '../desired/diff.ts'
+import { recipeOf } from '../desired/mappings.ts'
+import { readBlobs } from '../desired/small-blobs.ts'
+import { openFolders, readPresent } from '../disk/folders.ts'
+import type { Manifest } from '../model/manifest.ts'
+import { activeMode, type Wanted } from '../model/wanted.ts'
+import { differsInModificationOnly, isFirstBootRewrite, mayHoldModification } from './drift.ts'
+import { comparedBytes, type Drifted, type Originals, savedByGateway } from './judge-drift.ts'
+import type { Observed } from './observed.ts'
+
+type Look = Pick<Drifted, 'path' | 'seen'>
+
+type Situation = {
+  wanted: Wanted
+  manifest: Manifest
+  diff: Diff
+  observed: ReadonlyMap<string, Observed>
+  /** Paths that are damaged and come back as they were. */
+  repairing: ReadonlySet<string>
+}
+
+/**
+ * Returns the paths of owned files that somebody changed or deleted on the gateway, and that the commit brings in another form or deletes.
+ * What a gateway rewrites by itself is none, nor what the commit brings exactly as it is. Empty unless the profile holds and nobody has
+ * confirmed this commit. Throws what the source throws.
+ */
+export async function holdLocalChanges(originals: Originals, situation: Situation, signal: AbortSignal): Promise<Set<string>> {
+  const { wanted, manifest, diff } = situation
+  if (wanted.profile.drift !== 'hold' || wanted.confirmOverwrites === wanted.commit) return new Set()
+  const changes = localChanges(situation)
+  const inFiles = changes.filter(({ seen }) => seen.kind === 'file')
+  const saved = await savedByGateway(originals, wanted, diff, inFiles, signal)
+  const mode = activeMode(wanted, manifest.state)?.name
+  const isHarmless = ({ path }: Drifted): boolean => saved.has(path) || isFirstBootRewrite(path, mode) || path.endsWith('/thumbnail.png')
+  const held = changes.filter((change) => !isHarmless(change))
+  const unsure = [...held, ...unknownFiles(situation)]
+  const same = await broughtAsTheyAre(originals, situation, unsure, signal)
+  return new Set(unsure.map(({ path }) => path).filter((path) => !same.has(path)))
+}
+
+/** Where our records are damaged, whatever stands in the way may be ours with a change in it. */
+function unknownFiles({ manifest, diff, observed }: Situation): Look[] {
+  if (manifest.doubt === undefined) return []
+  return [...diff.puts.keys()].flatMap((path) => {
+    const seen = observed.get(path)
+    return manifest.files.has(path) || seen?.kind !== 'file' ? [] : [{ path, seen }]
+  })
+}
+
+function localChanges({ manifest, diff, observed, repairing }: Situation): Drifted[] {
+  const going = [...diff.removed].flatMap(([path, prune]) => (prune === 'none' ? [] : [path]))
+  return [...diff.puts.keys(), ...going].flatMap((path) => {
+    const owned = manifest.files.get(path)
+    const seen = observed.get(path)
+    if (owned === undefined || seen === undefined || repairing.has(path)) return []
+    const wrote = owned.rendered?.id ?? owned.id
+    // A file that is to go and has gone already is what everybody wants.
+    const isChanged = seen.kind === 'file' ? seen.id !== undefined && seen.id !== wrote : diff.puts.has(path)
+    return isChanged ? [{ path, owned, seen, known: false }] : []
+  })
+}
+
+/** Of the held files, those that the commit brings as they are, but for who saved them and when: whoever captured them has no conflict. */
+async function broughtAsTheyAre(
+  { source, renderer }: Originals,
+  { wanted, diff }: Situation,
+  held: readonly Look[],
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  const result = new Set<string>()
+  const toCompare: { path: string; id: BlobId; wantedOf(content: Uint8Array): Uint8Array }[] = []
+  for (const { path, seen } of held) {
+    const put = diff.puts.get(path)
+    const mapping = put === undefined ? undefined : diff.mappings[put.mapping]
+    if (put === undefined || mapping === undefined || seen.kind !== 'file') continue
+    const recipe = recipeOf(mapping, path)
+    if (recipe !== undefined && renderer !== undefined)
+      toCompare.push({ path, id: put.id, wantedOf: (content) => renderer.file(path, put.id, content, recipe).content })
+    else if (put.id === seen.id) result.add(path)
+    else if (mayHoldModification(path)) toCompare.push({ path, id: put.id, wantedOf: (content) => content })
+  }
+  const ids = toCompare.map(({ id }) => id)
+  const blobs = await readBlobs(source, wanted, ids, comparedBytes, signal)
+  using folders = openFolders(wanted.dataDir)
+  for (const { path, id, wantedOf } of toCompare) {
+    const blob = blobs.get(id)
+    const present = readPresent(folders, path, comparedBytes)
+    if (blob === undefined || present === undefined) continue
+    const brought = wantedOf(blob)
+    const isSame = Buffer.compare(brought, present) === 0
+    if (isSame || (mayHoldModification(path) && differsInModificationOnly(textOf(brought), textOf(present)))) result.add(path)
+  }
+  return result
+}
+
+function textOf(content: Uint8Array): string {
+  return Buffer.from(content).toString('utf8')
+}

@@ -1,0 +1,102 @@
+/**
+ * Tells local changes from what gateways change by themselves, and says which of them are reverted.
+ */
+import type { Source } from '../../delivery/protocol.ts'
+import type { Diff } from '../desired/diff.ts'
+import { recipeOf } from '../desired/mappings.ts'
+import { readBlobs } from '../desired/small-blobs.ts'
+import { openFolders, readPresent } from '../disk/folders.ts'
+import type { Judgement, Manifest, ManifestChange, Owned } from '../model/manifest.ts'
+import { activeMode, type Wanted } from '../model/wanted.ts'
+import type { Renderer } from '../render/render.ts'
+import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
+import type { DriftLook } from './observe.ts'
+import type { Observed } from './observed.ts'
+
+/** Which local changes are reverted: as the profile says, all (after a loss of power), or also what a first boot rewrote. */
+export type Repair = 'as-configured' | 'verify-content' | 'after-commissioning'
+
+/** How many originals one cycle fetches to compare with what a gateway saved; each at most 1 MiB. */
+const comparedFiles = 200
+export const comparedBytes = 1024 * 1024
+
+/** An owned file that is not as we wrote it. `known`: an earlier cycle has judged it in this state. */
+export type Drifted = DriftLook & { owned: Owned; known: boolean }
+type Judged = { drifted: Drifted[]; harmless: Drifted[]; learned: ManifestChange[] }
+
+/** What it takes to make our version of a file again, to compare it with the one on disk. */
+export type Originals = { source: Source; renderer: Renderer | undefined }
+
+/** Separates drift from changes that gateways are known to make themselves; `learned` lets the manifest remember the judgement. */
+export async function judge(
+  originals: Originals,
+  { wanted, manifest, diff }: { wanted: Wanted; manifest: Manifest; diff: Diff },
+  looks: { drifted: DriftLook[]; touched: DriftLook[] },
+  signal: AbortSignal,
+): Promise<Judged> {
+  const result: Judged = { drifted: [], harmless: [], learned: [] }
+  for (const { path, seen } of looks.touched) {
+    const owned = manifest.files.get(path)
+    if (owned !== undefined && seen.kind === 'file') result.learned.push({ path, owned: { ...owned, stat: seen.stat, judged: undefined } })
+  }
+  const unknown: Drifted[] = []
+  for (const look of looks.drifted) {
+    const owned = manifest.files.get(look.path)
+    if (owned === undefined) continue
+    const verdict = look.seen.kind === 'file' ? knownVerdict(owned, look.seen.stat) : undefined
+    if (verdict === 'harmless') result.harmless.push({ ...look, owned, known: true })
+    else if (verdict === 'drift') result.drifted.push({ ...look, owned, known: true })
+    else unknown.push({ ...look, owned, known: false })
+  }
+  const mode = activeMode(wanted, manifest.state)?.name
+  const saved = await savedByGateway(originals, wanted, diff, unknown, signal)
+  for (const look of unknown) {
+    const harmless = look.seen.kind === 'file' && (isFirstBootRewrite(look.path, mode) || saved.has(look.path))
+    result[harmless ? 'harmless' : 'drifted'].push(look)
+    const judged = judgement(look.seen, harmless ? 'harmless' : 'drift')
+    if (judged !== undefined) result.learned.push({ path: look.path, owned: { ...look.owned, judged } })
+  }
+  return result
+}
+
+function judgement(seen: Observed, verdict: Judgement['verdict']): Judgement | undefined {
+  return seen.kind === 'file' ? { ...seen.stat, verdict, id: seen.id ?? null } : undefined
+}
+
+/** Paths of resource manifests that differ from ours only in who saved them and when. */
+export async function savedByGateway(
+  { source, renderer }: Originals,
+  wanted: Wanted,
+  diff: Diff,
+  looks: readonly Drifted[],
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  const candidates = looks.filter(({ path, seen }) => seen.kind === 'file' && mayHoldModification(path)).slice(0, comparedFiles)
+  const originals = await readBlobs(
+    source,
+    wanted,
+    candidates.map(({ owned }) => owned.id),
+    comparedBytes,
+    signal,
+  )
+  const result = new Set<string>()
+  using folders = openFolders(wanted.dataDir)
+  for (const { path: file, owned } of candidates) {
+    const original = originals.get(owned.id)
+    const present = readPresent(folders, file, comparedBytes)
+    const mapping = diff.mappings[owned.mapping]
+    if (original === undefined || present === undefined || mapping === undefined) continue
+    const recipe = recipeOf(mapping, file)
+    const wrote = recipe === undefined || renderer === undefined ? original : renderer.file(file, owned.id, original, recipe).content
+    if (differsInModificationOnly(Buffer.from(wrote).toString('utf8'), present.toString('utf8'))) result.add(file)
+  }
+  return result
+}
+
+/** The files whose local changes are reverted now. */
+export function repairs({ drifted, harmless }: Judged, { profile }: Wanted, repair: Repair): Drifted[] {
+  if (repair === 'after-commissioning') return [...drifted, ...harmless.filter(({ path }) => !mayHoldModification(path))]
+  // After a loss of power a difference already known is a local change; every other one is damage.
+  if (repair === 'verify-content' && profile.drift !== 'restore') return drifted.filter(({ known }) => !known)
+  return profile.drift === 'restore' ? drifted : []
+}
