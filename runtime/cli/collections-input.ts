@@ -14,7 +14,6 @@ import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFil
 import { readProxies } from '../config.ts'
 import { Fault } from '../fault.ts'
 import { isWithin, parseCommitHash, parseRefName, parseRelativePath, type RelativePath } from '../gatewaysync/values.ts'
-import { silentLog } from '../log.ts'
 
 export type Input = {
   /** Paths are relative to the repository, or to the directory where there is none. */
@@ -135,6 +134,7 @@ async function openRemote(repo: string, ref: string | undefined, signal: AbortSi
   if (ref === undefined) throw new Fault('InvalidConfiguration', 'name the branch, tag or commit of the repository with --ref')
   const { createMirrors } = await import('../source/mirrors.ts')
   const { anonymousRemote } = await import('../source/remote/remote.ts')
+  const { silentLog } = await import('../log.ts')
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-lint-'))
   const mirrors = createMirrors({
     folder,

@@ -2,7 +2,7 @@
  * What was changed on a gateway since its last sync, told by resource, without secrets.
  */
 import { type CommitHash, parentOf } from '../gatewaysync/values.ts'
-import { sourceRoots } from '../gatewaysync/decide/profile.ts'
+import { sourceRoots } from '../gatewaysync/decide/source-roots.ts'
 import { Fault } from '../fault.ts'
 import { jsonOrUndefined } from '../json.ts'
 import { findLocalChanges, type LocalChange, type LocalChanges, presentContent } from '../capture/local-changes.ts'

@@ -2,7 +2,7 @@
  * Makes the plan that a sync would carry out, and tells it file by file.
  */
 import { parseRefName } from '../gatewaysync/values.ts'
-import { sourceRoots } from '../gatewaysync/decide/profile.ts'
+import { sourceRoots } from '../gatewaysync/decide/source-roots.ts'
 import { modeFindings } from '../sync/model/findings.ts'
 import { activeMode } from '../sync/model/wanted.ts'
 import { readManifest } from '../sync/disk/manifest-file.ts'

@@ -5,9 +5,7 @@ import { createHmac } from 'node:crypto'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { systemClock } from '../clock.ts'
 import { Fault } from '../fault.ts'
-import { causeOf } from '../http/client.ts'
 import { isRefName, shortRef } from '../gatewaysync/values.ts'
-import { keysIn } from '../receiver/prove/authenticate.ts'
 import { readNamedFile } from './named-files.ts'
 
 const timeoutMs = 15_000
@@ -42,22 +40,24 @@ export function register(program: Command): void {
     .option('--hmac-secret-file <file>', 'file with the HMAC secret; its first line signs the call')
     .option('--token-file <file>', 'file with the bearer token; its first line is sent')
     .action(async (url: URL, options: Options) => {
-      process.exitCode = await trigger(url, callOf(options), options)
+      process.exitCode = await trigger(url, await callOf(options), options)
     })
 }
 
 type Call = { body: string; headers: Record<string, string> }
 
 /** Throws InvalidConfiguration when a key cannot be read. */
-function callOf({ ref, format, hmacSecretFile, tokenFile }: Options): Call {
+async function callOf({ ref, format, hmacSecretFile, tokenFile }: Options): Promise<Call> {
   const body = JSON.stringify(formats[format](ref))
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (format === 'github-push') Object.assign(headers, { 'x-github-event': 'push', 'x-github-delivery': systemClock.uuid() })
   if (hmacSecretFile !== undefined) {
-    const mac = createHmac('sha256', keyIn(hmacSecretFile, '--hmac-secret-file')).update(body).digest('hex')
+    const mac = createHmac('sha256', await keyIn(hmacSecretFile, '--hmac-secret-file'))
+      .update(body)
+      .digest('hex')
     headers['x-hub-signature-256'] = `sha256=${mac}`
   }
-  if (tokenFile !== undefined) headers['authorization'] = `Bearer ${keyIn(tokenFile, '--token-file')}`
+  if (tokenFile !== undefined) headers['authorization'] = `Bearer ${await keyIn(tokenFile, '--token-file')}`
   return { body, headers }
 }
 
@@ -71,6 +71,7 @@ async function trigger(url: URL, { body, headers }: Call, { format }: Options): 
     if (answer.ok) return 0
     process.stderr.write(`cluster-sync: ${url.host} answered ${answer.status} to the ${format} call\n`)
   } catch (error) {
+    const { causeOf } = await import('../http/client.ts')
     process.stderr.write(`cluster-sync: ${url.host} cannot be called: ${causeOf(innermost(error))}\n`)
   }
   return 1
@@ -92,7 +93,8 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8')
 }
 
-function keyIn(file: string, option: string): string {
+async function keyIn(file: string, option: string): Promise<string> {
+  const { keysIn } = await import('../receiver/prove/authenticate.ts')
   const [key] = keysIn(readNamedFile(file, `${option}: ${file}`, maxKeyFileBytes))
   if (key === undefined) throw new Fault('InvalidConfiguration', `${option}: ${file} is empty`)
   return key

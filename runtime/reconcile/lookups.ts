@@ -2,7 +2,7 @@
  * Runs lookups at git hosts beside the reconcile passes, so that a host that hangs delays only its own GatewaySyncs. At most one lookup runs for
  * each GatewaySync; its result waits here until a pass has acted on it.
  */
-import { type Clock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
 import type { SourceObservation } from '../gatewaysync/decide/decide.ts'
 import type { Due, LastLookup, SharedLookup } from '../gatewaysync/decide/lookup.ts'

@@ -3,7 +3,8 @@
  */
 import type { FramedSource } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
-import { resolveProfile, sourceRoots } from '../gatewaysync/decide/profile.ts'
+import { resolveProfile } from '../gatewaysync/decide/profile.ts'
+import { sourceRoots } from '../gatewaysync/decide/source-roots.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Mirror, Mirrors, NamedRemote } from '../source/mirrors.ts'

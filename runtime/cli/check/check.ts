@@ -1,8 +1,8 @@
 /**
  * `cluster-sync check`: whether an installation works, line by line, and what to do where it does not.
  */
-import { type Command } from 'commander'
-import type { ClusterOptions } from '../fleet/cluster.ts'
+import type { Command } from 'commander'
+import type { ClusterOptions } from '../fleet/options.ts'
 import { exitNo, exitYes, telling } from '../fleet/exit.ts'
 import { type Format, formatOption, print, standardOutput } from '../fleet/output.ts'
 

@@ -3,9 +3,8 @@
  */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isRefName } from '../../gatewaysync/values.ts'
-import { withClusterOptions } from './cluster.ts'
 import { telling } from './exit.ts'
-import type { ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
+import { type ChangeOptions, type RequestOptions, type RollbackOptions, withClusterOptions } from './options.ts'
 import { durationArgument, examples, formatOption, standardOutput } from './output.ts'
 
 const usualTimeout = '5m'

@@ -1,28 +1,20 @@
 /**
- * What every command about a cluster shares: the options that say which cluster and namespace, the connection, and refusals in plain words.
+ * What every command about a cluster shares: the connection, and refusals in plain words. The client of Kubernetes comes with it, so only
+ * what is called imports it.
  */
-import type { Command } from 'commander'
 import { systemClock } from '../../clock.ts'
 import { readKubeconfigs } from '../../config.ts'
 import { Fault } from '../../fault.ts'
 import { createKube, type Kube } from '../../kube/client.ts'
 import { chooseCluster } from '../../kube/kubeconfig.ts'
 import { version } from '../../version.ts'
-
-export type ClusterOptions = { kubeconfig?: string; context?: string; namespace?: string }
+import type { ClusterOptions } from './options.ts'
 
 export type Cluster = {
   kube: Kube
   server: string
   /** The one that was named, else that of the context. */
   namespace: string
-}
-
-export function withClusterOptions(command: Command): Command {
-  return command
-    .option('-n, --namespace <name>', 'namespace (default: that of the context)')
-    .option('--kubeconfig <file>', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod that this runs in)')
-    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
 }
 
 /** Runs `work` with a connection, and closes it. Throws InvalidConfiguration, and what `work` throws, refusals in plain words. */

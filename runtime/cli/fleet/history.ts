@@ -2,9 +2,8 @@
  * `cluster-sync history`: which commits were published or refused, who asked for them, and what became of them.
  */
 import type { Command } from 'commander'
-import { withClusterOptions } from './cluster.ts'
 import { exitYes, telling } from './exit.ts'
-import type { HistoryOptions } from './options.ts'
+import { type HistoryOptions, withClusterOptions } from './options.ts'
 import { formatOption, type Output, print, standardOutput } from './output.ts'
 
 export function register(program: Command): void {

@@ -1,8 +1,18 @@
 /**
  * What the commands about a fleet are told.
  */
-import type { ClusterOptions } from './cluster.ts'
+import type { Command } from 'commander'
 import type { Format } from './output.ts'
+
+export type ClusterOptions = { kubeconfig?: string; context?: string; namespace?: string }
+
+/** Which cluster and namespace. */
+export function withClusterOptions(command: Command): Command {
+  return command
+    .option('-n, --namespace <name>', 'namespace (default: that of the context)')
+    .option('--kubeconfig <file>', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod that this runs in)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+}
 
 export type StatusOptions = ClusterOptions & { allNamespaces?: true; state?: string; watch?: true; format: Format }
 

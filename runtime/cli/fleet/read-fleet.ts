@@ -8,7 +8,8 @@ import type { Kube } from '../../kube/client.ts'
 import { gatewaySyncType, type KubeObject, podType, type ResourceType, syncReportType } from '../../kube/types.ts'
 import { type PodRecord, projectGatewaySync, projectPod } from '../../reconcile/store.ts'
 import { readState } from '../../standalone/state.ts'
-import { type ClusterOptions, inCluster } from './cluster.ts'
+import { inCluster } from './cluster.ts'
+import type { ClusterOptions } from './options.ts'
 
 const never = new AbortController().signal
 

@@ -2,9 +2,8 @@
  * `cluster-sync status`: which gateways run what, and why one of them does not.
  */
 import type { Command } from 'commander'
-import { withClusterOptions } from './cluster.ts'
 import { exitUnknown, telling } from './exit.ts'
-import type { StatusOptions } from './options.ts'
+import { type StatusOptions, withClusterOptions } from './options.ts'
 import { examples, formatOption, standardOutput } from './output.ts'
 
 export function register(program: Command): void {

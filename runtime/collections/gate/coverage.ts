@@ -3,7 +3,8 @@
  */
 import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
 import { belowFolder, coveredBelow, excluderOf, isGatewaysOwn } from '../../gatewaysync/coverage.ts'
-import { type ResolvedProfile, sourceRoots } from '../../gatewaysync/decide/profile.ts'
+import type { ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
+import { sourceRoots } from '../../gatewaysync/decide/source-roots.ts'
 import { foldName, isWithin, parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
 import { settingsFile } from '../rules/severities.ts'
 

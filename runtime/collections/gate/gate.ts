@@ -5,7 +5,7 @@
 import type { Verdict } from '../../gatewaysync/decide/decide.ts'
 import { Fault } from '../../fault.ts'
 import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
-import { type ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
+import type { ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
 import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
 import { checkCollections, type CheckOptions } from '../check/check.ts'

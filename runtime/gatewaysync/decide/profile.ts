@@ -7,7 +7,6 @@ import { Fault } from '../../fault.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { type Collections, gatewaySettings, type GatewaySyncSpec, type Mapping, type SyncDefaults } from '../schema/spec.ts'
 import { resolvedProfile } from '../schema/sync-spec.ts'
-import { parseRelativePath, type RelativePath } from '../values.ts'
 import { withoutDefaults } from '../without-defaults.ts'
 
 /** A profile with every default applied. */
@@ -48,22 +47,6 @@ export function resolveProfile(sync: GatewaySyncSpec['sync'], name: string): Res
     startDeadline: profile.startDeadline ?? defaults.startDeadline,
     startGrace: profile.startGrace ?? defaults.startGrace,
   }
-}
-
-/**
- * The folders and files of the repository that a profile reads, canonical and without one that lies below another; `''` is the whole
- * repository. A source that is a template counts up to its last folder before the first `{{` or `{%`.
- */
-export function sourceRoots(profile: Pick<ResolvedProfile, 'collections' | 'mappings'>): RelativePath[] {
-  const sources = profile.mappings.map((mapping) => parseRelativePath(beforeTemplate(mapping.source)))
-  if (profile.collections !== undefined) sources.push(parseRelativePath(profile.collections.root))
-  const sorted = [...new Set(sources)].toSorted()
-  return sorted.filter((path) => !sorted.some((other) => other !== path && (other === '' || path.startsWith(`${other}/`))))
-}
-
-function beforeTemplate(source: string): string {
-  const start = source.search(/\{\{|\{%/)
-  return start < 0 ? source : source.slice(0, source.lastIndexOf('/', start) + 1)
 }
 
 /** The rule by which the hash is made; another rule gives other hashes, and says so. */

@@ -3,7 +3,7 @@
  * annotations are removed; a refused request changes nothing. No clocks are compared. Pure.
  */
 import { createHash } from 'node:crypto'
-import { type Reason } from '../../fault.ts'
+import type { Reason } from '../../fault.ts'
 import { requestAnnotations } from '../names.ts'
 import type { GatewaySyncStatus, RequestOutcome } from '../schema/status.ts'
 import { isRefName, type RefName, shortRef } from '../values.ts'

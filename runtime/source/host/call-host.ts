@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { Fault } from '../../fault.ts'
 import { connect } from './connect.ts'
-import { type Network } from '../remote/network.ts'
+import type { Network } from '../remote/network.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
 import type { CallSize, GitMemory } from '../git/memory.ts'
 import { localReceivePack, localUploadPack } from './local-repository.ts'

@@ -2,7 +2,7 @@
  * What one gateway should hold, and for which deployment mode. Pure.
  */
 import type { Mode } from '../../collections/model/mode.ts'
-import { type ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
+import type { ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
 import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
 import { baseCollections } from '../../collections/model/inheritance.ts'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { resolveProfile, sourceRoots } from '../../../runtime/gatewaysync/decide/profile.ts'
+import { resolveProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
+import { sourceRoots } from '../../../runtime/gatewaysync/decide/source-roots.ts'
 import type { GatewaySyncSpecInput } from '../../../runtime/gatewaysync/schema/spec.ts'
 import { specWith } from '../../support/gatewaysync.ts'
 
