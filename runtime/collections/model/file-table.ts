@@ -1,5 +1,5 @@
 /**
- * A long list of files, kept from one commit to the next: some 120 bytes for each file instead of several objects. Nobody else knows a
+ * A long list of files, kept from one commit to the next: some 100 bytes for each file instead of several objects. Nobody else knows a
  * byte of it. Files stand in the order of the bytes of their paths, so that every folder is a run of them; one file is spoken of by its
  * index, a part of its path by an offset in bytes. Changed in place, because copies of some megabytes at each commit are more than the
  * list itself.
@@ -10,6 +10,16 @@ const slash = 0x2f
 /** Room for some files more. */
 const slackBytes = 16 * 1024
 const slackFiles = 256
+
+/** Ids are hashes of git, of 20 or 32 bytes. */
+const isHash = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+const hashLengths: ReadonlySet<number> = new Set([20, 32])
+
+function bytesOfId(id: string): Buffer {
+  if (isHash.test(id)) return Buffer.from(id, 'hex')
+  if (hashLengths.has(id.length)) throw new RangeError(`"${id}" cannot be told from a hash`)
+  return Buffer.from(id, 'latin1')
+}
 
 /** The bytes of a table, which may be moved to another thread. */
 export type PackedTable = { bytes: ArrayBuffer; ends: ArrayBuffer; length: number }
@@ -62,7 +72,8 @@ export class FileTable {
     this.#reserve(start + path.length * 3 + id.length, this.#length + 1)
     const pathEnd = start + this.#bytes.write(path, start)
     this.#ends[2 * this.#length] = pathEnd
-    this.#ends[2 * this.#length + 1] = pathEnd + this.#bytes.write(id, pathEnd, 'latin1')
+    const length = isHash.test(id) ? this.#bytes.write(id, pathEnd, 'hex') : bytesOfId(id).copy(this.#bytes, pathEnd)
+    this.#ends[2 * this.#length + 1] = pathEnd + length
     this.#length += 1
   }
 
@@ -84,7 +95,7 @@ export class FileTable {
     const end = this.#pathEndOf(index)
     const idEnd = this.#startOf(index + 1)
     const path = this.#bytes.toString('utf8', this.#startOf(index), end)
-    return idEnd === end ? { path } : { path, id: this.#bytes.toString('latin1', end, idEnd) }
+    return idEnd === end ? { path } : { path, id: this.#bytes.toString(hashLengths.has(idEnd - end) ? 'hex' : 'latin1', end, idEnd) }
   }
 
   path(index: number): string {
@@ -140,6 +151,11 @@ export class FileTable {
     return this.#bytes.toString('utf8', start + from, start + to)
   }
 
+  /** The same, where the offset may lie before the path: the path then begins with a slash. */
+  partFrom(index: number, from: number, to: number): string {
+    return from < 0 ? `/${this.part(index, 0, to)}` : this.part(index, from, to)
+  }
+
   /** Whether two paths are the same from one offset to before the other. */
   isSamePart(a: number, b: number, from: number, to: number): boolean {
     const [first, second] = [this.#startOf(a), this.#startOf(b)]
@@ -160,8 +176,9 @@ export class FileTable {
     const at = this.#lowerBound(bytes)
     const isThere = this.#isAt(at, bytes)
     const end = this.#pathEndOf(at)
-    if (isThere && this.#startOf(at + 1) - end === id.length) this.#bytes.write(id, end, 'latin1')
-    else this.#splice(at, isThere ? 1 : 0, { bytes: Buffer.concat([bytes, Buffer.from(id, 'latin1')]), pathLength: bytes.length })
+    const own = bytesOfId(id)
+    if (isThere && this.#startOf(at + 1) - end === own.length) own.copy(this.#bytes, end)
+    else this.#splice(at, isThere ? 1 : 0, { bytes: Buffer.concat([bytes, own]), pathLength: bytes.length })
   }
 
   remove(path: string): void {

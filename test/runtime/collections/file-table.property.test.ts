@@ -6,7 +6,7 @@ import { FileTable } from '../../../runtime/collections/model/file-table.ts'
 const name = fc.constantFrom('a', 'ab', 'a b', 'é', '\u{1F600}', 'x\ny', 'b')
 const path = fc.array(name, { minLength: 2, maxLength: 4 }).map((names) => names.join('/'))
 const id = fc.option(
-  fc.constantFrom('1', '2', 'f').map((digit) => digit.repeat(40)),
+  fc.constantFrom('1', '2', 'f').chain((digit) => fc.constantFrom(digit.repeat(40), digit.repeat(64), `${digit}-own`)),
   { nil: undefined },
 )
 const entry = fc.tuple(path, id).map(([path, id]): Entry => (id === undefined ? { path } : { path, id }))
