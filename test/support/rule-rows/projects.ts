@@ -106,6 +106,23 @@ export const projects = {
     scriptRow('a character of no language', 'a = 5 $ 3\n'),
     scriptRow('what Python 2.7 takes', `# é\r\nprint >>f, \`a\`, 0777L,\\\n  u'é' # (\nexec 'x' in {}\n${script}`, false),
     scriptRow('nothing', '', false),
+    scriptRow('a misspelt word', 'def a():\n\tretrun 1\n'),
+    scriptRow('two names in a row', 'print a b\n'),
+    scriptRow('a name and a number', 'range 3\n'),
+    scriptRow('an expression without its end', 'a = 1 +\n'),
+    scriptRow('an assignment in place of a comparison', 'if a = 1:\n\tb\n'),
+    scriptRow('an else that belongs to nothing', 'a = 1\nelse:\n\tb\n'),
+    scriptRow('a finally after an if', 'if a:\n\tb\nfinally:\n\tc\n'),
+    scriptRow('a try without except', 'try:\n\ta\nb = 1\n'),
+    scriptRow('a try without except at the end of a block', 'def a():\n\ttry:\n\t\tb\nc\n'),
+    scriptRow('a try without except at the end', 'try:\n\ta\n'),
+    scriptRow(
+      'statements that go on',
+      `try:\n\ta\nexcept A, b:\n\tc\nexcept:\n\td\nelse:\n\te\nfinally:\n\tf
+for a in b:\n\tc\nelse:\n\td\nwhile a: b\nelse: c\nif a == 1 and b <= 2 and c(d=3): e = 4\nelif f: g\nelse: h
+from a import *\nb = 1.\nc = not d\ne = lambda f=1: f if f is not None else 1 if g else 2\nprint 'h', ur'i' 'j', \\\n  k\nexec l in m\n`,
+      false,
+    ),
   ],
 } satisfies Partial<Record<RuleId, Row[]>>
 
