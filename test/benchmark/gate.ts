@@ -1,7 +1,7 @@
 /**
  * The gate in front of publication, in a process of its own that is started as the controller is: the first commit of a repository, and
  * then commits of one changed file each, then commits that each add or remove resources, in a small and a large repository, with collections
- * and without.
+ * and ten projects, and without.
  */
 import path from 'node:path'
 import * as v from 'valibot'
@@ -9,7 +9,8 @@ import { resolveProfile, type ResolvedProfile } from '../../runtime/gatewaysync/
 import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
 import { config, type Files, resource, root } from '../support/collection-tree.ts'
 import { imageEnvironment, imageFlags } from '../support/image-flags.ts'
-import { addedAndRemoved, largeTree } from '../support/large-tree.ts'
+import { addedAndRemoved, largeTree, tenProjects } from '../support/large-tree.ts'
+import { projectRoot } from '../support/project-tree.ts'
 import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
 import type { GateAnswer, GateMessage } from '../support/programs/gate.ts'
 import { type Changes, makeRepository, temporaryFolder } from '../support/repository.ts'
@@ -21,7 +22,7 @@ type Kind = { name: string; profile: object; files(count: number): Files; change
 
 const kinds: readonly Kind[] = [
   {
-    name: 'projects',
+    name: 'no collections',
     profile: { mappings: [{ source: 'projects', destination: 'projects' }] },
     files: (count) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`projects/f${index % (count / 2)}/${index}.txt`, `${index}\n`])),
@@ -29,10 +30,13 @@ const kinds: readonly Kind[] = [
     names: (round) => addedAndRemoved(round, (number) => ({ [`projects/added ${number}/a.txt`]: `${number}\n` })),
   },
   {
-    name: 'collections',
-    profile: { collections: { root } },
-    files: (count) => largeTree(count / 2),
-    change: (round) => ({ [`${root}/core/ignition/schedule/schedule 0/config.json`]: `{"round":${round}}\n` }),
+    name: 'collections and projects',
+    profile: { collections: { root }, mappings: [{ source: projectRoot, destination: 'projects' }] },
+    files: (count) => ({ ...largeTree(count / 2), ...tenProjects() }),
+    change: (round) =>
+      round % 2 === 0
+        ? { [`${root}/core/ignition/schedule/schedule 0/config.json`]: `{"round":${round}}\n` }
+        : { [`${projectRoot}/line-1/ignition/script-python/plant/part0/code.py`]: `round = ${round}\n` },
     names: (round) => addedAndRemoved(round, (number) => resource(`core/ignition/schedule/added ${number}`, config({ number }))),
   },
 ]

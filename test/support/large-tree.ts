@@ -2,6 +2,7 @@
  * Collections of many resources, and commits that add and remove some, for what is measured.
  */
 import { config, type Files, modeJson, resource, root } from './collection-tree.ts'
+import { embedded, pages, perspective, projectJson, projectResource, projectRoot, script, view } from './project-tree.ts'
 import type { Changes } from './repository.ts'
 
 /** Two files a resource; nine of ten in core, the others as overrides in two modes. No rule finds anything in it. */
@@ -19,6 +20,22 @@ export function largeTree(resources: number): Files {
     Object.assign(files, resource(`${collection}/ignition/schedule/schedule ${number}`, config({ settings })))
   }
   return files
+}
+
+/** Ten projects, of which nine inherit from the first: each with pages, twenty views that show another, and five scripts. No rule finds anything. */
+export function tenProjects(): Files {
+  const files: Files[] = []
+  for (let number = 0; number < 10; number += 1) {
+    const name = `line-${number}`
+    const manifest = number === 0 ? projectJson('Line 0', '', { inheritable: true }) : projectJson(`Line ${number}`, 'line-0')
+    files.push({ [`${projectRoot}/${name}/project.json`]: manifest }, pages(name, 'Views/View 0'))
+    for (let at = 0; at < 20; at += 1) {
+      const label = { type: 'ia.display.label', meta: { name: 'Label' }, props: { text: `${name} ${at} ${'x'.repeat(400)}` } }
+      files.push(view(`${name}/${perspective}/views/Views/View ${at}`, embedded(`Views/View ${(at + 1) % 20}`), label))
+    }
+    for (let at = 0; at < 5; at += 1) files.push(projectResource(`${name}/ignition/script-python/plant/part${at}`, { 'code.py': script }))
+  }
+  return Object.assign({}, ...files) as Files
 }
 
 /** Every commit adds, and every second one also removes what the one before it added. */
