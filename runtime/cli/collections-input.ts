@@ -10,6 +10,7 @@ import { type Listing, readTexts } from '../collections/model/listing.ts'
 import { FileTable } from '../collections/model/file-table.ts'
 import { findProjectRoots } from '../collections/model/projects.ts'
 import { findRoots } from '../collections/model/roots.ts'
+import { aboveRepository } from '../collections/model/tree.ts'
 import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../collections/rules/severities.ts'
 import { readProxies } from '../config.ts'
 import { Fault } from '../fault.ts'
@@ -84,7 +85,8 @@ export function rootsOf({ files, below }: Input, named: string | undefined, mayB
 /** The folders of projects below what was asked for; where one was named, that one if it holds projects. */
 export function projectRootsOf({ files, below }: Input, named: string | undefined): string[] {
   const roots = findProjectRoots(files.paths())
-  if (named === undefined) return roots.filter((root) => isWithin(root, below) || isWithin(below, root))
+  if (named === undefined)
+    return roots.filter((root) => (root === aboveRepository ? below === '' : isWithin(root, below) || isWithin(below, root)))
   const wanted = parseRoot([below, named].filter(Boolean).join('/'))
   return roots.filter((root) => root === wanted)
 }

@@ -125,6 +125,8 @@ export function seedsOf(files: Files): Record<RuleId, Seed[]> {
     'name-too-deep': inEach(everywhere, 'ignition/schedule/shifts/day', {}),
     'environment-resource-in-core': [journalOverride('dev')],
     'host-or-credential-in-core': inEach(['core'], 'ignition/email-profile/shift', { settings: { hostname: 'mail.example.com' } }),
+    'plain-credential': inEach(['external', ...userModes], 'com.example.module/server/a', { settings: { clientSecret: 'hunter2' } }),
+    'key-committed': ['root.json', 'kek.json'].map((name) => put(`${folderOf(root)}/ignition/keys/${name}`, '{}')),
     'shared-resource-in-mode': userModes.map((name) =>
       add(
         `${name}/ignition/tag-definition`,
@@ -191,6 +193,12 @@ export function seedsOf(files: Files): Record<RuleId, Seed[]> {
       (content) => content.replace('{', '{"a":1,"a":2,').replace(/,\s*\}$/, '}'),
     ),
     'missing-attributes': manifests(files, ({ attributes: _gone, ...rest }) => rest),
+    'invalid-manifest-field': [
+      ...manifests(files, (manifest) => ({ ...manifest, scope: 'X' })),
+      ...manifests(files, (manifest) => ({ ...manifest, version: '1' })),
+      ...manifests(files, (manifest) => ({ ...manifest, overridable: 'false' })),
+      ...manifests(files, (manifest) => ({ ...manifest, attributes: { lastModification: { actor: 'plant' } } })),
+    ],
     'listed-file-missing': manifests(files, (manifest) => ({ ...manifest, files: [...(manifest['files'] as string[]), 'gone.json'] })),
     'unlisted-file': places(files, isManifest).map((path) => put(`${folderOf(path)}/notes.txt`, 'x')),
     'lfs-pointer': damaged(
@@ -231,7 +239,9 @@ export function seedsOf(files: Files): Record<RuleId, Seed[]> {
     'missing-project-json': Object.keys(files).filter(isProject).map(manifestless),
     'invalid-project-json': [...damaged(files, isProject, () => '[]'), ...projects(files, () => ({ enabled: 'yes' }))],
     'unknown-project-parent': projects(files, () => ({ parent: 'Gone' })),
-    'project-parent-not-inheritable': projects(files, (_manifest, name) => (name === 'Line a' ? undefined : { parent: 'Line a' })),
+    'project-parent-not-inheritable': projects(files, (_manifest, name) => (name === 'Line a' ? undefined : { parent: 'Line a' })).filter(
+      ({ path }) => path.startsWith(projectRoot),
+    ),
     'project-cycle': projects(files, (_manifest, name) => ({ parent: name })),
     'same-project-title': [put(`${projectRoot}/Line b/project.json`, projectJson('LINE A', 'Base'))],
     'unknown-view': ['Library', 'Base', 'Line a', 'Line b'].flatMap((name) => [

@@ -19,6 +19,10 @@ export type Choices = {
   hasSecrets: boolean
   hasStaff: boolean
   hasJournal: boolean
+  /** Files for people and their computers, and a resource that is switched off. */
+  hasLeftovers: boolean
+  /** A project of one site, in a folder of its own, which inherits from one of the plant. */
+  hasSite: boolean
   projects: readonly [string, string, string, string]
   views: readonly string[]
 }
@@ -41,6 +45,8 @@ export const choices: fc.Arbitrary<Choices> = fc.record({
   hasSecrets: fc.boolean(),
   hasStaff: fc.boolean(),
   hasJournal: fc.boolean(),
+  hasLeftovers: fc.boolean(),
+  hasSite: fc.boolean(),
   projects: distinct(4).map(([a = '', b = '', c = '', d = '']) => [a, b, c, d] as const),
   views: fc.uniqueArray(word, { minLength: 1, maxLength: 4, selector: (name) => name.toLowerCase() }),
 })
@@ -61,12 +67,50 @@ export const fullPlant: Choices = {
   hasSecrets: true,
   hasStaff: true,
   hasJournal: true,
+  hasLeftovers: true,
+  hasSite: true,
   projects: ['Library', 'Base', 'Line a', 'Line b'],
   views: ['Overview', 'Pump'],
 }
 
 export function plant(chosen: Choices): Files {
-  return { 'README.md': 'A plant\n', ...collections(chosen), ...projects(chosen) }
+  const { hasLeftovers, hasSite } = chosen
+  return {
+    'README.md': 'A plant\n',
+    ...collections(chosen),
+    ...projects(chosen),
+    ...(hasLeftovers ? leftovers(chosen) : {}),
+    ...(hasSite ? site(chosen) : {}),
+  }
+}
+
+/** The repository of one project, whose parent is in another one. */
+export function projectAlone({ projects: [, , line], ...chosen }: Choices): Files {
+  const folder = `${projectRoot}/${line}/`
+  const own = Object.entries(projects({ projects: ['Library', 'Base', line, 'Other'], ...chosen })).filter(([path]) =>
+    path.startsWith(folder),
+  )
+  return { 'README.md': 'A line\n', ...Object.fromEntries(own.map(([path, content]) => [path.slice(folder.length), content])) }
+}
+
+function leftovers({ projects: [library] }: Choices): Files {
+  return {
+    [`${root}/README.md`]: 'Collections\n',
+    [`${root}/core/ignition/schedule/readme.txt`]: 'Schedules\n',
+    [`${root}/core/ignition/schedule/Day/.DS_Store`]: 'x',
+    [`${root}/core/Thumbs.db`]: 'x',
+    [`${projectRoot}/.DS_Store`]: 'x',
+    [`${projectRoot}/${library}/README.md`]: 'A library\n',
+    ...resource('core/ignition/audit-profile/old', config({ settings: { database: 'Gone' } }), { attributes: { enabled: false } }),
+  }
+}
+
+function site({ projects: [library, base], views: [first = ''] }: Choices): Files {
+  const files = {
+    [`${projectRoot}/Site of ${library}/project.json`]: projectJson('Site', base),
+    ...view(`Site of ${library}/${perspective}/views/Start`, embedded(`Parts/${first}`)),
+  }
+  return Object.fromEntries(Object.entries(files).map(([path, content]) => [path.replace(projectRoot, 'sites/north/projects'), content]))
 }
 
 function collections(chosen: Choices): Files {

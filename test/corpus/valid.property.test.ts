@@ -3,7 +3,8 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { type Choices, choices, fullPlant, plant } from './plant.ts'
+import type { Files } from '../support/collection-tree.ts'
+import { type Choices, choices, fullPlant, plant, projectAlone } from './plant.ts'
 import { findingsIn } from './findings.ts'
 
 const numRuns = Number(process.env['CORPUS_RUNS'] ?? 60)
@@ -12,17 +13,23 @@ void t.test('nothing is found in the plant that has something of everything', as
   t.same(await findingsIn(plant(fullPlant)), [])
 })
 
-void t.test('nothing is found in any valid plant', { timeout: 3_600_000 }, async (t) => {
-  let last: { chosen: Choices; found: string[] } | undefined
-  await fc
-    .assert(
-      fc.asyncProperty(choices, async (chosen) => {
-        const found = await findingsIn(plant(chosen))
-        if (found.length > 0) last = { chosen, found }
-        return found.length === 0
-      }),
-      { numRuns },
-    )
-    .catch((error: unknown) => t.fail(String(error).slice(0, 200), { seen: last }))
-  t.pass()
-})
+const repositories: readonly (readonly [kind: string, make: (chosen: Choices) => Files])[] = [
+  ['plant', plant],
+  ['repository of one project', projectAlone],
+]
+for (const [kind, make] of repositories) {
+  void t.test(`nothing is found in any valid ${kind}`, { timeout: 3_600_000 }, async (t) => {
+    let last: { chosen: Choices; found: string[] } | undefined
+    await fc
+      .assert(
+        fc.asyncProperty(choices, async (chosen) => {
+          const found = await findingsIn(make(chosen))
+          if (found.length > 0) last = { chosen, found }
+          return found.length === 0
+        }),
+        { numRuns },
+      )
+      .catch((error: unknown) => t.fail(String(error).slice(0, 200), { seen: last }))
+    t.pass()
+  })
+}

@@ -46,6 +46,11 @@ export function config(value: object): Files {
 
 const database = 'ignition/database-connection/historian'
 
+/** A secret as a gateway keeps it. */
+function encrypted(text: string): object {
+  return { type: 'Embedded', data: { ciphertext: text, encrypted_key: 'key', protected: 'eyJhbGciOiJBMjU2R0NNS1cifQ' } }
+}
+
 /** A multi-environment plant: external, core, dev and prod, nested and encoded names, a unary resource. No rule finds anything in it. */
 export function validTree(): Files {
   return {
@@ -76,8 +81,14 @@ export function validTree(): Files {
     ...resource('core/com.inductiveautomation.perspective/themes/dark', { 'index.css': '', 'app/dock.css': 'a{}' }),
     ...resource('dev/ignition/system-properties', config({ systemName: 'plant-dev' })),
     ...resource('prod/ignition/system-properties', config({ systemName: 'plant-prod' })),
-    ...resource(`dev/${database}`, config({ connectURL: 'jdbc:postgresql://db.dev.example.com:5432/historian', password: 'dev' })),
-    ...resource(`prod/${database}`, config({ connectURL: 'jdbc:postgresql://db.prod.example.com:5432/historian', password: 'prod' })),
+    ...resource(
+      `dev/${database}`,
+      config({ connectURL: 'jdbc:postgresql://db.dev.example.com:5432/historian', password: encrypted('dev') }),
+    ),
+    ...resource(
+      `prod/${database}`,
+      config({ connectURL: 'jdbc:postgresql://db.prod.example.com:5432/historian', password: encrypted('prod') }),
+    ),
   }
 }
 

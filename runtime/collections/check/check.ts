@@ -27,7 +27,7 @@ import {
 } from './remembered.ts'
 import type { RuleId } from '../rules/rules.ts'
 import { isProjectFolder, parseProject } from '../model/projects.ts'
-import { type Collection, modeManifest, nameOf, projectManifest, type Tree, treeOf } from '../model/tree.ts'
+import { aboveRepository, type Collection, modeManifest, nameOf, projectManifest, type Tree, treeOf } from '../model/tree.ts'
 
 /** How one root is checked; what is left out has no influence. */
 export type CheckOptions = CollectorOptions & {
@@ -35,6 +35,8 @@ export type CheckOptions = CollectorOptions & {
   root: string
   /** What the root holds. Default: collections. */
   kind?: TreeFacts['kind'] | undefined
+  /** Other folders that hold projects, of which `files` has the files too. */
+  otherRoots?: readonly string[] | undefined
   /** Whether gateways get `core` from this tree. Default: whether the tree has it. */
   coreDelivered?: boolean | undefined
   /** Files are templates: what they hold is known only once they are rendered. */
@@ -108,18 +110,36 @@ export async function readTree(
     modesInUse,
     coreDelivered,
     files,
-  }: Pick<CheckOptions, 'root' | 'kind' | 'modesInUse' | 'coreDelivered' | 'files'>,
+    otherRoots = [],
+  }: Pick<CheckOptions, 'root' | 'kind' | 'modesInUse' | 'coreDelivered' | 'files' | 'otherRoots'>,
   signal: AbortSignal,
 ): Promise<{ facts: TreeFacts }> {
   const isProjects = kind === 'projects'
-  const tree = treeOf(files ?? (await FileTable.list(listing, root, signal)), root, isProjects ? projectManifest : modeManifest)
+  const tree = treeOf(
+    files ?? (await FileTable.list(listing, root === aboveRepository ? '' : root, signal)),
+    root,
+    isProjects ? projectManifest : modeManifest,
+  )
   if (isProjects) tree.collections = tree.collections.filter(({ name, manifest }) => manifest !== undefined || isProjectFolder(root, name))
   else tree.collections = tree.collections.filter((collection) => !holdsProjects(collection))
   const { modes, damagedModes } = await readModes(listing, tree, isProjects ? parseProject : parseMode, signal)
   const family = collectionsByName(tree, modes)
   const delivered = coreDelivered ?? family.byName.has('core')
-  const context = { root, kind, hasModes: userModes(family).length > 0, isFragment: !isProjects && modes.size === 0 }
+  // Whoever has a repository of its own inherits from another one.
+  const isElsewhere = (project: string): boolean =>
+    root === aboveRepository || otherRoots.some((other) => files?.has(`${other}/${project}/${projectManifest}`) === true)
+  const keys = isProjects ? [] : await findKeys(listing, files, root, signal)
+  const context = { root, kind, keys, isElsewhere, hasModes: userModes(family).length > 0, isFragment: !isProjects && modes.size === 0 }
   return { facts: { ...context, tree, family, modes, damagedModes, modesInUse, coreDelivered: delivered } }
+}
+
+/** The keys of a gateway beside the folder `resources` of its configuration, where they are listed. */
+async function findKeys(listing: Listing, files: FileTable | undefined, root: string, signal: AbortSignal): Promise<string[]> {
+  if (nameOf(root) !== 'resources') return []
+  const folder = `${root.slice(0, -'resources'.length)}ignition/keys`
+  const table = files ?? (await FileTable.list(listing, folder, signal))
+  const { start, end } = table.rangeBelow(folder)
+  return Array.from(table.entries(start, end), ({ path }) => path)
 }
 
 async function readModes(

@@ -13,7 +13,7 @@ import { maxManifestBytes, type ParsedResource, parseResource } from '../model/m
 import type { Resource } from '../model/resources.ts'
 import type { Collection } from '../model/tree.ts'
 import { nameInResource } from '../rules/input.ts'
-import { jsonOrUndefined } from '../../json.ts'
+import { isObject, jsonOrUndefined } from '../../json.ts'
 
 /** A resource and the collection that it stands in. */
 export type LocatedResource = { collection: Collection; resource: Resource }
@@ -106,7 +106,8 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
             : read(held, open.parsed, isManifest && open.manifest.kind === 'ok' ? open.manifest.value : undefined)
         open.parsed = parsed
         if (value === undefined) open.isPartial = true
-        if (damage !== undefined) open.damaged.set(entry.path, damage)
+        const wrong = damage ?? (objectFiles.has(name) ? notAnObject(value) : undefined)
+        if (wrong !== undefined) open.damaged.set(entry.path, wrong)
         if (value !== undefined && !isManifest) open.json.set(name, value)
       }
       if (held !== undefined && !isPointer && isSource(name)) lookThrough(held, entry.path, open)
@@ -118,6 +119,15 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
       take({ collection, resource, manifest, hashes, json, pointers, damaged, isPartial, scripts })
     },
   }
+}
+
+/** What gateways read into settings and views, which have members. */
+const objectFiles: ReadonlySet<string> = new Set(['config.json', 'backupConfig.json', 'view.json'])
+
+function notAnObject(value: unknown): Damage | undefined {
+  if (value === undefined || isObject(value)) return undefined
+  const what = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`
+  return { kind: 'invalid-json', line: 1, problem: `holds ${what} where an object of settings is expected` }
 }
 
 /**

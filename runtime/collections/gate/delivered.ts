@@ -12,7 +12,7 @@ import { unaryName } from '../model/resources.ts'
 import { chooseRoots, findRoots, rootOf } from '../model/roots.ts'
 import { settingsFile } from '../rules/severities.ts'
 import { createProjectFinder, findProjectRoots, type ProjectFinder, tellsOfProject } from '../model/projects.ts'
-import { buildTree, manifestName, modeManifest, nameOf, projectManifest, unaryManifestName } from '../model/tree.ts'
+import { aboveRepository, buildTree, manifestName, modeManifest, nameOf, projectManifest, unaryManifestName } from '../model/tree.ts'
 
 /** What one coverage has of a commit. */
 export type DeliveredContent = {
@@ -113,7 +113,7 @@ function changed(kept: Kept, changes: readonly Difference[], { delivered, source
       learned: kept.learned.get(`${kind} ${root}`),
       changedFolders: foldersAbove(changes, root),
       foldersWithChangedManifest: findFoldersWithChangedManifest(changes, root),
-      resourceAt: onlyContents ? (folder) => resourceAt(files, folder, root) : undefined,
+      resourceAt: onlyContents && root !== aboveRepository ? (folder) => resourceAt(files, folder, root) : undefined,
     }),
   }
 }
@@ -214,23 +214,28 @@ function isBelowAny(path: string, roots: ReadonlySet<string>): boolean {
 }
 
 function isBelow(path: string, root: string): boolean {
-  return root === '' || (path.startsWith(root) && path[root.length] === '/')
+  return root === '' || root === aboveRepository || (path.startsWith(root) && path[root.length] === '/')
 }
 
 /** Every folder above a change; relative to the root. */
 function foldersAbove(changes: readonly Difference[], root: string): Set<string> {
   const folders = new Set<string>()
-  const start = root === '' ? 0 : root.length + 1
   for (const { path } of changes) {
     if (!isBelow(path, root)) continue
-    for (let end = path.lastIndexOf('/'); end > start; end = path.lastIndexOf('/', end - 1)) folders.add(path.slice(start, end))
+    const inside = inRootOf(path, root)
+    for (let end = inside.lastIndexOf('/'); end > 0; end = inside.lastIndexOf('/', end - 1)) folders.add(inside.slice(0, end))
   }
   return folders
 }
 
 /** The folders whose own manifest is among the changes; relative to the root. */
 function findFoldersWithChangedManifest(changes: readonly Difference[], root: string): Set<string> {
-  const start = root === '' ? 0 : root.length + 1
   const manifests = changes.filter(({ path }) => isBelow(path, root) && [manifestName, unaryManifestName].includes(nameOf(path)))
-  return new Set(manifests.map(({ path }) => path.slice(start, path.lastIndexOf('/'))))
+  return new Set(manifests.map(({ path }) => inRootOf(path.slice(0, path.lastIndexOf('/')), root)))
+}
+
+/** A path below a root, relative to it. */
+function inRootOf(path: string, root: string): string {
+  if (root === aboveRepository) return `/${path}`
+  return root === '' ? path : path.slice(root.length + 1)
 }

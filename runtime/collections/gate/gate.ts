@@ -18,6 +18,7 @@ import { type Entry, type Listing, readTexts, type VersionedListing } from '../m
 import type { Previous } from '../check/remembered.ts'
 import { createReclaimer } from './collect-garbage.ts'
 import { recheckCollections } from './recheck.ts'
+import { aboveRepository } from '../model/tree.ts'
 import { isRuleId } from '../rules/rules.ts'
 import { gateSeverity, maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../rules/severities.ts'
 
@@ -127,7 +128,17 @@ async function checkCoverages(
       const memory = content.memory(root, kind)
       // Every gateway reads every project that it gets.
       const decidingOnly = kind === 'collections'
-      const own = { ...options, root, kind, decidingOnly, templated: coverage.templated(root), files: content.files, memory }
+      const otherRoots = content.projectRoots.filter((other) => kind === 'projects' && other !== root)
+      const own = {
+        ...options,
+        root,
+        kind,
+        otherRoots,
+        decidingOnly,
+        templated: coverage.templated(root === aboveRepository ? '' : root),
+        files: content.files,
+        memory,
+      }
       const { findings, summary } = (await recheckCollections(listing, own, signal)) ?? (await checkCollections(listing, own, signal))
       learned.set(`${kind} ${root}`, memory.learned)
       counts.errors += summary.errors

@@ -92,13 +92,17 @@ const platformTypes = new Map([...known.values()].filter((type) => moduleIn(type
 /** What `<module>/<type>` was likely meant to be, as a place below a collection; undefined for what is known, and for what may well exist. */
 export function likelyPlace(module: string, type: string): string | undefined {
   const [foldedModule, foldedType] = [foldName(module), foldName(type)]
-  if (known.has(`${foldedModule}/${foldedType}`)) return undefined
+  const exact = known.get(`${foldedModule}/${foldedType}`)
+  // Folders of modules and types are read letter for letter.
+  if (exact !== undefined) return exact === `${module}/${type}` ? undefined : exact
+  // A module one folder too deep.
+  if (modules.has(foldedType)) return modules.get(foldedType)
   const ownModule = modules.get(foldedModule)
   if (ownModule === undefined) {
     // A type of the platform in the place of a module: the folder of the module was forgotten.
     const forgotten = platformTypes.get(foldedModule)
     if (forgotten !== undefined) return `${forgotten}/${type}`
-    const meant = [...modules].find(([name]) => isNearModule(foldedModule, name))?.[1]
+    const meant = [...modules].find(([name]) => isNearModule(foldedModule, name) || isPartOfModule(foldedModule, name, foldedType))?.[1]
     return meant === undefined ? undefined : `${meant}/${type}`
   }
   const own = [...known].filter(([name]) => name.startsWith(`${foldedModule}/`))
@@ -118,6 +122,12 @@ function isNearModule(name: string, other: string): boolean {
   if (other.endsWith(`.${name}`)) return true
   const [segments, others] = [name.split('.'), other.split('.')]
   return segments.length === others.length && segments.every((each, index) => isNear(each, others[index] ?? '', maxModuleTypoShare))
+}
+
+/** The name of a module cut short or made longer, with a type in it that the module has. */
+function isPartOfModule(name: string, other: string, type: string): boolean {
+  const isPart = other.startsWith(name) || (name.startsWith(other) && !name.startsWith(`${other}.`))
+  return isPart && name.startsWith(`${vendor}.`) && known.has(`${other}/${type}`)
 }
 
 function isNear(name: string, other: string, share: number): boolean {

@@ -73,13 +73,15 @@ export function notesOf(
   attributes: Readonly<Record<string, unknown>> | undefined,
   isPartial: boolean,
 ): Notes | undefined {
+  // What is switched off asks for nothing and talks to nobody.
+  const isDisabled = attributes?.['enabled'] === false
   const isTags = type === tagDefinitionType || type === tagTypeType
   const tags = isTags ? tagTypesOf(key.slice(type.length + 1), json) : { defines: [], uses: [], isPartial: false }
   const uuid = attributes?.['uuid']
   const notes = {
-    references: isTags ? [] : referencesOf(type, json),
+    references: isTags || isDisabled ? [] : referencesOf(type, json),
     uuid: typeof uuid === 'string' && uuid !== '' && uuid.length <= maxName ? uuid : undefined,
-    target: targetOf(type, json.get('config.json')),
+    target: isDisabled ? undefined : targetOf(type, json.get('config.json')),
     defines: tags.defines,
     uses: tags.uses,
     views: [],

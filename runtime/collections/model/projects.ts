@@ -3,7 +3,7 @@
  */
 import { parentOf } from '../../gatewaysync/values.ts'
 import { type ParsedMode, parseManifest } from './manifests.ts'
-import { manifestName, nameOf, projectManifest } from './tree.ts'
+import { aboveRepository, isModule, manifestName, nameOf, projectManifest } from './tree.ts'
 
 const fields = { title: 'string', description: 'string', enabled: 'boolean', inheritable: 'boolean', parent: 'string' } as const
 
@@ -40,7 +40,8 @@ export type SeenOfProjects = Record<'withManifest' | 'withResources' | 'roots', 
 
 /**
  * Takes the paths of a repository in any order and tells the folders that hold projects of a gateway. Other programs have a `project.json`
- * too, so a project is known by the folder of a module with resources in it; below a folder `projects` that alone is enough.
+ * too, so a project is known by the folder of a module with resources in it; below a folder `projects` that alone is enough. A repository that
+ * is a project itself is told as `aboveRepository`.
  */
 export function createProjectFinder(before?: SeenOfProjects): ProjectFinder {
   const withManifest = new Set(before?.withManifest)
@@ -51,7 +52,7 @@ export function createProjectFinder(before?: SeenOfProjects): ProjectFinder {
       const name = nameOf(path)
       if (isOutside(path)) return
       if (name === projectManifest) withManifest.add(parentOf(path))
-      else if (name === manifestName) {
+      else if (isOfResource(path, name)) {
         const found = projectFolders(path)
         const usual = found.find((folder) => nameOf(parentOf(folder)) === conventional)
         if (usual !== undefined) roots.add(parentOf(usual))
@@ -59,7 +60,7 @@ export function createProjectFinder(before?: SeenOfProjects): ProjectFinder {
       }
     },
     roots() {
-      for (const folder of withResources) if (withManifest.has(folder)) roots.add(parentOf(folder))
+      for (const folder of withResources) if (withManifest.has(folder)) roots.add(folder === '' ? aboveRepository : parentOf(folder))
       return [...roots].toSorted()
     },
     seen: () => ({ withManifest, withResources, roots }),
@@ -82,7 +83,12 @@ export function isProjectFolder(root: string, name: string): boolean {
 export function tellsOfProject(path: string): boolean {
   if (isOutside(path)) return false
   const name = nameOf(path)
-  return name === projectManifest || (name === manifestName && projectFolders(path).length > 0)
+  return name === projectManifest || (isOfResource(path, name) && projectFolders(path).length > 0)
+}
+
+/** A manifest, or a view that may have lost its own. */
+function isOfResource(path: string, name: string): boolean {
+  return name === manifestName || (name === 'view.json' && path.includes('com.inductiveautomation.perspective/views/'))
 }
 
 /** Collections are laid out alike, and what a gateway unpacks below `var` is a template. */
@@ -90,18 +96,25 @@ function isOutside(path: string): boolean {
   return /(?:^|\/)(?:config\/resources|var)\//.test(path)
 }
 
-/** The folders above a module's; a project at the top of a repository has no name to know it by. */
+/** The folders above a module's; `''` is the top of the repository. */
 function projectFolders(path: string): string[] {
   const segments = path.split('/')
   const found: string[] = []
-  for (let at = 1; at < segments.length - 2 && at < maxDepth; at += 1) {
-    if (isModule(segments[at] ?? '')) found.push(segments.slice(0, at).join('/'))
+  for (let at = 0; at < segments.length - 2 && at < maxDepth; at += 1) {
+    if (isVendors(segments[at] ?? '') && (at > 0 || isOfProject(segments))) found.push(segments.slice(0, at).join('/'))
   }
   return found
 }
 
+/** Types of the platform that each project has. Many a repository has a folder `ignition` for something else. */
+const platformTypes: ReadonlySet<string> = new Set(['designer-properties', 'event-scripts', 'global-props', 'named-query', 'script-python'])
+
+function isOfProject([module = '', type = '']: readonly string[]): boolean {
+  return module !== 'ignition' || platformTypes.has(type)
+}
+
 const maxDepth = 32
 
-function isModule(name: string): boolean {
-  return name === 'ignition' || name.startsWith('com.inductiveautomation.')
+function isVendors(name: string): boolean {
+  return isModule(name) && (name === 'ignition' || name.startsWith('com.inductiveautomation.'))
 }

@@ -39,7 +39,7 @@ const kinds = ['singleton', 'named', 'unary'] as const
 /** Last part of the key of a unary resource. */
 export const unaryName = '_unary'
 
-/** Resources in the order in which they are added; `offset` bytes of each path lead to the root. */
+/** Resources in the order in which they are added; `offset` bytes of each path lead to the root, -1 where the root is above the repository. */
 export function createResources(files: FileTable, offset: number): ResourceList {
   let places = new Int32Array(0)
   let length = 0
@@ -98,6 +98,16 @@ export function isPlaceholder(path: string): boolean {
   return /(?:^|\/)\.git(?:keep|ignore|attributes)$/.test(path)
 }
 
+/** Files that file managers leave behind. */
+export function isLitter(path: string): boolean {
+  return /(?:^|\/)(?:\.ds_store|thumbs\.db|desktop\.ini|\._[^/]*)$/i.test(path)
+}
+
+/** Files that tell people about a folder, where they stand in none of a resource. */
+export function isReadme(path: string): boolean {
+  return /(?:^|\/)readme(?:\.[a-z]{2,8})?$/i.test(path)
+}
+
 /** Holds no object of its own: there are tens of thousands for each walk through a large tree. */
 class ListedResource implements Resource {
   readonly module: string
@@ -136,7 +146,7 @@ class ListedResource implements Resource {
   get folder(): string {
     if (this.#folder === undefined) {
       const manifest = this.#manifestIndex
-      this.#folder = this.#list.part(manifest, this.#offset, this.#list.lastSlash(manifest))
+      this.#folder = this.#list.partFrom(manifest, this.#offset, this.#list.lastSlash(manifest))
     }
     return this.#folder
   }

@@ -4,7 +4,7 @@
  */
 import type { Entry } from './listing.ts'
 import { FileTable } from './file-table.ts'
-import { createResources, isPlaceholder, type ResourceList, type Resources, unaryName } from './resources.ts'
+import { createResources, isLitter, isPlaceholder, isReadme, type ResourceList, type Resources, unaryName } from './resources.ts'
 
 /** Files that belong to no resource: `data` stands where a resource's files would, `loose` anywhere else. */
 export type Stray = { folder: string; kind: 'data' | 'loose'; files: Entry[] }
@@ -25,7 +25,7 @@ export type Tree = {
   collections: Collection[]
   /** Files directly in the root, without what gateways leave there themselves. */
   loose: Entry[]
-  /** What gateways leave there, and placeholders of git. */
+  /** What gateways leave there, placeholders of git, and what only people and their computers look at. */
   ignored: Entry[]
   /** Files of the cache `.resources` and of other folders that begin with a dot. */
   skipped: Entry[]
@@ -35,6 +35,14 @@ export const modeManifest = 'config-mode.json'
 export const projectManifest = 'project.json'
 export const manifestName = 'resource.json'
 export const unaryManifestName = 'unary-resource.json'
+
+/** Stands for the folder above a repository that is a project itself. The project then has no name: its resources are `/<module>/<type>/...`. */
+export const aboveRepository = '.'
+
+/** The folder of a module of the vendor's, or of anybody's. */
+export function isModule(name: string): boolean {
+  return name === 'ignition' || /^[a-z0-9-]+(?:\.[a-z0-9_-]+)+$/i.test(name)
+}
 
 /**
  * A folder is a run of the sorted files: those from `start` to before `end`, whose paths are the same up to `offset` bytes. Nothing is
@@ -49,12 +57,17 @@ export function buildTree(entries: Iterable<Entry>, root: string): Tree {
 
 /** The same from a table; the tree looks into it and is of use only until it changes. `manifest` makes a folder of the root a collection, or a project. */
 export function treeOf(files: FileTable, root: string, manifest = modeManifest): Tree {
-  const offset = root === '' ? 0 : Buffer.byteLength(root) + 1
-  const top: Folder = { files, ...files.rangeBelow(root), offset }
+  const below = root === aboveRepository ? '' : root
+  const offset = below === '' ? 0 : Buffer.byteLength(below) + 1
+  const top: Folder = { files, ...files.rangeBelow(below), offset }
   const tree: Tree = { collections: [], loose: [], ignored: [], skipped: [] }
+  if (root === aboveRepository) {
+    addCollection(tree, '', top, manifest)
+    return tree
+  }
   for (const index of filesOf(top)) {
     const file = files.entry(index)
-    if (isPlaceholder(file.path) || isLeftover(nameOf(file.path))) tree.ignored.push(file)
+    if (isMeantForOthers(file.path) || isLeftover(nameOf(file.path))) tree.ignored.push(file)
     else tree.loose.push(file)
   }
   for (const [name, folder] of foldersOf(top)) {
@@ -75,7 +88,7 @@ function addCollection(tree: Tree, name: string, folder: Folder, manifestFile: s
   const others = own.filter((file) => file !== manifest)
   addStray(collection, tree, name, 'loose', others)
   for (const [module, moduleFolder] of foldersOf(folder)) {
-    if (isSkipped(module)) {
+    if (isSkipped(module) || (name === '' && !isModule(module))) {
       collect(moduleFolder, collection.skipped)
       continue
     }
@@ -115,7 +128,7 @@ function walk(place: Place, depth: number, folder: Folder): void {
 
 /** Relative to the root, from the path of a file in it. */
 function folderOf({ files, start, offset }: Folder, rootOffset: number): string {
-  return files.part(start, rootOffset, offset - 1)
+  return files.partFrom(start, rootOffset, offset - 1)
 }
 
 /** Every path of a tree, in no particular order. */
@@ -136,13 +149,14 @@ export function nameOf(path: string): string {
 }
 
 function addStray({ strays }: Collection, tree: Tree, folder: string, kind: Stray['kind'], files: readonly Entry[]): void {
-  const real = withoutPlaceholders(tree, files)
+  for (const file of files) if (isMeantForOthers(file.path)) tree.ignored.push(file)
+  const real = files.filter(({ path }) => !isMeantForOthers(path))
   if (real.length > 0) strays.push({ folder, kind, files: real })
 }
 
-function withoutPlaceholders(tree: Tree, files: readonly Entry[]): Entry[] {
-  for (const file of files) if (isPlaceholder(file.path)) tree.ignored.push(file)
-  return files.filter(({ path }) => !isPlaceholder(path))
+/** Files outside of resources that nobody expects a gateway to read. */
+function isMeantForOthers(path: string): boolean {
+  return isPlaceholder(path) || isLitter(path) || isReadme(path)
 }
 
 function ignorePlaceholders(tree: Tree, files: FileTable, start: number, end: number): void {

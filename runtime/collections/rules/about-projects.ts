@@ -25,8 +25,11 @@ export function* invalidProjectJson(facts: TreeFacts): Generator<Found> {
 
 export function* unknownProjectParent(facts: TreeFacts): Generator<Found> {
   for (const { path, parent } of children(facts)) {
-    if (parentAt(facts, parent) !== undefined) continue
-    const other = facts.tree.collections.find(({ name }) => foldName(name) === foldName(parent))?.name
+    if (parentAt(facts, parent) !== undefined || facts.isElsewhere(parent)) continue
+    const folded = facts.tree.collections.filter(({ name }) => foldName(name) === foldName(parent))
+    // A folder of that name lacks its project.json, which another rule says.
+    if (folded.some(({ name }) => name === parent)) continue
+    const [other] = folded.map(({ name }) => name)
     const meant = other === undefined ? '' : `: did you mean "${other}"?`
     yield { path, message: `inherits from "${parent.slice(0, 120)}", which is no project here${meant}` }
   }
@@ -117,7 +120,8 @@ export function unknownViews(facts: TreeFacts): CrossFindings {
 function wholeChain(facts: TreeFacts, name: string): string[] | undefined {
   const chain = new Set<string>()
   for (let next: string | undefined = name; next !== undefined && !chain.has(next); next = parentOf(facts, next)) {
-    if (parentAt(facts, next) === undefined) return undefined
+    // What a manifest that cannot be read inherits from is not known.
+    if (facts.modes.get(next)?.kind !== 'ok') return undefined
     chain.add(next)
   }
   return [...chain]

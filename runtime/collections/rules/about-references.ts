@@ -32,7 +32,7 @@ export function* missingReference(overview: Overview): Generator<Found> {
       const what = `names the ${called[reference.type] ?? reference.type} "${reference.name.slice(0, 80)}" at ${reference.at.slice(0, 200)}`
       suggestions += 1
       const meant = suggestions > maxSuggestions ? '' : suggestion(overview, reference)
-      const message = `${what}, which ${without.length < views.length ? lack(without) : `does not exist${meant}`}`
+      const message = `${what}, which ${isSomewhere(overview, reference) ? lack(without) : `does not exist${meant}`}`
       yield { path: inRoot(overview, noted.folder), collection: noted.collection, message }
     }
   }
@@ -47,7 +47,7 @@ function* missingTagProvider(overview: Overview): Generator<Found> {
     const views = overview.views.filter(({ chain }) => chain.includes(foldName(collection)))
     const without = views.filter((view) => !isNamed(overview, view, reference))
     if (without.length === 0 || builtInProviders.has(foldName(provider))) continue
-    const message = `holds tags of the tag provider "${provider.slice(0, 80)}", which ${without.length < views.length ? lack(without) : 'does not exist'}`
+    const message = `holds tags of the tag provider "${provider.slice(0, 80)}", which ${isSomewhere(overview, reference) ? lack(without) : 'does not exist'}`
     yield { path: inRoot(overview, folder), collection, message }
   }
 }
@@ -58,6 +58,12 @@ const builtInProviders: ReadonlySet<string> = new Set(['system'])
 function isNamed({ names }: Overview, { chain }: View, { type, name }: Reference): boolean {
   const byCollection = names.get(type)
   return chain.some((collection) => byCollection?.get(collection)?.has(foldName(name)) === true)
+}
+
+/** Whether any gateway has it, be it in another deployment mode. */
+function isSomewhere({ names }: Overview, { type, name }: Reference): boolean {
+  for (const [collection, own] of names.get(type) ?? []) if (collection !== 'local' && own.has(foldName(name))) return true
+  return false
 }
 
 function isDefault({ type, name }: Reference): boolean {
@@ -79,13 +85,18 @@ const maxSuggestions = 50
 
 function suggestion({ names }: Overview, { type, name }: Reference): string {
   const all = [...(names.get(type)?.values() ?? [])].flatMap((set) => [...set])
-  const meant = nearest(foldName(name), all)
+  const meant = nearest(
+    foldName(name),
+    all.filter((other) => other !== foldName(name)),
+  )
   return meant === undefined ? '' : `: did you mean "${meant}"?`
 }
 
 /** The names of modes in a sentence. */
 export function modesOf(views: readonly View[]): string {
-  const names = views.map(({ mode }) => `"${mode}"`)
+  const [only] = views
+  if (views.length === 1 && only?.mode === '') return 'a gateway without a deployment mode'
+  const names = views.map(({ mode }) => (mode === '' ? 'none' : `"${mode}"`))
   const last = names.pop() ?? ''
   return names.length === 0 ? `the deployment mode ${last}` : `the deployment modes ${names.join(', ')} and ${last}`
 }

@@ -9,6 +9,7 @@ import { isUserMode } from '../model/inheritance.ts'
 import { isSigned, signatureAttribute } from './signature.ts'
 import { defaultResources, deviceType, environmentTypes, tagProviderType, unsearchedTypes } from '../model/resource-types.ts'
 import { isObject } from '../../json.ts'
+import { isLitter } from '../model/resources.ts'
 
 export function* invalidResourceJson(facts: ResourceFacts): Generator<Found> {
   const { parsed, resource, damaged, pointers } = facts
@@ -46,7 +47,7 @@ export function* unlistedFile(facts: ResourceFacts): Generator<Found> {
   const listed = new Set(parsed.manifest.files)
   for (const { path } of resource.files) {
     const name = nameInResource(resource, path)
-    if (!listed.has(name) && !pictures.has(name)) yield at(facts, path, 'is not listed in the "files" of its resource')
+    if (!listed.has(name) && !pictures.has(name) && !isLitter(path)) yield at(facts, path, 'is not listed in the "files" of its resource')
   }
 }
 
@@ -58,6 +59,8 @@ export function* staleSignature(facts: ResourceFacts): Generator<Found> {
   const { collection, parsed, resource, hash } = facts
   // No gateway reads the `local` of a repository.
   if (parsed.kind !== 'ok' || foldName(collection.name) === 'local') return
+  // Who mends a damaged file signs it then.
+  if (facts.damaged.size > 0 || facts.pointers.length > 0) return
   const written = parsed.manifest.attributes?.[signatureAttribute]
   if (typeof written !== 'string') return
   if (isSigned(parsed.text, written, hash, parsed.value) === false)

@@ -40,6 +40,8 @@ import {
   singletonOnlyInMode,
   singletonWithName,
 } from './about-placement.ts'
+import { invalidManifestField } from './about-manifests.ts'
+import { keyCommitted, plainCredential } from './about-secrets.ts'
 import { missingInMode } from './about-modes.ts'
 import { duplicateUuid, missingReference, sameTarget, unknownTagType } from './about-references.ts'
 import { damagedFile, damagedMode, damageRules } from './about-json.ts'
@@ -83,6 +85,7 @@ export const treeChecks: readonly (readonly [RuleId, TreeCheck])[] = [
   ['hidden-in-external', hiddenByCore],
   ['cache-committed', cacheCommitted],
   ['local-committed', localCommitted],
+  ['key-committed', keyCommitted],
   ['forbidden-name', forbiddenName],
   ['case-collision', caseCollision],
   ['missing-resource-json', missingResourceJson],
@@ -94,6 +97,7 @@ export const resourceChecks: readonly (readonly [RuleId, ResourceCheck])[] = [
   ['invalid-resource-json', invalidResourceJson],
   ...damageRules.map((kind) => [kind, damagedFile(kind)] as const),
   ['missing-attributes', missingAttributes],
+  ['invalid-manifest-field', invalidManifestField],
   ['listed-file-missing', listedFileMissing],
   ['unlisted-file', unlistedFile],
   ['lfs-pointer', lfsPointer],
@@ -101,6 +105,7 @@ export const resourceChecks: readonly (readonly [RuleId, ResourceCheck])[] = [
   ['override-identical', overrideIdentical],
   ['override-forbidden', overrideForbidden],
   ['host-or-credential-in-core', hostOrCredentialInCore],
+  ['plain-credential', plainCredential],
   ['environment-resource-in-core', environmentResourceInCore],
   ['shared-resource-in-mode', simulatorInMode],
 ]
@@ -137,6 +142,7 @@ export const projectResourceChecks: readonly (readonly [RuleId, ResourceCheck])[
   ['invalid-resource-json', invalidResourceJson],
   ...damageRules.map((kind) => [kind, damagedFile(kind)] as const),
   ['missing-attributes', missingAttributes],
+  ['invalid-manifest-field', invalidManifestField],
   ['listed-file-missing', listedFileMissing],
   ['unlisted-file', unlistedFile],
   ['lfs-pointer', lfsPointer],

@@ -30,6 +30,9 @@ const connection = (collection: string, host: string): ExampleFiles => ({
   [`${collection}/ignition/database-connection/erp/resource.json`]: manifest(),
   [`${collection}/ignition/database-connection/erp/config.json`]: erp(host),
 })
+const withPassword = (password: string): ExampleFiles => ({
+  'dev/ignition/database-connection/erp/config.json': `{"connectURL":"jdbc:postgresql://db.dev.example.com/erp","password":${password}}`,
+})
 const journal = (name: string): ExampleFiles => ({
   'core/ignition/alarm-journal/plant/resource.json': manifest(),
   'core/ignition/alarm-journal/plant/config.json': `{"profile":{"type":"DATASOURCE"},"settings":{"datasource":"${name}"}}`,
@@ -106,6 +109,15 @@ const collectionExamples = {
     before: connection('core', 'db.example.com'),
     after: { ...connection('dev', 'db.dev.example.com'), ...connection('prod', 'db.prod.example.com') },
   },
+  'plain-credential': {
+    before: { ...connection('dev', 'db.dev.example.com'), ...withPassword('"to be changed"') },
+    after: {
+      ...connection('dev', 'db.dev.example.com'),
+      ...withPassword('{"type":"Referenced","data":{"providerName":"vault","secretName":"erp"}}'),
+      'core/ignition/secret-provider/vault/resource.json': manifest([]),
+    },
+  },
+  'key-committed': file('../ignition/keys/root.json', '{}', null),
   'shared-resource-in-mode': {
     before: {
       'dev/ignition/tag-definition/line/Hall/unary-resource.json': manifest(['tags.json']),
@@ -137,6 +149,7 @@ const collectionExamples = {
   'invalid-json': data('{"rate": 1,}', '{"rate": 1}'),
   'duplicate-key': data('{"rate": 1, "rate": 2}', '{"rate": 2}'),
   'missing-attributes': file(`${day}/resource.json`, manifest([], { attributes: undefined }), manifest([])),
+  'invalid-manifest-field': file(`${day}/resource.json`, manifest([], { overridable: 'false' }), manifest([], { overridable: false })),
   'listed-file-missing': {
     before: { [`${day}/resource.json`]: manifest(), [`${day}/config.json`]: null },
     after: { [`${day}/resource.json`]: manifest(), [`${day}/config.json`]: '{}' },

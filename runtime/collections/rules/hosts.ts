@@ -86,5 +86,5 @@ function encryptionOf(value: unknown): 'readable' | 'encrypted' | undefined {
 
 /** A value that is filled in per gateway before it is delivered. */
 function isTemplate(text: string): boolean {
-  return /\{\{|\{%|\$\{/.test(text)
+  return /\{\{|\{%|\$\{|#\{/.test(text) || /^(?:%\w+%|__\w+__|@\w+@|\$\w+)$/.test(text)
 }

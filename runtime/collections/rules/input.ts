@@ -6,7 +6,7 @@ import type { ScriptFault } from '../model/python-scan.ts'
 import type { CollectionsByName } from '../model/inheritance.ts'
 import type { ParsedMode, ParsedResource } from '../model/manifests.ts'
 import type { Resource } from '../model/resources.ts'
-import type { Collection, Tree } from '../model/tree.ts'
+import { aboveRepository, type Collection, type Tree } from '../model/tree.ts'
 
 /** One violation. `path` is relative to the repository; a `severity` here lowers the rule's default. */
 export type Found = { path: string; message: string; collection?: string; severity?: 'warning' }
@@ -28,6 +28,10 @@ export type TreeFacts = {
   coreDelivered: boolean
   /** Whether the tree has any deployment mode. */
   hasModes: boolean
+  /** Files of the folder beside the collections in which a gateway keeps its keys. */
+  keys: readonly string[]
+  /** Whether a project is in another folder of projects of the repository: several may be delivered into one. */
+  isElsewhere(project: string): boolean
   /** No folder has a `config-mode.json`: the files are to be laid over a whole tree, which may hold what is missing here. */
   isFragment: boolean
 }
@@ -69,6 +73,7 @@ export type ResourceCheck = (resource: ResourceFacts, context: ResourceContext) 
 
 /** A path below the root as a path of the repository. */
 export function inRoot({ root }: Pick<TreeFacts, 'root'>, path: string): string {
+  if (root === aboveRepository) return path.replace(/^\//, '')
   return root === '' ? path : `${root}/${path}`
 }
 

@@ -127,6 +127,18 @@ export const rules = {
     why: 'The value of one environment reaches all of them. What every gateway has (loopback, multicast, its own OPC UA connection, …) does not count, nor does what every mode overrides, nor a repository without modes. A value that a gateway encrypted is no secret as long as its header names no custom key (`kid`): the default key is the same in every installation.',
     fix: 'Move the resource to the deployment modes, or override it in each of them.',
   },
+  'plain-credential': {
+    severity: 'warning',
+    title: 'A password stands in plain text.',
+    why: 'Everybody who can read the repository, or any copy of it, has the password, also after it was removed: git keeps it. Hosts and credentials of `core` are told together by `host-or-credential-in-core`.',
+    fix: 'Change the password at its system, and keep the new one in a secret provider or let the gateway encrypt it.',
+  },
+  'key-committed': {
+    severity: 'warning',
+    title: 'A key that gateways encrypt secrets with is in the repository.',
+    why: 'Whoever reads `config/ignition/keys` reads every secret that was encrypted with it. The folder is never delivered.',
+    fix: 'Remove the folder and add it to .gitignore, and make new keys: git keeps the old ones.',
+  },
   'shared-resource-in-mode': {
     severity: 'warning',
     title: 'A resource that is the same in every environment stands in a deployment mode.',
@@ -222,6 +234,12 @@ export const rules = {
     title: 'A `resource.json` has no `attributes`.',
     why: 'A gateway that starts anew fails with a NullPointerException.',
     fix: 'Add "attributes": {}.',
+  },
+  'invalid-manifest-field': {
+    severity: 'warning',
+    title: 'A field of a `resource.json` holds what no gateway writes there.',
+    why: 'Looked at are `scope` (letters of A, G, D, C), `version` (a whole number), `restricted` and `overridable` (true or false), and the time of `lastModification`. What a gateway makes of another value is not known; `"overridable": "false"` is likely to be read as true.',
+    fix: 'Write the field as in every other resource.json, and run cluster-sync sign on the resource.',
   },
   'listed-file-missing': {
     severity: 'error',

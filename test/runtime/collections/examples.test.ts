@@ -1,6 +1,7 @@
 /**
  * The examples of docs/rules.md show what they say.
  */
+import { posix } from 'node:path'
 import t from 'tap'
 import { checkCollections } from '../../../runtime/collections/check/check.ts'
 import { listingOf } from '../../../runtime/collections/model/listing.ts'
@@ -17,8 +18,9 @@ async function times(rule: RuleId, example: ExampleFiles): Promise<number> {
   const kind: 'collections' | 'projects' = examples[rule].kind ?? 'collections'
   const [base, files]: [string, Files] = kind === 'projects' ? [projectRoot, validProjects()] : [root, validTree()]
   for (const [path, content] of Object.entries(example)) {
-    if (content === null) delete files[`${base}/${path}`]
-    else files[`${base}/${path}`] = content
+    const place = posix.normalize(`${base}/${path}`)
+    if (content === null) delete files[place]
+    else files[place] = content
   }
   const options = { root: base, kind, modesInUse: rule === 'mode-without-folder' ? ['stage'] : undefined }
   const severity = (): 'warning' => 'warning'

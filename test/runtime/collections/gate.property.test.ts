@@ -21,6 +21,7 @@ const profiles = {
   collections: { collections: { root } },
   mapped: { mappings: [{ source: '.', destination: 'x', excludePatterns: ['**/security-levels'] }] },
   projects: { mappings: [{ source: 'services/projects', destination: 'projects' }] },
+  whole: { mappings: [{ source: '.', destination: 'projects/line' }] },
   templated: { mappings: [{ source: 'services/config', destination: 'config', template: true }] },
 }
 type ProfileName = keyof typeof profiles
@@ -77,6 +78,9 @@ const elsewhere = fc
 /** The projects of a plant, where the profile `projects` looks for them. */
 const inServices = (files: Files): Files =>
   Object.fromEntries(Object.entries(files).map(([path, content]) => [path.replace(projectRoot, 'services/projects'), content]))
+/** A project of a plant, of which the repository itself is one. */
+const atTop = (files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([path, content]) => [path.replace(/^data\/projects\/[^/]+\//, ''), content]))
 const project = fc.constantFrom('base', 'line-a', 'line-c')
 const ofProject = fc
   .oneof(
@@ -91,7 +95,8 @@ const ofProject = fc
       .tuple(project, fc.constantFrom('a = 1\n', 'a = (1\n'))
       .map(([name, code]) => projectResource(`${name}/ignition/script-python/sums`, { 'code.py': code })),
   )
-  .map((changed): Change => (files) => ({ ...files, ...inServices(changed) }))
+  .chain((changed) => fc.constantFrom(inServices(changed), atTop(changed)))
+  .map((changed): Change => (files) => ({ ...files, ...changed }))
 const ownSettings = fc
   .constantFrom('rules: {host-or-credential-in-core: error}', 'rules: {nope: off}', '{')
   .map((text): Change => (files) => ({ ...files, '.clustersync.yaml': text }))

@@ -99,12 +99,40 @@ void t.test('a misplaced resource is told where it was likely meant to stand', a
       'dev/com.inductiveautomation.opcua/tag-provider/a',
       'no gateway knows com.inductiveautomation.opcua/tag-provider: did you mean ignition/tag-provider?',
     ],
+    ['dev/Ignition/tag-provider/a', 'no gateway knows Ignition/tag-provider: did you mean ignition/tag-provider?'],
+    ['dev/ignition/ignition/tag-provider/a', 'no gateway knows ignition/ignition: did you mean ignition?'],
+    [
+      'dev/com.inductiveautomation.opc/device/press',
+      'no gateway knows com.inductiveautomation.opc/device: did you mean com.inductiveautomation.opcua/device?',
+    ],
   ] as const
   for (const [folder, message] of rows) {
     const { findings } = await checkCollections(listingOf(withResource(resource(folder, config({ a: 1 })))), { root }, signal)
     t.match(findings, [{ rule: 'misplaced-type', message }], folder)
     t.equal(findings.length, 1, folder)
   }
+})
+
+void t.test('a missing reference is told from one that other gateways have', async (t) => {
+  const historian = (mode: string): Files =>
+    resource(
+      `${mode}/com.inductiveautomation.historian/historian-provider/core`,
+      config({ mode, settings: { storage: { datasource: 'erp' } } }),
+    )
+  const erp = (mode: string, name: string): Files =>
+    resource(`${mode}/ignition/database-connection/${name}`, config({ connectURL: `jdbc:postgresql://${mode}.example.com/erp` }))
+  const messages = async (...added: Files[]): Promise<string[]> => {
+    const { findings } = await checkCollections(listingOf(withResource(...added)), { root }, signal)
+    return findings.filter(({ rule }) => rule === 'missing-reference').map(({ message }) => message)
+  }
+  const named = 'names the database connection "erp" at settings.storage.datasource'
+  t.same(await messages(historian('dev'), historian('prod'), erp('dev', 'erp')), [
+    `${named}, which the deployment mode "prod" does not have`,
+  ])
+  t.same(await messages(historian('dev'), historian('prod'), erp('dev', 'erpx'), erp('prod', 'erpx')), [
+    `${named}, which does not exist`,
+    `${named}, which does not exist`,
+  ])
 })
 
 void t.test('a credential never stands in a finding', async (t) => {

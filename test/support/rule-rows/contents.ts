@@ -27,6 +27,64 @@ export const contents = {
       findings: [`error missing-attributes ${systemProperties}`],
     },
   ],
+  'invalid-manifest-field': [
+    ...[
+      { scope: 'X' },
+      { scope: 7 },
+      { scope: undefined },
+      { version: '1' },
+      { restricted: 'no' },
+      { overridable: 'false' },
+      { attributes: { lastModification: { actor: 'plant' } } },
+      { attributes: { lastModification: { timestamp: 'yesterday' } } },
+    ].map((more) => ({
+      fault: JSON.stringify(more),
+      files: changed({ [systemProperties]: manifest(more) }),
+      findings: [`warning invalid-manifest-field ${systemProperties}`],
+    })),
+    ...[
+      { scope: 'DG' },
+      { scope: '{{ scope }}' },
+      { restricted: undefined },
+      { attributes: {} },
+      { attributes: { lastModification: { timestamp: 1_768_464_000_000 } } },
+    ].map((more) => ({ fault: `none in ${JSON.stringify(more)}`, files: changed({ [systemProperties]: manifest(more) }), findings: [] })),
+  ],
+  'plain-credential': [
+    {
+      fault: 'the password of a database in a mode',
+      files: withResource(resource('prod/com.example.module/server/a', config({ settings: { password: 'hunter2' } }))),
+      findings: ['warning plain-credential prod/com.example.module/server/a'],
+    },
+    {
+      fault: 'in core, where there are no modes',
+      isAlone: true,
+      files: {
+        [`${root}/core/config-mode.json`]: modeJson('Core', 'external'),
+        ...resource('core/com.example.module/server/a', config({ clientSecret: 'hunter2' })),
+      },
+      findings: ['warning plain-credential core/com.example.module/server/a'],
+    },
+    {
+      fault: 'what is kept elsewhere, filled in on the way, hashed or the same everywhere is none',
+      files: withResource(
+        resource('prod/com.example.module/server/a', config({ password: '{{ password }}', passphrase: '#{PHRASE}', secretName: 'a' })),
+        resource('prod/com.example.module/server/b', config({ password: '__PASSWORD__', secret: '', keyStoreAliasPassword: 'password' })),
+        resource('prod/com.example.module/users/c', { 'users.json': '[{"password":"[8f]1a"}]' }),
+      ),
+      findings: [],
+    },
+  ],
+  'key-committed': [
+    {
+      fault: 'the keys of a gateway',
+      files: { ...changed({}), 'services/config/ignition/keys/root.json': '{}', 'services/config/ignition/keys/kek.json': '{}' },
+      findings: [
+        'warning key-committed services/config/ignition/keys/kek.json',
+        'warning key-committed services/config/ignition/keys/root.json',
+      ],
+    },
+  ],
   'listed-file-missing': [
     {
       fault: 'a listed file is absent',
@@ -52,6 +110,11 @@ export const contents = {
       findings: ['warning unlisted-file core/ignition/security-levels/notes.txt'],
     },
     {
+      fault: 'what a file manager left behind is no news',
+      files: changed({ 'core/ignition/security-levels/.DS_Store': 'x', 'core/ignition/security-levels/Thumbs.db': 'x' }),
+      findings: [],
+    },
+    {
       fault: 'a resource below a resource',
       files: withResource(resource('core/ignition/tag-provider/line/below', {})),
       findings: ['warning unlisted-file core/ignition/tag-provider/line/below/resource.json'],
@@ -75,12 +138,22 @@ export const contents = {
       files: changed({ 'core/ignition/schedule/day/config.json': '{}' }),
       findings: ['warning missing-resource-json core/ignition/schedule/day'],
     },
+    {
+      fault: 'files for people and their computers',
+      files: changed({ 'core/ignition/schedule/README.md': 'x', 'core/ignition/schedule/.DS_Store': 'x', 'core/ignition/._schedule': 'x' }),
+      findings: [],
+    },
   ],
   'stale-signature': [
     {
       fault: 'a file edited by hand',
       files: changed({ 'core/ignition/security-levels/config.json': '{"levels":[1]}' }),
       findings: ['warning stale-signature core/ignition/security-levels/resource.json'],
+    },
+    {
+      fault: 'a damaged file, which has to be mended before it is signed',
+      files: changed({ 'core/ignition/security-levels/config.json': '{"levels":' }),
+      findings: ['error truncated-json core/ignition/security-levels/config.json'],
     },
     {
       fault: 'a resource that a template of the gateway locked',
@@ -128,6 +201,11 @@ export const contents = {
       fault: 'a file in a module',
       files: changed({ 'core/ignition/notes.txt': 'x' }),
       findings: ['warning orphan-file core/ignition/notes.txt'],
+    },
+    {
+      fault: 'files for people and their computers',
+      files: changed({ 'README.md': 'x', 'core/readme.txt': 'x', 'core/ignition/README': 'x', '.DS_Store': 'x', 'dev/desktop.ini': 'x' }),
+      findings: [],
     },
   ],
 } satisfies Partial<Record<RuleId, Row[]>>

@@ -98,6 +98,8 @@ export const damage = {
     { fault: 'a comma too many', files: withData('{"a":1,}'), findings: [`error invalid-json ${data}`] },
     { fault: 'a comment', files: withData('{\n  // a\n  "a": 1\n}'), findings: [`error invalid-json ${data}`] },
     { fault: 'the mark of a template', files: withData('{"port": {{ vars.port }}}'), findings: [`warning invalid-json ${data}`] },
+    { fault: 'a list where settings are expected', files: withData('[]'), findings: [`error invalid-json ${data}`] },
+    { fault: 'null where settings are expected', files: withData('null'), findings: [`error invalid-json ${data}`] },
     { fault: 'a template within a text', files: withData('{"port": "{{ vars.port }}"}'), findings: [] },
   ],
   'duplicate-key': [

@@ -72,7 +72,6 @@ export const placement = {
         resource('core/com.example.mes/device/a', config({ a: 1 })),
         resource('core/com.cirruslink.mqtt.injector.gateway/server/a', config({ a: 1 })),
         resource('core/ignition/event-stream/a', config({ a: 1 })),
-        resource('core/Ignition/Schedule/night', config({ a: 1 })),
       ),
       findings: [],
     },

@@ -32,6 +32,11 @@ export const projects = {
     row('a folder without resources is none', { 'notes/readme.md': 'x' }),
   ],
   'invalid-project-json': [
+    row(
+      'not JSON, so that nobody knows what it inherits',
+      { 'base/project.json': '{', ...pages('base', 'Inherited') },
+      'error invalid-project-json base/project.json',
+    ),
     row('not JSON', { 'line-b/project.json': '{' }, 'error invalid-project-json line-b/project.json'),
     row('a list', { 'line-b/project.json': '[]' }, 'error invalid-project-json line-b/project.json'),
     row('enabled as text', { 'line-b/project.json': '{"enabled":"yes"}' }, 'error invalid-project-json line-b/project.json'),
@@ -40,6 +45,11 @@ export const projects = {
   'unknown-project-parent': [
     row('a parent that is gone', { 'line-b/project.json': projectJson('B', 'bass') }, 'warning unknown-project-parent line-b/project.json'),
     row('in another case', { 'line-b/project.json': projectJson('B', 'Base') }, 'warning unknown-project-parent line-b/project.json'),
+    row(
+      'a parent that only lacks its project.json, which another rule says',
+      { 'base/project.json': null },
+      'error missing-project-json base',
+    ),
   ],
   'project-parent-not-inheritable': [
     row(

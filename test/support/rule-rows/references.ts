@@ -73,6 +73,11 @@ export const references = {
       files: withResource(journalOf('gone')),
       findings: [`warning missing-reference ${journal}`],
     },
+    {
+      fault: 'what is switched off asks for nothing',
+      files: withResource(resource(journal, config({ settings: { datasource: 'gone' } }), { attributes: { enabled: false } })),
+      findings: [],
+    },
     { fault: 'one that each mode has', files: withResource(journalOf('Historian')), findings: [] },
     { fault: 'one that a template fills in', files: withResource(journalOf('{{ vars.database }}')), findings: [] },
     {

@@ -125,7 +125,7 @@ void t.test('mode diff: names what differs down to the key, and hides secrets', 
   const { stdout, code } = await runCli(['mode', 'diff', 'dev', 'prod', '--path', folder])
   t.equal(code, 0)
   t.match(stdout, 'systemName: "plant-dev" -> "plant-prod"')
-  t.match(stdout, 'password: (hidden) -> (hidden)')
+  t.match(stdout, 'password.data.ciphertext: (hidden) -> (hidden)')
   t.match(stdout, '+ ignition/schedule/night  only prod (prod)')
   t.notMatch(stdout, 'user-source')
   t.match(await runCli(['mode', 'diff', 'dev', 'gone', '--path', folder]), { code: 2 })
