@@ -154,6 +154,12 @@ export interface GatewaySyncSpecGit {
      * @schema GatewaySyncSpecGit#verify
      */
     readonly verify?: GatewaySyncSpecGitVerify;
+    /**
+     * Tells the git host of each wanted commit whether it was refused and how many gateways run it.
+     *
+     * @schema GatewaySyncSpecGit#commitStatus
+     */
+    readonly commitStatus?: GatewaySyncSpecGitCommitStatus;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecGit' to JSON representation.
@@ -417,6 +423,41 @@ export interface GatewaySyncSpecGitVerify {
  * Converts an object of type 'GatewaySyncSpecGitVerify' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecGitVerify(obj: GatewaySyncSpecGitVerify | undefined): Record<string, any> | undefined;
+/**
+ * Tells the git host of each wanted commit whether it was refused and how many gateways run it.
+ *
+ * @schema GatewaySyncSpecGitCommitStatus
+ */
+export interface GatewaySyncSpecGitCommitStatus {
+    /**
+     * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+     *
+     * @schema GatewaySyncSpecGitCommitStatus#provider
+     */
+    readonly provider: GatewaySyncSpecGitCommitStatusProvider;
+    /**
+     * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.git.auth.
+     *
+     * @schema GatewaySyncSpecGitCommitStatus#secretRef
+     */
+    readonly secretRef?: GatewaySyncSpecGitCommitStatusSecretRef;
+    /**
+     * Base of the API where it is not the usual one of provider and host, such as https://git.example.com:8443/api/v1.
+     *
+     * @schema GatewaySyncSpecGitCommitStatus#apiURL
+     */
+    readonly apiUrl?: string;
+    /**
+     * Name of the status at the host. Default: cluster-sync/<namespace>/<name>. Two clusters need different ones.
+     *
+     * @schema GatewaySyncSpecGitCommitStatus#context
+     */
+    readonly context?: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitCommitStatus' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCommitStatus | undefined): Record<string, any> | undefined;
 /**
  * Secret that signs the deliveries of a git host.
  *
@@ -957,6 +998,48 @@ export interface GatewaySyncSpecGitVerifySecretRef {
  * Converts an object of type 'GatewaySyncSpecGitVerifySecretRef' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecGitVerifySecretRef(obj: GatewaySyncSpecGitVerifySecretRef | undefined): Record<string, any> | undefined;
+/**
+ * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ *
+ * @schema GatewaySyncSpecGitCommitStatusProvider
+ */
+export declare enum GatewaySyncSpecGitCommitStatusProvider {
+    /** github */
+    GITHUB = "github",
+    /** gitlab */
+    GITLAB = "gitlab",
+    /** gitea */
+    GITEA = "gitea",
+    /** bitbucket */
+    BITBUCKET = "bitbucket",
+    /** bitbucketserver */
+    BITBUCKETSERVER = "bitbucketserver",
+    /** azuredevops */
+    AZUREDEVOPS = "azuredevops"
+}
+/**
+ * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.git.auth.
+ *
+ * @schema GatewaySyncSpecGitCommitStatusSecretRef
+ */
+export interface GatewaySyncSpecGitCommitStatusSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecGitCommitStatusSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecGitCommitStatusSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitCommitStatusSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj: GatewaySyncSpecGitCommitStatusSecretRef | undefined): Record<string, any> | undefined;
 /**
  * A key of a Secret in the same namespace.
  *

@@ -101,6 +101,7 @@ export function toJson_GatewaySyncSpecGit(obj) {
         'proxy': toJson_GatewaySyncSpecGitProxy(obj.proxy),
         'allowedRefs': obj.allowedRefs?.map(y => y),
         'verify': toJson_GatewaySyncSpecGitVerify(obj.verify),
+        'commitStatus': toJson_GatewaySyncSpecGitCommitStatus(obj.commitStatus),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -255,6 +256,23 @@ export function toJson_GatewaySyncSpecGitVerify(obj) {
     const result = {
         'mode': obj.mode,
         'secretRef': toJson_GatewaySyncSpecGitVerifySecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecGitCommitStatus' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitCommitStatus(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'provider': obj.provider,
+        'secretRef': toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj.secretRef),
+        'apiURL': obj.apiUrl,
+        'context': obj.context,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -570,6 +588,42 @@ export function toJson_GatewaySyncSpecGitVerifySecretRef(obj) {
     }
     const result = {
         'name': obj.name,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+/**
+ * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ *
+ * @schema GatewaySyncSpecGitCommitStatusProvider
+ */
+export var GatewaySyncSpecGitCommitStatusProvider;
+(function (GatewaySyncSpecGitCommitStatusProvider) {
+    /** github */
+    GatewaySyncSpecGitCommitStatusProvider["GITHUB"] = "github";
+    /** gitlab */
+    GatewaySyncSpecGitCommitStatusProvider["GITLAB"] = "gitlab";
+    /** gitea */
+    GatewaySyncSpecGitCommitStatusProvider["GITEA"] = "gitea";
+    /** bitbucket */
+    GatewaySyncSpecGitCommitStatusProvider["BITBUCKET"] = "bitbucket";
+    /** bitbucketserver */
+    GatewaySyncSpecGitCommitStatusProvider["BITBUCKETSERVER"] = "bitbucketserver";
+    /** azuredevops */
+    GatewaySyncSpecGitCommitStatusProvider["AZUREDEVOPS"] = "azuredevops";
+})(GatewaySyncSpecGitCommitStatusProvider || (GatewaySyncSpecGitCommitStatusProvider = {}));
+/**
+ * Converts an object of type 'GatewaySyncSpecGitCommitStatusSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+        'key': obj.key,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

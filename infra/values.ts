@@ -24,6 +24,7 @@ import {
   selectorValues,
 } from './values/fields.ts'
 import { monitoringValues } from './values/monitoring.ts'
+import { notificationValues } from './values/notifications.ts'
 import { receiverValues } from './values/receiver.ts'
 import { containerSecurity, serviceValues, workloadValues } from './values/workload.ts'
 
@@ -87,6 +88,7 @@ export const valuesSchema = v.strictObject({
   ),
   certManager: v.optional(v.strictObject({ enabled: flag('Certificates by cert-manager; else the controller issues its own.', true) }), {}),
   ...monitoringValues,
+  notifications: notificationValues,
   networkPolicy: v.optional(
     v.strictObject({
       enabled: flag('Restricts who may reach the controller: each port only those who need it.', false),

@@ -31,6 +31,22 @@ const certificates = v.variant('kind', [
   }),
 ])
 
+/** Who is told what became of commits, how it is written for them, and about what. */
+export const receiverTypes = ['webhook', 'slack', 'msteams'] as const
+export const noticeKinds = ['Ready', 'NotReady', 'Refused', 'Failed'] as const
+
+const receiver = v.strictObject({
+  name: text,
+  type: v.picklist(receiverTypes),
+  folder: v.pipe(text, v.description('Its Secret, mounted: address, hmac-key, ca.crt.')),
+  events: v.optional(v.array(v.picklist(noticeKinds)), ['Ready', 'Refused', 'Failed']),
+  namespaces: v.optional(v.pipe(v.array(text), v.description('Empty: all.')), []),
+})
+
+export type Receiver = v.InferOutput<typeof receiver>
+export type ReceiverType = Receiver['type']
+export type NoticeKind = Receiver['events'][number]
+
 /** A terminating endpoint disappears from all routing tables within some seconds; calls that arrive meanwhile must be answered. */
 export const defaultShutdownDelaySeconds = 10
 /** After that delay: time for answers under way, for work that has begun, and for the last Events. */
@@ -117,6 +133,7 @@ export const controllerSettings = v.strictObject({
     tokenFile: v.optional(v.pipe(text, v.description('Mounted key of the global bearer token.'))),
     trustedProxies: v.optional(v.array(text), []),
   }),
+  notifications: v.optional(v.array(receiver), []),
   metrics: v.strictObject({ enabled: v.boolean() }),
 })
 

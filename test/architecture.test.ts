@@ -12,7 +12,7 @@ const runtime = readModules(root, 'runtime')
 /** Layers from the top; a module imports its own part, and parts of lower layers. */
 const layers = [
   ['controller.ts', 'agent.ts', 'cli.ts', 'cli', 'controller'],
-  ['reconcile', 'receiver', 'injection', 'agent', 'standalone', 'fleet', 'capture'],
+  ['reconcile', 'receiver', 'injection', 'agent', 'standalone', 'fleet', 'capture', 'notify'],
   ['gate'],
   [
     'sync',
@@ -238,6 +238,7 @@ const effects: Effect[] = [
       'controller/webhook-keys.ts',
       // What the kernel says of this process.
       'memory.ts',
+      'notify/receivers/secret-folder.ts',
     ],
   },
 ]

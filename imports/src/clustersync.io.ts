@@ -225,6 +225,13 @@ export interface GatewaySyncSpecGit {
    * @schema GatewaySyncSpecGit#verify
    */
   readonly verify?: GatewaySyncSpecGitVerify;
+
+  /**
+   * Tells the git host of each wanted commit whether it was refused and how many gateways run it.
+   *
+   * @schema GatewaySyncSpecGit#commitStatus
+   */
+  readonly commitStatus?: GatewaySyncSpecGitCommitStatus;
 }
 
 /**
@@ -241,6 +248,7 @@ export function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): 
     'proxy': toJson_GatewaySyncSpecGitProxy(obj.proxy),
     'allowedRefs': obj.allowedRefs?.map(y => y),
     'verify': toJson_GatewaySyncSpecGitVerify(obj.verify),
+    'commitStatus': toJson_GatewaySyncSpecGitCommitStatus(obj.commitStatus),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -633,6 +641,58 @@ export function toJson_GatewaySyncSpecGitVerify(obj: GatewaySyncSpecGitVerify | 
   const result = {
     'mode': obj.mode,
     'secretRef': toJson_GatewaySyncSpecGitVerifySecretRef(obj.secretRef),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Tells the git host of each wanted commit whether it was refused and how many gateways run it.
+ *
+ * @schema GatewaySyncSpecGitCommitStatus
+ */
+export interface GatewaySyncSpecGitCommitStatus {
+  /**
+   * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+   *
+   * @schema GatewaySyncSpecGitCommitStatus#provider
+   */
+  readonly provider: GatewaySyncSpecGitCommitStatusProvider;
+
+  /**
+   * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.git.auth.
+   *
+   * @schema GatewaySyncSpecGitCommitStatus#secretRef
+   */
+  readonly secretRef?: GatewaySyncSpecGitCommitStatusSecretRef;
+
+  /**
+   * Base of the API where it is not the usual one of provider and host, such as https://git.example.com:8443/api/v1.
+   *
+   * @schema GatewaySyncSpecGitCommitStatus#apiURL
+   */
+  readonly apiUrl?: string;
+
+  /**
+   * Name of the status at the host. Default: cluster-sync/<namespace>/<name>. Two clusters need different ones.
+   *
+   * @schema GatewaySyncSpecGitCommitStatus#context
+   */
+  readonly context?: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecGitCommitStatus' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCommitStatus | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'provider': obj.provider,
+    'secretRef': toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj.secretRef),
+    'apiURL': obj.apiUrl,
+    'context': obj.context,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1425,6 +1485,62 @@ export function toJson_GatewaySyncSpecGitVerifySecretRef(obj: GatewaySyncSpecGit
   if (obj === undefined) { return undefined; }
   const result = {
     'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ *
+ * @schema GatewaySyncSpecGitCommitStatusProvider
+ */
+export enum GatewaySyncSpecGitCommitStatusProvider {
+  /** github */
+  GITHUB = "github",
+  /** gitlab */
+  GITLAB = "gitlab",
+  /** gitea */
+  GITEA = "gitea",
+  /** bitbucket */
+  BITBUCKET = "bitbucket",
+  /** bitbucketserver */
+  BITBUCKETSERVER = "bitbucketserver",
+  /** azuredevops */
+  AZUREDEVOPS = "azuredevops",
+}
+
+/**
+ * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.git.auth.
+ *
+ * @schema GatewaySyncSpecGitCommitStatusSecretRef
+ */
+export interface GatewaySyncSpecGitCommitStatusSecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecGitCommitStatusSecretRef#name
+   */
+  readonly name: string;
+
+  /**
+   * Key inside the Secret.
+   *
+   * @schema GatewaySyncSpecGitCommitStatusSecretRef#key
+   */
+  readonly key: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecGitCommitStatusSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj: GatewaySyncSpecGitCommitStatusSecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+    'key': obj.key,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

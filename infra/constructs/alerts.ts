@@ -164,6 +164,14 @@ function controllerRules(names: Names): AlertRule[] {
       summary: 'The push receiver takes calls from anyone.',
       description: text`Neither webhookReceiver.hmac nor webhookReceiver.token is configured for ${controller}.`,
     },
+    {
+      alert: 'ClusterSyncNotificationsDropped',
+      expr: text`sum by (to) (increase(${series(names, 'clustersync_notifications_total', { outcome: 'dropped' })}[1h])) > 0`,
+      for: '5m',
+      severity: 'warning',
+      summary: `Messages to ${label('to')} were given up.`,
+      description: text`${controller} could not tell ${label('to')} what became of a commit; its log says why.`,
+    },
   ]
 }
 

@@ -4,11 +4,11 @@
 import type { ControllerSettingsInput } from '../../runtime/settings.ts'
 import { ports } from '../../runtime/gatewaysync/names.ts'
 import { certificateBy, dnsNames } from './certificates.ts'
-import { asText, either, equals, isSet, or, text } from '../helm/combinators.ts'
+import { asText, either, equals, hasKey, isSet, or, text } from '../helm/combinators.ts'
 import type { Live, Made, Value } from '../helm/expression.ts'
-import { choose, given, unlessEmpty } from '../helm/nodes.ts'
+import { choose, each, field, given, unlessEmpty } from '../helm/nodes.ts'
 import type { Names } from '../names.ts'
-import { certificateFolder, keyFiles, receiverFolder, sourceFolder } from './volumes.ts'
+import { certificateFolder, keyFiles, notificationsFolder, receiverFolder, sourceFolder } from './volumes.ts'
 import type { Values } from '../values.ts'
 
 /** The settings of this installation, as the process reads them. */
@@ -60,8 +60,21 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
       autoBind: values.rbac.autoBindAgent.enabled,
     },
     receiver: { enabled: receiver.enabled, ...Object.fromEntries(files), trustedProxies: receiver.trustedProxies },
+    notifications: each('notification', values.notifications, (receiver) => receiverOf(receiver)),
     metrics: { enabled: metrics.enabled },
   }
+}
+
+/** A member that is not given is left to the process, which knows what is usual. */
+function receiverOf(receiver: Value<Values['notifications'][number]>): Made<NonNullable<ControllerSettingsInput['notifications']>[number]> {
+  const name = field(receiver, 'name')
+  return {
+    name,
+    type: field(receiver, 'type'),
+    folder: text`${notificationsFolder}/${name}`,
+    events: given<unknown>(hasKey(receiver, 'events'), field(receiver, 'events')),
+    namespaces: given<unknown>(hasKey(receiver, 'namespaces'), field(receiver, 'namespaces')),
+  } as Made<NonNullable<ControllerSettingsInput['notifications']>[number]>
 }
 
 type Resources = Made<Record<string, Record<string, string>>>

@@ -2,9 +2,9 @@
  * The volumes of the controller's pod, and where its container has them. Pure.
  */
 import type { k8s } from 'cdk8s-plus-28'
-import { and, either, isSet, not, or } from '../helm/combinators.ts'
+import { and, either, isSet, not, or, text } from '../helm/combinators.ts'
 import type { Live, Value } from '../helm/expression.ts'
-import { each, given, when } from '../helm/nodes.ts'
+import { each, field, given, when } from '../helm/nodes.ts'
 import type { Names } from '../names.ts'
 import type { Values } from '../values.ts'
 import { certificateBy } from './certificates.ts'
@@ -17,11 +17,15 @@ type Mount = Written<k8s.VolumeMount>
 export const sourceFolder = '/var/lib/cluster-sync'
 export const certificateFolder = '/etc/cluster-sync/certificate'
 export const receiverFolder = '/etc/cluster-sync/receiver'
+export const notificationsFolder = '/etc/cluster-sync/notifications'
 const temporaryFolder = '/tmp'
 
 /** Names and folders that `extraVolumes` and `extraVolumeMounts` may not use. */
-export const ownVolumes: readonly string[] = ['source', 'certificate', 'receiver-hmac', 'receiver-token', 'tmp']
-export const ownFolders: readonly string[] = [sourceFolder, certificateFolder, receiverFolder, temporaryFolder]
+export const ownVolumes: readonly string[] = ['source', 'certificate', 'receiver-hmac', 'receiver-token', 'notifications', 'tmp']
+export const ownFolders: readonly string[] = [sourceFolder, certificateFolder, receiverFolder, notificationsFolder, temporaryFolder]
+
+/** Of the Secret of a receiver of notifications. */
+const receiverKeys = ['address', 'hmac-key', 'ca.crt'] as const
 
 type KeyFile = { name: 'hmac' | 'token'; mounted: Value<boolean>; secretName: Value<string>; key: Value<string> }
 
@@ -37,6 +41,13 @@ export function keyFiles(names: Names, { webhookReceiver: receiver }: Live<Value
       key: either<string>(referred, secretRef.key, name),
     }
   })
+}
+
+/** The Secret of a receiver as a folder of its name. A Secret or key that is not there yet keeps no controller from starting. */
+function receiverSecret(receiver: Value<Values['notifications'][number]>): Written<k8s.VolumeProjection> {
+  const name = field(receiver, 'name')
+  const items = receiverKeys.map((key) => ({ key, path: text`${name}/${key}` }))
+  return { secret: { name: field(receiver, 'secretName'), items, optional: true } }
 }
 
 export function volumes(names: Names, values: Live<Values>): Volume[] {
@@ -55,6 +66,9 @@ export function volumes(names: Names, values: Live<Values>): Volume[] {
     ...keyFiles(names, values).flatMap(({ name, mounted, secretName, key }) =>
       when<Volume>(mounted, [{ name: `receiver-${name}`, secret: { secretName, items: [{ key, path: 'value' }], optional: true } }]),
     ),
+    ...when<Volume>(isSet(values.notifications), [
+      { name: 'notifications', projected: { sources: each('notification', values.notifications, receiverSecret) } },
+    ]),
     { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '8Mi' } },
     ...each('extraVolume', values.extraVolumes, (volume): Volume => asGiven(volume)),
   ]
@@ -67,6 +81,7 @@ export function volumeMounts(names: Names, values: Live<Values>): Mount[] {
     ...keyFiles(names, values).flatMap(({ name, mounted }) =>
       when<Mount>(mounted, [{ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true }]),
     ),
+    ...when<Mount>(isSet(values.notifications), [{ name: 'notifications', mountPath: notificationsFolder, readOnly: true }]),
     // Holds what one call of git needs, such as host keys and a socket. In memory, because the root file system is read-only.
     { name: 'tmp', mountPath: temporaryFolder },
     ...each('extraMount', values.extraVolumeMounts, (mount): Mount => asGiven(mount)),

@@ -14,6 +14,7 @@ import { asFault, type Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import { type IsolatedGate, openIsolatedGate } from '../gate/isolate.ts'
 import { createMarks } from '../gate/marks.ts'
+import { createCommitStatuses } from '../notify/commit-status/tell.ts'
 import { createCommitCheck } from '../reconcile/commit-check.ts'
 import { createSecretChanges, type SecretChanges } from '../reconcile/secret-changes.ts'
 import { createSignatureCheck } from '../reconcile/signature-check.ts'
@@ -22,6 +23,7 @@ import { createQueue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
 import { createStore, syncKey } from '../reconcile/store.ts'
 import type { Network } from '../source/remote/network.ts'
+import { createHostApis, type OpenHostApi } from '../source/host-api.ts'
 import { createMirrors } from '../source/mirrors.ts'
 import { createRemotes } from '../source/remotes.ts'
 import { readSecretFolder } from '../standalone/secrets.ts'
@@ -92,6 +94,8 @@ export function createStandalone(
     },
     { sync, targets, version: settings.version, thorough: settings.sourceFirst },
   )
+  const failed = (_sync: unknown, { reason, message }: Fault): void => log.info({ reason, message }, 'event')
+  const statuses = createCommitStatuses({ clock, log, open: sources.hostApi, told() {}, failed }, stopping.signal)
   let isFollowing = !settings.sourceFirst
   const observeAll = (): void => {
     if (isFollowing) followers.observe(keeper.record())
@@ -109,6 +113,7 @@ export function createStandalone(
         isFollowing = true
         observeAll()
       }
+      statuses.observed({ namespace: sync.namespace, name: sync.name, git: sync.spec.git, status: keeper.record().status })
       if (status !== undefined) watcher.status(status, last?.fault, last !== undefined)
     },
   }
@@ -126,7 +131,7 @@ export function createStandalone(
       // One that ends with an error ends the run: a process that answers pushes and syncs nothing would be worse than none.
       for (const part of parts) part.catch((error: unknown) => stopping.abort(error))
       const ended = await Promise.allSettled(parts)
-      await lookups.settled()
+      await Promise.all([lookups.settled(), statuses.settled()])
       await sources.close()
       for (const end of ended) if (end.status === 'rejected') throw end.reason
       log.info({ message: timestamp(clock.now()) }, 'stopped')
@@ -138,6 +143,7 @@ export function createStandalone(
 type Sources = {
   mirrors: SyncMirrors
   secrets: SecretChanges
+  hostApi: OpenHostApi
   gate: IsolatedGate
   /** Where the mirrors are. */
   folder: string
@@ -160,6 +166,7 @@ function openSources(
   return {
     mirrors: createSyncMirrors(gitMirrors, remotes),
     secrets,
+    hostApi: createHostApis({ remoteOf: remotes, readSecret: secrets.readSecret, network, allowedHosts: [] }),
     gate,
     folder,
     async close() {

@@ -9,16 +9,22 @@ import type { EventRecorder } from '../kube/events.ts'
 import { gatewaySyncType, roleBindingType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { type CommitStatuses, createCommitStatuses } from '../notify/commit-status/tell.ts'
+import { createNotifications, type Notifications } from '../notify/receivers/notify.ts'
 import { createLookups, type Lookups } from '../reconcile/lookups.ts'
 import { createQueue, type Queue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
 import type { SecretChanges } from '../reconcile/secret-changes.ts'
 import { type ChangeKind, type PodRecord, projectGatewaySync, type Store, type SyncKey } from '../reconcile/store.ts'
 import type { SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
+import type { Receiver } from '../settings.ts'
+import type { OpenHostApi } from '../source/host-api.ts'
+import type { Network } from '../source/remote/network.ts'
 import { createAgentBindings } from './agent-bindings.ts'
 import { logChanges } from './log-changes.ts'
 import { tellPodTroubles } from './pod-events.ts'
 import { readAnew } from './read-anew.ts'
+import { specOf } from './spec-of.ts'
 
 /** What a leader works with during one term. */
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify' | 'delivery' | 'allowLocal'> & {
@@ -27,13 +33,18 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify'
   statusKube: Pick<Kube, 'mergePatch' | 'listPages'>
   store: Store
   mirrors: SyncMirrors
+  /** For commit statuses. */
+  hostApi: OpenHostApi
+  /** Who receives notifications, and how they are reached. */
+  receivers: readonly Receiver[]
+  network: Network
   /** Notices changes of the Secrets that sources need. */
   secrets: Pick<SecretChanges, 'count' | 'run'>
   events: EventRecorder
   clock: Clock
   log: Log
-  /** Receives figures about the queue, each pass and each lookup. */
-  metrics: Pick<Metrics, 'queued' | 'waited' | 'observed' | 'reconciled' | 'fetched'>
+  /** Receives figures about the queue, each pass, each lookup and each message to others. */
+  metrics: Pick<Metrics, 'queued' | 'waited' | 'observed' | 'reconciled' | 'fetched' | 'notified'>
   /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: the installation's owner does that. */
   bindAgentsTo: string | undefined
   /** Calls `changed` with each GatewaySync that an observation may concern; returns a function that stops it. */
@@ -56,7 +67,9 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const failed = (key: SyncKey, error: unknown): void => logFailedPass(log, key, error)
   const queue: Queue = createQueue({ clock, workers, pass, failed, depth: metrics.queued, waited: metrics.waited })
   const lookups = createLookups({ clock, concurrency: questionsAtOnce, ready: (key) => queue.add(key), signal })
-  const passDeps = passDepsOf(deps, lookups)
+  const statuses = openCommitStatuses(deps, signal)
+  const notifications = createNotifications({ ...deps, told: metrics.notified }, signal)
+  const passDeps = passDepsOf(deps, lookups, { statuses, notifications })
   const bindings = openAgentBindings(deps)
   const changed = (key: SyncKey, kind: ChangeKind): void => {
     if (kind === 'other') queue.add(key)
@@ -67,19 +80,31 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   try {
     for (const { namespace, name } of store.syncs()) changed(`${namespace}/${name}`, 'other')
     await Promise.all([queue.run(signal), bindings.run(signal), deps.secrets.run(signal), tellPodTroubles(deps, signal)])
-    await lookups.settled()
+    await Promise.all([lookups.settled(), statuses.settled(), notifications.settled()])
   } finally {
     stop()
   }
 }
 
 /** What a reconcile pass reads from and writes to in a cluster. */
-function passDepsOf(deps: LeaderDeps, lookups: Lookups): ReconcileDeps {
-  const { mirrors, metrics, clock, log } = deps
+function passDepsOf(
+  deps: LeaderDeps,
+  lookups: Lookups,
+  { statuses, notifications }: { statuses: CommitStatuses; notifications: Notifications },
+): ReconcileDeps {
+  const { store, mirrors, metrics, clock, log } = deps
   return {
     ...deps,
     lookups,
-    observed: metrics.observed,
+    observed(key, status) {
+      metrics.observed(key, status)
+      const [namespace = '', name = ''] = key.split('/')
+      // What the API server has taken, and no more, is told to others.
+      const record = store.sync(namespace, name)
+      const spec = record === undefined ? undefined : specOf(record)
+      if (record === undefined) statuses.forget({ namespace, name })
+      else if (spec !== undefined) statuses.observed({ namespace, name, git: spec.git, status: record.status })
+    },
     secretChanges: deps.secrets.count,
     async resolve({ namespace, name }, spec, wanted, fresh, signal) {
       const tell = (reason: 'ok' | Reason, durationMs: number): void => {
@@ -104,6 +129,7 @@ function passDepsOf(deps: LeaderDeps, lookups: Lookups): ReconcileDeps {
       const subresource = { subresource: 'status' }
       const written = await deps.statusKube.mergePatch(gatewaySyncType, { namespace, name }, body, subresource, signal)
       logChanges(log, record, status)
+      notifications.changed(record, status)
       return projectGatewaySync(written)
     },
     recordEvents({ namespace, name, uid }, events) {
@@ -112,6 +138,25 @@ function passDepsOf(deps: LeaderDeps, lookups: Lookups): ReconcileDeps {
     },
     gone: ({ namespace, name }) => mirrors.forget(`${namespace}/${name}`),
   }
+}
+
+/** Writes commit statuses at git hosts, and records an Event on the GatewaySync whose host does not take one. */
+function openCommitStatuses({ hostApi, store, events, clock, log, metrics }: LeaderDeps, signal: AbortSignal): CommitStatuses {
+  return createCommitStatuses(
+    {
+      clock,
+      log,
+      open: hostApi,
+      told: metrics.notified,
+      failed({ namespace, name }, { reason, message }) {
+        const uid = store.sync(namespace, name)?.uid
+        if (uid === undefined) return
+        const regarding = { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }
+        events.record({ regarding, type: 'Warning', reason, action: 'Sync', note: message })
+      },
+    },
+    signal,
+  )
 }
 
 /** The role bindings for agents in pods that follow a GatewaySync of ours. */

@@ -77,13 +77,16 @@ export function createLeadership(deps: Deps, config: ControllerConfig): Leadersh
 
 /** What this replica works with during one term as the leader. */
 function leaderDeps({ kube, leading, parts, metrics, certificates, clock, log }: Deps, { settings }: ControllerConfig): LeaderDeps {
-  const { store, mirrors, secrets, events, gate, changes } = parts
+  const { store, mirrors, network, hostApi, secrets, events, gate, changes } = parts
   const { folder, allowLocal } = settings.source
   return {
     kube,
     statusKube: leading,
     store,
     mirrors,
+    hostApi,
+    network,
+    receivers: settings.notifications,
     secrets,
     events,
     metrics,

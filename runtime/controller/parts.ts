@@ -15,7 +15,9 @@ import { neededCommits } from '../reconcile/needed-commits.ts'
 import { createSecretChanges, type SecretChanges } from '../reconcile/secret-changes.ts'
 import { createStore, type Store } from '../reconcile/store.ts'
 import type { VolumeFigures } from '../source/mirror/volume.ts'
+import { createHostApis, type OpenHostApi } from '../source/host-api.ts'
 import { createMirrors } from '../source/mirrors.ts'
+import type { Network } from '../source/remote/network.ts'
 import { createRemotes } from '../source/remotes.ts'
 import { type Changes, createChanges } from './changes.ts'
 import { networkOf } from './network.ts'
@@ -35,6 +37,10 @@ export type Parts = {
   /** Notices changes of the Secrets that sources need. */
   secrets: SecretChanges
   mirrors: SyncMirrors
+  /** How git hosts are reached, and whoever else a GatewaySync or the installation names. */
+  network: Network
+  /** The APIs of the git hosts that GatewaySyncs name. */
+  hostApi: OpenHostApi
   gate: IsolatedGate
   events: EventRecorder
   keys: PushKeys
@@ -79,6 +85,8 @@ export function openParts(
     store,
     secrets,
     mirrors: createSyncMirrors(gitMirrors, remotes),
+    network,
+    hostApi: createHostApis({ remoteOf: remotes, readSecret: secrets.readSecret, network, allowedHosts }),
     gate,
     events,
     keys: createPushKeys({ kube, clock }, settings.receiver),

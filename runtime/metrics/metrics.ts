@@ -5,8 +5,10 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Clock } from '../clock.ts'
 import { type Reason, reasons } from '../fault.ts'
+import { statusProviders } from '../gatewaysync/schema/commit-status.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { isReady, measureApplied } from './push-to-applied.ts'
+import { receiverTypes } from '../settings.ts'
 import { exposeProcess } from './node.ts'
 import { type Exemplar, type Format, toOpenMetrics } from './openmetrics.ts'
 import { exposeObjects } from './per-object.ts'
@@ -17,6 +19,10 @@ const admissionOutcomes = ['injected', 'unchanged', 'malformed'] as const
 const signatureResults = ['verified', 'refused'] as const
 const receiverOutcomes = ['accepted', 'duplicate', 'ignored', 'refused', 'limited', 'malformed', 'failed'] as const
 const receiverSources = ['push', 'tag-push', 'release', 'notification', 'promotion', 'generic'] as const
+
+/** Who is told what became of commits, and how a try ended. */
+const addressees = [...statusProviders, ...receiverTypes] as const
+const notificationOutcomes = ['sent', 'retried', 'dropped'] as const
 
 /** What the controller watches, and from where a watch that failed went on. */
 export const watchedKinds = ['gatewaysyncs', 'pods', 'syncreports'] as const
@@ -56,6 +62,8 @@ export type Metrics = {
   /** How many answers to agents are under way. */
   streaming(count: number): void
   certificate(validity: { from: Temporal.Instant; until: Temporal.Instant }): void
+  /** A try to tell somebody what became of a commit. */
+  notified(to: (typeof addressees)[number], outcome: (typeof notificationOutcomes)[number]): void
   leading(leads: boolean): void
   text(format?: Format): Promise<string>
 }
@@ -138,6 +146,7 @@ export function createMetrics({ clock, version, agentVersions = () => [] }: Opti
       series.gauge('clustersync_certificate_issued_timestamp_seconds').set(from.epochMilliseconds / 1000)
       series.gauge('clustersync_certificate_expiry_timestamp_seconds').set(until.epochMilliseconds / 1000)
     },
+    notified: (to, outcome) => series.counter('clustersync_notifications_total').inc({ to, outcome }),
     leading(isLeader) {
       leads = isLeader
       series.gauge('clustersync_leader').set(leads ? 1 : 0)
@@ -194,6 +203,9 @@ function startAtZero(series: Series): void {
     series.counter('clustersync_relist_differences_total').inc({ kind }, 0)
   }
   for (const result of signatureResults) series.counter('clustersync_signature_checks_total').inc({ result }, 0)
+  for (const to of addressees) {
+    for (const outcome of notificationOutcomes) series.counter('clustersync_notifications_total').inc({ to, outcome }, 0)
+  }
   for (const outcome of admissionOutcomes) series.counter('clustersync_admission_total').inc({ outcome }, 0)
   for (const route of ['changes', 'blobs', 'gateway'])
     series.counter('clustersync_delivery_requests_total').inc({ route, status: '200' }, 0)

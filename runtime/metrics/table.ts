@@ -112,6 +112,11 @@ export const processMetrics = {
   clustersync_delivery_requests_total: { type: 'counter', help: 'calls of agents for content', labels: ['route', 'status'] },
   clustersync_delivery_sent_bytes_total: { type: 'counter', help: 'content sent to agents' },
   clustersync_delivery_open_streams: { type: 'gauge', help: 'answers to agents that are under way' },
+  clustersync_notifications_total: {
+    type: 'counter',
+    help: 'messages to git hosts and receivers by what became of a try to send one: sent, retried, or dropped for good',
+    labels: ['to', 'outcome'],
+  },
   clustersync_certificate_issued_timestamp_seconds: { type: 'gauge', help: 'when the served certificate became valid' },
   clustersync_certificate_expiry_timestamp_seconds: { type: 'gauge', help: 'when the served certificate ends' },
 } as const satisfies Record<string, Metric>

@@ -136,7 +136,7 @@ function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySy
 function specKeyOf(
   { secretChanges }: ReconcileDeps,
   { namespace, name, uid }: GatewaySyncRecord,
-  { git: { ref: _ref, ...git }, validation, sync }: GatewaySyncSpec,
+  { git: { ref: _ref, commitStatus: _told, ...git }, validation, sync }: GatewaySyncSpec,
 ): string {
   const secrets = secretChanges(syncKey(namespace, name))
   return canonicalJson({ uid, git, secrets, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns })

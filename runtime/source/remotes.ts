@@ -46,9 +46,16 @@ function requireAllowedHost({ protocol, host }: RepositoryUrl, allowedHosts: rea
   throw new Fault('RepositoryNotAllowed', `the installation permits repositories of ${allowedHosts.join(', ')}, not of ${named}`)
 }
 
-/** Whoever permits github.com permits its API too, which has a host of its own. */
-function requireAllowedApi(host: string, allowedHosts: readonly string[]): void {
-  const listedAs = host === 'api.github.com' ? ['github.com', host] : [listed(host)]
+/** APIs that have a host of their own: whoever permits the second permits the first too. */
+const apisOf = new Map([
+  ['api.github.com', 'github.com'],
+  ['api.bitbucket.org', 'bitbucket.org'],
+  ['dev.azure.com', 'ssh.dev.azure.com'],
+])
+
+/** Throws RepositoryNotAllowed unless the installation permits the API at a host. */
+export function requireAllowedApi(host: string, allowedHosts: readonly string[]): void {
+  const listedAs = [listed(host), apisOf.get(host)].filter((name) => name !== undefined)
   if (allowedHosts.length === 0 || listedAs.some((name) => allowedHosts.includes(name))) return
   throw new Fault('RepositoryNotAllowed', `the installation permits hosts ${allowedHosts.join(', ')}, not the API at ${host}`)
 }

@@ -88,6 +88,11 @@ function eventTable(): string {
       ...Object.entries(syncEvents).map(([reason, { type, when }]) => [`\`${reason}\``, type, when]),
       ...held,
       [entryOf('InvalidSpec', runbookPage), 'Warning', reasons.InvalidSpec.help],
+      ...(['CommitStatusRefused', 'CommitStatusFailed'] as const).map((reason) => [
+        entryOf(reason, runbookPage),
+        'Warning',
+        reasons[reason].help,
+      ]),
       [
         'the reason of `Ready`',
         'Normal, or Warning where somebody should look',

@@ -91,6 +91,17 @@ const cases: Readonly<Record<string, Case>> = {
     labels: {},
     value: 1,
   },
+  ClusterSyncNotificationsDropped: {
+    series: {
+      'clustersync_notifications_total{to="github",outcome="dropped"}': '0x9 0+1x4 4x140',
+      'clustersync_notifications_total{to="github",outcome="retried"}': '0+1x150',
+      'clustersync_notifications_total{to="gitlab",outcome="sent"}': '0+1x150',
+    },
+    quiet: [9, 12, 120],
+    fires: 40,
+    labels: { to: 'github' },
+    value: 4,
+  },
   ClusterSyncPushesSlow: {
     // A push a minute; for an hour all of them are too slow.
     series: {

@@ -46,6 +46,10 @@ export const everything: ValuesInput = {
   podMonitor: { enabled: true },
   grafanaDashboard: { enabled: true, namespace: 'grafana', labels: { grafana_dashboard: '', folder: 'plant' }, annotations: { a: 'b' } },
   prometheusRule: { enabled: true, labels: { release: 'prometheus' }, notReadyFor: '30m', runbookUrl: 'https://docs.example.com/runbook' },
+  notifications: [
+    { name: 'chat', type: 'slack', secretName: 'chat' },
+    { name: 'duty', type: 'webhook', secretName: 'duty', events: ['Failed'], namespaces: ['plant'] },
+  ],
   networkPolicy: { enabled: true, egress: { enabled: true, ports: [443, 7999] }, metrics: { from: [{ podSelector: {} }] } },
   topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} }],
   serviceAccount: { name: 'syncer', annotations: { role: 'operator' } },

@@ -293,6 +293,9 @@ function onThisMachine(settings: ControllerSettingsInput, folder: string, ports:
     source: { ...settings.source, folder: path.join(folder, 'mirrors') },
     dnsNames: ['localhost', ...settings.dnsNames],
     receiver: { ...settings.receiver, tokenFile },
+    // A folder for each, beside the token, where their Secrets would be mounted.
+    notifications:
+      settings.notifications?.map((one) => ({ ...one, folder: path.join(path.dirname(tokenFile), 'notifications', one.name) })) ?? [],
   }
 }
 

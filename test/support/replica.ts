@@ -23,6 +23,7 @@ import { createSyncMirrors } from '../../runtime/reconcile/mirrors-of-syncs.ts'
 import { serve } from '../../runtime/serve.ts'
 import { openNetwork } from '../../runtime/source/remote/network.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
+import { createHostApis } from '../../runtime/source/host-api.ts'
 import { createRemotes } from '../../runtime/source/remotes.ts'
 
 export type Replica = {
@@ -75,17 +76,9 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
   )
   const served = await serve({ app, port: 0, host: '127.0.0.1', bounds: connectionBounds, log }, stop.signal)
   const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock, log })
-  const mirrors = createSyncMirrors(
-    gitMirrors,
-    createRemotes({
-      allowLocal: true,
-      allowedHosts: [],
-      readSecret: readClusterSecret({ kube, clock }),
-      network: openNetwork,
-      clock,
-      signal: stop.signal,
-    }),
-  )
+  const way = { readSecret: readClusterSecret({ kube, clock }), network: openNetwork, allowedHosts: [] }
+  const remoteOf = createRemotes({ ...way, allowLocal: true, clock, signal: stop.signal })
+  const mirrors = createSyncMirrors(gitMirrors, remoteOf)
   const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
   let syncs = 0
   const leading = !leads
@@ -102,6 +95,9 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           },
           store,
           mirrors,
+          hostApi: createHostApis({ ...way, remoteOf }),
+          network: openNetwork,
+          receivers: [],
           events,
           clock,
           log,
@@ -110,7 +106,14 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           verify: async () => ({ kind: 'notAsked' }),
           secrets: { count: () => 0, run: async () => undefined },
           delivery: () => undefined,
-          metrics: { queued() {}, waited() {}, observed() {}, reconciled() {}, fetched: (ended) => void (syncs += ended === 'ok' ? 1 : 0) },
+          metrics: {
+            queued() {},
+            waited() {},
+            observed() {},
+            reconciled() {},
+            notified() {},
+            fetched: (ended) => void (syncs += ended === 'ok' ? 1 : 0),
+          },
           bindAgentsTo: undefined,
           subscribe(changed) {
             subscribers.add(changed)

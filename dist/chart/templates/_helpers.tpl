@@ -156,6 +156,21 @@ receiver:
   {{- end }}
   trustedProxies:
     {{- toYaml $.Values.webhookReceiver.trustedProxies | nindent 4 }}
+notifications:
+  {{- if empty $.Values.notifications }}
+  []
+  {{- end }}
+  {{- range $notificationKey, $notification := $.Values.notifications }}
+  - name: {{ toRawJson $notification.name }}
+    type: {{ toRawJson $notification.type }}
+    folder: {{ toRawJson (printf "/etc/cluster-sync/notifications/%s" $notification.name) }}
+    {{- if hasKey $notification "events" }}
+    events: {{ toRawJson $notification.events }}
+    {{- end }}
+    {{- if hasKey $notification "namespaces" }}
+    namespaces: {{ toRawJson $notification.namespaces }}
+    {{- end }}
+  {{- end }}
 metrics:
   enabled: {{ toRawJson $.Values.metrics.enabled }}
 {{- end }}

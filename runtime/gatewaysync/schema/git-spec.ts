@@ -2,6 +2,7 @@
  * Where the configuration comes from: `spec.git`. Pure.
  */
 import * as v from 'valibot'
+import { commitStatus } from './commit-status.ts'
 import {
   ambiguousPathPattern,
   hasAmbiguousPath,
@@ -111,6 +112,9 @@ const auth = v.pipe(
   ),
 )
 
+/** What a host's API takes as git does. */
+const apiKinds = ['token', 'basic', 'githubApp'] as const
+
 const celHas = (kinds: readonly string[]): string => `has(self.auth) && (${kinds.map((kind) => `has(self.auth.${kind})`).join(' || ')})`
 
 /** The schema of `spec.git`. */
@@ -160,6 +164,12 @@ export function gitSpec(options: SpecOptions) {
           v.description('Publish only commits that one of these PGP or SSH keys has signed.'),
         ),
       ),
+      commitStatus: v.optional(
+        v.pipe(
+          commitStatus,
+          v.description('Tells the git host of each wanted commit whether it was refused and how many gateways run it.'),
+        ),
+      ),
     }),
     rule(
       'credentials are not sent over http; use https or ssh',
@@ -170,6 +180,14 @@ export function gitSpec(options: SpecOptions) {
       'an https repository takes no sshKey; write the ssh URL of the repository',
       `!self.repo.startsWith('https://') || !(${celHas(['sshKey'])})`,
       (value) => !value.repo.startsWith('https://') || !kindsOf(value.auth).includes('sshKey'),
+    ),
+    rule(
+      'commitStatus needs a secretRef of its own, or an auth of kind token, basic or githubApp',
+      `!has(self.commitStatus) || has(self.commitStatus.secretRef) || (${celHas(apiKinds)})`,
+      (value) =>
+        value.commitStatus === undefined ||
+        value.commitStatus.secretRef !== undefined ||
+        apiKinds.some((kind) => kindsOf(value.auth).includes(kind)),
     ),
     rule(
       'an ssh repository needs auth.sshKey',

@@ -3,8 +3,8 @@
  */
 import type { GatewaySyncSpec } from './spec.ts'
 
-/** The names in every `secretRef` of `spec.git`, each once. */
-export function sourceSecretNames(git: GatewaySyncSpec['git']): string[] {
+/** The names in every `secretRef` of `spec.git` that reading needs, each once. */
+export function sourceSecretNames({ commitStatus: _told, ...git }: GatewaySyncSpec['git']): string[] {
   const names = new Set<string>()
   const look = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return

@@ -12,15 +12,21 @@ import { jsonOrUndefined } from '../../json.ts'
 /** How the API is reached, which is how git hosts are: `caBundle` in PEM, the proxy's URL, and the only addresses to connect to. */
 export type ApiWay = { caBundle: string | undefined; proxy: string | undefined; addresses: readonly string[] | undefined }
 
-/** `body`: parsed JSON; undefined when it is not JSON or over 64 KiB. */
-export type ApiAnswer = { status: number; body: unknown }
+export type ApiAnswer = {
+  status: number
+  /** Parsed JSON; undefined when it is not JSON or over 64 KiB. */
+  body: unknown
+  /** The header of that name (RFC 9110, 10.2.3). */
+  retryAfter: string | undefined
+}
+
+export type ApiCall = { url: string; headers: Readonly<Record<string, string>>; body?: string }
 
 const maxBodyBytes = 64 * 1024
 
-/** POSTs without a body and returns any status; redirects are not followed. Throws only what the network throws. */
+/** POSTs and returns any status; redirects are not followed. Throws only what the network throws. */
 export async function postForJson(
-  url: string,
-  headers: Readonly<Record<string, string>>,
+  { url, headers, body = '' }: ApiCall,
   { caBundle, proxy, addresses }: ApiWay,
   signal: AbortSignal,
 ): Promise<ApiAnswer> {
@@ -28,8 +34,9 @@ export async function postForJson(
   const pinned = addresses === undefined ? {} : { lookup: lookupOf(addresses) }
   const way: CallOptions = proxy === undefined ? { ...pinned, agent: false } : await tunnel(new URL(url), new URL(proxy), pinned, signal)
   const options = { ...trust, ...way, method: 'POST', headers: { 'user-agent': 'cluster-sync', ...headers }, signal }
-  const response = await startCall(url, options, '').answered
-  return { status: response.statusCode ?? 0, body: jsonOrUndefined((await readText(response, maxBodyBytes)) ?? '') }
+  const response = await startCall(url, options, body).answered
+  const retryAfter = response.headers['retry-after']
+  return { status: response.statusCode ?? 0, body: jsonOrUndefined((await readText(response, maxBodyBytes)) ?? ''), retryAfter }
 }
 
 /** Connects to the API through a proxy by CONNECT (RFC 9110, 9.3.6). Throws what the network throws. */

@@ -104,12 +104,8 @@ async function askForToken(key: AppKey, way: ApiWay, clock: Clock, signal: Abort
   const host = new URL(url).host
   let answer: ApiAnswer
   try {
-    answer = await postForJson(
-      url,
-      { authorization: `Bearer ${jwt}`, accept: 'application/vnd.github+json' },
-      way,
-      deadline(timeoutMs, signal),
-    )
+    const headers = { authorization: `Bearer ${jwt}`, accept: 'application/vnd.github+json' }
+    answer = await postForJson({ url, headers }, way, deadline(timeoutMs, signal))
   } catch (error) {
     signal.throwIfAborted()
     throw error instanceof Fault ? error : new Fault('GithubAppRefused', `the API at ${host} cannot be reached: ${codeOf(error)}`)
