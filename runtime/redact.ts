@@ -1,8 +1,32 @@
 /**
- * Takes secrets out of text that is told to somebody: the user part of URLs. Passes over the text once, whoever wrote it. Pure.
+ * Takes secrets out of text that is told to somebody, and tells what may be one. Passes over the text once, whoever wrote it. Pure.
  */
 
 const mark = '***'
+
+const secretName = 'password|passwd|passphrase|secret|token|api_?key|private_?key|ciphertext|encrypted_key'
+const secretKey = new RegExp(secretName, 'i')
+/** A member of JSON or YAML, an argument of a call, or an element of XML, whose name says that its value is secret. */
+const secretMember = new RegExp(`(?:${secretName})\\w{0,64}["']?\\s{0,8}[:=>]`, 'i')
+const secretText = /(?:password|passwd|secret|token|api_?key)=/i
+
+/** What stands in place of a value that may be secret. */
+export const hiddenValue = '(hidden)'
+
+/** Whether the value of a key of that name may be secret. */
+export function isSecretKey(key: string): boolean {
+  return secretKey.test(key)
+}
+
+/** Whether a line of any text may hold a secret: what `carriesSecret` finds, and a member, argument or element that is named like one. */
+export function mayHoldSecret(line: string): boolean {
+  return secretMember.test(line) || carriesSecret(line)
+}
+
+/** Whether a text carries a secret within it: a user part of a URL, or `password=…` as connection strings have it. */
+export function carriesSecret(text: string): boolean {
+  return secretText.test(text) || redactUrls(text) !== text
+}
 
 /**
  * Redacts the user part of every URL in a text, whatever its scheme: `https://user:secret@host` becomes `https://***@host`. Text after

@@ -9,7 +9,8 @@ import { findLocalChanges, type LocalChange, type LocalChanges, presentContent }
 import { readManifest } from '../sync/disk/manifest-file.ts'
 import type { Wanted } from '../sync/model/wanted.ts'
 import { lineDiff } from '../sync/plan/line-diff.ts'
-import { type JsonDifference, differences, maskLine } from './json-diff.ts'
+import { maskSecrets } from '../sync/plan/mask.ts'
+import { type JsonDifference, differences } from './json-diff.ts'
 import { type FolderOptions, type OpenedFolder, withFolder } from './opened-folder.ts'
 
 export type DriftOptions = FolderOptions & { format: 'text' | 'json' }
@@ -80,7 +81,8 @@ function tell({ path, op, obstacle }: LocalChange, { written }: LocalChanges, wa
   if (op !== 'changed' || before === undefined || after === undefined) return { path, op }
   const [a, b] = [jsonOf(before), jsonOf(after)]
   if (a !== undefined && b !== undefined) return { path, op, keys: differences(a, b) }
-  const lines = lineDiff(before, after)?.split('\n').filter(Boolean).map(maskLine)
+  const sides = maskSecrets(before, after)
+  const lines = sides === undefined ? undefined : lineDiff(sides.before, sides.after)?.split('\n').filter(Boolean)
   return lines === undefined ? { path, op } : { path, op, lines }
 }
 

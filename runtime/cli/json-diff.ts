@@ -1,17 +1,12 @@
 /**
  * How two JSON values differ, key by key. Values that may be secret are never returned. Pure.
  */
-import { redactUrls } from '../redact.ts'
+import { carriesSecret, hiddenValue, isSecretKey } from '../redact.ts'
 import { isObject } from '../json.ts'
 
 /** `a` and `b` are JSON texts; undefined: the key is absent on that side. */
 export type JsonDifference = { at: string; a: string | undefined; b: string | undefined }
 
-const secretKey = /password|passwd|passphrase|secret|token|api_?key|private_?key|ciphertext|encrypted_key/i
-const secretText = /(?:password|passwd|secret|token|api_?key)=/i
-/** A member of JSON or YAML whose name says that its value is secret. */
-const secretMember = /(?:password|passwd|passphrase|secret|token|api_?key|private_?key|ciphertext|encrypted_key)\w{0,64}["']?\s{0,8}[:=]/i
-const hidden = '(hidden)'
 const maxText = 120
 /** Deeper values are compared as a whole. */
 const maxDepth = 64
@@ -35,7 +30,7 @@ function compare(a: unknown, b: unknown, path: readonly (string | number)[], fou
   if (textOf(a) === textOf(b)) return
   const shown = (value: unknown): string | undefined => {
     if (value === undefined) return undefined
-    return path.some((key) => secretKey.test(String(key))) || holdsSecret(value, 0) ? hidden : shorten(textOf(value) ?? '')
+    return path.some((key) => isSecretKey(String(key))) || holdsSecret(value, 0) ? hiddenValue : shorten(textOf(value) ?? '')
   }
   found.push({ at: path.join('.') || '(all)', a: shown(a), b: shown(b) })
 }
@@ -44,16 +39,11 @@ function own(object: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** A line of a text, or a mark in its place where it may hold a secret. */
-export function maskLine(line: string): string {
-  return holdsSecret(line, 0) || secretMember.test(line) ? hidden : line
-}
-
 function holdsSecret(value: unknown, depth: number): boolean {
   if (depth > maxDepth) return true
-  if (typeof value === 'string') return secretText.test(value) || redactUrls(value) !== value
+  if (typeof value === 'string') return carriesSecret(value)
   if (Array.isArray(value)) return value.some((item) => holdsSecret(item, depth + 1))
-  return isObject(value) && Object.entries(value).some(([key, member]) => secretKey.test(key) || holdsSecret(member, depth + 1))
+  return isObject(value) && Object.entries(value).some(([key, member]) => isSecretKey(key) || holdsSecret(member, depth + 1))
 }
 
 function textOf(value: unknown): string | undefined {

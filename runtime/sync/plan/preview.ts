@@ -1,17 +1,18 @@
 /**
  * What a plan would change, file by file and line by line: for `cluster-sync plan` and for dry runs. Reads contents within bounds and
- * writes nothing.
+ * writes nothing; what may be secret is hidden.
  */
 import type { BlobId, Source } from '../../delivery/protocol.ts'
 import { readBlobs } from '../desired/small-blobs.ts'
 import type { Wanted } from '../model/wanted.ts'
 import { openFolders, readPresent } from '../disk/folders.ts'
 import { lineDiff } from './line-diff.ts'
+import { maskSecrets } from './mask.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import type { PlannedPut } from './plan.ts'
 import type { Prepared } from './make-plan.ts'
 
-/** `diff` holds lines that begin with `-` or `+`; undefined when one side is binary, or was not compared. */
+/** `diff` holds lines that begin with `-` or `+`, without secrets; undefined when one side is binary, may not be shown, or was not compared. */
 export type FileDiff = { op: 'add' | 'change' | 'remove'; path: string; diff?: string }
 
 /** How much is compared: files, bytes of each side of a file, and bytes in all; further changes are only named. */
@@ -34,7 +35,8 @@ export async function diffPlan(
     const op = put.before === 'absent' ? 'add' : 'change'
     const before = op === 'add' ? undefined : readPresent(folders, put.path, limits.fileBytes)
     const after = contents.has(put.id) ? madeContent(prepared, put, contents) : undefined
-    const lines = after === undefined ? undefined : lineDiff(before, after)
+    const sides = after === undefined ? undefined : maskSecrets(before, after)
+    const lines = sides === undefined ? undefined : lineDiff(sides.before, sides.after)
     return { op, path: put.path, ...(lines === undefined ? {} : { diff: lines }) }
   })
   const removals = plan.deletes.map(({ path: file }): FileDiff => ({ op: 'remove', path: file }))
