@@ -1,134 +1,197 @@
 /**
- * Runs the standalone runner until it is told to stop, or once, and tells on stdout what happened.
+ * Runs the standalone runner until it is told to stop, or once, and tells what happens. A changed file with the GatewaySync is followed from
+ * then on: the runner ends what is under way and begins anew with what the file says, over the same folders and the same state.
  */
 import { pino } from 'pino'
 import { type Clock, pause } from '../clock.ts'
 import type { Fault } from '../fault.ts'
+import { redactUrls } from '../redact.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { createLog, type Log } from '../log.ts'
 import { consoleDestination } from '../log-console.ts'
-import { connectionBounds } from '../receiver/limits.ts'
-import { type Served, serve } from '../serve.ts'
+import type { LogLevel } from '../log-level.ts'
 import { lateOutcome, type Outcome, outcomeOf } from '../standalone/outcome.ts'
 import { claimFolders } from '../standalone/claim.ts'
-import { createProgress, type Progress } from '../standalone/progress.ts'
 import { readSecret, readSecretFile } from '../standalone/secrets.ts'
 import { version } from '../version.ts'
-import type { RunSettings } from './run-settings.ts'
-import { receiverOf } from './receiver.ts'
+import { standardOutput } from './fleet/output.ts'
+import { readManifestFile } from './named-files.ts'
+import { openRunReceiver, type RunReceiver } from './run-receiver.ts'
+import type { Followed, RunSettings } from './run-settings.ts'
+import { nextVersion } from './spec-file.ts'
 import { createStandalone, type Standalone, type StandaloneWatcher } from './standalone.ts'
+import { createNarratingLog } from './story/narrating-log.ts'
+import { createNarrator } from './story/narrate.ts'
+import { createStory, type Story } from './story/tell.ts'
 
 /** Returns the exit code. Throws FolderLocked, StateUnreadable and InvalidConfiguration. */
 export async function runCommand(settings: RunSettings, clock: Clock): Promise<number> {
-  const destination = process.stderr.isTTY ? await consoleDestination(2) : pino.destination({ dest: 2, sync: true })
-  const log = createLog({ level: settings.logLevel, destination })
+  const story = openStory(settings, clock)
+  const log = settings.logLevel === undefined ? createNarratingLog(story.tell) : await openLog(settings.logLevel)
   const stop = new AbortController()
   // On a terminal a signal may come twice, from the terminal and from the process that started this one.
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort(new Error(name)))
-  const say = (line: string): void => void process.stdout.write(`${line}\n`)
-  const narrator = createProgress(say, settings.targets)
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.on(name, () => {
+      if (!stop.signal.aborted) story.tell({ event: 'stopping' })
+      stop.abort(new Error(name))
+    })
   const claim = await claimFolders(clock, [...settings.targets.map(({ dataDir }) => dataDir), settings.stateDir], stop.signal)
   try {
-    return await runClaimed(settings, { clock, log, narrator, say }, stop)
+    const deps = { clock, log, story }
+    return settings.once === true ? await runOnce(settings, deps, stop) : await runOn(settings, deps, stop)
   } finally {
     claim.release()
+    story.end()
   }
 }
 
-type RunDeps = { clock: Clock; log: Log; narrator: Progress; say(line: string): void }
+type RunDeps = { clock: Clock; log: Log; story: Story }
 
-/** One run, over folders that nobody else works in. Returns the exit code. */
-async function runClaimed(settings: RunSettings, { clock, log, narrator, say }: RunDeps, stop: AbortController): Promise<number> {
+function openStory({ format, once, verbose }: RunSettings, clock: Clock): Story {
+  const { style, isTerminal, write } = standardOutput()
+  const timeZone = isTerminal ? Intl.DateTimeFormat().resolvedOptions().timeZone : undefined
+  return createStory(clock, {
+    format,
+    style: { ...style, timeZone, verbose: verbose === true },
+    // Where nobody wants colour, nobody wants lines that are written over.
+    isTerminal: isTerminal && style.colour,
+    splits: once === true && format === 'text',
+    out: write,
+    err: (text) => void process.stderr.write(text),
+  })
+}
+
+async function openLog(level: LogLevel): Promise<Log> {
+  const destination = process.stderr.isTTY ? await consoleDestination(2) : pino.destination({ dest: 2, sync: true })
+  return createLog({ level, destination })
+}
+
+/** Until it is told to stop. Returns the exit code. */
+async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController): Promise<number> {
+  const { clock, story } = deps
+  let followed: Followed = settings
+  let { text } = settings
+  let receiver: RunReceiver | undefined
+  const read = (): string => readManifestFile(settings.file)
+  while (!stop.signal.aborted) {
+    const ended = new AbortController()
+    const standalone = begin(settings, followed, deps)
+    if (receiver !== undefined) receiver.follow(standalone, followed.sync)
+    else if (settings.receiverPort !== undefined) {
+      const first = { standalone, sync: followed.sync }
+      receiver = await openRunReceiver(deps, { port: settings.receiverPort, first }, settings, stop.signal)
+    }
+    const signal = AbortSignal.any([stop.signal, ended.signal])
+    const work = standalone.run(signal).finally(() => ended.abort(new Error('the run has ended')))
+    const watched = { file: settings.file, text, read, follow: settings.follow }
+    const changed = await nextVersion({ clock, tell: story.tell }, watched, signal).finally(() => ended.abort(new Error('changed')))
+    try {
+      await work
+    } catch (error) {
+      // What ends the run ends the receiver too: one that answers pushes and syncs nothing would be worse than none.
+      stop.abort(error)
+      throw error
+    }
+    if (changed === undefined) break
+    ;({ followed, text } = changed)
+  }
+  stop.abort(new Error('the run has ended'))
+  await receiver?.closed
+  return 0
+}
+
+/** Makes the runner of one version of the file, and tells what is followed. */
+function begin(settings: RunSettings, { sync, targets }: Followed, { clock, log, story }: RunDeps, also?: RunWatcher): Standalone {
+  const { git } = sync.spec
+  story.tell({ event: 'following', repo: redactUrls(git.repo, 2_048), ref: git.ref, targets: targets.map(({ name }) => name) })
+  const narrator = createNarrator(story.tell, targets, (commit) => standalone.about(commit))
+  let published: string | undefined
+  const watcher: StandaloneWatcher = {
+    status(status, fault, answered) {
+      published = fault === undefined && answered ? status.published?.commit : undefined
+      narrator.status(status, answered, fault)
+      also?.status(status, fault, answered)
+    },
+    failed(fault) {
+      narrator.failed(fault)
+      also?.failed(fault)
+    },
+    report(target, status, cycle) {
+      narrator.report(target, status, cycle)
+      also?.report(target, status)
+    },
+    named(ref, commit) {
+      if (commit === published) story.tell({ event: 'unchanged', ref, commit })
+    },
+    progress: (target, done, total) => story.tell({ event: 'progress', target, done, total }),
+  }
+  const { stateDir, secrets, once } = settings
+  const standalone = createStandalone(
+    { sync, targets, stateDir, secretsDir: secrets, version, sourceFirst: once === true, apiKey: apiKeyOf(settings, sync) },
+    watcher,
+    { clock, log },
+  )
+  return standalone
+}
+
+type RunWatcher = {
+  status(status: GatewaySyncStatus, fault: Fault | undefined, answered: boolean): void
+  failed(fault: Fault): void
+  report(target: string, status: SyncReportStatus): void
+}
+
+/** Until everything is in place, or cannot be. Returns the exit code. */
+async function runOnce(settings: RunSettings, deps: RunDeps, stop: AbortController): Promise<number> {
+  const { clock, story } = deps
   const reports = new Map<string, SyncReportStatus | undefined>(settings.targets.map(({ name }) => [name, undefined]))
   let outcome: Outcome = { kind: 'waiting' }
   let facts: { status: GatewaySyncStatus; fault: Fault | undefined; answered: boolean } = { status: {}, fault: undefined, answered: false }
   const look = (): void => {
-    if (settings.once !== true || outcome.kind !== 'waiting') return
+    if (outcome.kind !== 'waiting') return
     outcome = outcomeOf({ ...facts, reports })
     if (outcome.kind !== 'waiting') stop.abort(new Error('done'))
   }
-  const watcher: StandaloneWatcher = {
+  const standalone = begin(settings, settings, deps, {
     status(status, fault, answered) {
       facts = { status, fault, answered }
-      narrator.status(status, answered, fault)
       look()
     },
     failed(fault) {
-      narrator.failed(fault)
-      if (settings.once !== true || outcome.kind !== 'waiting') return
+      if (outcome.kind !== 'waiting') return
       outcome = { kind: 'failed', reason: fault.reason, message: fault.message }
       stop.abort(fault)
     },
     report(target, status) {
       if (status.finishedAt !== undefined && facts.answered) reports.set(target, status)
-      narrator.report(target, status)
       look()
     },
+  })
+  if (settings.receiverPort !== undefined) {
+    const first = { standalone, sync: settings.sync }
+    await openRunReceiver(deps, { port: settings.receiverPort, first }, settings, stop.signal)
   }
-  const standalone = createStandalone(
-    { ...settings, secretsDir: settings.secrets, version, sourceFirst: settings.once === true, apiKey: apiKeyOf(settings) },
-    watcher,
-    {
-      clock,
-      log,
-    },
-  )
-  const served =
-    settings.receiverPort === undefined
-      ? undefined
-      : await serveReceiver(standalone, settings, settings.receiverPort, { clock, log }, stop.signal)
-  if (served !== undefined) say(`push receiver: POST ${served.url}/webhook/${settings.sync.namespace}/${settings.sync.name}`)
   const work = standalone.run(stop.signal).finally(() => stop.abort(new Error('the run has ended')))
-  if (settings.once === true) {
-    const giveUp = async (): Promise<void> => {
-      await pause(clock, settings.timeout * 1000, stop.signal)
-      if (outcome.kind === 'waiting' && !stop.signal.aborted) outcome = lateOutcome(facts.status, settings.timeout)
-      stop.abort(new Error('late'))
-    }
-    await Promise.all([work, giveUp()])
-    return tell(outcome)
+  const giveUp = async (): Promise<void> => {
+    await pause(clock, settings.timeout * 1000, stop.signal)
+    if (outcome.kind === 'waiting' && !stop.signal.aborted) outcome = lateOutcome(facts.status, settings.timeout)
+    stop.abort(new Error('late'))
   }
-  await work
-  await served?.closed
-  return 0
+  await Promise.all([work, giveUp()])
+  return conclude(outcome, story)
 }
 
-async function serveReceiver(
-  standalone: Standalone,
-  { sync, secrets, hmacSecretFile, tokenFile }: RunSettings,
-  port: number,
-  deps: { clock: Clock; log: Log },
-  signal: AbortSignal,
-): Promise<Served> {
-  const { hmac, token } = sync.spec.webhook ?? {}
-  const fromFile = (file: string, option: string) => () => readSecretFile(file, option)
-  const fromSecret = (ref: { name: string; key: string }, path: string) => () => readSecret(secrets, ref, path)
-  const own = hmac !== undefined || token !== undefined
-  const keys = own
-    ? {
-        hmac: hmac === undefined ? undefined : fromSecret(hmac.secretRef, 'spec.webhook.hmac'),
-        token: token === undefined ? undefined : fromSecret(token.secretRef, 'spec.webhook.token'),
-      }
-    : {
-        hmac: hmacSecretFile === undefined ? undefined : fromFile(hmacSecretFile, '--hmac-secret-file'),
-        token: tokenFile === undefined ? undefined : fromFile(tokenFile, '--token-file'),
-      }
-  if (keys.hmac === undefined && keys.token === undefined)
-    deps.log.warn({}, 'the push receiver asks for no proof: anyone who reaches it may push')
-  const app = receiverOf(standalone, { sync, ...keys }, deps)
-  return await serve({ app, port, host: '::', bounds: connectionBounds, log: deps.log }, signal)
-}
-
-function tell(outcome: Outcome): number {
+/** Every failure is told once: one that the story holds already is not repeated. */
+function conclude(outcome: Outcome, story: Story): number {
   if (outcome.kind === 'inPlace') return 0
-  const text = outcome.kind === 'failed' ? `${outcome.message} (${outcome.reason})` : 'stopped before everything was in place'
-  process.stderr.write(`cluster-sync: ${text}\n`)
+  const { reason, message } =
+    outcome.kind === 'failed' ? outcome : { reason: 'Interrupted', message: 'stopped before everything was in place' }
+  if (!story.hasFailed()) story.tell({ event: 'gaveUp', reason, message })
   return 1
 }
 
 /** The file of the command line, else the Secret that the GatewaySync names, else none. */
-function apiKeyOf({ apiKeyFile, secrets, sync }: RunSettings): () => Promise<string | undefined> {
+function apiKeyOf({ apiKeyFile, secrets }: RunSettings, sync: Followed['sync']): () => Promise<string | undefined> {
   const { api } = sync.spec.gateway
   return async () => {
     if (apiKeyFile !== undefined) return await readSecretFile(apiKeyFile, '--api-key-file')

@@ -1,9 +1,11 @@
 /**
  * What `cluster-sync run` was told, checked.
  */
+import type { LogLevel } from '../log-level.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
 
 export type RunOptions = {
+  file: string
   secrets?: string
   once?: true
   /** Seconds. */
@@ -12,7 +14,20 @@ export type RunOptions = {
   hmacSecretFile?: string
   tokenFile?: string
   apiKeyFile?: string
-  logLevel: 'debug' | 'info' | 'warn' | 'error'
+  /** Undefined: what somebody should know is told with everything else. */
+  logLevel?: LogLevel
+  format: 'text' | 'json'
+  verbose?: true
 }
 
-export type RunSettings = RunOptions & { sync: StandaloneSync; targets: Target[]; stateDir: string }
+/** What the file with the GatewaySync says, and where it is to be brought. */
+export type Followed = { sync: StandaloneSync; targets: Target[] }
+
+export type RunSettings = RunOptions &
+  Followed & {
+    stateDir: string
+    /** The text of the file that `followed` was made from. */
+    text: string
+    /** Takes another text of the file. Throws InvalidConfiguration. */
+    follow(text: string): Followed
+  }

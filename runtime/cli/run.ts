@@ -3,15 +3,16 @@
  */
 import { realpathSync } from 'node:fs'
 import path from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { systemClock } from '../clock.ts'
 import { readStateHomes } from '../config.ts'
 import { Fault } from '../fault.ts'
 import type { Target, TargetOptions } from '../standalone/settings.ts'
 import { readManifestFile, readNamedFile, requireFolder } from './named-files.ts'
-import type { RunOptions, RunSettings } from './run-settings.ts'
+import { logLevels } from '../log-level.ts'
+import type { Followed, RunOptions, RunSettings } from './run-settings.ts'
 
-type Options = TargetOptions & RunOptions & { file: string; state?: string }
+type Options = TargetOptions & RunOptions & { state?: string }
 
 /** A key is one line. */
 const maxKeyFileBytes = 64 * 1024
@@ -36,7 +37,14 @@ export function register(program: Command): void {
     .option('--receiver-port <port>', 'serve the push receiver on this port', wholeNumber(0, 65_535))
     .option('--hmac-secret-file <file>', 'file with the HMAC secret of the push receiver')
     .option('--token-file <file>', 'file with the bearer token of the push receiver')
-    .option('--log-level <level>', 'debug, info, warn or error; logs go to stderr', logLevel, 'warn')
+    .option('-v, --verbose', 'name the files that change')
+    .addOption(
+      new Option('--format <format>', 'text for people, json for programs: one event in each line')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
+    .addOption(new Option('--log-level <level>', 'write a log to stderr as well, from this level on').choices(logLevels))
+    .addHelpText('after', '\nThe file is read again when it changes. Ctrl-C ends the run after what is under way. More: docs/standalone.md')
     .action(async (options: Options) => {
       // Loaded first: a run that goes on as another user may not be able to read every folder that root can.
       const { runCommand } = await import('./run-command.ts')
@@ -47,16 +55,21 @@ export function register(program: Command): void {
 async function settingsOf(options: Options): Promise<RunSettings> {
   const { parseStandaloneSync, parseTargets } = await import('../standalone/settings.ts')
   const cwd = process.cwd()
-  const sync = parseStandaloneSync(readManifestFile(options.file), options.file)
-  const targets = parseTargets(options, sync, cwd)
-  for (const { name, dataDir } of targets) requireFolder(dataDir, `target ${name}`)
+  const follow = (text: string): Followed => {
+    const sync = parseStandaloneSync(text, options.file)
+    const targets = parseTargets(options, sync, cwd)
+    for (const { name, dataDir } of targets) requireFolder(dataDir, `target ${name}`)
+    return { sync, targets }
+  }
+  const text = readManifestFile(options.file)
+  const followed = follow(text)
   if (options.secrets !== undefined) requireFolder(path.resolve(cwd, options.secrets), '--secrets')
   if (options.receiverPort === undefined && (options.hmacSecretFile ?? options.tokenFile) !== undefined) {
     throw new Fault('InvalidConfiguration', '--hmac-secret-file and --token-file need --receiver-port')
   }
-  const stateDir = await settleIn(options.state === undefined ? undefined : path.resolve(cwd, options.state), targets)
+  const stateDir = await settleIn(options.state === undefined ? undefined : path.resolve(cwd, options.state), followed.targets)
   requireKeys(options)
-  return { ...options, sync, targets, stateDir }
+  return { ...options, ...followed, stateDir, text, follow }
 }
 
 /** Prepares the state folder, and becomes the owner of the data directories where root was asked to work in them; returns the folder. */
@@ -90,9 +103,4 @@ function wholeNumber(min: number, max: number): (text: string) => number {
     if (/^[0-9]{1,9}$/.test(text) && value >= min && value <= max) return value
     throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}.`)
   }
-}
-
-function logLevel(text: string): RunOptions['logLevel'] {
-  if (text === 'debug' || text === 'info' || text === 'warn' || text === 'error') return text
-  throw new InvalidArgumentError('must be debug, info, warn or error.')
 }

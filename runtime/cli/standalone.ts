@@ -17,7 +17,7 @@ import { createMarks } from '../gate/marks.ts'
 import { createCommitStatuses } from '../notify/commit-status/tell.ts'
 import { createCommitCheck } from '../reconcile/commit-check.ts'
 import { createSecretChanges, type SecretChanges } from '../reconcile/secret-changes.ts'
-import { createSignatureCheck } from '../reconcile/signature-check.ts'
+import { createSignatureCheck, type SignatureDeps } from '../reconcile/signature-check.ts'
 import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
@@ -29,6 +29,8 @@ import { createRemotes } from '../source/remotes.ts'
 import { readSecretFolder } from '../standalone/secrets.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
 import { createObjectStore, type ObjectStore } from '../standalone/object-store.ts'
+import { createKnownCommits, type KnownCommits } from './story/commit-words.ts'
+import type { CommitFacts, CycleFacts } from './story/narrate.ts'
 import { createTargets } from './targets.ts'
 
 export type StandaloneSettings = {
@@ -50,13 +52,19 @@ export type StandaloneWatcher = {
   status(status: GatewaySyncStatus, fault: Fault | undefined, answered: boolean): void
   /** What keeps the run from deciding anything; it goes on trying. */
   failed(fault: Fault): void
-  /** A target's report of this run. */
-  report(target: string, status: SyncReportStatus): void
+  /** A target's report of this run, and what the cycle behind it did. */
+  report(target: string, status: SyncReportStatus, cycle: CycleFacts): void
+  /** The git host was asked for `ref` and named a commit. */
+  named?(ref: string, commit: string): void
+  /** Files that have arrived of those that a target's sync writes. */
+  progress?(target: string, done: number, total: number): void
 }
 
 export type Standalone = {
   /** The request annotations and the status as they are now, for the receiver. */
   keeper: ObjectStore
+  /** What is known of a commit besides its hash. */
+  about(commit: string): CommitFacts
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -81,16 +89,18 @@ export function createStandalone(
   const keeper = createObjectStore({ store, clock, log }, settings)
   const lookups = createLookups({ clock, concurrency: 1, ready: (changed) => queue.add(changed), signal: stopping.signal })
   const sources = openSources({ clock, log, keeper, changed: () => queue.add(key) }, settings, stopping.signal)
+  const commits = createKnownCommits()
   const followers = createTargets(
     {
       clock,
       log,
       source: sources.mirrors.source(sync),
       apiKey: settings.apiKey,
-      report(target, status) {
+      report(target, status, cycle) {
         keeper.setReport(target, status)
-        watcher.report(target, status)
+        watcher.report(target, status, cycle)
       },
+      progress: (...what) => watcher.progress?.(...what),
     },
     { sync, targets, version: settings.version, thorough: settings.sourceFirst },
   )
@@ -101,7 +111,7 @@ export function createStandalone(
     if (isFollowing) followers.observe(keeper.record())
   }
   const passDeps: ReconcileDeps = {
-    ...decisionsOf({ clock, log, store, lookups, sources }, settings),
+    ...decisionsOf({ clock, log, store, lookups, sources, commits, named: (...what) => watcher.named?.(...what) }, settings),
     async writeStatus(_record, status) {
       const written = keeper.setStatus(status)
       observeAll()
@@ -120,6 +130,7 @@ export function createStandalone(
 
   return {
     keeper,
+    about: (commit) => commits.about(commit, clock.monotonicMs()),
     async run(outer) {
       const signal = AbortSignal.any([outer, stopping.signal])
       signal.addEventListener('abort', () => stopping.abort(signal.reason), { once: true })
@@ -176,13 +187,21 @@ function openSources(
   }
 }
 
+type DecisionDeps = Pick<ReconcileDeps, 'clock' | 'log' | 'store' | 'lookups'> & {
+  sources: Sources
+  commits: KnownCommits
+  named(ref: string, commit: string): void
+}
+
 /** What a pass looks up and says where there is one GatewaySync and no cluster. */
 function decisionsOf(
-  { clock, log, store, lookups, sources }: Pick<ReconcileDeps, 'clock' | 'log' | 'store' | 'lookups'> & { sources: Sources },
+  { clock, log, store, lookups, sources, commits, named }: DecisionDeps,
   { sync }: StandaloneSettings,
 ): Omit<ReconcileDeps, 'writeStatus' | 'observed'> {
   const { mirrors, secrets, gate, folder } = sources
   const { readSecret } = secrets
+  const rawObject: SignatureDeps['rawObject'] = (key, ...what) => mirrors.held(key).rawObject(...what)
+  const verify = createSignatureCheck({ readSecret, rawObject, folder, clock })
   return {
     store,
     lookups,
@@ -190,14 +209,23 @@ function decisionsOf(
     log,
     allowLocal: true,
     async resolve({ namespace, name }, _spec, wanted, fresh, signal) {
+      const askedMs = clock.monotonicMs()
       const mirror = await mirrors.of(sync, signal)
       const resolved = await mirror.resolve(wanted.ref, { fresh }, signal)
       mirrors.answered(syncKey(namespace, name), mirror)
+      commits.named(resolved.commit, askedMs)
+      named(wanted.ref, resolved.commit)
       return resolved
     },
     // There is one GatewaySync, which was told itself.
     async adopt() {},
-    verify: createSignatureCheck({ readSecret, rawObject: (key, ...what) => mirrors.held(key).rawObject(...what), folder, clock }),
+    async verify(record, spec, resolved, signal) {
+      const { commit, name: ref } = resolved
+      const key = syncKey(record.namespace, record.name)
+      const learnt = commits.learn(commit, () => rawObject(key, 'commit', commit, ref, signal))
+      const [verdict] = await Promise.all([verify(record, spec, resolved, signal), learnt])
+      return verdict
+    },
     secretChanges: secrets.count,
     ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
     delivery: () => ({ url: 'in-process', caBundle: '' }),

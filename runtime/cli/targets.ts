@@ -12,8 +12,11 @@ import { connectGateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
 import type { Log } from '../log.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
-import { type EngineMemory, readSynced, recoverFolder, runCycle } from '../sync/cycle.ts'
+import { type CycleWatch, type EngineMemory, readSynced, recoverFolder, runCycle } from '../sync/cycle.ts'
 import { readSmallFile } from '../sync/disk/disk.ts'
+import type { Plan } from '../sync/plan/plan.ts'
+import type { ChangedPaths } from './story/events.ts'
+import type { CycleFacts } from './story/narrate.ts'
 
 export type Targets = {
   /** The GatewaySync as it is now, for all of them. */
@@ -28,7 +31,9 @@ type Deps = {
   source: Source
   /** The API key of the gateways, read at each use. */
   apiKey(): Promise<string | undefined>
-  report(target: string, status: SyncReportStatus): void
+  report(target: string, status: SyncReportStatus, cycle: CycleFacts): void
+  /** Files that have arrived of those that a target's sync writes. */
+  progress(target: string, done: number, total: number): void
 }
 
 type Settings = {
@@ -55,6 +60,7 @@ function followTarget(deps: Deps, { sync, version, thorough }: Settings, target:
   const { clock, log } = deps
   const { name, dataDir, profile, mode, gatewayUrl: url } = target
   const memory: EngineMemory = { manifest: undefined }
+  let last: CycleFacts = {}
   const conf = path.join(dataDir, 'ignition.conf')
   const podFacts = {
     podName: name,
@@ -72,9 +78,33 @@ function followTarget(deps: Deps, { sync, version, thorough }: Settings, target:
       podFacts: async () => podFacts,
       readSynced: () => readSynced(dataDir),
       recover: async (signal) => void (await recoverFolder({ clock, log, memory }, dataDir, signal)),
-      cycle: (source, gateway, wanted, signal) => runCycle({ source, gateway, clock, log, memory }, { ...wanted, thorough }, signal),
-      report: (status) => deps.report(name, status),
+      async cycle(source, gateway, wanted, signal) {
+        const startedMs = clock.monotonicMs()
+        last = {}
+        const watch: CycleWatch = {
+          planned: (plan) => (last = { paths: changedPaths(plan) }),
+          arrived: (done, total) => deps.progress(name, done, total),
+        }
+        const result = await runCycle({ source, gateway, clock, log, memory, watch }, { ...wanted, thorough }, signal)
+        last = { ...last, durationMs: clock.monotonicMs() - startedMs }
+        return result
+      },
+      report: (status) => deps.report(name, status, last),
     },
     { gatewaySync: sync.name, dataDir, agentVersion: version },
   )
+}
+
+/** So many paths of each kind are named. */
+const namedPaths = 100
+
+function changedPaths({ puts, deletes }: Plan): ChangedPaths {
+  const paths: ChangedPaths = { added: [], changed: [], removed: [], more: 0 }
+  const note = (list: string[], path: string): void => {
+    if (list.length < namedPaths) list.push(path)
+    else paths.more += 1
+  }
+  for (const { path, before } of puts) note(before === 'absent' ? paths.added : paths.changed, path)
+  for (const { path } of deletes) note(paths.removed, path)
+  return paths
 }

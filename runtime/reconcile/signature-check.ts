@@ -9,7 +9,7 @@ import { verify, type Verified } from '../source/signatures/verify.ts'
 import type { ReconcileDeps } from './reconcile.ts'
 import { syncKey, type SyncKey } from './store.ts'
 
-type Deps = {
+export type SignatureDeps = {
   readSecret: ReadSecret
   /** A commit or tag of the GatewaySync's mirror, byte by byte. */
   rawObject(key: SyncKey, type: 'commit' | 'tag', id: CommitHash, name: string, signal: AbortSignal): Promise<Buffer>
@@ -29,7 +29,7 @@ const timeoutMs = 20_000
 /**
  * Caches good results for ten minutes. Rejects with faults of git and of reading the Secret; a bad signature is `refused`, with the reason.
  */
-export function createSignatureCheck({ readSecret, rawObject, folder, clock, checked = () => {} }: Deps): ReconcileDeps['verify'] {
+export function createSignatureCheck({ readSecret, rawObject, folder, clock, checked = () => {} }: SignatureDeps): ReconcileDeps['verify'] {
   // Only good results are cached, and not for ever: a key may expire.
   const kept = new Map<string, { verified: Verified; untilMs: number }>()
   return async ({ namespace, name }, { git }, { commit, name: ref, tag }, signal) => {

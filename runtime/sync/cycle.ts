@@ -43,7 +43,17 @@ export type CycleDeps = OpenDeps &
     source: Source
     /** Undefined: there is no gateway to talk to; the cycle ends with the files in place. */
     gateway: Gateway | undefined
+    /** Somebody who looks on. */
+    watch?: CycleWatch
   }
+
+/** What a cycle tells whoever looks on while it works. */
+export type CycleWatch = {
+  /** Everything that it is going to write and delete. */
+  planned(plan: Plan): void
+  /** Contents that have arrived of those that were asked for; equal contents count once. */
+  arrived(done: number, total: number): void
+}
 
 /** How much a dry run compares; a report shows 16 KiB of it. */
 const shownInReport = { files: 50, fileBytes: 64 * 1024, totalBytes: 1024 * 1024 }
@@ -100,6 +110,7 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   const repair = repairOf(manifest, wanted, status)
   const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(deps.source, wanted, manifest, repair, writing))
   refuseProblems(prepared.plan)
+  deps.watch?.planned(prepared.plan)
   const run: Run = { wanted, manifest, prepared, ownership, status }
   const wait = await reasonToWait(deps, run, writing)
   if (wait !== undefined) return wait

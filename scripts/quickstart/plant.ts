@@ -8,12 +8,15 @@ import { parse, stringify } from 'yaml'
 import { makePlantRepository } from '../../examples/plant.ts'
 import { startSimulator } from '../../examples/simulator/simulator.ts'
 import { receiverOf } from '../../runtime/cli/receiver.ts'
+import { standardOutput } from '../../runtime/cli/fleet/output.ts'
 import { createStandalone } from '../../runtime/cli/standalone.ts'
+import type { StoryEvent } from '../../runtime/cli/story/events.ts'
+import { createNarrator } from '../../runtime/cli/story/narrate.ts'
+import { renderEvent } from '../../runtime/cli/story/render.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { serve } from '../../runtime/serve.ts'
-import { createProgress } from '../../runtime/standalone/progress.ts'
 import { parseStandaloneSync, parseTargets } from '../../runtime/standalone/settings.ts'
 import { version } from '../../runtime/version.ts'
 import { differences, type Placed } from './check.ts'
@@ -37,7 +40,15 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
   const target = gateways.map(({ mode, dataDir, simulator }) => `name=gw-${mode},data=${dataDir},gateway=${simulator.url},mode=${mode}`)
   const targets = parseTargets({ target, data: undefined, gateway: undefined, profile: undefined }, sync, folder)
 
-  const narrator = createProgress((line) => say(line.startsWith('not ') ? 'yellow' : 'green', `  ${line}`), targets)
+  const { style, write } = standardOutput()
+  const storyStyle = { ...style, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone, verbose: false }
+  const tell = (event: StoryEvent): void =>
+    write(
+      renderEvent(event, systemClock.now(), storyStyle)
+        .map((line) => `  ${line}\n`)
+        .join(''),
+    )
+  const narrator = createNarrator(tell, targets, (commit) => standalone.about(commit))
   const reports = new Map<string, SyncReportStatus>()
   const standalone = createStandalone(
     {
@@ -52,9 +63,9 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
     {
       status: (status, fault, answered) => narrator.status(status, answered, fault),
       failed: (fault) => narrator.failed(fault),
-      report(name, status) {
+      report(name, status, cycle) {
         reports.set(name, status)
-        narrator.report(name, status)
+        narrator.report(name, status, cycle)
       },
     },
     { clock: systemClock, log: silentLog },

@@ -153,7 +153,10 @@ void t.test('plan shows what a sync would do, file by file, and does none of it'
   t.match(before.stdout, /\+ projects\/a\.txt[^]*2 to add, 0 to change, 0 to remove/)
   t.same(listTree(dataDir), [], 'nothing was written')
   t.equal((await runCli(['run', '-f', file, '--data', dataDir, '--once'])).code, 0)
-  t.match(await runCli(plan), { code: 0, stdout: `0 to add, 0 to change, 0 to remove at ${first}\n` })
+  t.match(await runCli(plan), {
+    code: 0,
+    stdout: `0 to add, 0 to change, 0 to remove, with no deployment mode, at ${first.slice(0, 8)} of main\n`,
+  })
   repository.commit({ 'projects/a.txt': 'two\nsame\n', 'projects/gone.txt': null })
   const change = await runCli([...plan, '--format', 'json'])
   t.equal(change.code, 1)
@@ -208,7 +211,7 @@ void t.test('a commit with which no gateway would start is not published, and th
   t.match(readFileSync(path.join(dataDir, 'config/resources/dev/config-mode.json'), 'utf8'), /nowhere/)
 })
 
-void t.test('what cannot work ends with exit 1, one line and its reason, and writes nothing', async (t) => {
+void t.test('what cannot work ends with exit 1, its reason and what to do, told once, and writes nothing', async (t) => {
   if (!requires(t, 'git')) return
   const rows: { name: string; repo?: string; ref?: string; profile?: Profile; args?: string[]; expected: RegExp; files?: string[] }[] = [
     { name: 'an unknown ref', ref: 'no-such-branch', expected: /\(RefNotFound\)/ },
@@ -237,7 +240,8 @@ void t.test('what cannot work ends with exit 1, one line and its reason, and wri
     const { code, stderr } = await runCli(['run', '-f', file, '--data', dataDir, '--once', ...args])
     t.equal(code, 1, name)
     t.match(stderr, expected, name)
-    t.equal(stderr.trim().split('\n').length, 1, `${name}: one line`)
+    t.match(stderr.trim().split('\n'), [/^[-0-9]{10}T\S+Z .*\([A-Z]\w+\)/, /^ +next: [A-Z]/], name)
+    t.equal(stderr.trim().split('\n').length, 2, `${name}: nothing twice`)
     t.same(
       listTree(dataDir).filter((entry) => !entry.startsWith('.cluster-sync/')),
       files,

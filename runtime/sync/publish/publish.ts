@@ -23,7 +23,7 @@ import type { PlannedPut } from '../plan/plan.ts'
 import type { Prepared } from '../plan/make-plan.ts'
 import { type Boundary, carryOut, type Places, removeEmptied, removeRun, undo } from './carry-out.ts'
 import type { GatewayStatus } from '../../gateway/gateway.ts'
-import { createRunFolder, createStage, type Stage, type Staged } from './stage.ts'
+import { createRunFolder, createStage, type Stage, type Staged, type StageOptions } from './stage.ts'
 
 /** New content that is staged, and how it will be put in place. `judged`: folders of the resources that were checked. */
 export type StagedRun = {
@@ -46,7 +46,7 @@ export type Run = {
 
 /** Writes all new content into the run's folder. A failure or an abort leaves nothing behind. Throws what `createStage` and the source throw. */
 export async function stageAll(
-  deps: { source: Source; clock: Clock },
+  deps: { source: Source; clock: Clock; watch?: Pick<StageOptions, 'arrived'> },
   { wanted, prepared, ownership }: Run,
   boundary: Boundary,
   signal: AbortSignal,
@@ -78,6 +78,7 @@ export async function stageAll(
         findings.push(...made.findings)
         return made
       },
+      arrived: (...counts) => deps.watch?.arrived?.(...counts),
       inspect(put, content) {
         if (isLfsPointer(content)) {
           findings.push({

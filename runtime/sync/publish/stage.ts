@@ -54,6 +54,8 @@ export type StageOptions = {
   render: Render
   /** Called with each content that is held as a whole, to add findings; may throw. */
   inspect?(put: PlannedPut, content: Uint8Array): void
+  /** Told of each content that has arrived, and of how many are asked for. */
+  arrived?(done: number, total: number): void
 }
 
 /** The sink throws DeliveryFailed for content that was not asked for or is damaged, TemplateFailed, and faults of the disk. */
@@ -96,6 +98,7 @@ export function createStage(options: StageOptions): Stage {
         if (blob === undefined) throw new Fault('DeliveryFailed', 'a blob ended that had not begun')
         verify(blob)
         arrived += 1
+        options.arrived?.(arrived, ids.length)
         if (blob.kind === 'streamed') return withDiskFault(() => files.writeStreamed(blob, buffer), nameOf(blob))
         const content = blob.content.subarray(blob.header, blob.header + blob.size)
         for (const target of blob.targets) withDiskFault(() => files.writeWhole(target, content), target.put.path)

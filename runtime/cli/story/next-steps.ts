@@ -1,0 +1,113 @@
+/**
+ * What a person does about each reason of `runtime/fault.ts`, as one sentence that begins with a verb. docs/troubleshooting.md prints the
+ * table. Pure.
+ */
+import { type Reason, reasons } from '../../fault.ts'
+
+const steps: Readonly<Record<Reason, string>> = {
+  // source
+  RefNotFound: 'Compare the name with `git ls-remote <repository>`, and correct spec.git.ref or push the branch or tag.',
+  RefNotAllowed: 'Add the ref to spec.git.allowedRefs if it may be followed.',
+  InvalidRef: 'Write the ref as git names it: main, v1.2, refs/heads/main, or a whole commit hash.',
+  RepositoryMoved: 'Put the new address into spec.git.repo.',
+  RepositoryRefused: 'Run `git fsck` in a clone, and repair or remove the object that it names.',
+  RepositoryNotOwned: 'Give the repository to the user that serves it (chown -R), or serve it as its owner.',
+  RepositoryNotFound: 'Check spec.git.repo; if the repository is private, check that the credentials in spec.git.auth may read it.',
+  RepositoryNotAllowed: 'Use an https or ssh address of a host that the installation permits (value source.allowedHosts).',
+  RepositoryTooLarge: 'Take large files out of the repository; the message names the limit that is exceeded.',
+  SourceVolumeFull: 'Free space where the state folder is (df -h), or enlarge the value source.storage.',
+  GitUnauthorised: 'Set spec.git.auth, or renew the token or password in its Secret: it may be missing, wrong or expired.',
+  GitForbidden: 'Give the account of the credentials the right to read the repository.',
+  GitKeyRefused: 'Add the public half of the ssh key to the git host as a deploy key with read access.',
+  GitHostKeyUnknown: 'Add the line that `ssh-keyscan <host>` prints to knownHosts, after you have compared its fingerprint.',
+  GitHostKeyChanged: 'Ask the people who run the git host whether its key changed; only then replace the line in knownHosts.',
+  GitTlsUntrusted: 'Put the certificate authority of the git host into the Secret that spec.git.caBundle names.',
+  GitHostUnknown: 'Check the host name in spec.git.repo and the DNS of this machine: `getent hosts <host>`.',
+  GitConnectionRefused: 'Check the address and port in spec.git.repo, and whether a firewall or proxy stands between.',
+  GitProxyRefused: 'Check the proxy (spec.git.proxy, HTTPS_PROXY) and whether it permits the git host.',
+  GitObjectMissing: 'Run `git fsck` on the git host, and push the missing object again from a clone that has it.',
+  GitOutOfMemory: 'Take the largest files out of the repository, or give git more memory.',
+  GithubAppRefused: 'Check appId, installationId and the private key, and that the App is installed for this repository.',
+  CredentialsInvalid: 'Correct the Secret that the message names: the whole key or certificate in PEM, with its passphrase.',
+  GitUnreachable: 'Check the network between this machine and the git host: `git ls-remote <repository>`. It is tried again by itself.',
+  GitTimeout: 'Check the network to the git host. It is tried again by itself.',
+  GitFailed: "Read git's own words in the message. `git fetch` in a clone on the same machine should fail in the same way.",
+  GitKilled: 'Give the machine or container more memory. It is tried again by itself.',
+  PushRefused: 'Choose another branch with --branch, or ask the people who run the git host for the right to create one.',
+  ToolMissing: 'Install the program that the message names; docs/standalone.md lists what is needed.',
+  SecretNotFound: 'Create the Secret or key that the message names (on one machine: the file <secrets>/<name>/<key>).',
+  NotVerified: 'Sign the commit or tag with a key that spec.git.verify knows, and push it.',
+  CollectionsInvalid: 'Run `cluster-sync lint` in the repository, correct what it names, and push.',
+  CheckFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding says what ran out.',
+  // delivery
+  CommitGone: 'Push the commit again, or ask for another ref.',
+  CommitNotPublished: 'Wait until the commit is published, or ask for a published one.',
+  UnknownBase: 'Nothing: everything is asked for again by itself.',
+  DeliveryUnreachable: 'Check that the controller runs and that a NetworkPolicy permits its delivery port. It is tried again by itself.',
+  DeliveryUnauthorised: 'Recreate the pod if this lasts: its token belongs to another pod or has ended.',
+  DeliveryFailed: 'Nothing: it is tried again by itself. If it lasts, check the network between controller and gateway.',
+  // sync engine
+  ModeUnknown: 'Start the gateway, or name its mode: mode=<name> in --target, or --mode.',
+  UnknownProfile: 'Correct the name of the profile, or add it to spec.sync.profiles.',
+  AgentOutdated: 'Recreate the pod, so that it gets the present agent.',
+  InvalidSpec: 'Correct the field that the message names.',
+  SourcePathMissing: 'Correct `source` of the mapping, or set `required: false` if the folder may be absent.',
+  DestinationNotAllowed: 'Choose another `destination`: this one belongs to the gateway itself.',
+  MappingConflict: 'Change one of the two mappings or paths, so that each file has one source.',
+  MassDeletion:
+    'If these files should go, confirm it: set the annotation clustersync.io/confirm-deletions to the commit. If not, revert the commit.',
+  LocalChanges:
+    'Bring the changes into git with `cluster-sync capture`; or set the annotation clustersync.io/confirm-overwrites to the commit to lose them.',
+  ModeRemoved:
+    'If the gateway should lose it, confirm it: set the annotation clustersync.io/confirm-deletions to the commit. If not, revert the commit.',
+  PathTooLong: 'Give the file or folder a shorter name.',
+  TemplateFailed: 'Correct the template or patch at the place that the message names; `cluster-sync plan` shows the result beforehand.',
+  SymbolicLink: 'Replace the symbolic link by the folder or file that it leads to.',
+  FolderLocked: 'End the other process, or wait for it: one run for each data directory.',
+  DiskFull: 'Free space on the volume of the data directory (df -h). It is tried again by itself.',
+  NotWritable: 'Run as the user that owns the folder, or give that user the right to read and write it.',
+  DataDirectoryMissing: 'Check the path of the data directory, and that its volume is mounted.',
+  PublishFailed: 'Read the cause in the message; the previous commit is in place, and it is tried again by itself.',
+  StateUnreadable: 'Remove the file that the message names; requests that were open are then forgotten.',
+  // gateway
+  GatewayUnreachable: 'Start the gateway, or correct its address. The files are read as soon as it answers.',
+  GatewayNotReady: 'Wait until the gateway has started or is commissioned. The files are read then.',
+  GatewayUnauthorised: 'Give an API key of the gateway: --api-key-file, or spec.gateway.api. docs/api-key.md says how to make one.',
+  GatewayForbidden: 'Give the API key in the gateway the security level that the call needs: Write for a scan.',
+  ScanFailed: "Look into the gateway's log for what it could not read. It is tried again by itself.",
+  DesignerOpen: 'Close the Designer, or set designerSessionPolicy to proceed.',
+  // receiver
+  NotAuthenticated: 'Give both sides the same secret or token, and let the host sign in a format of docs/webhooks.',
+  AuthNotReady: 'Create the Secret with the key of the webhook, or correct its name.',
+  PayloadMalformed: 'Send the body as JSON in UTF-8.',
+  PayloadTooLarge: 'Send a smaller body; a generic call holds only {"ref": "main"}.',
+  PayloadUnrecognised: 'Choose an event of docs/webhooks for the webhook, or send {"ref": "main"}.',
+  UnsupportedMediaType: 'Choose application/json as the content type of the webhook.',
+  MethodNotAllowed: 'Call the route with POST.',
+  NotFound: 'Check the URL: POST /webhook/<namespace>/<name>.',
+  TooManyRequests: 'Call less often; the answer says after how many seconds.',
+  // cluster
+  ApiUnavailable: 'Check the API server and the network to it: `kubectl get --raw /readyz`. It is tried again by itself.',
+  Conflict: 'Nothing: it is tried again by itself. A command that says so can simply be repeated.',
+  Forbidden: 'Ask for the right that the message names; `kubectl auth can-i` tells whether you have it.',
+  Rejected: 'Correct the field that the API server names.',
+  UnsupportedKubernetes: 'Upgrade the cluster to Kubernetes 1.30 or newer.',
+  // anywhere
+  Timeout: 'Try again with more time (--timeout); if it lasts, look at what the message waits for.',
+  InvalidConfiguration: 'Correct what the message names; `cluster-sync <command> --help` shows the options.',
+  Unexpected: 'This is a bug in cluster-sync: please report it with what `--log-level debug` prints.',
+}
+
+/** What to do about states that are no faults. */
+const stateSteps: Readonly<Record<string, string>> = {
+  Drifted: 'Bring the local change into git, or take it back; with `drift: restore` a sync takes it back by itself.',
+  Paused: 'Set `paused: false` in the GatewaySync to let it write.',
+  DryRun: 'Read the plan; set `dryRun: false` to let it write.',
+  OldConfiguration: 'Wait: the gateway has not applied the present GatewaySync yet.',
+}
+
+/** Undefined for a word that nobody can do anything about. */
+export function nextStep(reason: string | undefined): string | undefined {
+  if (reason === undefined) return undefined
+  return Object.hasOwn(reasons, reason) ? steps[reason as Reason] : Object.hasOwn(stateSteps, reason) ? stateSteps[reason] : undefined
+}
