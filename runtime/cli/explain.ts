@@ -1,23 +1,31 @@
 /**
- * `cluster-sync explain`: what a gateway with a mode would hold, and which collection each resource comes from.
+ * `cluster-sync explain`: what a gateway with a mode would hold, and which collection each resource comes from; or what a rule is about.
  */
 import { type Command, Option } from 'commander'
 
-type Options = { mode: string; ref?: string; root?: string; format: 'text' | 'json' }
+type Options = { mode?: string; ref?: string; root?: string; format: 'text' | 'json' }
 
 const timeoutMs = 600_000
 
 export function register(program: Command): void {
   program
     .command('explain')
-    .description('show the resources that a gateway with a mode would hold, and which collection wins. Exit 1 when there is no such mode')
-    .argument('<path>', 'directory, or URL of a repository')
+    .description(
+      'explain a rule of lint; or, with --mode, show the resources that a gateway with a mode would hold, and which collection wins. Exit 1 when there is no such mode',
+    )
+    .argument('<rule-or-path>', 'a rule, as in "stale-signature"; or a directory, or the URL of a repository')
     .argument('[resource]', 'only this type, or type/name; the module may stand before it')
-    .requiredOption('-m, --mode <mode>', 'deployment mode; "" is none')
+    .option('-m, --mode <mode>', 'deployment mode; "" is none')
     .option('--ref <ref>', 'branch, tag or commit instead of the files of the directory')
     .option('--root <dir>', 'folder that holds the collections, below the path')
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
     .action(async (where: string, resource: string | undefined, options: Options) => {
+      const { mode } = options
+      if (mode === undefined) {
+        const { explainRule } = await import('./explain-rule.ts')
+        process.stdout.write(`${explainRule(where, options.format)}\n`)
+        return
+      }
       const [{ openInput, oneRoot }, { readTree }, { isUserMode }, { foldName }, { asJson, asText, explain, modesOf }] = await Promise.all([
         import('./collections-input.ts'),
         import('../collections/check/check.ts'),
@@ -30,12 +38,12 @@ export function register(program: Command): void {
       try {
         const root = oneRoot(input, options.root)
         const { facts } = await readTree(input.listing, { root, files: input.files }, signal)
-        const effective = explain(facts.family, options.mode, resource)
-        process.stdout.write(`${options.format === 'json' ? asJson(options.mode, facts.family, effective) : asText(effective)}\n`)
-        const missing = options.mode !== '' && isUserMode(options.mode) && !facts.family.byName.has(foldName(options.mode))
+        const effective = explain(facts.family, mode, resource)
+        process.stdout.write(`${options.format === 'json' ? asJson(mode, facts.family, effective) : asText(effective)}\n`)
+        const missing = mode !== '' && isUserMode(mode) && !facts.family.byName.has(foldName(mode))
         if (missing) {
           process.stderr.write(
-            `cluster-sync: the mode "${options.mode}" has no folder in ${root}: nothing is overridden; ${modesOf(facts.family)} (mode-without-folder)\n`,
+            `cluster-sync: the mode "${mode}" has no folder in ${root}: nothing is overridden; ${modesOf(facts.family)} (mode-without-folder)\n`,
           )
         }
         process.exitCode = missing ? 1 : 0

@@ -2,14 +2,16 @@
  * `cluster-sync lint`: checks resource collections and projects, here or in a repository. Exit codes: 0 clean, 1 findings at or above `--fail-on`, 2
  * usage or unreadable input.
  */
+import { realpathSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { type Command, Option } from 'commander'
 import type { CheckFinding } from '../collections/rules/findings.ts'
 import { Fault } from '../fault.ts'
 import type { Input } from './collections-input.ts'
+import type { Fixed } from './lint-fix.ts'
 import type { Format, LintResult } from './lint-formats.ts'
 
-type Options = { ref?: string; root?: string; format: Format; failOn: 'error' | 'warning' }
+type Options = { ref?: string; root?: string; format: Format; failOn: 'error' | 'warning'; fix?: true }
 
 const maxFindings = 10_000
 const timeoutMs = 600_000
@@ -23,24 +25,52 @@ export function register(program: Command): void {
     .argument('[path]', 'directory, or URL of a repository', '.')
     .option('--ref <ref>', 'check this branch, tag or commit instead of the files of the directory')
     .option('--root <dir>', 'folder that holds the collections, below the path (default: every one that is found)')
-    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json', 'sarif', 'github']).default('text'))
+    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json', 'sarif', 'github', 'gitlab']).default('text'))
     .addOption(new Option('--fail-on <severity>', 'exit 1 from this severity on').choices(['error', 'warning']).default('error'))
+    .option('--fix', 'put right what has one answer: a missing config-mode.json, a byte order mark, a stale signature')
     .addHelpText('after', '\nA .clustersync.yaml at the top of the repository sets severities; docs/rules.md lists the rules.')
     .action(async (where: string, options: Options) => {
       // The heap grows in small steps: 25 MiB less at 10,000 resources, for a tenth more time.
       for (const flag of ['--optimize-for-size', '--semi-space-growth-factor=1', '--heap-growing-percent=20']) setFlagsFromString(flag)
-      const [{ openInput }, { formats }] = await Promise.all([import('./collections-input.ts'), import('./lint-formats.ts')])
+      const [{ formats }, { standardOutput }, { systemClock }] = await Promise.all([
+        import('./lint-formats.ts'),
+        import('./fleet/output.ts'),
+        import('../clock.ts'),
+      ])
+      const startedMs = systemClock.monotonicMs()
       const signal = AbortSignal.timeout(timeoutMs)
-      const input = await openInput(where, options.ref, signal)
-      try {
-        const result = await lint(input, options.root, signal)
-        process.stdout.write(`${formats[options.format](result)}\n`)
-        const { errors, warnings } = result.summary
-        process.exitCode = errors > 0 || (options.failOn === 'warning' && warnings > 0) ? 1 : 0
-      } finally {
-        await input.close()
-      }
+      const fixed = options.fix === true ? await fixAll(where, options, signal) : undefined
+      const { result } = await lintAt(where, options, signal)
+      const told = { ...result, ...(fixed === undefined ? {} : { fixed }), durationMs: systemClock.monotonicMs() - startedMs }
+      process.stdout.write(`${formats[options.format](told, standardOutput().style)}\n`)
+      const { errors, warnings } = result.summary
+      process.exitCode = errors > 0 || (options.failOn === 'warning' && warnings > 0) ? 1 : 0
     })
+}
+
+/** Looks once for each rule: what one puts right, the next would judge otherwise. */
+async function fixAll(where: string, options: Options, signal: AbortSignal): Promise<Fixed[]> {
+  const [{ fixable, fixFindings }, { locate }] = await Promise.all([import('./lint-fix.ts'), import('./collections-input.ts')])
+  if (options.ref !== undefined) throw new Fault('InvalidConfiguration', '--fix changes the files of a directory: leave --ref out')
+  const fixed: Fixed[] = []
+  for (const rule of fixable) {
+    const { result } = await lintAt(where, options, signal)
+    const { top } = locate(realpathSync(where))
+    fixed.push(...(await fixFindings(top, rule, result.findings, signal)))
+  }
+  return fixed
+}
+
+async function lintAt(where: string, { ref, root }: Options, signal: AbortSignal): Promise<{ result: LintResult }> {
+  const [{ openInput }, { placeFindings }] = await Promise.all([import('./collections-input.ts'), import('./lint-places.ts')])
+  const input = await openInput(where, ref, signal)
+  try {
+    const result = await lint(input, root, signal)
+    const findings = await placeFindings(input.listing, (path) => input.files.find(path), result.findings, signal)
+    return { result: { ...result, findings } }
+  } finally {
+    await input.close()
+  }
 }
 
 export async function lint(input: Input, root: string | undefined, signal: AbortSignal): Promise<LintResult> {

@@ -133,6 +133,13 @@ export class FileTable {
     return this.#isAt(this.#lowerBound(bytes), bytes)
   }
 
+  /** The file of a path; undefined where there is none. */
+  find(path: string): Entry | undefined {
+    const wanted = Buffer.from(path)
+    const index = this.#lowerBound(wanted)
+    return this.#isAt(index, wanted) ? this.entry(index) : undefined
+  }
+
   /** The offset in a path of its first slash from `from` on; -1: there is none. */
   slashAfter(index: number, from: number): number {
     const [start, end] = [this.#startOf(index), this.#pathEndOf(index)]
