@@ -23,6 +23,10 @@ const keywords: ReadonlySet<string> = new Set(
 )
 /** A line that ends with one goes on nowhere. `*` ends an import of everything, and a period a number. */
 const unfinished: ReadonlySet<string> = new Set('+-/%=<>&|^~')
+/** After these words something has to follow. */
+const asksForMore: ReadonlySet<string> = new Set(
+  'and as assert class def del elif exec for from global if import in is not or while with'.split(' '),
+)
 const lonelyTry = 'has a try without except or finally'
 const word = /[A-Za-z_]\w*/y
 const number = /\d\w*/y
@@ -68,6 +72,7 @@ function statement(scan: Scan): void {
   place(scan, indent)
   const [head = ''] = opensBlock.exec(scan.text.slice(scan.at, scan.at + 8)) ?? []
   follow(scan, head)
+  const isOnNextLine = scan.text[scan.at] === '\\'
   const isCondition = head === 'if' || head === 'elif' || head === 'while'
   let [last, hasColon] = ['', false]
   let before: string | undefined
@@ -77,8 +82,10 @@ function statement(scan: Scan): void {
     if (name !== '') {
       // In front of a text they say how it is written.
       const isPrefix = scan.text[scan.at] === '"' || scan.text[scan.at] === "'"
-      if (!isPrefix) besideEachOther(scan, before, name)
-      ;[before, last] = [isPrefix ? undefined : name, name.slice(-1)]
+      // Jython takes every word as the name of a member.
+      const isMember = last === '.'
+      if (!isPrefix && !isMember) besideEachOther(scan, before, name)
+      ;[before, last] = [isPrefix || isMember ? undefined : name, name.slice(-1)]
     } else if (mark === '\n' || mark === '\r') {
       newLine(scan)
       if (scan.open.length === 0) break
@@ -90,6 +97,7 @@ function statement(scan: Scan): void {
     } else if (mark === ' ' || mark === '\t' || mark === '\f') scan.at += 1
     else {
       if (scan.open.length === 0 && mark === ':') hasColon = true
+      misplacedMark(scan, mark, last, before)
       if (isCondition && !hasColon && scan.open.length === 0 && assigns(scan)) fail(scan, 'has = where == is meant')
       const digits = taken(scan, number)
       if (digits === '') plain(scan, mark)
@@ -99,6 +107,8 @@ function statement(scan: Scan): void {
   }
   if (head !== '' && !hasColon && scan.open.length === 0) fail(scan, 'has no colon after the head of a block', line)
   if (unfinished.has(last) && scan.open.length === 0) fail(scan, `ends with ${last}, after which something is missing`, line)
+  if (before !== undefined && asksForMore.has(before)) fail(scan, `ends with ${before}, after which something is missing`, line)
+  if (head === '' && !isOnNextLine && last === ':') fail(scan, 'has a colon after what begins no block', line)
   scan.wantsBlock = last === ':'
 }
 
@@ -112,7 +122,16 @@ function taken(scan: Scan, pattern: RegExp): string {
 
 function besideEachOther(scan: Scan, before: string | undefined, now: string): void {
   if (before === undefined || keywords.has(before) || keywords.has(now)) return
-  fail(scan, `has "${before.slice(0, 40)} ${now.slice(0, 40)}", of which Python makes nothing`)
+  fail(scan, `has "${before.slice(0, 40)} ${now.slice(0, 40)}": two words in a row, of which none is a keyword`)
+}
+
+/** What stands in front of `mark` asks for something else. */
+function misplacedMark(scan: Scan, mark: string, last: string, before: string | undefined): void {
+  const { text, at } = scan
+  const closes = mark === ')' || mark === ']' || mark === '}'
+  if (closes && unfinished.has(last)) fail(scan, `has ${mark} after ${last}, where something is missing`)
+  if (mark === ':' && before !== undefined && asksForMore.has(before)) fail(scan, `has a colon after ${before}, where something is missing`)
+  if (mark === '=' && unfinished.has(last) && (text[at - 1] === ' ' || text[at - 1] === '\t')) fail(scan, `has = after ${last}`)
 }
 
 /** Whether a single equals sign stands here. */

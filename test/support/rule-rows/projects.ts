@@ -126,6 +126,13 @@ export const projects = {
     scriptRow('a try without except', 'try:\n\ta\nb = 1\n'),
     scriptRow('a try without except at the end of a block', 'def a():\n\ttry:\n\t\tb\nc\n'),
     scriptRow('a try without except at the end', 'try:\n\ta\n'),
+    scriptRow('an operator before a bracket that closes', 'a = [1, 2 + ]\n'),
+    scriptRow('two signs of an assignment', 'a = = 1\n'),
+    scriptRow('a misspelt head of a block', 'esle:\n\ta\n'),
+    scriptRow('a head of a block without what it is about', 'while:\n\ta\n'),
+    scriptRow('a word that asks for more at the end', 'a = b and\n'),
+    scriptRow('a statement that begins on the next line', '\\\nif a:\n\tb\n', false),
+    scriptRow('words as names of members, as Jython takes them', 'a = System.in\nb.exec(c)\nd.print.import = e\n', false),
     scriptRow(
       'statements that go on',
       `try:\n\ta\nexcept A, b:\n\tc\nexcept:\n\td\nelse:\n\te\nfinally:\n\tf
