@@ -84,7 +84,7 @@ export async function lint(input: Input, root: string | undefined, signal: Abort
   const findings: CheckFinding[] = []
   const summary = { errors: 0, warnings: 0, resources: 0, collections: 0, projects: 0 }
   const check = async (each: string, kind: 'collections' | 'projects'): Promise<void> => {
-    const otherRoots = projectRoots.filter((other) => kind === 'projects' && other !== each)
+    const otherRoots = (kind === 'projects' ? projectRoots : roots).filter((other) => other !== each)
     const options = { root: each, kind, otherRoots, files: input.files, severity: repositorySeverity(input.settings), maxFindings }
     const report = await checkCollections(input.listing, options, signal)
     findings.push(...report.findings)

@@ -23,6 +23,8 @@ export type Choices = {
   hasLeftovers: boolean
   /** A project of one site, in a folder of its own, which inherits from one of the plant. */
   hasSite: boolean
+  /** Files of one gateway, to be laid over the plant's. */
+  hasFragment: boolean
   projects: readonly [string, string, string, string]
   views: readonly string[]
 }
@@ -47,6 +49,7 @@ export const choices: fc.Arbitrary<Choices> = fc.record({
   hasJournal: fc.boolean(),
   hasLeftovers: fc.boolean(),
   hasSite: fc.boolean(),
+  hasFragment: fc.boolean(),
   projects: distinct(4).map(([a = '', b = '', c = '', d = '']) => [a, b, c, d] as const),
   views: fc.uniqueArray(word, { minLength: 1, maxLength: 4, selector: (name) => name.toLowerCase() }),
 })
@@ -69,18 +72,20 @@ export const fullPlant: Choices = {
   hasJournal: true,
   hasLeftovers: true,
   hasSite: true,
+  hasFragment: false,
   projects: ['Library', 'Base', 'Line a', 'Line b'],
   views: ['Overview', 'Pump'],
 }
 
 export function plant(chosen: Choices): Files {
-  const { hasLeftovers, hasSite } = chosen
+  const { hasLeftovers, hasSite, hasFragment } = chosen
   return {
     'README.md': 'A plant\n',
     ...collections(chosen),
     ...projects(chosen),
     ...(hasLeftovers ? leftovers(chosen) : {}),
     ...(hasSite ? site(chosen) : {}),
+    ...(hasFragment ? fragment(chosen) : {}),
   }
 }
 
@@ -103,6 +108,14 @@ function leftovers({ projects: [library] }: Choices): Files {
     [`${projectRoot}/${library}/README.md`]: 'A library\n',
     ...resource('core/ignition/audit-profile/old', config({ settings: { database: 'Gone' } }), { attributes: { enabled: false } }),
   }
+}
+
+function fragment({ database }: Choices): Files {
+  const files = {
+    ...resource(`external/ignition/audit-profile/seed`, config({ profile: { type: 'DATASOURCE' }, settings: { datasource: database } })),
+    ...resource('core/com.cirruslink.mqtt.engine.gateway/server/seed', {}, { more: { files: ['config.json', 'backupConfig.json'] } }),
+  }
+  return Object.fromEntries(Object.entries(files).map(([path, content]) => [path.replace(root, 'seeds/north/config/resources'), content]))
 }
 
 function site({ projects: [library, base], views: [first = ''] }: Choices): Files {

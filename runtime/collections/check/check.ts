@@ -6,7 +6,7 @@ import { type Damage, damageOf } from '../model/json-damage.ts'
 import { damageRules } from '../rules/about-json.ts'
 import { crossFindings, projectChecks, treeChecks } from '../rules/checks.ts'
 import { type CheckReport, type Collector, type CollectorOptions, createCollector } from '../rules/findings.ts'
-import type { Found, TreeFacts } from '../rules/input.ts'
+import { type Found, inRoot, type TreeFacts } from '../rules/input.ts'
 import { collectionsByName, userModes } from '../model/inheritance.ts'
 import { unknownViews } from '../rules/about-projects.ts'
 import type { CrossFindings } from '../rules/overview.ts'
@@ -35,7 +35,7 @@ export type CheckOptions = CollectorOptions & {
   root: string
   /** What the root holds. Default: collections. */
   kind?: TreeFacts['kind'] | undefined
-  /** Other folders that hold projects, of which `files` has the files too. */
+  /** Other roots of the same kind in the repository, of which `files` has the files too. */
   otherRoots?: readonly string[] | undefined
   /** Whether gateways get `core` from this tree. Default: whether the tree has it. */
   coreDelivered?: boolean | undefined
@@ -127,10 +127,18 @@ export async function readTree(
   const delivered = coreDelivered ?? family.byName.has('core')
   // Whoever has a repository of its own inherits from another one.
   const isElsewhere = (project: string): boolean =>
-    root === aboveRepository || otherRoots.some((other) => files?.has(`${other}/${project}/${projectManifest}`) === true)
+    root === aboveRepository || otherRoots.some((other) => holds(files, inRoot({ root: other }, project)))
   const keys = isProjects ? [] : await findKeys(listing, files, root, signal)
-  const context = { root, kind, keys, isElsewhere, hasModes: userModes(family).length > 0, isFragment: !isProjects && modes.size === 0 }
+  const isFragment = !isProjects && modes.size === 0
+  const isLaidOver = isFragment && otherRoots.some((other) => files?.has(inRoot({ root: other }, `core/${modeManifest}`)) === true)
+  const context = { root, kind, keys, isElsewhere, hasModes: userModes(family).length > 0, isFragment, isLaidOver }
   return { facts: { ...context, tree, family, modes, damagedModes, modesInUse, coreDelivered: delivered } }
+}
+
+function holds(files: FileTable | undefined, folder: string): boolean {
+  if (files === undefined) return false
+  const { start, end } = files.rangeBelow(folder)
+  return start < end
 }
 
 /** The keys of a gateway beside the folder `resources` of its configuration, where they are listed. */

@@ -107,7 +107,12 @@ export function* planSteps(facts: TreeFacts, memory: Previous | undefined): Gene
 }
 
 function isSameContext(before: ResourceContext | undefined, now: ResourceContext): boolean {
-  return before?.root === now.root && before.hasModes === now.hasModes && before.isFragment === now.isFragment
+  return (
+    before?.root === now.root &&
+    before.hasModes === now.hasModes &&
+    before.isFragment === now.isFragment &&
+    before.isLaidOver === now.isLaidOver
+  )
 }
 
 /** A resource that exists in one collection only. */
@@ -154,7 +159,7 @@ export function createLearner(isWanted: boolean): { known(): Map<string, Checked
 
 /** What the next check of this root may build on; undefined where there was too much to keep. */
 export function learned(
-  { root, kind, family, modesInUse, hasModes, isFragment }: TreeFacts,
+  { root, kind, family, modesInUse, hasModes, isFragment, isLaidOver }: TreeFacts,
   { found: inTree, cross }: Pick<TreeFindings, 'found' | 'cross'>,
   inResources: Map<string, Checked> | undefined,
   size: Size,
@@ -163,7 +168,7 @@ export function learned(
   const treeFindings = { found: inTree, family: withoutResources(family), modesInUse, size, cross }
   return {
     known: inResources,
-    context: { root, kind, hasModes, isFragment },
+    context: { root, kind, hasModes, isFragment, isLaidOver },
     treeFindings: inTree.length > rememberedFindings ? undefined : treeFindings,
   }
 }

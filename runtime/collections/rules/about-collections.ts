@@ -10,6 +10,7 @@ import type { ModeManifest } from '../model/manifests.ts'
 import { type Collection, modeManifest } from '../model/tree.ts'
 
 export function* missingConfigMode(facts: TreeFacts): Generator<Found> {
+  if (facts.isLaidOver) return
   for (const { name, manifest, resources, strays } of facts.tree.collections) {
     if (manifest !== undefined || foldName(name) === 'system' || resources.length + strays.length === 0) continue
     const found = { path: inRoot(facts, name), collection: name }

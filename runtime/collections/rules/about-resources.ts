@@ -24,9 +24,9 @@ export function* missingAttributes(facts: ResourceFacts): Generator<Found> {
   if (parsed.kind === 'ok' && parsed.manifest.attributes === undefined) yield at(facts, resource.manifest.path, 'has no attributes')
 }
 
-export function* listedFileMissing(facts: ResourceFacts, { isFragment }: ResourceContext): Generator<Found> {
+export function* listedFileMissing(facts: ResourceFacts, { isFragment, isLaidOver }: ResourceContext): Generator<Found> {
   const { parsed, resource } = facts
-  if (parsed.kind !== 'ok') return
+  if (parsed.kind !== 'ok' || isLaidOver) return
   const present = new Set([resource.manifest, ...resource.files].map(({ path }) => nameInResource(resource, path)))
   for (const file of new Set(parsed.manifest.files)) {
     if (present.has(file) || pictures.has(file)) continue

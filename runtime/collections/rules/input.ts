@@ -34,6 +34,8 @@ export type TreeFacts = {
   isElsewhere(project: string): boolean
   /** No folder has a `config-mode.json`: the files are to be laid over a whole tree, which may hold what is missing here. */
   isFragment: boolean
+  /** A whole tree, over which such a fragment is laid, stands elsewhere in the repository. */
+  isLaidOver: boolean
 }
 
 /** How many of the deployment modes, by themselves or by a parent above core, replace a resource of `core`. */
@@ -68,7 +70,7 @@ export type ResourceFacts = {
 
 export type TreeCheck = (facts: TreeFacts) => Iterable<Found>
 /** What the checks of a resource need of its tree. */
-export type ResourceContext = Pick<TreeFacts, 'root' | 'kind' | 'hasModes' | 'isFragment'>
+export type ResourceContext = Pick<TreeFacts, 'root' | 'kind' | 'hasModes' | 'isFragment' | 'isLaidOver'>
 export type ResourceCheck = (resource: ResourceFacts, context: ResourceContext) => Iterable<Found>
 
 /** A path below the root as a path of the repository. */

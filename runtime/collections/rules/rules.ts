@@ -22,7 +22,7 @@ export const rules = {
   'missing-config-mode': {
     severity: 'error',
     title: 'A folder of the collections root has files but no `config-mode.json`.',
-    why: 'For `external` and `local` the gateway does not start ("Resource collection path … exists but is not empty"); any other folder is no collection, and its resources vanish. Only a warning where no folder at all has one: then the files are likely laid over a whole tree.',
+    why: 'For `external` and `local` the gateway does not start ("Resource collection path … exists but is not empty"); any other folder is no collection, and its resources vanish. Only a warning where no folder at all has one: then the files are likely laid over a whole tree. Nothing is told where such a tree stands elsewhere in the repository.',
     fix: 'Add a config-mode.json (cluster-sync mode new shows one) or remove the folder.',
   },
   'invalid-config-mode': {

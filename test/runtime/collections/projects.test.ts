@@ -70,11 +70,13 @@ void t.test('a repository that is a project is checked as one', async (t) => {
 
 void t.test('a parent may be in another folder of projects, from which it is delivered too', async (t) => {
   const site = (parent: string): Files => ({ 'sites/a/projects/site/project.json': projectJson('Site', parent) })
-  const files = {
+  const files: Files = {
     ...validProjects(),
     ...site('base'),
     'sites/a/projects/site/ignition/global-props/resource.json': '{"attributes":{},"scope":"A","version":1}',
   }
   t.same(shown(await linted(files)), [])
+  const { [`${projectRoot}/base/project.json`]: _lost, ...headless } = files
+  t.same(shown(await linted(headless)), [`missing-project-json ${projectRoot}/base`])
   t.same(shown(await linted({ ...files, ...site('bass') })), ['unknown-project-parent sites/a/projects/site/project.json'])
 })
