@@ -17,6 +17,7 @@ import { readSecret, readSecretFile } from '../standalone/secrets.ts'
 import { version } from '../version.ts'
 import { standardOutput } from './fleet/output.ts'
 import { readManifestFile } from './named-files.ts'
+import { openRunPage, type RunPage } from './run-page.ts'
 import { openRunReceiver, type RunReceiver } from './run-receiver.ts'
 import type { Followed, RunSettings } from './run-settings.ts'
 import { nextVersion } from './spec-file.ts'
@@ -73,19 +74,26 @@ async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController
   let followed: Followed = settings
   let { text } = settings
   let receiver: RunReceiver | undefined
+  let page: RunPage | undefined
+  const changed = (): void => page?.changed()
   const read = (): string => readManifestFile(settings.file)
   while (!stop.signal.aborted) {
     const ended = new AbortController()
-    const standalone = begin(settings, followed, deps)
+    const standalone = begin(settings, followed, deps, { status: changed, failed: changed, report: changed })
     if (receiver !== undefined) receiver.follow(standalone, followed.sync)
     else if (settings.receiverPort !== undefined) {
       const first = { standalone, sync: followed.sync }
       receiver = await openRunReceiver(deps, { port: settings.receiverPort, first }, settings, stop.signal)
     }
+    if (page !== undefined) page.follow(standalone)
+    else if (settings.statusPort !== undefined) {
+      const where = { port: settings.statusPort, host: settings.statusHost }
+      page = await openRunPage(deps, { ...where, first: standalone }, stop.signal)
+    }
     const signal = AbortSignal.any([stop.signal, ended.signal])
     const work = standalone.run(signal).finally(() => ended.abort(new Error('the run has ended')))
     const watched = { file: settings.file, text, read, follow: settings.follow }
-    const changed = await nextVersion({ clock, tell: story.tell }, watched, signal).finally(() => ended.abort(new Error('changed')))
+    const next = await nextVersion({ clock, tell: story.tell }, watched, signal).finally(() => ended.abort(new Error('changed')))
     try {
       await work
     } catch (error) {
@@ -93,11 +101,11 @@ async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController
       stop.abort(error)
       throw error
     }
-    if (changed === undefined) break
-    ;({ followed, text } = changed)
+    if (next === undefined) break
+    ;({ followed, text } = next)
   }
   stop.abort(new Error('the run has ended'))
-  await receiver?.closed
+  await Promise.all([receiver?.closed, page?.closed])
   return 0
 }
 

@@ -11,6 +11,8 @@ export type RunOptions = {
   /** Seconds. */
   timeout: number
   receiverPort?: number
+  statusPort?: number
+  statusHost: string
   hmacSecretFile?: string
   tokenFile?: string
   apiKeyFile?: string

@@ -37,6 +37,8 @@ export function register(program: Command): void {
     .option('--receiver-port <port>', 'serve the push receiver on this port', wholeNumber(0, 65_535))
     .option('--hmac-secret-file <file>', 'file with the HMAC secret of the push receiver')
     .option('--token-file <file>', 'file with the bearer token of the push receiver')
+    .option('--status-port <port>', 'serve the status page on this port', wholeNumber(0, 65_535))
+    .option('--status-host <address>', 'where the status page listens; anybody who reaches it may read it', 'localhost')
     .option('-v, --verbose', 'name the files that change')
     .addOption(
       new Option('--format <format>', 'text for people, json for programs: one event in each line')
@@ -66,6 +68,9 @@ async function settingsOf(options: Options): Promise<RunSettings> {
   if (options.secrets !== undefined) requireFolder(path.resolve(cwd, options.secrets), '--secrets')
   if (options.receiverPort === undefined && (options.hmacSecretFile ?? options.tokenFile) !== undefined) {
     throw new Fault('InvalidConfiguration', '--hmac-secret-file and --token-file need --receiver-port')
+  }
+  if (options.once === true && options.statusPort !== undefined) {
+    throw new Fault('InvalidConfiguration', '--status-port: a run with --once is over before anybody looks')
   }
   const stateDir = await settleIn(options.state === undefined ? undefined : path.resolve(cwd, options.state), followed.targets)
   requireKeys(options)

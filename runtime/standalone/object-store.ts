@@ -39,6 +39,8 @@ export type KeeperStore = {
 /** The API server's part in a run on one machine. */
 export type ObjectStore = {
   record(): KeptObject
+  /** The latest report of each target. */
+  reports(): RunnerState['reports']
   /** Writes request annotations; null removes one. Throws DiskFull, NotWritable. */
   annotate(annotations: Readonly<Record<string, string | null>>): void
   setStatus(status: GatewaySyncStatus): KeptObject
@@ -93,6 +95,7 @@ export function createObjectStore(
 
   return {
     record,
+    reports: () => state.reports,
     annotate(annotations) {
       const merged = Object.entries({ ...state.annotations, ...annotations })
       const kept = merged.filter((entry): entry is [string, string] => entry[1] !== null)

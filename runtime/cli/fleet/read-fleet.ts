@@ -7,7 +7,7 @@ import type { FleetFacts, ReportFacts, SyncFacts } from '../../fleet/facts.ts'
 import type { Kube } from '../../kube/client.ts'
 import { gatewaySyncType, type KubeObject, podType, type ResourceType, syncReportType } from '../../kube/types.ts'
 import { type PodRecord, projectGatewaySync, projectPod } from '../../reconcile/store.ts'
-import { readState } from '../../standalone/state.ts'
+import { readState, type RunnerState } from '../../standalone/state.ts'
 import { inCluster } from './cluster.ts'
 import type { ClusterOptions } from './options.ts'
 
@@ -91,11 +91,19 @@ export function onlyNamed(facts: FleetFacts, name: string, namespace: string): F
   throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"; ${there}`)
 }
 
+/** What a run keeps, as much of it as a fleet is made of. */
+type RunFacts = Pick<RunnerState, 'namespace' | 'name' | 'generation' | 'annotations' | 'spec' | 'status' | 'reports'>
+
 /** Throws InvalidConfiguration where the folder holds no state of a run; StateUnreadable. */
 export function readStandalone(folder: string): FleetFacts {
   const state = readState(path.resolve(folder))
   if (state === undefined)
     throw new Fault('InvalidConfiguration', `--state: "${folder}" holds no state of a run; it is the folder that "cluster-sync run" keeps`)
+  return factsOfRun(state)
+}
+
+/** The facts of a standalone run, from what it keeps. */
+export function factsOfRun(state: RunFacts): FleetFacts {
   const { namespace, name, generation, annotations, spec, status, reports } = state
   return {
     from: 'standalone',

@@ -22,6 +22,8 @@ export type StoryEvent =
   | { event: 'following'; repo: string; ref: string; targets: string[] }
   /** `open`: whoever reaches the receiver may push. */
   | { event: 'listening'; url: string; open: boolean }
+  /** Where the status page is. */
+  | { event: 'serving'; url: string }
   | ({ event: 'published'; words?: CommitWords; durationMs?: number } & NamedCommit)
   /** The git host was asked and named the commit that is known already. */
   | ({ event: 'unchanged' } & NamedCommit)

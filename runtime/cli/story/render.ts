@@ -36,6 +36,7 @@ export function levelOf(event: StoryEvent): Level {
       return 'warning'
     case 'listening':
       return event.open ? 'warning' : 'working'
+    case 'serving':
     case 'following':
     case 'unchanged':
     case 'progress':
@@ -93,6 +94,8 @@ function sentenceOf(event: StoryEvent): string {
       return `following ${event.ref} of ${event.repo} for ${event.targets.join(', ')}`
     case 'listening':
       return `push receiver: POST ${event.url}${event.open ? ' (no secret is configured: whoever reaches it may push)' : ''}`
+    case 'serving':
+      return `status page: ${event.url}`
     case 'published':
       return `published ${shortCommit(event.commit)} of ${event.ref}${wordsOf(event.words)}${tookOf(event.durationMs, 'fetched and checked in')}`
     case 'unchanged':

@@ -1,0 +1,231 @@
+/**
+ * The status page as HTML: all gateways, or everything about one GatewaySync. Pure.
+ */
+import { html } from 'hono/html'
+import { ageOf } from '../fleet/age.ts'
+import type { Level } from '../fleet/level.ts'
+import { shortHashes } from '../fleet/sync-view.ts'
+import type { FleetView, GatewayView, SyncView } from '../fleet/view.ts'
+import { shortCommit } from '../gatewaysync/values.ts'
+import { icon, script, style } from './assets.ts'
+import { queryOf, select, type Selected, type Selection } from './selection.ts'
+import type { Words } from './words.ts'
+
+/** HTML whose values are escaped. */
+export type Html = ReturnType<typeof html>
+
+export type PageContext = { words: Words; now: Temporal.Instant }
+
+/** Colour alone says nothing to everybody. */
+const symbols: Readonly<Record<Level, string>> = { ok: '✓', working: '…', warning: '!', error: '✗' }
+const maxFindings = 50
+
+/** Tiles of all gateways that the selection has, by GatewaySync. */
+export function overviewPage(view: FleetView, selection: Selection, context: PageContext): Html {
+  const { words, now } = context
+  const selected = select(view, selection)
+  const body = html`${searchForm(selection, words)}
+    <main>
+      <p>
+        ${light(view.level, words)} ${view.summary}
+        <span class="quiet">${words.stateOf(view.at)}</span>
+      </p>
+      ${view.notes.map((note) => html`<p class="quiet">${note}</p>`)}
+      ${selected.shown.map(
+        ({ sync, gateways }) =>
+          html`<section class="sync">
+            ${headOf(sync, words, linkOf(sync))}
+            <p>
+              ${published(sync, context)}
+              ${sync.counts === undefined ? '' : html`<span class="quiet">${words.inStep(sync.inStep, sync.counts.total)}</span>`}
+            </p>
+            ${sync.level === 'ok' ? '' : html`<p>${shortHashes(sync.message)}</p>`} ${tiles(gateways, words, now)}
+          </section>`,
+      )}
+      ${selected.shown.length === 0 && view.syncs.length > 0 ? html`<p>${words.nothingFound}</p>` : ''}
+      ${pagesOf(selected, selection, words)}
+    </main>`
+  return frame(words.title, body, context)
+}
+
+/** What is wanted, published, found and asked for, and every gateway. */
+export function syncPage(sync: SyncView, context: PageContext): Html {
+  const { words, now } = context
+  const { meaning, message, ready, gateways, findings, requests, next } = sync
+  const body = html`<main>
+    <p><a href="/">${words.allGatewaySyncs}</a></p>
+    <section class="sync">
+      ${headOf(sync, words)}
+      <p>${shortHashes(message)}</p>
+      ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}
+      ${
+        next.length === 0
+          ? ''
+          : html`<h3>${words.whatToDo}</h3>
+              <ul class="plain">
+                ${next.map((step) => html`<li>${step}</li>`)}
+              </ul>`
+      }
+      <dl>
+        <dt>${words.repository}</dt>
+        <dd>${sync.repo ?? words.unknown}${asked(sync, context)}</dd>
+        <dt>${words.wanted}</dt>
+        <dd>${wanted(sync, context)}</dd>
+        <dt>${words.published}</dt>
+        <dd>${published(sync, context)}</dd>
+      </dl>
+      ${findings === undefined ? '' : findingsOf(findings, words)} ${requests.length === 0 ? '' : requestsOf(sync, context)}
+      <h3>${words.title}</h3>
+      ${gateways.length === 0 ? html`<p>${words.noGateway}</p>` : tiles(gateways, words, now)}
+    </section>
+  </main>`
+  return frame(`${sync.namespace}/${sync.name}`, body, context)
+}
+
+export function messagePage(message: string, context: PageContext): Html {
+  const body = html`<main>
+    <p>${message}</p>
+    <p><a href="/">${context.words.allGatewaySyncs}</a></p>
+  </main>`
+  return frame(message, body, context)
+}
+
+function frame(title: string, body: Html, { words }: PageContext): Html {
+  return html`<!doctype html>
+    <html lang="${words.language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width,initial-scale=1" />
+        <title>${title}</title>
+        <link rel="stylesheet" href="${style.path}" />
+        <link rel="icon" href="${icon.path}" />
+        <script src="${script.path}" defer></script>
+      </head>
+      <body>
+        <header><h1>${title}</h1></header>
+        <div role="status"><p id="stale" class="banner error" hidden>${words.stale}</p></div>
+        ${body}
+      </body>
+    </html>`
+}
+
+function searchForm({ query, trouble }: Selection, words: Words): Html {
+  return html`<header>
+    <form method="get" action="/" role="search">
+      <label for="q">${words.search}</label>
+      <input id="q" name="q" type="search" value="${query}" placeholder="${words.searchHint}" maxlength="200" />
+      <label for="show">${words.show}</label>
+      <select id="show" name="show">
+        <option value="">${words.everything}</option>
+        <option value="trouble" ${trouble ? 'selected' : ''}>${words.onlyTrouble}</option>
+      </select>
+      <button>${words.apply}</button>
+    </form>
+  </header>`
+}
+
+function linkOf({ namespace, name }: SyncView): string {
+  return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
+}
+
+function headOf({ namespace, name, level, reason }: SyncView, words: Words, link?: string): Html {
+  const title = `${namespace}/${name}`
+  return html`<header>
+    <h2>${link === undefined ? title : html`<a href="${link}">${title}</a>`}</h2>
+    ${light(level, words)} <span class="quiet">${reason}</span>
+  </header>`
+}
+
+function light(level: Level, words: Words): Html {
+  return html`<span class="light ${level}">${symbols[level]} ${words.levels[level]}</span>`
+}
+
+function tiles(gateways: readonly GatewayView[], words: Words, now: Temporal.Instant): Html {
+  return html`<ul class="tiles">
+    ${gateways.map((gateway) => tile(gateway, words, now))}
+  </ul>`
+}
+
+function tile(gateway: GatewayView, words: Words, now: Temporal.Instant): Html {
+  const { pod, level, state, mode, commit, finishedAt, message, meaning, reason, remarks } = gateway
+  const age = ageOf(finishedAt, now)
+  const why = reason === undefined ? undefined : (message ?? meaning)
+  return html`<li class="tile ${level}">
+    <b>${gateway.gateway ?? pod}</b>
+    <span class="light">${symbols[level]} ${words.states[state]}</span>
+    <p class="quiet">
+      ${[
+        gateway.gateway === undefined || gateway.gateway === pod ? undefined : pod,
+        mode === undefined || mode === '' ? words.noMode : mode,
+        commit === undefined ? undefined : shortCommit(commit),
+        age === undefined ? undefined : words.reportedAgo(age),
+      ]
+        .filter((part) => part !== undefined)
+        .join(' · ')}
+    </p>
+    ${why === undefined ? '' : html`<p>${shortHashes(why)}</p>`} ${remarks.map((remark) => html`<p>${shortHashes(remark)}</p>`)}
+  </li>`
+}
+
+function published({ published }: SyncView, { words, now }: PageContext): Html {
+  if (published === undefined) return html`${words.nothingYet}`
+  const age = ageOf(published.at, now)
+  const ago = age === undefined ? '' : `, ${words.publishedAgo(age)}`
+  return html`<code title="${published.commit}">${shortCommit(published.commit)}</code> ${shortHashes(published.ref)}${ago}`
+}
+
+function wanted({ wanted: { ref, requestedBy, commit, committedAt, held } }: SyncView, { words, now }: PageContext): Html {
+  const age = ageOf(committedAt, now)
+  const parts = [
+    requestedBy === undefined ? undefined : words.requestedBy(requestedBy),
+    age === undefined ? undefined : words.committedAgo(age),
+    held === undefined ? undefined : words.heldBack(held),
+  ].filter((part) => part !== undefined)
+  const name = commit === undefined ? words.unknown : shortCommit(commit)
+  return html`<code title="${commit ?? ''}">${name}</code> ${[shortHashes(ref ?? words.unknown), ...parts].join(', ')}`
+}
+
+function asked({ wanted: { checkedAt } }: SyncView, { words, now }: PageContext): string {
+  const age = ageOf(checkedAt, now)
+  return age === undefined ? '' : `, ${words.askedAgo(age)}`
+}
+
+function findingsOf({ errors, warnings, items }: NonNullable<SyncView['findings']>, words: Words): Html {
+  if (errors + warnings === 0) return html``
+  const shown = items.slice(0, maxFindings)
+  const more = errors + warnings - shown.length
+  return html`<h3>${words.findings}: ${words.countOf(errors, warnings)}</h3>
+    <ul class="plain">
+      ${shown.map(
+        ({ severity, path, message, rule }) =>
+          html`<li>
+            <span class="light ${severity === 'error' ? 'error' : 'warning'}">${severity}</span>
+            <code>${path}</code> ${message} <span class="quiet">${rule}</span>
+          </li>`,
+      )}
+      ${more > 0 ? html`<li class="quiet">${words.more(more)}</li>` : ''}
+    </ul>`
+}
+
+function requestsOf({ requests }: SyncView, { words, now }: PageContext): Html {
+  return html`<h3>${words.requests}</h3>
+    <ul class="plain">
+      ${requests.map(({ level, outcome, ref, at, reason, message, meaning }) => {
+        const age = ageOf(at, now)
+        const ago = age === undefined ? '' : `, ${words.publishedAgo(age)}`
+        return html`<li>
+          <span class="light ${level}">${symbols[level]} ${outcome}</span> ${shortHashes(ref)}${ago}
+          ${message === undefined ? (meaning ?? '') : shortHashes(message)} <span class="quiet">${reason ?? ''}</span>
+        </li>`
+      })}
+    </ul>`
+}
+
+function pagesOf({ page, pages }: Selected, selection: Selection, words: Words): Html {
+  if (pages === 1) return html``
+  return html`<nav class="pages">
+    ${page > 1 ? html`<a rel="prev" href="/${queryOf(selection, page - 1)}">${words.previous}</a>` : ''}
+    <span class="quiet">${words.page(page, pages)}</span>
+    ${page < pages ? html`<a rel="next" href="/${queryOf(selection, page + 1)}">${words.next}</a>` : ''}
+  </nav>`
+}

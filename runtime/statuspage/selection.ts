@@ -1,0 +1,80 @@
+/**
+ * What of a fleet somebody wants to see: words to search for, only what is not in order, and one page of many. Pure.
+ */
+import type { FleetView, GatewayView, SyncView } from '../fleet/view.ts'
+
+/** `query`: words that all have to occur; `page` counts from 1. */
+export type Selection = { query: string; trouble: boolean; page: number }
+
+/** A GatewaySync with those of its gateways that are shown. */
+export type Shown = { sync: SyncView; gateways: GatewayView[] }
+
+/** `matches`: how many gateways the selection has on all its pages. */
+export type Selected = { shown: Shown[]; matches: number; page: number; pages: number }
+
+/** Few enough for a phone. */
+export const gatewaysPerPage = 200
+const maxQueryLength = 200
+
+export function parseSelection(query: (name: string) => string | undefined): Selection {
+  const page = Number(query('page'))
+  return {
+    query: (query('q') ?? '').slice(0, maxQueryLength).trim(),
+    trouble: query('show') === 'trouble',
+    page: Number.isSafeInteger(page) && page > 0 ? page : 1,
+  }
+}
+
+/** The query part of a link to a page of this selection; `''` for everything. */
+export function queryOf({ query, trouble }: Selection, page = 1): string {
+  const parts = new URLSearchParams()
+  if (query !== '') parts.set('q', query)
+  if (trouble) parts.set('show', 'trouble')
+  if (page > 1) parts.set('page', String(page))
+  return parts.size === 0 ? '' : `?${parts.toString()}`
+}
+
+/**
+ * A gateway matches when the words occur in what is said of it or of its GatewaySync; a GatewaySync without gateways by itself. Pages are
+ * filled with gateways, so that one GatewaySync may go over several; a page that is not there is the last one.
+ */
+export function select({ syncs }: FleetView, selection: Selection): Selected {
+  const words = selection.query.toLowerCase().split(/\s+/).filter(Boolean)
+  const matching = syncs.flatMap((sync): Shown[] => {
+    if (selection.trouble && sync.level === 'ok') return []
+    const ofSync = textOfSync(sync)
+    const gateways = sync.gateways.filter((gateway) => {
+      if (selection.trouble && gateway.level === 'ok') return false
+      const text = `${ofSync} ${textOfGateway(gateway)}`
+      return words.every((word) => text.includes(word))
+    })
+    const isFoundItself = words.every((word) => ofSync.includes(word))
+    return gateways.length > 0 || isFoundItself ? [{ sync, gateways }] : []
+  })
+  // A GatewaySync without gateways takes a place too, or a thousand of them would be one page.
+  const sizes = matching.map(({ gateways }) => Math.max(1, gateways.length))
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  const pages = Math.max(1, Math.ceil(total / gatewaysPerPage))
+  const page = Math.min(selection.page, pages)
+  return { shown: slice(matching, (page - 1) * gatewaysPerPage), matches: total, page, pages }
+}
+
+function slice(matching: readonly Shown[], from: number): Shown[] {
+  const result: Shown[] = []
+  let at = 0
+  for (const { sync, gateways } of matching) {
+    const size = Math.max(1, gateways.length)
+    const [start, end] = [Math.max(0, from - at), Math.min(size, from + gatewaysPerPage - at)]
+    if (start < end) result.push({ sync, gateways: gateways.slice(start, end) })
+    at += size
+  }
+  return result
+}
+
+function textOfSync({ namespace, name, reason, published, wanted }: SyncView): string {
+  return [namespace, name, reason, published?.commit, wanted.ref].join(' ').toLowerCase()
+}
+
+function textOfGateway({ pod, gateway, state, mode, profile, reason, commit }: GatewayView): string {
+  return [pod, gateway, state, mode, profile, reason, commit].join(' ').toLowerCase()
+}

@@ -1,0 +1,185 @@
+/**
+ * The status page over HTTP: what it shows, that hostile text stays text, what a browser may do with it, and how it learns of changes.
+ */
+import * as http from 'node:http'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import type { FleetFacts } from '../../../runtime/fleet/facts.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { serve } from '../../../runtime/serve.ts'
+import { statusPageApp } from '../../../runtime/statuspage/app.ts'
+import { commit, condition, fleetFacts, pod, report, syncFacts } from '../../support/fleet-facts.ts'
+import { until } from '../../support/world.ts'
+
+const facts = fleetFacts({
+  syncs: [
+    syncFacts('line-1'),
+    syncFacts('line-2', { conditions: [condition('Ready', 'False', 'CollectionsInvalid', 'services/core/a.json: is no JSON')] }),
+  ],
+  pods: [pod('gw-0', 'line-1'), pod('gw-1', 'line-2')],
+  reports: [report('gw-0', 'line-1'), report('gw-1', 'line-2')],
+})
+
+async function opened(t: Pick<Test, 'teardown'>, first: FleetFacts = facts, hosts?: readonly string[]) {
+  const stop = new AbortController()
+  let current = first
+  let tell = (): void => undefined
+  const app = statusPageApp({
+    facts: () => current,
+    subscribe(changed) {
+      tell = changed
+      return () => undefined
+    },
+    hosts,
+    clock: systemClock,
+    signal: stop.signal,
+  })
+  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await served.closed
+  })
+  const url = `http://127.0.0.1:${served.port}`
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(60_000) })
+    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+  }
+  return {
+    url,
+    get,
+    change(next: FleetFacts) {
+      current = next
+      tell()
+    },
+  }
+}
+
+void t.test('a tile for each gateway, the reason of what is wrong, and what to do on the page of its GatewaySync', async (t) => {
+  const { get } = await opened(t)
+  const overview = await get('/')
+  t.equal(overview.status, 200)
+  for (const text of ['gw-0', 'gw-1', 'plant-a/line-1', 'services/core/a.json', 'CollectionsInvalid', commit.slice(0, 8)])
+    t.match(overview.text, text)
+  const one = await get('/gatewaysyncs/plant-a/line-2')
+  t.match(one.text, 'cluster-sync lint')
+  t.notMatch(one.text, 'gw-0')
+  t.notMatch((await get('/?q=line-2')).text, 'gw-0')
+  t.match((await get('/', { 'accept-language': 'de' })).text, 'lang="de"')
+  const unknown = await get('/gatewaysyncs/plant-a/nobody')
+  t.equal(unknown.status, 404)
+})
+
+void t.test('/status.json is the view of "cluster-sync status --format json"', async (t) => {
+  const { get } = await opened(t)
+  const { headers, text } = await get('/status.json')
+  t.match(headers.get('content-type'), 'application/json')
+  t.match(JSON.parse(text), {
+    syncs: [
+      { name: 'line-1', gateways: [{ pod: 'gw-0' }] },
+      { name: 'line-2', ready: 'False' },
+    ],
+  })
+})
+
+void t.test('what a repository, a gateway or a caller writes is shown as text', async (t) => {
+  const evil = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+  const { get } = await opened(
+    t,
+    fleetFacts({
+      syncs: [
+        syncFacts('line-1', {
+          conditions: [condition('Ready', 'False', evil, evil)],
+          source: { ref: evil, commit, requested: { ref: evil, by: evil, at: evil, id: evil, specRef: 'main' } },
+          findings: { errors: 1, warnings: 0, items: [{ severity: 'error', path: evil, message: evil, rule: evil }] },
+          requests: [{ id: evil, ref: evil, at: '2026-03-01T11:00:00Z', outcome: 'Refused', reason: evil, message: evil }],
+        }),
+      ],
+      pods: [pod('gw-0', 'line-1')],
+      reports: [
+        report('gw-0', 'line-1', { gateway: evil, mode: { name: evil, from: 'gateway' }, message: evil, reason: evil, phase: 'Failed' }),
+      ],
+      notes: [evil],
+    }),
+  )
+  for (const path of ['/', '/gatewaysyncs/plant-a/line-1', `/?q=${encodeURIComponent(evil)}`]) {
+    const { text } = await get(path)
+    t.notMatch(text, '<script>alert', path)
+    t.notMatch(text, '<img', path)
+    t.match(text, '&lt;script&gt;alert', path)
+  }
+})
+
+void t.test('a browser runs no script but ours, shows the page in no frame, and keeps nothing but the assets', async (t) => {
+  const { get } = await opened(t)
+  const { headers, text } = await get('/')
+  const policy = headers.get('content-security-policy') ?? ''
+  for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]) t.match(policy, rule)
+  t.notMatch(policy, 'unsafe')
+  t.equal(headers.get('x-content-type-options'), 'nosniff')
+  t.equal(headers.get('cache-control'), 'no-store')
+  t.equal(headers.get('referrer-policy'), 'no-referrer')
+  t.notMatch(text, /<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=/)
+  const assets = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+  t.equal(assets.length, 3)
+  for (const asset of assets) {
+    const answer = await get(asset)
+    t.equal(answer.status, 200, asset)
+    t.match(answer.headers.get('cache-control'), 'immutable', asset)
+  }
+  t.notMatch(text, /(?:href|src)="(?:https?:)?\/\//)
+})
+
+void t.test('nothing can be changed: every method but reading is refused', async (t) => {
+  const { url } = await opened(t)
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    const answer = await fetch(`${url}/gatewaysyncs/plant-a/line-1`, { method })
+    t.equal(answer.status, 404, method)
+  }
+})
+
+void t.test('a page that asks by another name than the expected ones is refused', async (t) => {
+  const { url, get } = await opened(t, facts, ['127.0.0.1', 'localhost'])
+  t.equal((await get('/')).status, 200)
+  const byName = await new Promise<http.IncomingMessage>((resolve) => {
+    http.get(url, { headers: { host: 'evil.example' } }, resolve)
+  })
+  byName.resume()
+  t.equal(byName.statusCode, 421)
+})
+
+void t.test('whoever looks learns of a change, and the page shows it', async (t) => {
+  const { url, get, change } = await opened(t)
+  const leave = new AbortController()
+  const stream = await fetch(`${url}/events`, { signal: leave.signal })
+  t.match(stream.headers.get('content-type'), 'text/event-stream')
+  let heard = ''
+  const listening = (async () => {
+    for await (const chunk of stream.body ?? []) heard += Buffer.from(chunk).toString('utf8')
+  })().catch(() => undefined)
+  change(fleetFacts({ syncs: [syncFacts('line-9')], pods: [], reports: [] }))
+  await until(() => (heard.includes('event: changed') ? true : undefined), 'the viewer is told', 60_000)
+  t.match((await get('/')).text, 'line-9')
+  leave.abort()
+  await listening
+})
+
+void t.test('two hundred may look at once, and a place is free again when one leaves', async (t) => {
+  const { url } = await opened(t)
+  const leaving = Array.from({ length: 200 }, () => new AbortController())
+  const streams = await Promise.all(leaving.map(async ({ signal }) => await fetch(`${url}/events`, { signal })))
+  t.ok(streams.every(({ status }) => status === 200))
+  const refused = await fetch(`${url}/events`)
+  t.equal(refused.status, 503)
+  await refused.text()
+  for (const one of leaving) one.abort()
+  await until(
+    async () => {
+      const own = new AbortController()
+      const { status } = await fetch(`${url}/events`, { signal: own.signal })
+      own.abort()
+      return status === 200 ? true : undefined
+    },
+    'a place is free',
+    60_000,
+  )
+})
