@@ -10,7 +10,7 @@ const styleText = `:root{color-scheme:light dark;--ground:#f6f7f8;--card:#fff;--
 @media(prefers-color-scheme:dark){:root{--ground:#12161a;--card:#1b2127;--line:#363e46;--text:#e8ecef;--quiet:#a3adb7;--ok:#4cc46a;--working:#6cb0ff;--warning:#e5b04a;--error:#ff8a80}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--text);font:15px/1.45 system-ui,sans-serif}
-header,main,footer{max-width:120rem;margin:0 auto;padding:.75rem 1rem}
+header,main,[role=status]{max-width:120rem;margin:0 auto;padding:.5rem 1rem}[role=status]{padding-block:0}
 header{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;align-items:baseline}
 h1{font-size:1.35rem;margin:0}h2{font-size:1.1rem;margin:0}h3{font-size:1rem;margin:1.2rem 0 .4rem}
 a{color:inherit}a:focus-visible,input:focus-visible,select:focus-visible,button:focus-visible{outline:3px solid var(--working);outline-offset:2px}
@@ -19,9 +19,9 @@ a{color:inherit}a:focus-visible,input:focus-visible,select:focus-visible,button:
 .light{font-weight:600;white-space:nowrap}.ok{color:var(--ok)}.working{color:var(--working)}.warning{color:var(--warning)}.error{color:var(--error)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.6rem;list-style:none;margin:.7rem 0 0;padding:0}
 .tile{border:1px solid var(--line);border-left:.35rem solid currentColor;border-radius:.35rem;padding:.45rem .6rem;overflow-wrap:anywhere}
-.tile>*{color:var(--text)}.tile>.light{color:inherit}.tile p{margin:.2rem 0 0}.tile b{display:block}
+.tile>*{color:var(--text)}.tile>.light{color:inherit}.tile>.quiet{color:var(--quiet)}.tile p{margin:.2rem 0 0}.tile b{display:block}
 form{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}input,select,button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.35rem;padding:.3rem .5rem}
-input{min-width:16rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.6rem 0 0}dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
+input{min-width:20rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.6rem 0 0}dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
 ul.plain{margin:.3rem 0 0;padding-left:1.2rem}code{font:.92em ui-monospace,monospace}
 .banner{border:2px solid var(--error);border-radius:.5rem;padding:.5rem 1rem;margin:0 0 1rem;font-weight:600}
 nav.pages{display:flex;gap:1rem;margin:1rem 0}

@@ -28,13 +28,13 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
     <main>
       <p>
         ${light(view.level, words)} ${view.summary}
-        <span class="quiet">${words.stateOf(view.at)}</span>
+        <span class="quiet">${words.stateOf(view.at.replace('T', ' ').replace('Z', ' UTC'))}</span>
       </p>
       ${view.notes.map((note) => html`<p class="quiet">${note}</p>`)}
       ${selected.shown.map(
         ({ sync, gateways }) =>
           html`<section class="sync">
-            ${headOf(sync, words, linkOf(sync))}
+            ${headOf(sync, words)}
             <p>
               ${published(sync, context)}
               ${sync.counts === undefined ? '' : html`<span class="quiet">${words.inStep(sync.inStep, sync.counts.total)}</span>`}
@@ -55,7 +55,7 @@ export function syncPage(sync: SyncView, context: PageContext): Html {
   const body = html`<main>
     <p><a href="/">${words.allGatewaySyncs}</a></p>
     <section class="sync">
-      ${headOf(sync, words)}
+      <p>${light(sync.level, words)} <span class="quiet">${sync.reason}</span></p>
       <p>${shortHashes(message)}</p>
       ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}
       ${
@@ -128,11 +128,10 @@ function linkOf({ namespace, name }: SyncView): string {
   return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
 }
 
-function headOf({ namespace, name, level, reason }: SyncView, words: Words, link?: string): Html {
-  const title = `${namespace}/${name}`
+function headOf(sync: SyncView, words: Words): Html {
   return html`<header>
-    <h2>${link === undefined ? title : html`<a href="${link}">${title}</a>`}</h2>
-    ${light(level, words)} <span class="quiet">${reason}</span>
+    <h2><a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></h2>
+    ${light(sync.level, words)} <span class="quiet">${sync.reason}</span>
   </header>`
 }
 
