@@ -10,6 +10,7 @@ import { register as registerExplain } from './cli/explain.ts'
 import { register as registerLint } from './cli/lint.ts'
 import { register as registerMode } from './cli/mode.ts'
 import { register as registerPlan } from './cli/plan.ts'
+import { printFault } from './cli/print-fault.ts'
 import { register as registerRun } from './cli/run.ts'
 import { register as registerSign } from './cli/sign.ts'
 import { register as registerCheck } from './cli/check/check.ts'
@@ -25,7 +26,8 @@ const program = new Command('cluster-sync')
   .description("Brings each commit of a gateway configuration repository into each gateway's data directory, checked and crash-safe.")
   .version(version)
   .showSuggestionAfterError(true)
-  .showHelpAfterError('(--help shows what can be given)')
+  .showHelpAfterError('  next: --help shows what can be given')
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'cluster-sync: ')) })
   .exitOverride()
   .configureHelp({ showGlobalOptions: true })
 
@@ -53,11 +55,11 @@ try {
   process.exitCode = exitCodeOf(error)
 }
 
-/** commander has already printed its own message; a Fault of the configuration is printed here, one line, never a stack. */
+/** commander has already printed its own message; a Fault is printed here, never with a stack. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage
   if (error instanceof Fault) {
-    process.stderr.write(`cluster-sync: ${error.message} (${error.reason})\n`)
+    printFault(error)
     return error.reason === 'InvalidConfiguration' ? exitUsage : 1
   }
   process.stderr.write(`cluster-sync: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)

@@ -3,6 +3,7 @@
  */
 import type { Command } from 'commander'
 import { Fault } from '../fault.ts'
+import { printFault } from './print-fault.ts'
 import type { CaptureOptions } from './capture-folder.ts'
 
 const exitNothing = 1
@@ -36,7 +37,7 @@ export function register(program: Command): void {
         process.exitCode = captured ? 0 : exitNothing
       } catch (error) {
         if (!(error instanceof Fault)) throw error
-        process.stderr.write(`cluster-sync: ${error.message} (${error.reason})\n`)
+        printFault(error)
         process.exitCode = exitFailed
       }
     })

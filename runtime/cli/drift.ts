@@ -3,6 +3,7 @@
  */
 import type { Command } from 'commander'
 import { Fault } from '../fault.ts'
+import { printFault } from './print-fault.ts'
 import type { DriftOptions } from './drift-folder.ts'
 
 const exitChanges = 1
@@ -29,7 +30,7 @@ export function register(program: Command): void {
         process.exitCode = changes ? exitChanges : 0
       } catch (error) {
         if (!(error instanceof Fault)) throw error
-        process.stderr.write(`cluster-sync: ${error.message} (${error.reason})\n`)
+        printFault(error)
         process.exitCode = exitFailed
       }
     })

@@ -6,9 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { systemClock } from '../clock.ts'
-import { configuredMode } from '../collections/model/mode.ts'
+import { findMode, type Mode } from '../collections/model/mode.ts'
 import { readProxies } from '../config.ts'
 import { Fault } from '../fault.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../gatewaysync/names.ts'
 import { resolveProfile, syncHash } from '../gatewaysync/decide/profile.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import { silentLog } from '../log.ts'
@@ -23,9 +24,14 @@ import { readManifestFile, requireFolder } from './named-files.ts'
 /** What the command line says: `file` holds one GatewaySync, `data` is the gateway's data directory. */
 export type FolderOptions = { file: string; data: string; profile?: string; mode?: string; secrets?: string }
 
+/** What the running gateway says of its mode; `''` is none, undefined is not known. */
+type Live = { liveMode?: string | undefined }
+
 export type OpenedFolder = {
   sync: StandaloneSync
   mirror: Mirror
+  /** A folder for what is needed meanwhile. */
+  scratch: string
   /** What the folder should hold at a commit, by the profile and mode that it is synced with. */
   wantedAt(commit: CommitHash, ref: string): Wanted
 }
@@ -35,7 +41,7 @@ const maxConfBytes = 256 * 1024
 
 /** Runs `use` and takes everything back that was opened for it. Throws InvalidConfiguration, InvalidSpec and what `use` throws. */
 export async function withFolder<Value>(
-  options: FolderOptions,
+  options: FolderOptions & Live,
   use: (folder: OpenedFolder) => Promise<Value>,
   signal: AbortSignal,
 ): Promise<Value> {
@@ -61,6 +67,7 @@ export async function withFolder<Value>(
     return await use({
       sync,
       mirror,
+      scratch,
       wantedAt: (commit, ref) => ({
         commit,
         ref,
@@ -68,6 +75,8 @@ export async function withFolder<Value>(
         syncHash: syncHash(profile, sync.spec.gateway),
         dataDir: target.dataDir,
         paused: false,
+        confirmDeletions: sync.annotations[confirmDeletionsAnnotation] === commit ? commit : undefined,
+        confirmOverwrites: sync.annotations[confirmOverwritesAnnotation] === commit ? commit : undefined,
         validation: sync.spec.validation,
         facts: {
           gatewayName: target.name,
@@ -75,7 +84,7 @@ export async function withFolder<Value>(
           ordinal: 0,
           podLabels: {},
           namespace: sync.namespace,
-          mode: modeOf(target.dataDir, options.mode),
+          mode: modeOf(target.dataDir, options),
         },
       }),
     })
@@ -86,9 +95,8 @@ export async function withFolder<Value>(
   }
 }
 
-/** The mode that somebody named, else what the gateway is set to start with. */
-function modeOf(dataDir: string, named: string | undefined): NonNullable<Wanted['facts']['mode']> {
-  if (named !== undefined) return { name: named, from: 'target' }
-  const conf = readSmallFile(path.join(dataDir, 'ignition.conf'), maxConfBytes)?.toString('utf8')
-  return configuredMode({ ignitionConf: conf }) ?? { name: '', from: 'none' }
+/** The mode that somebody named, else that of the running gateway, else what it is set to start with. */
+function modeOf(dataDir: string, { mode, liveMode }: Pick<FolderOptions, 'mode'> & Live): Mode {
+  const ignitionConf = readSmallFile(path.join(dataDir, 'ignition.conf'), maxConfBytes)?.toString('utf8')
+  return findMode({ target: mode, ignitionConf, gateway: liveMode })
 }

@@ -196,7 +196,7 @@ void t.test('a commit with which no gateway would start is not published, and th
   repository.commit({ 'resources/dev/config-mode.json': mode('nowhere') })
   const second = await runCli(['run', '-f', writeManifest(folder, repository.folder, profile), ...args])
   t.equal(second.code, 1)
-  t.match(second.stderr, /unknown-parent.*\(CollectionsInvalid\)/)
+  t.match(second.stderr, /\(CollectionsInvalid\); the previous commit .*\n.*\(unknown-parent\)/)
   t.same(
     differences({
       repository: repository.folder,

@@ -24,7 +24,7 @@ export function runCli(
     const child = spawn(command[0] ?? '', command.slice(1), {
       cwd: options.cwd,
       env: { ...environment, ...options.env },
-      timeout: options.timeoutMs ?? 60_000,
+      timeout: options.timeoutMs ?? 240_000,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let stdout = ''

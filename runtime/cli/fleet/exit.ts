@@ -2,6 +2,7 @@
  * The exit codes of the commands about a fleet: 0 yes, 1 no, 2 it cannot be said.
  */
 import { Fault } from '../../fault.ts'
+import { printFault } from '../print-fault.ts'
 
 export const exitYes = 0
 export const exitNo = 1
@@ -14,7 +15,7 @@ export async function telling(work: () => Promise<number>): Promise<void> {
     process.exitCode = await work()
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    process.stderr.write(`cluster-sync: ${error.message} (${error.reason})\n`)
+    printFault(error)
     process.exitCode = exitUnknown
   }
 }

@@ -44,7 +44,11 @@ void t.test('a gateway that cannot say its deployment mode any more keeps the fi
   t.same(inPlace(), [], '--gateway was forgotten')
 
   const plan = await runCli(['plan', '-f', file, '--data', dataDir])
-  t.match(plan, { code: 0, stdout: /^! .*mode "prod".*\(mode-unknown\)\n0 to add, 0 to change, 0 to remove/ }, 'plan says the same')
+  t.match(
+    plan,
+    { code: 0, stdout: /^! .*mode "prod".*\(mode-unknown\)\n0 to add, 0 to change, 0 to remove, with mode "prod"/ },
+    'plan says the same',
+  )
 
   const named = await runCli(['run', '-f', file, '--target', `name=plant,data=${dataDir},mode=`, '--once'])
   t.equal(named.code, 0, named.stderr)

@@ -1,0 +1,12 @@
+/**
+ * How a command tells that it failed: what, why, and what to do next.
+ */
+import type { Fault } from '../fault.ts'
+import { nextStep } from './story/next-steps.ts'
+
+/** Lines of standard error. A message about options or a file already says what to correct. */
+export function printFault({ message, reason }: Fault): void {
+  const step = reason === 'InvalidConfiguration' ? undefined : nextStep(reason)
+  const next = step === undefined ? '' : `  next: ${step}\n`
+  process.stderr.write(`cluster-sync: ${message} (${reason})\n${next}`)
+}
