@@ -4,7 +4,7 @@ set -euo pipefail
 
 declare -A package_of=([git]=git [ssh]=openssh-client [sshd]=openssh-server [openssl]=openssl [ip]=iproute2 [prlimit]=util-linux [setpriv]=util-linux
   [gpg]=gnupg [gpgv]=gpgv [ssh-keygen]=openssh-client [fusermount3]=fuse3 [buildah]=buildah [prometheus]=prometheus [promtool]=prometheus
-  [containerd]=containerd [ctr]=containerd [runc]=runc [iptables]=iptables [unshare]=util-linux [nsenter]=util-linux)
+  [containerd]=containerd [ctr]=containerd [runc]=runc [iptables]=iptables [unshare]=util-linux [nsenter]=util-linux [nginx]=nginx)
 # A library is no program on PATH: it lets ssh run for a user without an entry in /etc/passwd, as in the controller's image.
 missing=()
 for program in "${!package_of[@]}"; do
@@ -27,8 +27,10 @@ if [ "${#missing[@]}" -gt 0 ]; then
   fi
   $run apt-get update -qq
   DEBIAN_FRONTEND=noninteractive $run apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-  case " ${missing[*]} " in *" prometheus "*)
-    if command -v systemctl >/dev/null; then $run systemctl disable --quiet prometheus.service 2>/dev/null || true; fi
-    ;;
-  esac
+  for service in prometheus nginx; do
+    case " ${missing[*]} " in *" $service "*)
+      if command -v systemctl >/dev/null; then $run systemctl disable --quiet "$service.service" 2>/dev/null || true; fi
+      ;;
+    esac
+  done
 fi

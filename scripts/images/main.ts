@@ -14,6 +14,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileS
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { version } from '../../runtime/version.ts'
 import { buildArguments, type Builder, builders, findBuilder, saveArguments } from './builder.ts'
 import { bundledPackages, licenceTexts, readMetafile, spdxDocument } from './sbom.ts'
@@ -48,7 +49,7 @@ for (const target of Object.keys(programs)) {
   const { base, release, platform } = values
   const image = { target, name, dockerfile: path.join(root, 'Dockerfile'), context, base, release, platform, timestamp }
   run(builder, buildArguments(builder, image))
-  process.stdout.write(`built ${name}\n`)
+  process.stdout.write(`built ${name}, ${(compressedBytes(path.join(context, target)) / 1e6).toFixed(1)} MB compressed beside its base\n`)
   if (values.save === undefined) continue
   mkdirSync(values.save, { recursive: true })
   const archive = path.join(values.save, `${target}.tar`)
@@ -86,6 +87,11 @@ function fillContext(target: string, files: readonly string[]): void {
   // The rights of a copied file are part of the digest, and the umask of whoever builds is not.
   for (const file of readdirSync(folder)) chmodSync(path.join(folder, file), 0o644)
   chmodSync(folder, 0o755)
+}
+
+/** What the files of a folder take, packed as in a registry. */
+function compressedBytes(folder: string): number {
+  return gzipSync(Buffer.concat(readdirSync(folder).map((file) => readFileSync(path.join(folder, file))))).length
 }
 
 function run(program: string, words: readonly string[]): void {

@@ -6,11 +6,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { testsMayBuild, whyNoNode } from '../cluster/node/probe.ts'
-import { diagnosis, startNode } from '../cluster/node/start.ts'
+import { type ClusterNode, diagnosis, startNode } from '../cluster/node/start.ts'
 import { makeAuthority } from '../support/authority.ts'
 import { buildahEnvironment, whyNoImages } from '../support/local-base.ts'
-import { buildNodeImages } from '../support/node-images.ts'
+import { buildNodeImages, buildPreviousImages } from '../support/node-images.ts'
 import { type Given, givenVariable, gitHostName, say } from './node/given.ts'
 
 const work = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-on-a-node-'))
@@ -41,14 +42,11 @@ async function runOnNode(): Promise<number> {
   const authority = await makeAuthority(path.join(work, 'authority'), 'a public authority', [gitHostName])
   const startedMs = performance.now()
   const seconds = (): string => `${((performance.now() - startedMs) / 1000).toFixed(1)} s`
-  const images = path.join(work, 'images')
-  const archives = await buildNodeImages(images, buildahEnvironment(images), authority.certificate)
-  say(`images built after ${seconds()}`)
-  const node = await startNode({ names: [gitHostName], say })
-  say(`the node is ready after ${seconds()}`)
+  const [node, { archives, previous }] = await bothOf(startNode({ names: [gitHostName], say }), () => buildImages(authority.certificate))
+  say(`the node is ready, and the images are built, after ${seconds()}`)
   try {
     for (const archive of archives) await node.importImage(archive)
-    const given: Given = { ...node.ready, work, authority: authority.certificate, gitServer: authority.server }
+    const given: Given = { ...node.ready, work, authority: authority.certificate, gitServer: authority.server, previous }
     const file = path.join(work, 'given.json')
     writeFileSync(file, JSON.stringify(given), { mode: 0o600 })
     const env = { ...process.env, [givenVariable]: file }
@@ -60,4 +58,26 @@ async function runOnNode(): Promise<number> {
   } finally {
     await node.stop()
   }
+}
+
+type Images = { archives: string[]; previous: Given['previous'] }
+
+async function buildImages(authorities: string): Promise<Images> {
+  const folder = path.join(work, 'images')
+  const env = buildahEnvironment(folder)
+  const archives = await buildNodeImages(folder, env, authorities)
+  const previous = buildPreviousImages(folder, env)
+  if (previous === undefined) return { archives, previous }
+  return { archives: [...archives, ...previous.archives], previous: { chart: previous.chart, values: previous.values } }
+}
+
+/** The images are built while the node starts; without images it ends. */
+async function bothOf(starting: Promise<ClusterNode>, build: () => Promise<Images>): Promise<[ClusterNode, Images]> {
+  // Builders are waited for without a turn for anything else, so the programs of the node must run before.
+  await setImmediate()
+  const [node, images] = await Promise.allSettled([starting, build()])
+  if (node.status === 'rejected') throw node.reason
+  if (images.status === 'fulfilled') return [node.value, images.value]
+  await node.value.stop()
+  throw images.reason
 }

@@ -30,6 +30,9 @@ const previous = {
   saysOfAgent: 'MalformedReport',
 } as const satisfies Known & { commit: string; unknownSourceValues: readonly string[]; unknownSettings: readonly string[] }
 
+/** Of the release before: what this controller says of one of its agents that runs on; undefined: that everything is well. */
+export const previousAgentIsSaid: string | undefined = previous.agentIsSaid
+
 /** What the releases say of each other; undefined: that everything is well. */
 type Known = {
   /** This controller of a running agent of the other release. */
@@ -72,18 +75,11 @@ export function shippedRelease(folder: string): Release {
  * without its depth, an archive), and then the test has been skipped.
  */
 export async function previousRelease(t: Pick<Test, 'teardown' | 'plan'>): Promise<(Release & Known) | undefined> {
-  const git = (args: readonly string[]) =>
-    spawnSync('git', ['-C', root, ...args], { env: gitEnvironment, maxBuffer: 256 * 1024 * 1024, timeout: 60_000 })
-  if (git(['cat-file', '-e', `${previous.commit}^{commit}`]).status !== 0) {
+  const tree = path.join(temporaryFolder(t, 'previous-release'), 'tree')
+  if (!unpackPrevious(tree, ['infra', 'imports', 'runtime', 'package.json'])) {
     t.plan(0, `the history of this clone lacks the previous release, ${previous.commit}`)
     return undefined
   }
-  const tree = path.join(temporaryFolder(t, 'previous-release'), 'tree')
-  mkdirSync(tree)
-  const archive = git(['archive', previous.commit, 'infra', 'imports', 'runtime', 'package.json'])
-  const unpacked = spawnSync('tar', ['-x', '-C', tree], { input: archive.stdout, timeout: 60_000 })
-  if (archive.status !== 0 || unpacked.status !== 0) throw new Error(`${previous.commit} cannot be unpacked: ${String(archive.stderr)}`)
-  symlinkSync(path.join(root, 'node_modules'), path.join(tree, 'node_modules'))
   const chart = (await import(path.join(tree, 'infra/operator-chart.ts'))) as { OperatorChart: typeof OperatorChart }
   const crds = (await import(path.join(tree, 'infra/crd.ts'))) as { gatewaySyncCrd(): object; syncReportCrd(): object }
   return {
@@ -97,6 +93,22 @@ export async function previousRelease(t: Pick<Test, 'teardown' | 'plan'>): Promi
     saysOfAgent: previous.saysOfAgent,
     ...programsOf(tree),
   }
+}
+
+/**
+ * Writes the given files and folders of the release before into the new folder `tree`, with the packages of this checkout beside them.
+ * False where the history lacks that release.
+ */
+export function unpackPrevious(tree: string, parts: readonly string[]): boolean {
+  const git = (args: readonly string[]) =>
+    spawnSync('git', ['-C', root, ...args], { env: gitEnvironment, maxBuffer: 256 * 1024 * 1024, timeout: 60_000 })
+  if (git(['cat-file', '-e', `${previous.commit}^{commit}`]).status !== 0) return false
+  mkdirSync(tree, { recursive: true })
+  const archive = git(['archive', previous.commit, ...parts])
+  const unpacked = spawnSync('tar', ['-x', '-C', tree], { input: archive.stdout, timeout: 60_000 })
+  if (archive.status !== 0 || unpacked.status !== 0) throw new Error(`${previous.commit} cannot be unpacked: ${String(archive.stderr)}`)
+  symlinkSync(path.join(root, 'node_modules'), path.join(tree, 'node_modules'))
+  return true
 }
 
 function programsOf(folder: string): Pick<Release, 'controller' | 'agent'> {

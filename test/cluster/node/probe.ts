@@ -26,7 +26,7 @@ const programs = [
 ]
 const networkPlugins = ['host-local', 'loopback', 'ptp']
 
-/** Rules of the kinds that kube-proxy writes. */
+/** Rules of the kinds that kube-proxy and the tests write. */
 const rules = `*nat
 :PROBE - [0:0]
 -A PROBE -m comment --comment "probe" -m statistic --mode random --probability 0.5 -j RETURN
@@ -37,6 +37,7 @@ const rules = `*nat
 COMMIT
 *filter
 -A FORWARD -m conntrack --ctstate INVALID -j DROP
+-A FORWARD -s 198.18.0.3 -d 198.18.0.2 -p tcp --dport 80 -j REJECT
 -A FORWARD -m mark --mark 0x4000/0x4000 -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
 COMMIT
 `

@@ -24,9 +24,14 @@ export const operator = { namespace: 'cluster-sync', name: 'cluster-sync-operato
 export const inOperator = `--namespace=${operator.namespace}`
 /** The token that an installation of the suite takes for pushes. */
 export const pushToken = 'token-of-pushes'
+/** The key by which it believes what is signed, and the host of its Ingress. */
+export const pushKey = 'key-of-pushes'
+export const hookHost = 'hooks.example.com'
 export const gatewayUser = 2003
 /** The token by which the git host knows who may read, and the API key of the gateways. */
 export const gitToken = 'token-that-may-read'
+/** The repository that anybody may read. */
+export const openRepository = 'open.git'
 export const apiKey = 'cluster-sync:key-of-the-gateways'
 
 export type Pod = {
@@ -36,6 +41,7 @@ export type Pod = {
 }
 export type ContainerStatus = {
   name: string
+  image?: string
   containerID?: string
   restartCount: number
   ready: boolean
@@ -63,7 +69,7 @@ export async function openCluster(t: Pick<Test, 'teardown'>, given: Given): Prom
     port: 443,
     tls: { cert: given.gitServer.certificate, key: given.gitServer.key },
     before(request, response) {
-      if (isLetIn(request.headers.authorization)) return false
+      if (request.url?.startsWith(`/${openRepository}/`) === true || isLetIn(request.headers.authorization)) return false
       response.writeHead(401, { 'www-authenticate': 'Basic realm="plant"' }).end()
       return true
     },
@@ -121,7 +127,15 @@ export function plantPlaces(mode: string): Placed[] {
   return [...collections, { source: 'services/projects', destination: 'projects' }]
 }
 
-export type Gateways = { namespace: string; name: string; replicas: number; mode: string; annotations?: Record<string, string> }
+/** `places`: what is delivered; left out, all of the examples' repository. */
+export type Gateways = {
+  namespace: string
+  name: string
+  replicas: number
+  mode: string
+  annotations?: Record<string, string>
+  places?: readonly Placed[]
+}
 
 /** The folder of a gateway's volume, which outlives its pods. */
 export function volumeOf({ given }: Cluster, { namespace, name }: Pick<Gateways, 'namespace' | 'name'>, ordinal: number): string {
@@ -228,7 +242,7 @@ export function restrictedNamespace(name: string): object {
 export function filesDiffer(cluster: Cluster, gateways: Gateways, repository: Repository, commit: string): string[] {
   return Array.from({ length: gateways.replicas }, (_, ordinal) => {
     const dataDir = volumeOf(cluster, gateways, ordinal)
-    return differences({ repository: repository.folder, commit, dataDir, placed: plantPlaces(gateways.mode) })
+    return differences({ repository: repository.folder, commit, dataDir, placed: gateways.places ?? plantPlaces(gateways.mode) })
   }).flat()
 }
 
@@ -262,14 +276,16 @@ export function containerOf(pod: Pod, name: string): ContainerStatus | undefined
   return [...(pod.status.initContainerStatuses ?? []), ...(pod.status.containerStatuses ?? [])].find((each) => each.name === name)
 }
 
+/** Where the Service of the receiver is reached. */
+export async function receiverUrl(cluster: Cluster): Promise<string> {
+  const name = `${operator.name}-webhook-receiver`
+  const { spec } = await cluster.get<{ spec: { clusterIP: string; ports: { port: number }[] } }>('service', name, inOperator)
+  return `http://${spec.clusterIP}:${spec.ports[0]?.port ?? 0}`
+}
+
 /** Tells the receiver of a push, by its Service. Calls until a call is taken: the Service may still lead to a replica that has just ended. */
 export async function tellReceiver(cluster: Cluster, namespace: string, sync: string): Promise<void> {
-  const service = await cluster.get<{ spec: { clusterIP: string; ports: { port: number }[] } }>(
-    'service',
-    `${operator.name}-webhook-receiver`,
-    inOperator,
-  )
-  const url = `http://${service.spec.clusterIP}:${service.spec.ports[0]?.port ?? 0}`
+  const url = await receiverUrl(cluster)
   await until(
     async () =>
       await pushTo({ url, token: pushToken }, namespace, sync).then(

@@ -16,6 +16,8 @@ export type Given = Ready & {
   /** The authority that the images trust as if it were public, and the certificate of the git host from it. */
   authority: string
   gitServer: KeyPair
+  /** The chart of the release before with the values that name its images; undefined where the history of this clone lacks it. */
+  previous: { chart: string; values: string[] } | undefined
 }
 
 /** For people who read along: the runner prints of the tests' own report only what fails. */

@@ -7,14 +7,27 @@ import { type Pod, containerOf } from './cluster.ts'
 
 /** The first process of a pod's container; throws where it does not run. */
 export function processOf(pod: Pod | undefined, container: string): number {
+  const pid = runningProcess(pod, container)
+  if (pid === undefined) throw new Error(`container ${container} of ${pod?.metadata.name ?? 'a missing pod'} has no process`)
+  return pid
+}
+
+/** The same, or undefined where it does not run, or the status of the pod still tells of one that has ended. */
+export function runningProcess(pod: Pod | undefined, container: string): number | undefined {
   const id = pod === undefined ? undefined : containerOf(pod, container)?.containerID?.replace(/^.*\/\//, '')
-  if (id === undefined || id === '') throw new Error(`container ${container} of ${pod?.metadata.name ?? 'a missing pod'} does not run`)
+  if (id === undefined || id === '') return undefined
   const own = readdirSync('/proc')
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && cgroupsOf(pid).includes(id))
-  const first = own.find((pid) => !own.includes(parentOf(pid)))
-  if (first === undefined) throw new Error(`container ${container} of ${pod?.metadata.name ?? ''} has no process`)
-  return first
+  return own.find((pid) => !own.includes(parentOf(pid)))
+}
+
+/** Milliseconds since a process was started, to the hundredth of a second. */
+export function ageOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The 22nd field, in hundredths of a second since the machine was started; the name before it may hold spaces.
+  const startedAt = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  return Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000 - startedAt * 10
 }
 
 /** Bytes that the kernel lets a container have. */

@@ -7,21 +7,33 @@ import type { Repository } from '../../support/repository.ts'
 import { type Cluster, openCluster, plantRepository } from './cluster.ts'
 import { diagnose } from './diagnose.ts'
 import { readGiven, say } from './given.ts'
+import { checkInstallation } from './cases/check.ts'
 import { reachFleet } from './cases/fleet.ts'
+import { pushThroughIngress } from './cases/ingress.ts'
 import { installWithDefaults } from './cases/install.ts'
-import { exchangeForChart, killAgent, killLeader, memoryWasEnough, push } from './cases/life.ts'
+import { growByValues, killAgent, killLeader, push, uninstall } from './cases/life.ts'
+import { carryLoad } from './cases/load.ts'
+import { keepNetworkPolicy } from './cases/network-policy.ts'
 import { rescheduleWhilePaused, restartNode, rotateCertificate, withoutApiServer } from './cases/outages.ts'
 import { readPrivateRepositories } from './cases/private-repositories.ts'
+import { upgradeChart } from './cases/upgrade.ts'
 
-type Case = { name: string; run(t: Test, cluster: Cluster, repository: Repository): Promise<void> }
+/** `isGround`: what every case after it stands on. */
+type Case = { name: string; isGround?: true; run(t: Test, cluster: Cluster, repository: Repository): Promise<void> }
 
 const caseTimeoutMs = 900_000
 const wholeTimeoutMs = 2_400_000
+/** For work on a case: parts of names, with commas between them. The cases that others stand on are run too. */
+const chosen = process.env['CLUSTER_SYNC_NODE_CASES']?.split(',')
 
 const cases: readonly Case[] = [
-  { name: 'the default values, applied with kubectl, and gateways that were there first', run: installWithDefaults },
-  { name: 'uninstalled, and installed anew with Helm: the gateways go on', run: exchangeForChart },
+  { name: 'the release before with Helm, upgraded and uninstalled: its gateway goes on', run: upgradeChart },
+  { name: 'the default values, applied with kubectl, and gateways that were there first', isGround: true, run: installWithDefaults },
+  { name: 'a second replica, receiver and NetworkPolicy by values: the gateways go on', isGround: true, run: growByValues },
   { name: 'a push to the Service of the receiver is in every pod, and scanned', run: push },
+  { name: 'a push through the Ingress, with its signature', run: pushThroughIngress },
+  { name: 'the NetworkPolicy lets in who needs it, and nobody else', run: keepNetworkPolicy },
+  { name: 'cluster-sync check finds nothing wrong, and what only a node can break', run: checkInstallation },
   { name: 'private repositories over https and over ssh', run: readPrivateRepositories },
   { name: 'the leader is killed during a push', run: killLeader },
   { name: 'an agent is killed while it publishes', run: killAgent },
@@ -30,14 +42,16 @@ const cases: readonly Case[] = [
   { name: 'a gateway is scheduled anew while its GatewaySync is paused', run: rescheduleWhilePaused },
   { name: 'the API server is away for a minute', run: withoutApiServer },
   { name: 'ten gateways in four namespaces, of two repositories and three modes', run: reachFleet },
-  { name: 'the memory of the default values was enough for all of it', run: memoryWasEnough },
+  { name: 'a hundred GatewaySyncs fit into the memory of the default values', run: carryLoad },
+  { name: 'uninstalled with kubectl: the gateways go on', run: uninstall },
 ]
 
 // By itself a file of tests has thirty seconds.
 t.setTimeout(wholeTimeoutMs)
 const cluster = await openCluster(t, readGiven())
 const repository = plantRepository(cluster, 'plant.git')
-for (const { name, run } of cases) {
+for (const { name, isGround, run } of cases) {
+  if (chosen !== undefined && isGround !== true && !chosen.some((part) => name.includes(part))) continue
   const startedMs = performance.now()
   await t.test(name, { timeout: caseTimeoutMs }, async (t) => {
     await run(t, cluster, repository)

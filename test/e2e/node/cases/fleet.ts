@@ -45,7 +45,7 @@ export async function reachFleet(t: Test, cluster: Cluster): Promise<void> {
     if (repository === undefined) throw new Error(`there is no ${site.repository}`)
     return repository
   }
-  for (const site of sites) await plantSite(cluster, site)
+  await Promise.all(sites.map(async (site) => plantSite(cluster, site)))
   const head = (site: Site): string => repositoryOf(site).git('rev-parse', 'HEAD').toString('utf8').trim()
   await Promise.all(sites.map(async (site) => untilSynced(cluster, site, sync, repositoryOf(site), head(site))))
   t.pass('every gateway has the first commit')
@@ -73,7 +73,6 @@ export async function reachFleet(t: Test, cluster: Cluster): Promise<void> {
   await Promise.all(sites.map(async (site) => untilSynced(cluster, site, sync, repositoryOf(site), head(site))))
   t.equal(arrived.length, 10)
   await report(t, cluster, arrived, fetches(cluster) - fetchesBefore)
-  await cluster.kubectl('delete', 'namespace', ...sites.map(({ namespace }) => namespace), '--wait=false')
 }
 
 /** In milliseconds since the commits were made: when the receiver was told, and when the files were in place. */

@@ -2,51 +2,70 @@
  * What happens to an installation that works: it is installed anew, pushes come, and its processes are killed. The gateways must never be
  * restarted for it.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { agentContainerName } from '../../../../runtime/gatewaysync/names.ts'
-import { helmOf } from '../../../support/helm.ts'
+import { agentContainerName, ports } from '../../../../runtime/gatewaysync/names.ts'
+import { follow, openShell } from '../../../support/docs-shell.ts'
+import { blocksOf } from '../../../support/page.ts'
 import type { Repository } from '../../../support/repository.ts'
 import { until } from '../../../support/world.ts'
 import {
   type Cluster,
-  containerOf,
   gatewaysOf,
+  hookHost,
   inOperator,
   operator,
   patience,
   type Pod,
+  pushKey,
   pushToken,
   tellReceiver,
   untilRolledOut,
   untilSynced,
   volumeOf,
 } from '../cluster.ts'
-import { memoryOf, processOf } from '../processes.ts'
+import { say } from '../given.ts'
+import { ageOf, processOf, runningProcess } from '../processes.ts'
 import { plant } from './install.ts'
 
 const inPlant = `--namespace=${plant.namespace}`
 
-/** The same installation as a chart, after the plain one was taken away; then a second replica and the receiver, by an upgrade. */
-export async function exchangeForChart(t: Test, cluster: Cluster): Promise<void> {
-  const { kubectl } = cluster
+/** A second replica, the receiver with an Ingress and a NetworkPolicy, by values as docs/install.md says. */
+export async function growByValues(t: Test, cluster: Cluster): Promise<void> {
   const before = await gatewaysOf(cluster, plant.namespace)
-  const dist = path.join(import.meta.dirname, '../../../../dist')
-  await kubectl('delete', '--ignore-not-found', '-f', path.join(dist, 'operator.k8s.yaml'))
-  await kubectl('delete', 'rolebinding', '--all-namespaces', '--selector=app.kubernetes.io/managed-by=cluster-sync-operator')
-  t.same(await gatewaysOf(cluster, plant.namespace), before, 'gateways go on without an operator')
+  const shell = await openShell(t, cluster.given.adminKubeconfig)
+  const values = {
+    replicaCount: 2,
+    networkPolicy: { enabled: true },
+    webhookReceiver: {
+      enabled: true,
+      token: { secret: pushToken },
+      hmac: { secret: pushKey },
+      ingress: {
+        enabled: true,
+        hosts: [{ host: hookHost, paths: [{ path: '/webhook', pathType: 'Prefix' }] }],
+        tls: [{ secretName: 'hooks-tls', hosts: [hookHost] }],
+      },
+    },
+  }
+  writeFileSync(path.join(shell.folder, 'my-values.yaml'), JSON.stringify(values))
+  const [synthAndApply, , synthWithValues] = blocksOf('docs/install.md').filter(({ section }) => section === 'Way 1: synthesise and apply')
+  await follow(t, shell, synthWithValues?.text)
+  await follow(t, shell, synthAndApply?.text.replace(/^.*(?:npm ci|cdk8s synth)\n/gm, ''))
+  t.same(await gatewaysOf(cluster, plant.namespace), before, 'gateways are not touched')
+}
 
-  const helm = await helmOf(t, { cwd: dist, kubeconfig: cluster.given.adminKubeconfig })
-  const where = ['--namespace', operator.namespace]
-  const installed = await helm('install', operator.name, 'chart', ...where, '--create-namespace')
-  t.equal(installed.code, 0, installed.stderr)
-  await untilRolledOut(cluster)
-  const values = ['replicaCount=2', 'webhookReceiver.enabled=true', `webhookReceiver.token.secret=${pushToken}`]
-  const upgraded = await helm('upgrade', operator.name, 'chart', ...where, ...values.flatMap((value) => ['--set', value]))
-  t.equal(upgraded.code, 0, upgraded.stderr)
-  await untilRolledOut(cluster)
-  t.same(await gatewaysOf(cluster, plant.namespace), before, 'nor does an operator that comes touch them')
+/** As docs/install.md says, after everything else. */
+export async function uninstall(t: Test, cluster: Cluster): Promise<void> {
+  const before = await gatewaysOf(cluster, plant.namespace)
+  const shell = await openShell(t, cluster.given.adminKubeconfig)
+  const [withoutDefinitions, definitions] = blocksOf('docs/install.md').filter(({ section }) => section === 'Uninstall')
+  await follow(t, shell, 'npx cdk8s synth')
+  await follow(t, shell, withoutDefinitions?.text)
+  t.match(await cluster.kubectl('get', 'gatewaysync/plant', inPlant, '--output=name'), 'plant', 'the first step keeps every GatewaySync')
+  await follow(t, shell, definitions?.text)
+  t.same(await gatewaysOf(cluster, plant.namespace), before, 'gateways go on')
 }
 
 /** A push by way of the receiver's Service, as a git host makes it. */
@@ -69,7 +88,9 @@ export async function killLeader(t: Test, cluster: Cluster, repository: Reposito
   const commit = repository.commit({ 'services/projects/pushed.txt': 'while the leader is killed' })
   await tellReceiver(cluster, plant.namespace, 'plant')
   process.kill(processOf(before, 'controller'), 'SIGKILL')
+  const up = untilUp(cluster, before, 'controller', `${ports.probes}/readyz`)
   await untilSynced(cluster, plant, 'plant', repository, commit)
+  await up
   await untilRolledOut(cluster)
   t.same(await restarts(cluster), [0, 0])
 }
@@ -84,21 +105,35 @@ export async function killAgent(t: Test, cluster: Cluster, repository: Repositor
   const staged = (): boolean => existsSync(path.join(volumeOf(cluster, plant, ordinal), 'projects/many'))
   await until(() => (staged() ? true : undefined), 'the agent publishes', patience.waitMs)
   process.kill(agent, 'SIGKILL')
+  const up = untilUp(cluster, gateway, agentContainerName, `${ports.agent}/livez`)
   await untilSynced(cluster, plant, 'plant', repository, commit)
+  await up
   t.same(await restarts(cluster), [0, 0], 'the gateway goes on while its agent is started again')
 }
 
-/** Of everything that happened: no process was ended for want of memory. */
-export async function memoryWasEnough(t: Test, cluster: Cluster): Promise<void> {
-  const containers = [
-    ...(await cluster.pods(operator.namespace)).map((pod) => ({ pod, container: 'controller' })),
-    ...(await cluster.pods(plant.namespace)).map((pod) => ({ pod, container: agentContainerName })),
-  ]
-  for (const { pod, container } of containers) {
-    const { peakMiB, kills } = memoryOf(pod, container)
-    t.equal(kills, 0, `${pod.metadata.name} ${container}: ${Math.round(peakMiB)} MiB at most, the pages of files among them`)
-    t.not(containerOf(pod, container)?.lastState?.terminated?.reason, 'OOMKilled')
-  }
+/** Settles when a container that was killed answers again, and says how long its new process took for that. */
+async function untilUp(cluster: Cluster, killed: Pod | undefined, container: string, probe: string): Promise<void> {
+  const { name, namespace } = killed?.metadata ?? { name: '', namespace: '' }
+  const answers = async (): Promise<true | undefined> =>
+    await fetch(`http://${killed?.status.podIP}:${probe}`, { signal: AbortSignal.timeout(10_000) }).then(
+      ({ ok }) => ok || undefined,
+      () => undefined,
+    )
+  await until(answers, `${container} of ${name} answers`, patience.waitMs)
+  const answeredMs = performance.now()
+  const tookMs = await until(
+    async () => {
+      const pods = await cluster.pods(namespace)
+      const pid = runningProcess(
+        pods.find(({ metadata }) => metadata.name === name),
+        container,
+      )
+      return pid === undefined ? undefined : ageOf(pid) - (performance.now() - answeredMs)
+    },
+    `the new process of ${name} is known`,
+    patience.waitMs,
+  )
+  say(`${container} of ${namespace}/${name} answered ${Math.round(tookMs)} ms after its start`)
 }
 
 async function restarts(cluster: Cluster): Promise<(number | undefined)[]> {

@@ -1,0 +1,74 @@
+/**
+ * What NetworkPolicies mean for a node whose pods have a cable each, as rules of its kernel. No agent that enforces them can be had as a Go
+ * module here. Only what policies of the product use is translated, and everything else is refused. Pure.
+ */
+
+export type Labels = Record<string, string>
+type Selector = { matchLabels?: Labels; matchExpressions?: unknown[] }
+type Peer = { podSelector?: Selector; namespaceSelector?: Selector; ipBlock?: { cidr: string; except?: string[] } }
+type Port = { protocol?: string; port?: number | string; endPort?: number }
+
+export type NetworkPolicy = {
+  metadata: { namespace: string; name: string }
+  spec: { podSelector: Selector; policyTypes?: string[]; ingress?: { from?: Peer[]; ports?: Port[] }[] }
+}
+export type Labelled = { metadata: { namespace?: string; name: string; labels?: Labels } }
+export type Addressed = Labelled & { status: { podIP?: string } }
+
+export const policyChain = 'NETWORK-POLICIES'
+
+/**
+ * Rules for `iptables-restore --noflush`: the chain that traffic to pods has to pass, without the jump into it. A pod that a policy selects
+ * takes what a rule of any policy permits and refuses the rest. The node itself reaches its pods without passing here.
+ */
+export function policyRules(policies: readonly NetworkPolicy[], pods: readonly Addressed[], namespaces: readonly Labelled[]): string {
+  const lines = pods.flatMap((pod) => {
+    const { podIP } = pod.status
+    const selecting = policies.filter(
+      ({ metadata, spec }) => metadata.namespace === pod.metadata.namespace && selects(spec.podSelector, pod.metadata.labels),
+    )
+    if (podIP === undefined || selecting.length === 0) return []
+    const permitted = selecting.flatMap(({ metadata, spec }) => {
+      if (spec.policyTypes?.some((type) => type !== 'Ingress')) throw new Error(`${metadata.name}: only Ingress is translated`)
+      return (spec.ingress ?? []).flatMap(({ from, ports }) => {
+        const sources = from?.flatMap((peer) => addressesOf(peer, metadata.namespace, pods, namespaces)).map((address) => ` -s ${address}`)
+        return (sources ?? ['']).flatMap((source) =>
+          portsOf(ports).map((port) => `-A ${policyChain} -d ${podIP}${source}${port} -j RETURN`),
+        )
+      })
+    })
+    return [...permitted, `-A ${policyChain} -d ${podIP} -j REJECT`]
+  })
+  const established = `-A ${policyChain} -m conntrack --ctstate RELATED,ESTABLISHED -j RETURN`
+  return ['*filter', `:${policyChain} - [0:0]`, established, ...lines, 'COMMIT', ''].join('\n')
+}
+
+function addressesOf(peer: Peer, namespace: string, pods: readonly Addressed[], namespaces: readonly Labelled[]): string[] {
+  const { podSelector, namespaceSelector, ipBlock } = peer
+  if (ipBlock !== undefined) {
+    if (ipBlock.except !== undefined) throw new Error(`except ${ipBlock.except.join(', ')} is not translated`)
+    return [ipBlock.cidr]
+  }
+  const within =
+    namespaceSelector === undefined
+      ? [namespace]
+      : namespaces.filter((each) => selects(namespaceSelector, each.metadata.labels)).map(({ metadata }) => metadata.name)
+  return pods
+    .filter((pod) => within.includes(pod.metadata.namespace ?? '') && selects(podSelector ?? {}, pod.metadata.labels))
+    .flatMap(({ status: { podIP } }) => (podIP === undefined ? [] : [podIP]))
+}
+
+function portsOf(ports: readonly Port[] | undefined): string[] {
+  return (
+    ports?.map(({ protocol = 'TCP', port, endPort }) => {
+      if (typeof port !== 'number' || endPort !== undefined)
+        throw new Error(`port ${port ?? 'any'} to ${endPort ?? 'none'} is not translated`)
+      return ` -p ${protocol.toLowerCase()} --dport ${port}`
+    }) ?? ['']
+  )
+}
+
+function selects({ matchLabels = {}, matchExpressions }: Selector, labels: Labels = {}): boolean {
+  if (matchExpressions !== undefined) throw new Error('matchExpressions are not translated')
+  return Object.entries(matchLabels).every(([key, value]) => labels[key] === value)
+}

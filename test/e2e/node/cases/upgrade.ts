@@ -1,0 +1,162 @@
+/**
+ * The installation as a chart: the release before with a gateway under it, upgraded to this one as docs/install.md says, and uninstalled.
+ * Nothing of it may restart the gateway or write a file that no commit has changed. Where the history of this clone lacks the release
+ * before, this one is installed and uninstalled.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import type { Test } from 'tap'
+import { agentContainerName, apiVersion } from '../../../../runtime/gatewaysync/names.ts'
+import { version } from '../../../../runtime/version.ts'
+import { helmOf } from '../../../support/helm.ts'
+import { previousAgentIsSaid } from '../../../support/releases.ts'
+import { until } from '../../../support/world.ts'
+import {
+  apiKey,
+  type Cluster,
+  containerOf,
+  gatewayObjects,
+  type Gateways,
+  openRepository,
+  operator,
+  patience,
+  plantRepository,
+  pushToken,
+  restrictedNamespace,
+  tellReceiver,
+  untilRolledOut,
+  untilSynced,
+  volumeOf,
+} from '../cluster.ts'
+import { gitHostName, say } from '../given.ts'
+
+const older: Gateways = {
+  namespace: 'older',
+  name: 'older',
+  replicas: 1,
+  mode: 'dev',
+  places: [{ source: 'services/projects', destination: 'projects' }],
+}
+const inOlder = `--namespace=${older.namespace}`
+const dist = path.join(import.meta.dirname, '../../../../dist')
+const where = ['--namespace', operator.namespace]
+
+export async function upgradeChart(t: Test, cluster: Cluster): Promise<void> {
+  const { given, kubectl } = cluster
+  // The release before cannot read private repositories.
+  const repository = plantRepository(cluster, openRepository)
+  const helm = await helmOf(t, { cwd: dist, kubeconfig: given.adminKubeconfig })
+  const did = async (...words: string[]): Promise<void> => {
+    const { code, stderr } = await helm(...words)
+    t.equal(code, 0, code === 0 ? `helm ${words[0] ?? ''}` : stderr)
+  }
+  const installed = given.previous ?? { chart: 'chart', values: [] }
+  await did('install', operator.name, installed.chart, ...where, '--create-namespace', ...sets(installed.values))
+  await untilRolledOut(cluster)
+  const first = repository.commit({ 'services/projects/changing.txt': 'one', 'services/projects/staying.txt': 'one' })
+  await plantGateway(cluster)
+  await untilSynced(cluster, older, older.name, repository, first)
+  await kubectl('rollout', 'status', `statefulset/${older.name}`, inOlder, patience.wait)
+  const before = await footprint(cluster)
+  const files = filesOf(cluster)
+  t.ok(files.size > 5, `${files.size} files`)
+
+  // As docs/install.md says under Helm: the definitions first.
+  await kubectl('apply', '--server-side', '--force-conflicts', '-f', path.join(dist, 'chart/crds'))
+  const receiver = ['webhookReceiver.enabled=true', `webhookReceiver.token.secret=${pushToken}`]
+  await did('upgrade', operator.name, 'chart', ...where, '--reset-values', ...sets(receiver))
+  await untilRolledOut(cluster)
+  const second = repository.commit({ 'services/projects/changing.txt': 'two' })
+  await tellReceiver(cluster, older.namespace, older.name)
+  if (given.previous === undefined || previousAgentIsSaid === undefined) await untilSynced(cluster, older, older.name, repository, second)
+  else await untilSaid(t, cluster, second)
+  t.same(await footprint(cluster), before, 'the gateway and its agent go on')
+  const written = [...filesOf(cluster)].filter(([name, place]) => files.get(name) !== place).map(([name]) => name)
+  t.same(written, ['changing.txt'], 'no other file was written')
+
+  if (given.previous === undefined) say('the history of this clone lacks the release before: there was nothing to upgrade from')
+  else {
+    await kubectl('delete', 'pod', `${older.name}-0`, inOlder)
+    await kubectl('rollout', 'status', `statefulset/${older.name}`, inOlder, patience.wait)
+    await untilSynced(cluster, older, older.name, repository, second)
+    const images = (await cluster.pods(older.namespace)).map((pod) => containerOf(pod, agentContainerName)?.image ?? 'none')
+    t.match(images, [new RegExp(`clustersync/agent:${version}$`)], 'a pod that is made anew has the agent of this release')
+  }
+
+  const last = await footprint(cluster)
+  await did('uninstall', operator.name, ...where)
+  await until(
+    async () => ((await cluster.pods(operator.namespace)).length === 0 ? true : undefined),
+    'the operator is gone',
+    patience.waitMs,
+  )
+  t.same(await footprint(cluster), last, 'gateways go on without an operator')
+  await kubectl('delete', 'namespace', older.namespace, '--wait=false')
+}
+
+function sets(values: readonly string[]): string[] {
+  return values.flatMap((value) => ['--set', value])
+}
+
+async function plantGateway(cluster: Cluster): Promise<void> {
+  const { namespace, name } = older
+  await cluster.apply(restrictedNamespace(namespace))
+  await cluster.kubectl('wait', '--for=create', 'serviceaccount/default', inOlder, patience.wait)
+  await cluster.apply(
+    { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'gateway-api' }, stringData: { apiKey } },
+    {
+      apiVersion,
+      kind: 'GatewaySync',
+      metadata: { namespace, name },
+      spec: {
+        git: {
+          repo: `https://${gitHostName}/${openRepository}`,
+          ref: 'main',
+        },
+        gateway: { api: { secretName: 'gateway-api' } },
+        sync: { profiles: { default: { mappings: older.places } } },
+      },
+    },
+    ...gatewayObjects(cluster, older),
+  )
+}
+
+/** Which pods there are, and which process each of their containers runs. */
+async function footprint(cluster: Cluster): Promise<object[]> {
+  const pods = await cluster.pods(older.namespace)
+  return pods.map((pod) => ({
+    uid: pod.metadata.uid,
+    containers: ['gateway', agentContainerName].map((name) => {
+      const { containerID, restartCount } = containerOf(pod, name) ?? {}
+      return { name, containerID, restartCount }
+    }),
+  }))
+}
+
+/** The delivered files of the gateway, each with what would tell that it was written anew. */
+function filesOf(cluster: Cluster): Map<string, string> {
+  const folder = path.join(volumeOf(cluster, older, 0), 'projects')
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return new Map(
+    names.flatMap((name) => {
+      const stat = statSync(path.join(folder, name))
+      return stat.isFile() ? [[name, `${stat.ino} ${stat.mtimeMs}`] as const] : []
+    }),
+  )
+}
+
+/** Settles when the gateway has the commit and its agent, of the release before, is said to be what it is. */
+async function untilSaid(t: Test, cluster: Cluster, commit: string): Promise<void> {
+  const file = path.join(volumeOf(cluster, older, 0), 'projects/changing.txt')
+  const message = await until(
+    async () => {
+      const status = await cluster.status(older.namespace, older.name)
+      const said = status?.conditions?.find(({ type }) => type === 'GatewaysSynced')?.message ?? ''
+      const isThere = existsSync(file) && readFileSync(file, 'utf8') === 'two'
+      return isThere && status?.published?.commit === commit && said.includes(previousAgentIsSaid ?? '') ? said : undefined
+    },
+    `the gateway has ${commit}, and its agent is said to be ${previousAgentIsSaid}`,
+    patience.waitMs,
+  )
+  t.match(message, /recreate the pod/)
+}
