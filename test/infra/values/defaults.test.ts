@@ -63,6 +63,7 @@ const specified: Readonly<Record<string, unknown>> = {
 
 /** Ours: off, or as safe as without them. */
 const added: Readonly<Record<string, unknown>> = {
+  notifications: [],
   'serviceMonitor.relabelings': [],
   'serviceMonitor.metricRelabelings': [],
   'podMonitor.relabelings': [],
