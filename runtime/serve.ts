@@ -66,6 +66,17 @@ const lookForSlowMs = 1_000
 /** How long answers that are under way at the end may still take. */
 const drainMs = 10_000
 
+/** Why the system does not open a port. */
+const portProblems: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens on it; end that process, or choose another port',
+  EACCES: 'this user may not open ports below 1024; choose another port',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+}
+
+function portProblem(error: NodeJS.ErrnoException): string {
+  return portProblems[error.code ?? ''] ?? error.message
+}
+
 /** Serves until the signal. Throws InvalidConfiguration when the port cannot be opened. */
 export async function serve({ app, port, host, tls, bounds, log }: ServeOptions, signal: AbortSignal): Promise<Served> {
   const { maxConnections, readAheadBytes, headersTimeoutMs, requestTimeoutMs, keptAliveMs } = { ...defaultBounds, ...bounds }
@@ -97,7 +108,7 @@ export async function serve({ app, port, host, tls, bounds, log }: ServeOptions,
   server.on('clientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
-      reject(new Fault('InvalidConfiguration', `port ${port} of ${host} cannot be opened: ${error.message}`, { cause: error })),
+      reject(new Fault('InvalidConfiguration', `port ${port} of ${host} cannot be opened: ${portProblem(error)}`, { cause: error })),
     )
     // Without a host Node takes all addresses, also where there is no IPv6.
     server.listen({ port, ...(host === '::' ? {} : { host }) }, () => resolve())

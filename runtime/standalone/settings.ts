@@ -11,6 +11,7 @@ import { defaultProfileName } from '../gatewaysync/decide/profile.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import { printable } from '../gatewaysync/values.ts'
 import { membersAt } from '../gatewaysync/without-defaults.ts'
+import { schemaProblem, yamlProblem } from './problem-words.ts'
 
 /** The GatewaySync of one run; `raw` is the spec as written, `spec` with every default. */
 export type StandaloneSync = {
@@ -76,16 +77,15 @@ function parseYaml(text: string, file: string): unknown {
   } catch (error) {
     if (error instanceof YAMLParseError && error.code === 'MULTIPLE_DOCS')
       throw new Fault('InvalidConfiguration', `${file}: holds several documents; write one GatewaySync in each file`, { cause: error })
-    const line = error instanceof Error ? (error.message.split('\n')[0] ?? '').replace(/:$/, '') : ''
-    throw new Fault('InvalidConfiguration', `${file}: not YAML: ${line}`, { cause: error })
+    throw new Fault('InvalidConfiguration', `${file}: not YAML: ${yamlProblem(error)}`, { cause: error })
   }
 }
 
-/** What is wrong at which key; the library's own words do not say that a key is missing. */
+/** What is wrong at which key. */
 function problemOf(issue: v.BaseIssue<unknown>): string {
   const at = v.getDotPath(issue)
   if (at === null) return `holds no GatewaySync, but ${issue.input === null ? 'nothing' : issue.received}`
-  return `${at}: ${issue.input === undefined && issue.message.startsWith('Invalid ') ? 'is missing' : issue.message}`
+  return `${at}: ${schemaProblem(issue)}`
 }
 
 /** The first key that the schema did not keep and so does not know; an API server would prune it with a warning. */
