@@ -10,10 +10,21 @@ import { operations } from './operations.ts'
 import { rulePages } from './rules.ts'
 import { runbook } from './runbook.ts'
 import type { GeneratedFile } from './table.ts'
+import { troubleshooting } from './troubleshooting.ts'
 import { values } from './values.ts'
 import { webhooks } from './webhooks.ts'
 
-const generators: (() => Promise<GeneratedFile[]>)[] = [operations, runbook, dashboardPage, values, manifests, chart, rulePages, webhooks]
+const generators: (() => Promise<GeneratedFile[]>)[] = [
+  operations,
+  runbook,
+  dashboardPage,
+  values,
+  manifests,
+  chart,
+  rulePages,
+  troubleshooting,
+  webhooks,
+]
 
 const check = process.argv.includes('--check')
 const stale: string[] = []
