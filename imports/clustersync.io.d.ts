@@ -90,6 +90,12 @@ export interface GatewaySyncSpec {
      */
     readonly validation?: GatewaySyncSpecValidation;
     /**
+     * Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.
+     *
+     * @schema GatewaySyncSpec#rollout
+     */
+    readonly rollout?: GatewaySyncSpecRollout;
+    /**
      * The injected container.
      *
      * @schema GatewaySyncSpec#agent
@@ -296,6 +302,47 @@ export interface GatewaySyncSpecValidation {
  * Converts an object of type 'GatewaySyncSpecValidation' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecValidation(obj: GatewaySyncSpecValidation | undefined): Record<string, any> | undefined;
+/**
+ * Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.
+ *
+ * @schema GatewaySyncSpecRollout
+ */
+export interface GatewaySyncSpecRollout {
+    /**
+     * One after the other; a gateway belongs to the first that chooses it.
+     *
+     * @schema GatewaySyncSpecRollout#stages
+     */
+    readonly stages: GatewaySyncSpecRolloutStages[];
+    /**
+     * Hold: nothing moves any further. Rollback: gateways that took the commit go back to the one before.
+     *
+     * @schema GatewaySyncSpecRollout#onFailure
+     */
+    readonly onFailure?: GatewaySyncSpecRolloutOnFailure;
+    /**
+     * So many failed gateways of a stage, or such a part of it, are a failure of the rollout.
+     *
+     * @schema GatewaySyncSpecRollout#failAfter
+     */
+    readonly failAfter?: GatewaySyncSpecRolloutFailAfter;
+    /**
+     * When gateways may begin to take a commit; absent: always. What has begun ends; to go back is always allowed.
+     *
+     * @schema GatewaySyncSpecRollout#windows
+     */
+    readonly windows?: GatewaySyncSpecRolloutWindows[];
+    /**
+     * A gateway that has not taken the commit this long after the last progress of its stage has failed.
+     *
+     * @schema GatewaySyncSpecRollout#progressDeadline
+     */
+    readonly progressDeadline?: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecRollout' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecRollout(obj: GatewaySyncSpecRollout | undefined): Record<string, any> | undefined;
 /**
  * The injected container.
  *
@@ -736,6 +783,100 @@ export declare enum GatewaySyncSpecValidationRules {
     /** off */
     OFF = "off"
 }
+/**
+ * @schema GatewaySyncSpecRolloutStages
+ */
+export interface GatewaySyncSpecRolloutStages {
+    /**
+     * By which the stage is shown and approved.
+     *
+     * @schema GatewaySyncSpecRolloutStages#name
+     */
+    readonly name: string;
+    /**
+     * Which gateways, of those that no earlier stage has; both conditions must hold. The last stage takes all that are left.
+     *
+     * @schema GatewaySyncSpecRolloutStages#gateways
+     */
+    readonly gateways?: GatewaySyncSpecRolloutStagesGateways;
+    /**
+     * How many gateways of the stage may be under way at once: a number, or a part such as 25%.
+     *
+     * @schema GatewaySyncSpecRolloutStages#maxConcurrent
+     */
+    readonly maxConcurrent?: GatewaySyncSpecRolloutStagesMaxConcurrent;
+    /**
+     * How long every gateway of the stage must be healthy before the next stage begins.
+     *
+     * @schema GatewaySyncSpecRolloutStages#soak
+     */
+    readonly soak?: string;
+    /**
+     * Manual: the stage begins once somebody has approved it.
+     *
+     * @schema GatewaySyncSpecRolloutStages#approval
+     */
+    readonly approval?: GatewaySyncSpecRolloutStagesApproval;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutStages' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecRolloutStages(obj: GatewaySyncSpecRolloutStages | undefined): Record<string, any> | undefined;
+/**
+ * Hold: nothing moves any further. Rollback: gateways that took the commit go back to the one before.
+ *
+ * @schema GatewaySyncSpecRolloutOnFailure
+ */
+export declare enum GatewaySyncSpecRolloutOnFailure {
+    /** Hold */
+    HOLD = "Hold",
+    /** Rollback */
+    ROLLBACK = "Rollback"
+}
+/**
+ * So many failed gateways of a stage, or such a part of it, are a failure of the rollout.
+ *
+ * @schema GatewaySyncSpecRolloutFailAfter
+ */
+export declare class GatewaySyncSpecRolloutFailAfter {
+    readonly value: number | string;
+    static fromNumber(value: number): GatewaySyncSpecRolloutFailAfter;
+    static fromString(value: string): GatewaySyncSpecRolloutFailAfter;
+    private constructor();
+}
+/**
+ * @schema GatewaySyncSpecRolloutWindows
+ */
+export interface GatewaySyncSpecRolloutWindows {
+    /**
+     * Days on which the window opens.
+     *
+     * @schema GatewaySyncSpecRolloutWindows#days
+     */
+    readonly days: GatewaySyncSpecRolloutWindowsDays[];
+    /**
+     * When it opens.
+     *
+     * @schema GatewaySyncSpecRolloutWindows#from
+     */
+    readonly from: string;
+    /**
+     * When it closes: on the next day where this is not later than from.
+     *
+     * @schema GatewaySyncSpecRolloutWindows#to
+     */
+    readonly to: string;
+    /**
+     * Whose clocks are meant, as the IANA database names it.
+     *
+     * @schema GatewaySyncSpecRolloutWindows#timeZone
+     */
+    readonly timeZone?: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutWindows' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecRolloutWindows(obj: GatewaySyncSpecRolloutWindows | undefined): Record<string, any> | undefined;
 /**
  * Taken only where the installation value agent.allowImageOverride permits it.
  *
@@ -1312,6 +1453,70 @@ export declare enum GatewaySyncSpecSyncProfilesStartPolicy {
     START = "start"
 }
 /**
+ * Which gateways, of those that no earlier stage has; both conditions must hold. The last stage takes all that are left.
+ *
+ * @schema GatewaySyncSpecRolloutStagesGateways
+ */
+export interface GatewaySyncSpecRolloutStagesGateways {
+    /**
+     * Globs of gateway names: of the annotation clustersync.io/gateway-name, else of the pod.
+     *
+     * @schema GatewaySyncSpecRolloutStagesGateways#names
+     */
+    readonly names?: string[];
+    /**
+     * Labels of the pod.
+     *
+     * @schema GatewaySyncSpecRolloutStagesGateways#labels
+     */
+    readonly labels?: GatewaySyncSpecRolloutStagesGatewaysLabels;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutStagesGateways' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecRolloutStagesGateways(obj: GatewaySyncSpecRolloutStagesGateways | undefined): Record<string, any> | undefined;
+/**
+ * How many gateways of the stage may be under way at once: a number, or a part such as 25%.
+ *
+ * @schema GatewaySyncSpecRolloutStagesMaxConcurrent
+ */
+export declare class GatewaySyncSpecRolloutStagesMaxConcurrent {
+    readonly value: number | string;
+    static fromNumber(value: number): GatewaySyncSpecRolloutStagesMaxConcurrent;
+    static fromString(value: string): GatewaySyncSpecRolloutStagesMaxConcurrent;
+    private constructor();
+}
+/**
+ * Manual: the stage begins once somebody has approved it.
+ *
+ * @schema GatewaySyncSpecRolloutStagesApproval
+ */
+export declare enum GatewaySyncSpecRolloutStagesApproval {
+    /** Automatic */
+    AUTOMATIC = "Automatic",
+    /** Manual */
+    MANUAL = "Manual"
+}
+/**
+ * @schema GatewaySyncSpecRolloutWindowsDays
+ */
+export declare enum GatewaySyncSpecRolloutWindowsDays {
+    /** Mon */
+    MON = "Mon",
+    /** Tue */
+    TUE = "Tue",
+    /** Wed */
+    WED = "Wed",
+    /** Thu */
+    THU = "Thu",
+    /** Fri */
+    FRI = "Fri",
+    /** Sat */
+    SAT = "Sat",
+    /** Sun */
+    SUN = "Sun"
+}
+/**
  * When the node pulls the image.
  *
  * @schema GatewaySyncSpecAgentImagePullPolicy
@@ -1526,6 +1731,25 @@ export interface GatewaySyncSpecSyncProfilesMappingsPatches {
  * Converts an object of type 'GatewaySyncSpecSyncProfilesMappingsPatches' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySyncSpecSyncProfilesMappingsPatches | undefined): Record<string, any> | undefined;
+/**
+ * Labels of the pod.
+ *
+ * @schema GatewaySyncSpecRolloutStagesGatewaysLabels
+ */
+export interface GatewaySyncSpecRolloutStagesGatewaysLabels {
+    /**
+     * Labels that the pod has, all of them.
+     *
+     * @schema GatewaySyncSpecRolloutStagesGatewaysLabels#matchLabels
+     */
+    readonly matchLabels: {
+        [key: string]: string;
+    };
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutStagesGatewaysLabels' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj: GatewaySyncSpecRolloutStagesGatewaysLabels | undefined): Record<string, any> | undefined;
 /**
  * A key of a Secret in the same namespace.
  *

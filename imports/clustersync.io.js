@@ -79,6 +79,7 @@ export function toJson_GatewaySyncSpec(obj) {
         'gateway': toJson_GatewaySyncSpecGateway(obj.gateway),
         'sync': toJson_GatewaySyncSpecSync(obj.sync),
         'validation': toJson_GatewaySyncSpecValidation(obj.validation),
+        'rollout': toJson_GatewaySyncSpecRollout(obj.rollout),
         'agent': toJson_GatewaySyncSpecAgent(obj.agent),
         'paused': obj.paused,
     };
@@ -179,6 +180,24 @@ export function toJson_GatewaySyncSpecValidation(obj) {
     const result = {
         'policy': obj.policy,
         'rules': ((obj.rules) === undefined) ? undefined : (Object.entries(obj.rules).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecRollout' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecRollout(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'stages': obj.stages?.map(y => toJson_GatewaySyncSpecRolloutStages(y)),
+        'onFailure': obj.onFailure,
+        'failAfter': obj.failAfter?.value,
+        'windows': obj.windows?.map(y => toJson_GatewaySyncSpecRolloutWindows(y)),
+        'progressDeadline': obj.progressDeadline,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -413,6 +432,71 @@ export var GatewaySyncSpecValidationRules;
     /** off */
     GatewaySyncSpecValidationRules["OFF"] = "off";
 })(GatewaySyncSpecValidationRules || (GatewaySyncSpecValidationRules = {}));
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutStages' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecRolloutStages(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+        'gateways': toJson_GatewaySyncSpecRolloutStagesGateways(obj.gateways),
+        'maxConcurrent': obj.maxConcurrent?.value,
+        'soak': obj.soak,
+        'approval': obj.approval,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+/**
+ * Hold: nothing moves any further. Rollback: gateways that took the commit go back to the one before.
+ *
+ * @schema GatewaySyncSpecRolloutOnFailure
+ */
+export var GatewaySyncSpecRolloutOnFailure;
+(function (GatewaySyncSpecRolloutOnFailure) {
+    /** Hold */
+    GatewaySyncSpecRolloutOnFailure["HOLD"] = "Hold";
+    /** Rollback */
+    GatewaySyncSpecRolloutOnFailure["ROLLBACK"] = "Rollback";
+})(GatewaySyncSpecRolloutOnFailure || (GatewaySyncSpecRolloutOnFailure = {}));
+/**
+ * So many failed gateways of a stage, or such a part of it, are a failure of the rollout.
+ *
+ * @schema GatewaySyncSpecRolloutFailAfter
+ */
+export class GatewaySyncSpecRolloutFailAfter {
+    value;
+    static fromNumber(value) {
+        return new GatewaySyncSpecRolloutFailAfter(value);
+    }
+    static fromString(value) {
+        return new GatewaySyncSpecRolloutFailAfter(value);
+    }
+    constructor(value) {
+        this.value = value;
+    }
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutWindows' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecRolloutWindows(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'days': obj.days?.map(y => y),
+        'from': obj.from,
+        'to': obj.to,
+        'timeZone': obj.timeZone,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
 /**
  * Converts an object of type 'GatewaySyncSpecAgentImage' to JSON representation.
  */
@@ -854,6 +938,71 @@ export var GatewaySyncSpecSyncProfilesStartPolicy;
     GatewaySyncSpecSyncProfilesStartPolicy["START"] = "start";
 })(GatewaySyncSpecSyncProfilesStartPolicy || (GatewaySyncSpecSyncProfilesStartPolicy = {}));
 /**
+ * Converts an object of type 'GatewaySyncSpecRolloutStagesGateways' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecRolloutStagesGateways(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'names': obj.names?.map(y => y),
+        'labels': toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj.labels),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+/**
+ * How many gateways of the stage may be under way at once: a number, or a part such as 25%.
+ *
+ * @schema GatewaySyncSpecRolloutStagesMaxConcurrent
+ */
+export class GatewaySyncSpecRolloutStagesMaxConcurrent {
+    value;
+    static fromNumber(value) {
+        return new GatewaySyncSpecRolloutStagesMaxConcurrent(value);
+    }
+    static fromString(value) {
+        return new GatewaySyncSpecRolloutStagesMaxConcurrent(value);
+    }
+    constructor(value) {
+        this.value = value;
+    }
+}
+/**
+ * Manual: the stage begins once somebody has approved it.
+ *
+ * @schema GatewaySyncSpecRolloutStagesApproval
+ */
+export var GatewaySyncSpecRolloutStagesApproval;
+(function (GatewaySyncSpecRolloutStagesApproval) {
+    /** Automatic */
+    GatewaySyncSpecRolloutStagesApproval["AUTOMATIC"] = "Automatic";
+    /** Manual */
+    GatewaySyncSpecRolloutStagesApproval["MANUAL"] = "Manual";
+})(GatewaySyncSpecRolloutStagesApproval || (GatewaySyncSpecRolloutStagesApproval = {}));
+/**
+ * @schema GatewaySyncSpecRolloutWindowsDays
+ */
+export var GatewaySyncSpecRolloutWindowsDays;
+(function (GatewaySyncSpecRolloutWindowsDays) {
+    /** Mon */
+    GatewaySyncSpecRolloutWindowsDays["MON"] = "Mon";
+    /** Tue */
+    GatewaySyncSpecRolloutWindowsDays["TUE"] = "Tue";
+    /** Wed */
+    GatewaySyncSpecRolloutWindowsDays["WED"] = "Wed";
+    /** Thu */
+    GatewaySyncSpecRolloutWindowsDays["THU"] = "Thu";
+    /** Fri */
+    GatewaySyncSpecRolloutWindowsDays["FRI"] = "Fri";
+    /** Sat */
+    GatewaySyncSpecRolloutWindowsDays["SAT"] = "Sat";
+    /** Sun */
+    GatewaySyncSpecRolloutWindowsDays["SUN"] = "Sun";
+})(GatewaySyncSpecRolloutWindowsDays || (GatewaySyncSpecRolloutWindowsDays = {}));
+/**
  * When the node pulls the image.
  *
  * @schema GatewaySyncSpecAgentImagePullPolicy
@@ -1036,6 +1185,20 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj) {
     const result = {
         'file': obj.file,
         'set': ((obj.set) === undefined) ? undefined : (Object.entries(obj.set).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutStagesGatewaysLabels' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'matchLabels': ((obj.matchLabels) === undefined) ? undefined : (Object.entries(obj.matchLabels).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -65,6 +65,8 @@ const gatewaySyncColumns: Column[] = [
   { name: 'Published', type: 'string', jsonPath: '.status.published.commit' },
   { name: 'Synced', type: 'integer', jsonPath: '.status.gateways.synced' },
   { name: 'Gateways', type: 'integer', jsonPath: '.status.gateways.total' },
+  { name: 'Rollout', type: 'string', jsonPath: '.status.rollout.state', description: 'How the staged rollout stands.', priority: 1 },
+  { name: 'Stage', type: 'string', jsonPath: '.status.rollout.stage', description: 'Its present stage.', priority: 1 },
   { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ]

@@ -54,6 +54,10 @@ export const reasons = {
     retry: 'on-change',
     help: 'the checks of this commit needed too much memory or time, or met a bug; the finding says which',
   },
+  // rollout
+  RolloutFailed: { retry: 'on-change', help: 'gateways of a stage failed with this commit, so that the others keep what they have' },
+  RolloutAborted: { retry: 'on-change', help: 'somebody ended the rollout of this commit' },
+  WaitsForStage: { retry: 'on-change', help: 'the gateway keeps what it has until its stage of the rollout begins' },
   // delivery
   CommitGone: { retry: 'backoff', help: 'neither the mirror nor the git host has this commit any more' },
   CommitNotPublished: { retry: 'on-change', help: 'this commit is not and was not published for this GatewaySync' },

@@ -58,7 +58,7 @@ const sideways = new Map([
 const rooms: Readonly<Record<string, readonly string[]>> = {
   sync: ['.', 'check', 'publish', 'plan', 'desired', 'render', 'disk', 'model'],
   collections: ['gate', 'check', 'rules', 'model'],
-  gatewaysync: ['decide', 'schema', '.', 'glob'],
+  gatewaysync: ['decide', 'rollout', 'schema', '.', 'glob'],
   receiver: ['.', 'request', 'prove', 'payload'],
   source: ['.', 'mirror', 'content', 'host', 'credentials', 'disk', 'signatures', 'git', 'remote'],
 }

@@ -136,6 +136,13 @@ export interface GatewaySyncSpec {
   readonly validation?: GatewaySyncSpecValidation;
 
   /**
+   * Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.
+   *
+   * @schema GatewaySyncSpec#rollout
+   */
+  readonly rollout?: GatewaySyncSpecRollout;
+
+  /**
    * The injected container.
    *
    * @schema GatewaySyncSpec#agent
@@ -163,6 +170,7 @@ export function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined): Record
     'gateway': toJson_GatewaySyncSpecGateway(obj.gateway),
     'sync': toJson_GatewaySyncSpecSync(obj.sync),
     'validation': toJson_GatewaySyncSpecValidation(obj.validation),
+    'rollout': toJson_GatewaySyncSpecRollout(obj.rollout),
     'agent': toJson_GatewaySyncSpecAgent(obj.agent),
     'paused': obj.paused,
   };
@@ -445,6 +453,66 @@ export function toJson_GatewaySyncSpecValidation(obj: GatewaySyncSpecValidation 
   const result = {
     'policy': obj.policy,
     'rules': ((obj.rules) === undefined) ? undefined : (Object.entries(obj.rules).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.
+ *
+ * @schema GatewaySyncSpecRollout
+ */
+export interface GatewaySyncSpecRollout {
+  /**
+   * One after the other; a gateway belongs to the first that chooses it.
+   *
+   * @schema GatewaySyncSpecRollout#stages
+   */
+  readonly stages: GatewaySyncSpecRolloutStages[];
+
+  /**
+   * Hold: nothing moves any further. Rollback: gateways that took the commit go back to the one before.
+   *
+   * @schema GatewaySyncSpecRollout#onFailure
+   */
+  readonly onFailure?: GatewaySyncSpecRolloutOnFailure;
+
+  /**
+   * So many failed gateways of a stage, or such a part of it, are a failure of the rollout.
+   *
+   * @schema GatewaySyncSpecRollout#failAfter
+   */
+  readonly failAfter?: GatewaySyncSpecRolloutFailAfter;
+
+  /**
+   * When gateways may begin to take a commit; absent: always. What has begun ends; to go back is always allowed.
+   *
+   * @schema GatewaySyncSpecRollout#windows
+   */
+  readonly windows?: GatewaySyncSpecRolloutWindows[];
+
+  /**
+   * A gateway that has not taken the commit this long after the last progress of its stage has failed.
+   *
+   * @schema GatewaySyncSpecRollout#progressDeadline
+   */
+  readonly progressDeadline?: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecRollout' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecRollout(obj: GatewaySyncSpecRollout | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'stages': obj.stages?.map(y => toJson_GatewaySyncSpecRolloutStages(y)),
+    'onFailure': obj.onFailure,
+    'failAfter': obj.failAfter?.value,
+    'windows': obj.windows?.map(y => toJson_GatewaySyncSpecRolloutWindows(y)),
+    'progressDeadline': obj.progressDeadline,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1090,6 +1158,142 @@ export enum GatewaySyncSpecValidationRules {
   /** off */
   OFF = "off",
 }
+
+/**
+ * @schema GatewaySyncSpecRolloutStages
+ */
+export interface GatewaySyncSpecRolloutStages {
+  /**
+   * By which the stage is shown and approved.
+   *
+   * @schema GatewaySyncSpecRolloutStages#name
+   */
+  readonly name: string;
+
+  /**
+   * Which gateways, of those that no earlier stage has; both conditions must hold. The last stage takes all that are left.
+   *
+   * @schema GatewaySyncSpecRolloutStages#gateways
+   */
+  readonly gateways?: GatewaySyncSpecRolloutStagesGateways;
+
+  /**
+   * How many gateways of the stage may be under way at once: a number, or a part such as 25%.
+   *
+   * @schema GatewaySyncSpecRolloutStages#maxConcurrent
+   */
+  readonly maxConcurrent?: GatewaySyncSpecRolloutStagesMaxConcurrent;
+
+  /**
+   * How long every gateway of the stage must be healthy before the next stage begins.
+   *
+   * @schema GatewaySyncSpecRolloutStages#soak
+   */
+  readonly soak?: string;
+
+  /**
+   * Manual: the stage begins once somebody has approved it.
+   *
+   * @schema GatewaySyncSpecRolloutStages#approval
+   */
+  readonly approval?: GatewaySyncSpecRolloutStagesApproval;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutStages' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecRolloutStages(obj: GatewaySyncSpecRolloutStages | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+    'gateways': toJson_GatewaySyncSpecRolloutStagesGateways(obj.gateways),
+    'maxConcurrent': obj.maxConcurrent?.value,
+    'soak': obj.soak,
+    'approval': obj.approval,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Hold: nothing moves any further. Rollback: gateways that took the commit go back to the one before.
+ *
+ * @schema GatewaySyncSpecRolloutOnFailure
+ */
+export enum GatewaySyncSpecRolloutOnFailure {
+  /** Hold */
+  HOLD = "Hold",
+  /** Rollback */
+  ROLLBACK = "Rollback",
+}
+
+/**
+ * So many failed gateways of a stage, or such a part of it, are a failure of the rollout.
+ *
+ * @schema GatewaySyncSpecRolloutFailAfter
+ */
+export class GatewaySyncSpecRolloutFailAfter {
+  public static fromNumber(value: number): GatewaySyncSpecRolloutFailAfter {
+    return new GatewaySyncSpecRolloutFailAfter(value);
+  }
+  public static fromString(value: string): GatewaySyncSpecRolloutFailAfter {
+    return new GatewaySyncSpecRolloutFailAfter(value);
+  }
+  private constructor(public readonly value: number | string) {
+  }
+}
+
+/**
+ * @schema GatewaySyncSpecRolloutWindows
+ */
+export interface GatewaySyncSpecRolloutWindows {
+  /**
+   * Days on which the window opens.
+   *
+   * @schema GatewaySyncSpecRolloutWindows#days
+   */
+  readonly days: GatewaySyncSpecRolloutWindowsDays[];
+
+  /**
+   * When it opens.
+   *
+   * @schema GatewaySyncSpecRolloutWindows#from
+   */
+  readonly from: string;
+
+  /**
+   * When it closes: on the next day where this is not later than from.
+   *
+   * @schema GatewaySyncSpecRolloutWindows#to
+   */
+  readonly to: string;
+
+  /**
+   * Whose clocks are meant, as the IANA database names it.
+   *
+   * @schema GatewaySyncSpecRolloutWindows#timeZone
+   */
+  readonly timeZone?: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutWindows' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecRolloutWindows(obj: GatewaySyncSpecRolloutWindows | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'days': obj.days?.map(y => y),
+    'from': obj.from,
+    'to': obj.to,
+    'timeZone': obj.timeZone,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * Taken only where the installation value agent.allowImageOverride permits it.
@@ -1914,6 +2118,90 @@ export enum GatewaySyncSpecSyncProfilesStartPolicy {
 }
 
 /**
+ * Which gateways, of those that no earlier stage has; both conditions must hold. The last stage takes all that are left.
+ *
+ * @schema GatewaySyncSpecRolloutStagesGateways
+ */
+export interface GatewaySyncSpecRolloutStagesGateways {
+  /**
+   * Globs of gateway names: of the annotation clustersync.io/gateway-name, else of the pod.
+   *
+   * @schema GatewaySyncSpecRolloutStagesGateways#names
+   */
+  readonly names?: string[];
+
+  /**
+   * Labels of the pod.
+   *
+   * @schema GatewaySyncSpecRolloutStagesGateways#labels
+   */
+  readonly labels?: GatewaySyncSpecRolloutStagesGatewaysLabels;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutStagesGateways' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecRolloutStagesGateways(obj: GatewaySyncSpecRolloutStagesGateways | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'names': obj.names?.map(y => y),
+    'labels': toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj.labels),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * How many gateways of the stage may be under way at once: a number, or a part such as 25%.
+ *
+ * @schema GatewaySyncSpecRolloutStagesMaxConcurrent
+ */
+export class GatewaySyncSpecRolloutStagesMaxConcurrent {
+  public static fromNumber(value: number): GatewaySyncSpecRolloutStagesMaxConcurrent {
+    return new GatewaySyncSpecRolloutStagesMaxConcurrent(value);
+  }
+  public static fromString(value: string): GatewaySyncSpecRolloutStagesMaxConcurrent {
+    return new GatewaySyncSpecRolloutStagesMaxConcurrent(value);
+  }
+  private constructor(public readonly value: number | string) {
+  }
+}
+
+/**
+ * Manual: the stage begins once somebody has approved it.
+ *
+ * @schema GatewaySyncSpecRolloutStagesApproval
+ */
+export enum GatewaySyncSpecRolloutStagesApproval {
+  /** Automatic */
+  AUTOMATIC = "Automatic",
+  /** Manual */
+  MANUAL = "Manual",
+}
+
+/**
+ * @schema GatewaySyncSpecRolloutWindowsDays
+ */
+export enum GatewaySyncSpecRolloutWindowsDays {
+  /** Mon */
+  MON = "Mon",
+  /** Tue */
+  TUE = "Tue",
+  /** Wed */
+  WED = "Wed",
+  /** Thu */
+  THU = "Thu",
+  /** Fri */
+  FRI = "Fri",
+  /** Sat */
+  SAT = "Sat",
+  /** Sun */
+  SUN = "Sun",
+}
+
+/**
  * When the node pulls the image.
  *
  * @schema GatewaySyncSpecAgentImagePullPolicy
@@ -2229,6 +2517,34 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySy
   const result = {
     'file': obj.file,
     'set': ((obj.set) === undefined) ? undefined : (Object.entries(obj.set).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Labels of the pod.
+ *
+ * @schema GatewaySyncSpecRolloutStagesGatewaysLabels
+ */
+export interface GatewaySyncSpecRolloutStagesGatewaysLabels {
+  /**
+   * Labels that the pod has, all of them.
+   *
+   * @schema GatewaySyncSpecRolloutStagesGatewaysLabels#matchLabels
+   */
+  readonly matchLabels: { [key: string]: string };
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecRolloutStagesGatewaysLabels' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj: GatewaySyncSpecRolloutStagesGatewaysLabels | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'matchLabels': ((obj.matchLabels) === undefined) ? undefined : (Object.entries(obj.matchLabels).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -4,6 +4,7 @@
  */
 import type { PrometheusRule } from '../../imports/monitoring.coreos.com.js'
 import type { ConditionType } from '../../runtime/gatewaysync/decide/conditions.ts'
+import type { RolloutStatus } from '../../runtime/gatewaysync/schema/rollout-status.ts'
 import type { GatewayCounts } from '../../runtime/gatewaysync/schema/status.ts'
 import type { ObjectMetric, ProcessMetric } from '../../runtime/metrics/table.ts'
 import { asText, text, together } from '../helm/combinators.ts'
@@ -24,6 +25,9 @@ type AlertRule = {
 
 /** The controller and cert-manager both renew a certificate more days before its end than this. */
 const daysBeforeEnd = 7
+
+/** Longer than any week with a window in it. */
+const longRolloutDays = 8
 
 /** Prometheus fills in the labels of the series that an alert is about. */
 const label = (name: string): string => `{{ $labels.${name} }}`
@@ -180,10 +184,11 @@ function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
     text`max by (namespace, name) (${series(names, metric, labels)})`
   const condition = (type: ConditionType): Value<string> => worst('clustersync_condition', { type })
   const gateways = (state: keyof GatewayCounts): Value<string> => worst('clustersync_gateways', { state })
+  const rollout = (state: RolloutStatus['state']): Value<string> => worst('clustersync_rollout_state', { state })
   return [
     {
       alert: 'ClusterSyncNotReady',
-      expr: text`${worst('clustersync_ready')} == 0 unless ${condition('Paused')} == 1`,
+      expr: text`${worst('clustersync_ready')} == 0 unless ${condition('Paused')} == 1 unless ${rollout('Progressing')} == 1`,
       for: notReadyFor,
       severity: 'warning',
       summary: `GatewaySync ${object} is not ready.`,
@@ -196,6 +201,22 @@ function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
       severity: 'warning',
       summary: `GatewaySync ${object} is stalled.`,
       description: `Nothing of ${object} will move before someone changes something; its Stalled condition says what.`,
+    },
+    {
+      alert: 'ClusterSyncRolloutFailed',
+      expr: text`${rollout('Stopped')} == 1 or ${rollout('RolledBack')} == 1`,
+      for: '1m',
+      severity: 'warning',
+      summary: `The rollout of ${object} has failed.`,
+      description: `Gateways of a stage of ${object} failed with the commit, or somebody aborted its rollout; its Progressing condition says which.`,
+    },
+    {
+      alert: 'ClusterSyncRolloutStuck',
+      expr: text`time() - ${worst('clustersync_rollout_started_timestamp_seconds')} > ${String(longRolloutDays)} * 86400 and ${rollout('Progressing')} == 1`,
+      for: '1h',
+      severity: 'warning',
+      summary: `The rollout of ${object} takes more than ${longRolloutDays} days.`,
+      description: `The rollout of ${object} is not done; its Progressing condition says what it waits for, which may be an approval.`,
     },
     {
       alert: 'ClusterSyncGatewaysFailed',

@@ -69,6 +69,8 @@ export function templatesOf(concerns: Concerns): Record<string, readonly ApiObje
       policies.statusBinding,
       policies.specPolicy,
       policies.specBinding,
+      policies.stagesPolicy,
+      policies.stagesBinding,
     ],
     certificates: [certificates.selfSigned, certificates.authority, certificates.issuer, certificates.certificate],
     controller: [controller.workload, controller.disruptionBudget],

@@ -1,11 +1,11 @@
 /**
- * Who may write what, beyond what roles can say: an agent only its own report, the status of a GatewaySync only the controller, and the
- * controller nothing else of it but its own annotations.
+ * Who may write what, beyond what roles can say: an agent only its own report, the status of a GatewaySync only the controller, the
+ * controller nothing else of it but its own annotations, and that a commit skips the stages only those with the right to it.
  */
 import type { ApiObject } from 'cdk8s'
 import { Construct } from 'constructs'
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../imports/admissionregistration.k8s.io.js'
-import { gatewaySyncKind, group, syncReportKind } from '../../runtime/gatewaysync/names.ts'
+import { gatewaySyncKind, group, skipStagesAnnotation, skipStagesVerb, syncReportKind } from '../../runtime/gatewaysync/names.ts'
 import { isSet, text, together } from '../helm/combinators.ts'
 import type { Value } from '../helm/expression.ts'
 import { given } from '../helm/nodes.ts'
@@ -30,6 +30,9 @@ export class Policies extends Construct {
   /** Of the rest of a GatewaySync the controller writes nothing but its own annotations. */
   readonly specPolicy: ApiObject
   readonly specBinding: ApiObject
+  /** Nobody lets a commit skip the stages of a rollout without the right to. */
+  readonly stagesPolicy: ApiObject
+  readonly stagesBinding: ApiObject
 
   constructor(scope: Construct, id: string, { names, values }: Installation) {
     super(scope, id)
@@ -44,6 +47,7 @@ export class Policies extends Construct {
     ;[this.reportPolicy, this.reportBinding] = bound('report', reportPolicy(names))
     ;[this.statusPolicy, this.statusBinding] = bound('status', statusPolicy(names, selector))
     ;[this.specPolicy, this.specBinding] = bound('spec', specPolicy(names))
+    ;[this.stagesPolicy, this.stagesBinding] = bound('stages', stagesPolicy())
   }
 }
 
@@ -149,6 +153,27 @@ function specPolicy({ namespace, serviceAccount }: Names): Spec {
           ].map(([member, none]) => `object.metadata.?${member}.orValue(${none}) == oldObject.metadata.?${member}.orValue(${none})`),
         ]),
         message: `the controller changes only annotations of a GatewaySync that begin with ${group}/`,
+        reason: 'Forbidden',
+      },
+    ],
+  }
+}
+
+/** To patch a GatewaySync is what whoever asks for a commit may; to send one past every stage of a plant is more, and a right of its own. */
+function stagesPolicy(): Spec {
+  const value = (object: string): string => `${object}.metadata.?annotations[?'${skipStagesAnnotation}'].orValue('')`
+  const resource = `authorizer.group('${group}').resource('${gatewaySyncKind.plural}')`
+  return {
+    failurePolicy: 'Fail',
+    matchConstraints: rules([gatewaySyncKind.plural], ['CREATE', 'UPDATE']),
+    matchConditions: [
+      { name: 'skips', expression: `${value('object')} != ''` },
+      { name: 'is-new', expression: `oldObject == null || ${value('oldObject')} != ${value('object')}` },
+    ],
+    validations: [
+      {
+        expression: `${resource}.namespace(request.namespace).name(object.metadata.?name.orValue('')).check('${skipStagesVerb}').allowed()`,
+        message: `annotation ${skipStagesAnnotation} needs the verb ${skipStagesVerb} on ${gatewaySyncKind.plural}.${group}`,
         reason: 'Forbidden',
       },
     ],

@@ -5,10 +5,12 @@ import { Fault } from '../fault.ts'
 import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, podAnnotations } from '../gatewaysync/names.ts'
 import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../gatewaysync/decide/profile.ts'
 import { readFollowedSpec } from '../gatewaysync/schema/followed-spec.ts'
+import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import { answersSpec } from '../gatewaysync/decide/request.ts'
+import { turnOf } from '../gatewaysync/rollout/turn.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { type CommitHash, isCommitHash } from '../gatewaysync/values.ts'
+import { type CommitHash, isCommitHash, shortCommit } from '../gatewaysync/values.ts'
 import { type StartSettings, startSettings, unknownStart } from './health.ts'
 
 /** The GatewaySync as the watch delivers it; undefined when it does not exist. */
@@ -17,6 +19,9 @@ export type FollowedSync = {
   spec: unknown
   status: GatewaySyncStatus
 }
+
+/** What the data directory holds, from the last report or the directory's own records; undefined: not known. */
+export type InPlace = Partial<Pick<SyncReportStatus, 'commit' | 'syncHash'>> | undefined
 
 /** What the downward API says about the pod, read at each look. */
 export type PodFacts = {
@@ -45,21 +50,19 @@ export type Desired =
       delivery: { url: string; caBundle: string }
       /** The request that asked for the commit; undefined when the spec alone did. */
       requestId: string | undefined
+      /** Why this is not what is published, in one sentence: the gateway's turn in the rollout has not come; undefined: it is. */
+      waits: string | undefined
       /** Fields of the GatewaySync that this agent is too old to know. */
       ignoredFields: readonly string[]
     }
 
 /**
- * Decides from the GatewaySync (`gatewaySync`: its name, `followed`: the object), the pod, and the commit that the data directory holds. A
- * published commit that answers an earlier spec (another ref or repository) is not delivered any more: a gateway that has it keeps it, every
- * other one waits for the answer to the present spec. Never throws.
+ * Decides from the GatewaySync (`gatewaySync`: its name, `followed`: the object), the pod, and what the data directory holds. A published
+ * commit that answers an earlier spec (another ref or repository) is not delivered any more: a gateway that has it keeps it, every other one
+ * waits for the answer to the present spec. A gateway whose turn in a rollout has not come keeps what it has; one that has nothing comes up
+ * with the commit from before the rollout. Never throws.
  */
-export function desiredSync(
-  gatewaySync: string | undefined,
-  followed: FollowedSync | undefined,
-  pod: PodFacts,
-  inPlace: string | undefined,
-): Desired {
+export function desiredSync(gatewaySync: string | undefined, followed: FollowedSync | undefined, pod: PodFacts, inPlace: InPlace): Desired {
   if (followed === undefined) {
     const missing =
       gatewaySync === undefined
@@ -78,13 +81,13 @@ export function desiredSync(
   const profile = resolveProfile(spec.sync, name)
   const paused = spec.paused || profile.paused
   const start = startSettings(profile, paused)
-  const { published, delivery, source } = followed.status
+  const { published, delivery, source, rollout } = followed.status
   if (published === undefined || !isCommitHash(published.commit)) {
     return idle('Pending', 'CommitNotPublished', 'no commit is published yet', start)
   }
   if (delivery === undefined)
     return idle('Pending', 'DeliveryUnreachable', 'the controller has not announced its delivery address yet', start)
-  if (!paused && published.commit !== inPlace && !answersSpec(spec.git, followed.annotations, followed.status)) {
+  if (!paused && published.commit !== inPlace?.commit && !answersSpec(spec.git, followed.annotations, followed.status)) {
     const message = `the published commit is of ${published.ref}${ofRepository(published.repo, spec.git.repo)}; what the present spec asks for is not published yet`
     return idle('Pending', 'CommitNotPublished', message, start)
   }
@@ -92,12 +95,25 @@ export function desiredSync(
     const text = followed.annotations[annotation]
     return text !== undefined && isCommitHash(text) ? text : undefined
   }
+  const hash = syncHash(profile, spec.gateway)
+  // What writes nothing waits for nothing.
+  const isStaged = spec.rollout !== undefined && !paused && !profile.dryRun
+  const turn = isStaged
+    ? turnOf({ published, ...(rollout === undefined ? {} : { rollout }) }, { pod: pod.podName, profile: name, syncHash: hash, inPlace })
+    : ({ kind: 'go' } as const)
+  const waits = turn.kind === 'wait' ? waitsText(published.commit, turn.stage) : undefined
+  const { commit, ref } = turn.kind === 'wait' ? turn.keep : published
+  const isKept = inPlace?.commit === undefined || (inPlace.commit === commit && inPlace.syncHash === hash)
+  if (!isCommitHash(commit) || (waits !== undefined && !isKept)) {
+    // It has a whole commit, and nothing will come soon: it need not wait for anything.
+    return idle('Pending', 'WaitsForStage', waits ?? '', { ...start, policy: 'start' })
+  }
   return {
     kind: 'sync',
-    commit: published.commit,
-    ref: published.ref,
+    commit,
+    ref,
     profile,
-    syncHash: syncHash(profile, spec.gateway),
+    syncHash: hash,
     gateway: spec.gateway,
     paused,
     start,
@@ -105,9 +121,14 @@ export function desiredSync(
     confirmDeletions: confirmed(confirmDeletionsAnnotation),
     confirmOverwrites: confirmed(confirmOverwritesAnnotation),
     delivery,
-    requestId: source?.commit === published.commit ? source.requested?.id : undefined,
+    requestId: source?.commit === commit ? source.requested?.id : undefined,
+    waits,
     ignoredFields: read.ignoredFields,
   }
+}
+
+function waitsText(commit: string, stage: string | undefined): string {
+  return `commit ${shortCommit(commit)} waits for its stage of the rollout${stage === undefined ? '' : `; stage ${stage} is at work`}`
 }
 
 function ofRepository(published: string | undefined, wanted: string): string {

@@ -4,9 +4,11 @@
  */
 import type { Fault } from '../fault.ts'
 import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../gatewaysync/names.ts'
+import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { CycleResult } from '../sync/cycle.ts'
-import { type Desired, desiredSync, type FollowedSync, gatewayName, type PodFacts } from './desired.ts'
+import { markOf } from '../gatewaysync/rollout/turn.ts'
+import { type Desired, desiredSync, type FollowedSync, gatewayName, type InPlace, type PodFacts } from './desired.ts'
 import { agentHealth, type AgentHealth, type StartGate, startGate } from './health.ts'
 
 /** Everything that an agent remembers between two looks. */
@@ -33,9 +35,6 @@ export type FollowerState = {
   /** The last report. */
   reported: SyncReportStatus | undefined
 }
-
-/** What the data directory holds, from the last report or the directory's own records; undefined: not known. */
-export type InPlace = Partial<Pick<SyncReportStatus, 'commit' | 'syncHash'>> | undefined
 
 /** What can happen; times (`at`) are RFC 3339. */
 export type FollowerEvent =
@@ -138,14 +137,15 @@ function afterObserved(state: FollowerState, { followed, inPlace }: Extract<Foll
   const after = { ...state, observed: { followed } }
   const { looked, gatewaySync, reported } = state
   const rests = reported?.phase === 'Synced' && reported.commit === followed?.status.published?.commit
-  const isKnown = state.observed !== undefined && decisiveText(state.observed.followed, rests) === decisiveText(followed, rests)
+  const about = { rests, pod: looked?.pod.podName }
+  const isKnown = state.observed !== undefined && decisiveText(state.observed.followed, about) === decisiveText(followed, about)
   if (isKnown) return { state: after, effects: [] }
-  const mayWriteNoMore = looked !== undefined && !mayWrite(desiredSync(gatewaySync, followed, looked.pod, inPlace?.commit))
+  const mayWriteNoMore = looked !== undefined && !mayWrite(desiredSync(gatewaySync, followed, looked.pod, inPlace))
   return { state: after, effects: mayWriteNoMore ? [{ kind: 'halt' }, { kind: 'wake' }] : [{ kind: 'wake' }] }
 }
 
 function afterPodRead(state: FollowerState, { pod, inPlace, at }: Extract<FollowerEvent, { kind: 'podRead' }>, nowMs: number): Next {
-  const desired = desiredSync(state.gatewaySync, state.observed?.followed, pod, inPlace?.commit)
+  const desired = desiredSync(state.gatewaySync, state.observed?.followed, pod, inPlace)
   const after = { ...state, looked: { pod, desired } }
   if (desired.kind === 'sync') return { state: after, effects: [] }
   const { phase, fault } = desired
@@ -174,9 +174,14 @@ function afterCycleEnded(state: FollowerState, event: Extract<FollowerEvent, { k
     whole: state.whole === true || result.commit !== undefined,
     failures: result.phase === 'Failed' ? state.failures + 1 : 0,
   }
+  const { syncHash, commit } = desired
+  const isEnded = result.phase === 'Synced' || result.phase === 'Drifted' || result.phase === 'DryRun' || result.phase === 'Paused'
+  const attempt = isEnded ? {} : { attempt: { commit, syncHash } }
+  const isWaiting = desired.waits !== undefined && (result.phase === 'Synced' || result.phase === 'Drifted')
+  const waiting = isWaiting ? ({ phase: 'Pending', reason: 'WaitsForStage', message: desired.waits ?? '' } as const) : {}
   const ignored = desired.ignoredFields.length > 0 ? { ignoredFields: [...desired.ignoredFields] } : {}
   const base = { gateway: gatewayName(pod), startedAt, profile: desired.profile.name, finishedAt: at }
-  return reporting(after, { ...result, ...ignored, ...base }, nowMs)
+  return reporting(after, { ...result, ...attempt, ...waiting, ...ignored, ...base }, nowMs)
 }
 
 /** Lets the gateway start if it may. One that starts without a commit is reported at once. */
@@ -212,11 +217,18 @@ function mayWrite(desired: Desired): boolean {
  * `rests`: the published commit is in place, so a new request concerns only the controller, whose fetch a look at thousands of files would
  * only slow down.
  */
-function decisiveText(followed: FollowedSync | undefined, rests: boolean): string {
+function decisiveText(followed: FollowedSync | undefined, { rests, pod }: { rests: boolean; pod: string | undefined }): string {
   if (followed === undefined) return ''
   const { annotations, spec, status } = followed
-  const decisive = rests ? [annotations[confirmDeletionsAnnotation], annotations[confirmOverwritesAnnotation]] : annotations
-  return JSON.stringify([decisive, spec, status.published, status.delivery])
+  const asked = rests ? [annotations[confirmDeletionsAnnotation], annotations[confirmOverwritesAnnotation]] : annotations
+  return JSON.stringify([asked, spec, status.published, status.delivery, turnText(status, pod)])
+}
+
+/** The part of a rollout that is about this gateway; the turns of others come and go a thousand times. */
+function turnText({ rollout }: GatewaySyncStatus, pod: string | undefined): unknown {
+  if (rollout === undefined) return undefined
+  const { state, commit, configurations, before, allowed = [] } = rollout
+  return [state, commit, configurations, before, pod === undefined ? allowed : allowed.includes(markOf(pod))]
 }
 
 /** The part of an earlier report that stays true while a new look has not got as far: what is in place. */

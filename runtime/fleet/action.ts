@@ -17,7 +17,7 @@ export type Asked = { namespace: string; name: string; generation: number; statu
 export type Outcome = {
   /** It is so, as it was asked for. */
   done: boolean
-  outcome: 'Handled' | 'Superseded' | 'Refused' | 'InPlace' | 'Stuck' | 'Paused' | 'Resumed' | 'Unanswered'
+  outcome: 'Handled' | 'Superseded' | 'Refused' | 'InPlace' | 'Stuck' | 'Paused' | 'Resumed' | 'Approved' | 'Aborted' | 'Unanswered'
   reason?: string
   message: string
   /** What the reason means, in the words of the reason table. */
@@ -162,7 +162,8 @@ export function outcomeText({ namespace, name }: Pick<Asked, 'namespace' | 'name
   ]
 }
 
-function explained(reason: string | undefined): Pick<Outcome, 'reason' | 'meaning'> {
+/** A reason with its meaning, where there is one. */
+export function explained(reason: string | undefined): Pick<Outcome, 'reason' | 'meaning'> {
   if (reason === undefined) return {}
   const meaning = meaningOf(reason)
   return meaning === undefined ? { reason } : { reason, meaning }
@@ -186,6 +187,7 @@ function adviceFor(reason: string | undefined): string[] {
   return [...(known === undefined ? [] : [known]), ...(entry === undefined ? [] : [`More about it: ${entry}`])]
 }
 
-function statusCommand(namespace: string, name: string): string {
+/** How to look further. */
+export function statusCommand(namespace: string, name: string): string {
   return `See how far it is: cluster-sync status ${name} -n ${namespace}`
 }

@@ -44,6 +44,7 @@ function podOfReport({ namespace, pod, gatewaySync, podUid, status }: ReportFact
     annotations: { [podAnnotations.gatewaySync]: gatewaySync, ...(profile === undefined ? {} : { [podAnnotations.profile]: profile }) },
     injected: true,
     terminating: false,
+    labels: {},
     agentDown: undefined,
   }
 }

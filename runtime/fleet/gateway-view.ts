@@ -17,6 +17,7 @@ const levels: Readonly<Record<GatewayState, Level>> = {
   dryRun: 'warning',
   paused: 'warning',
   missingAgent: 'error',
+  waiting: 'working',
 }
 
 /** The state as a word for people. */
@@ -29,6 +30,7 @@ export const stateWords: Readonly<Record<GatewayState, string>> = {
   dryRun: 'dry run',
   paused: 'paused',
   missingAgent: 'no agent',
+  waiting: 'waiting',
 }
 
 /** `report`: the status of its SyncReport as it is stored. */

@@ -12,11 +12,27 @@ type Stuck = Omit<SyncView, 'next'>
 
 /** One sentence or command each, most useful first; none for what passes by itself or is as it should be. */
 export function nextSteps(sync: Stuck, from: FleetFacts['from']): string[] {
-  const steps = [...stepsOfSync(sync, from), ...sync.gateways.flatMap((gateway) => stepsOfGateway(sync, gateway, from))]
+  const steps = [
+    ...(from === 'cluster' ? stepsOfRollout(sync) : []),
+    ...stepsOfSync(sync, from),
+    ...sync.gateways.flatMap((gateway) => stepsOfGateway(sync, gateway, from)),
+  ]
   const entries = [sync.reason, ...sync.gateways.filter(({ level }) => level === 'error').map(({ reason }) => reason)].flatMap(
     (reason) => runbookEntry(reason) ?? [],
   )
   return [...new Set([...steps, ...entries.map((entry) => `More about it: ${entry}`)])]
+}
+
+function stepsOfRollout(sync: Stuck): string[] {
+  const { rollout } = sync
+  if (rollout?.state === 'Progressing' && rollout.waitsFor === 'Approval')
+    return [`Let stage ${rollout.stage ?? ''} begin: cluster-sync approve ${nameOf(sync)}`]
+  if (rollout?.state === 'Stopped')
+    return [
+      `Once the cause is gone, go on: cluster-sync resume ${nameOf(sync)}`,
+      `Go back to the commit before: cluster-sync abort ${nameOf(sync)}`,
+    ]
+  return rollout?.state === 'RolledBack' ? [`Push a corrected commit, or try this one again: cluster-sync resume ${nameOf(sync)}`] : []
 }
 
 function stepsOfSync(sync: Stuck, from: FleetFacts['from']): string[] {

@@ -26,6 +26,15 @@ const syncColumns: readonly Column[] = [
   { title: 'WHY', max: 24 },
 ]
 
+const stageColumns: readonly Column[] = [
+  { title: 'STAGE', max: 32 },
+  { title: 'UPDATED', max: 9 },
+  { title: 'FAILED', max: 6 },
+  { title: 'BEGAN', max: 8 },
+  { title: 'DONE', max: 8 },
+  { title: 'APPROVED BY', max: 32 },
+]
+
 const gatewayColumns: readonly Column[] = [
   { title: 'POD', max: 32 },
   { title: 'GATEWAY', max: 24 },
@@ -64,6 +73,7 @@ function oneSync(sync: SyncView, now: Temporal.Instant, style: Style): string[] 
     `${markOf(sync.level, style)}${heading(`${sync.namespace}/${sync.name}`, style)} ${painted(readySentence(sync), sync.level, style)}`,
     ...whyLines(sync, style),
     ...sourceLines(sync, now, style),
+    ...rolloutLines(sync, now, style),
     ...gatewayLines(sync, now, style),
     ...findingLines(sync, style),
     ...requestLines(sync, now, style),
@@ -108,6 +118,22 @@ function sourceLines({ repo, wanted, published }: SyncView, now: Temporal.Instan
     ['wanted', `${shortHashes(wanted.ref ?? 'not known')}${by}: ${commit}${held}`],
     ['published', told],
   ].flatMap(([label = '', text = '']) => folded(text, width, `  ${label.padEnd(12)}`))
+}
+
+function rolloutLines({ rollout }: SyncView, now: Temporal.Instant, style: Style): string[] {
+  if (rollout === undefined) return []
+  const { summary, message, stages, state } = rollout
+  const why = state === 'Progressing' || message === undefined ? [] : folded(shortHashes(message), style.width, '  ')
+  const rows = stages.map(({ name, gateways, updated, failed, startedAt, finishedAt, approvedBy }) => [
+    name,
+    `${updated}/${gateways}`,
+    String(failed),
+    ageOf(startedAt, now) ?? '-',
+    ageOf(finishedAt, now) ?? '-',
+    approvedBy ?? '-',
+  ])
+  const table = stages.length === 0 ? [] : markedTable(stageColumns, rows, stages, style)
+  return ['', ...folded(`Rollout: ${summary}`, style.width, markOf(rollout.level, style)), ...why, ...table]
 }
 
 function gatewayLines({ gateways, counts }: SyncView, now: Temporal.Instant, style: Style): string[] {

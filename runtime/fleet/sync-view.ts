@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { meaningOf, needsSomebody } from '../gatewaysync/decide/conditions.ts'
-import { countGateways, type Gateway, type GatewayPod, observeGateways, parseReport } from '../gatewaysync/decide/gateways.ts'
+import { countGateways, type Gateway, type GatewayPod, observeGateways, parseReport, withWaiting } from '../gatewaysync/decide/gateways.ts'
 import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { shortCommit } from '../gatewaysync/values.ts'
@@ -12,6 +12,7 @@ import type { FleetFacts, ReportFacts, SyncFacts } from './facts.ts'
 import { gatewayView } from './gateway-view.ts'
 import type { Level } from './level.ts'
 import { nextSteps } from './next-steps.ts'
+import { rolloutView } from './rollout-view.ts'
 import type { SyncView } from './view.ts'
 
 const schema = gatewaySyncSpec({ allowLocal: true })
@@ -49,6 +50,7 @@ export function syncView(
       held: source?.held,
     },
     published: published === undefined ? undefined : { commit: published.commit, ref: published.ref, at: published.at },
+    rollout: rolloutView(status.rollout),
     counts,
     inStep: counts === undefined ? 0 : counts.synced + counts.drifted,
     gateways: rows,
@@ -90,7 +92,7 @@ function gatewaysOf(
   reports: readonly ReportFacts[],
 ): Gateway[] {
   const parsed = new Map(reports.map(({ pod, podUid, status }) => [pod, parseReport(podUid, status)]))
-  if (spec !== undefined) return observeGateways(spec, status.published?.commit, pods, parsed)
+  if (spec !== undefined) return withWaiting(observeGateways(spec, status.published?.commit, pods, parsed), status.rollout)
   return pods.map(({ name }) => {
     const report = parsed.get(name)?.status
     return {

@@ -2,6 +2,7 @@
  * The rows and sentences in which a fleet is told of: the one model that a terminal prints, `--format json` writes and a page can show.
  */
 import type { GatewayState } from '../gatewaysync/decide/gateways.ts'
+import type { RolloutStatus, StageStatus } from '../gatewaysync/schema/rollout-status.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import type { Level } from './level.ts'
 
@@ -42,6 +43,8 @@ export type SyncView = {
     held: string | undefined
   }
   published: { commit: string; ref: string; at: string } | undefined
+  /** How far the staged rollout is; undefined without one. */
+  rollout: RolloutView | undefined
   counts: GatewayCounts | undefined
   /** How many gateways run the published commit, those with local changes included. */
   inStep: number
@@ -51,6 +54,13 @@ export type SyncView = {
   requests: RequestView[]
   /** What somebody can do now, one sentence or command each. */
   next: string[]
+}
+
+export type RolloutView = Pick<RolloutStatus, 'state' | 'commit' | 'stage' | 'waitsFor' | 'startedAt' | 'finishedAt' | 'message'> & {
+  level: Level
+  /** How it stands, in one sentence. */
+  summary: string
+  stages: (StageStatus & { level: Level })[]
 }
 
 export type GatewayView = {

@@ -44,6 +44,19 @@ export const confirmDeletionsAnnotation = `${group}/confirm-deletions`
 /** Permits one commit to undo local changes although `drift` is `hold`; the value is the commit hash. */
 export const confirmOverwritesAnnotation = `${group}/confirm-overwrites`
 
+/** By which somebody acts on a staged rollout: what is asked for, who asks, and when, so that the same can be asked again. */
+export const rolloutAnnotations = {
+  action: `${group}/rollout-action`,
+  by: `${group}/rollout-action-by`,
+  at: `${group}/rollout-action-at`,
+} as const
+
+/** Lets one commit reach all gateways at once, whatever spec.rollout says; the value is the commit hash. */
+export const skipStagesAnnotation = `${group}/skip-stages`
+
+/** The verb on GatewaySyncs that whoever writes that annotation needs. */
+export const skipStagesVerb = 'skip-stages'
+
 /** Annotations of the Lease. */
 export const leaseAnnotations = {
   /** Where the replica that leads serves delivery to the others, `address:port`. */

@@ -34,6 +34,14 @@ export const objectMetrics = {
   },
   clustersync_published_timestamp_seconds: { type: 'gauge', help: 'when the present commit was published', labels: object },
   clustersync_source_checked_timestamp_seconds: { type: 'gauge', help: 'when the git host was last asked', labels: object },
+  clustersync_rollout_state: { type: 'gauge', help: '1 for the state that the staged rollout is in', labels: [...object, 'state'] },
+  clustersync_rollout_stage: { type: 'gauge', help: 'number of the stage that is at work, from 1; 0 while none is', labels: object },
+  clustersync_rollout_failed_gateways: {
+    type: 'gauge',
+    help: 'gateways of all stages that failed with what is rolled out',
+    labels: object,
+  },
+  clustersync_rollout_started_timestamp_seconds: { type: 'gauge', help: 'when the present or last rollout began', labels: object },
 } as const satisfies Record<string, Metric>
 
 /** Of each process, controller and agent; read at each scrape. */

@@ -26,7 +26,8 @@ export function keptCommits(status: GatewaySyncStatus): CommitHash[] {
 /** The commits that delivery may serve: the published one, and earlier ones in the history. */
 export function publishedCommits(status: GatewaySyncStatus): CommitHash[] {
   const earlier = (status.history ?? []).filter(({ outcome }) => outcome === 'Published').map(({ commit }) => commit)
-  return distinctHashes([status.published?.commit, ...earlier])
+  // What gateways keep until their turn comes outlives a history of many pushes, and so does what was rolled back.
+  return distinctHashes([status.published?.commit, status.rollout?.before?.commit, status.rollout?.refused?.commit, ...earlier])
 }
 
 function distinctHashes(commits: readonly (string | undefined)[]): CommitHash[] {

@@ -74,6 +74,9 @@ export type ReconcileDeps = {
 /** How often a status is written only to refresh `checkedAt`: each write wakes every agent. The metric shows every lookup. */
 const refreshCheckedAtMs = 3_600_000
 
+/** The longest wait for a step of a rollout; a later one is waited for anew. */
+const mostWaitMs = 3_600_000
+
 const clusterSpec = gatewaySyncSpec({ allowLocal: false })
 const localSpec = gatewaySyncSpec({ allowLocal: true })
 
@@ -96,7 +99,14 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
   await apply(deps, record, decision, signal)
   // Only now: if the API server refuses the status, the result is decided on again.
   if (result !== undefined) lookups.done(key, result)
-  return next
+  return soonest(next, decision.wakeAt, deps.clock.now())
+}
+
+/** The lookup or the rollout, whichever is due first. */
+function soonest({ wakeAfterMs }: PassResult, wakeAt: Temporal.Instant | undefined, now: Temporal.Instant): PassResult {
+  if (wakeAt === undefined) return { wakeAfterMs }
+  const inMs = Math.min(mostWaitMs, Math.max(10, wakeAt.epochMilliseconds - now.epochMilliseconds))
+  return { wakeAfterMs: Math.min(wakeAfterMs ?? inMs, inMs) }
 }
 
 function forget(deps: ReconcileDeps, gone: { namespace: string; name: string }): PassResult {
@@ -136,10 +146,12 @@ function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySy
 function specKeyOf(
   { secretChanges }: ReconcileDeps,
   { namespace, name, uid }: GatewaySyncRecord,
-  { git: { ref: _ref, commitStatus: _told, ...git }, validation, sync }: GatewaySyncSpec,
+  { git: { ref: _ref, commitStatus: _told, ...git }, validation, sync, rollout }: GatewaySyncSpec,
 ): string {
   const secrets = secretChanges(syncKey(namespace, name))
-  return canonicalJson({ uid, git, secrets, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns })
+  // Without stages nothing is held back that was rolled back with them.
+  const staged = rollout === undefined ? {} : { staged: true }
+  return canonicalJson({ uid, git, secrets, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns, ...staged })
 }
 
 /** Whether a result still fits the spec. A request that came meanwhile does not invalidate it: a stream of them would waste every result. */
@@ -197,7 +209,12 @@ function lookUp(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyn
 }
 
 /** Writes the status if it changes anything, records events, updates the metrics. */
-async function apply(deps: ReconcileDeps, record: GatewaySyncRecord, { status, events }: Decision, signal: AbortSignal): Promise<void> {
+async function apply(
+  deps: ReconcileDeps,
+  record: GatewaySyncRecord,
+  { status, events }: Pick<Decision, 'status' | 'events'>,
+  signal: AbortSignal,
+): Promise<void> {
   const patch = mergePatchBetween(record.status, status)
   try {
     if (patch === undefined || isOnlyRefresh(patch, record.status, deps.clock.now())) return

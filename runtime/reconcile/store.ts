@@ -80,6 +80,7 @@ export function projectPod(object: KubeObject): PodRecord | undefined {
     name: metadata.name,
     uid: metadata.uid,
     annotations,
+    labels: choosing(metadata.labels),
     injected: metadata.labels?.[agentPodLabel] === 'true' && containers.some(isWorkingAgent),
     terminating: metadata.deletionTimestamp !== undefined,
     agentDown: agentDown([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]),
@@ -111,6 +112,14 @@ export function projectReport(object: KubeObject): ReportRecord {
     gatewaySync: typeof spec.gatewaySync === 'string' ? spec.gatewaySync : '',
     ...parseReport(spec.podUid, object.status),
   }
+}
+
+/** Labels that differ with each pod or each revision of a workload, so that nobody chooses by them. */
+const passing: ReadonlySet<string> = new Set(['controller-revision-hash', 'pod-template-hash', 'statefulset.kubernetes.io/pod-name'])
+
+/** Labels that the stages of a rollout may choose by. */
+function choosing(labels: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels ?? {}).filter(([key]) => !passing.has(key)))
 }
 
 function ours(annotations: Annotations | undefined): Annotations {

@@ -86,6 +86,7 @@ export function createObjectStore(
       annotations,
       injected: true,
       terminating: false,
+      labels: {},
       agentDown: undefined,
       serviceAccount: '',
     })

@@ -131,6 +131,10 @@ const cases: Readonly<Record<string, Case>> = {
       'clustersync_ready{namespace="plant",name="paused"}': '0x130',
       'clustersync_condition{type="Paused",namespace="plant",name="paused"}': '1x130',
       'clustersync_condition{type="Paused",namespace="plant",name="line"}': '0x130',
+      // One whose gateways wait for their stage.
+      'clustersync_ready{namespace="plant",name="staged"}': '0x130',
+      'clustersync_rollout_state{state="Progressing",namespace="plant",name="staged"}': '1x130',
+      'clustersync_rollout_state{state="Progressing",namespace="plant",name="line"}': '0x130',
     },
     quiet: [9, 35, 80],
     fires: 60,
@@ -146,6 +150,26 @@ const cases: Readonly<Record<string, Case>> = {
     fires: 40,
     labels: objectLabels,
     value: 1,
+  },
+  ClusterSyncRolloutFailed: {
+    series: {
+      'clustersync_rollout_state{state="Stopped",namespace="plant",name="line"}': '0x9 1x39 0x60',
+      'clustersync_rollout_state{state="RolledBack",namespace="plant",name="line"}': '0x110',
+    },
+    quiet: [9, 60],
+    fires: 40,
+    labels: objectLabels,
+    value: 1,
+  },
+  ClusterSyncRolloutStuck: {
+    series: {
+      'clustersync_rollout_started_timestamp_seconds{namespace="plant",name="line"}': '0x12000',
+      'clustersync_rollout_state{state="Progressing",namespace="plant",name="line"}': '1x11700 0x300',
+    },
+    quiet: [11_000, 11_560, 11_800],
+    fires: 11_600,
+    labels: objectLabels,
+    value: 11_600 * 60,
   },
   ClusterSyncGatewaysFailed: gateways('failed', 20),
   ClusterSyncGatewaysBlocked: gateways('blocked', 40),

@@ -30,6 +30,8 @@ const policies = [
   'ValidatingAdmissionPolicyBinding *-status',
   'ValidatingAdmissionPolicy *-spec',
   'ValidatingAdmissionPolicyBinding *-spec',
+  'ValidatingAdmissionPolicy *-stages',
+  'ValidatingAdmissionPolicyBinding *-stages',
 ]
 const always = ['ServiceAccount *', ...roles, 'ClusterRole *-secrets', 'ClusterRoleBinding *-secrets', ...policies]
 const certificates = ['Issuer *-selfsigned', 'Certificate *-ca', 'Issuer *-ca', 'Certificate *-certificate']

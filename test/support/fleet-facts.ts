@@ -25,7 +25,7 @@ export function condition(type: string, status: 'True' | 'False' | 'Unknown', re
 }
 
 export function counts(of: Partial<NonNullable<GatewaySyncStatus['gateways']>>): NonNullable<GatewaySyncStatus['gateways']> {
-  return { total: 0, synced: 0, pending: 0, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0, ...of }
+  return { total: 0, synced: 0, pending: 0, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0, waiting: 0, ...of }
 }
 
 export function syncFacts(name: string, status: GatewaySyncStatus = {}, more: Partial<SyncFacts> = {}): SyncFacts {
@@ -55,6 +55,7 @@ export function pod(name: string, gatewaySync: string, more: Partial<GatewayPod>
     annotations: { 'clustersync.io/inject': 'true', 'clustersync.io/gateway-sync': gatewaySync },
     injected: true,
     terminating: false,
+    labels: {},
     agentDown: undefined,
     ...more,
   }

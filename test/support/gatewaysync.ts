@@ -25,6 +25,7 @@ export function podWith(name: string, changes: Partial<GatewayPod> = {}): Gatewa
     annotations: {},
     injected: true,
     terminating: false,
+    labels: {},
     agentDown: undefined,
     ...changes,
   }

@@ -42,6 +42,7 @@ export function judgedCommit(files: Files) {
       annotations: { [podAnnotations.gatewaySync]: follows },
       injected: true,
       terminating: false,
+      labels: {},
       agentDown: undefined,
       serviceAccount: 'gateway',
     })

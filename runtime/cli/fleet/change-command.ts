@@ -16,13 +16,15 @@ import {
 } from '../../fleet/action.ts'
 import { markOf } from '../../fleet/paint.ts'
 import { rollbackTarget } from '../../fleet/rollback.ts'
+import { actionVerdict, askRollout, type RolloutAsked } from '../../fleet/rollout-action.ts'
 import { cliFieldManager, requestAnnotations } from '../../gatewaysync/names.ts'
 import { supersededBy } from '../../gatewaysync/decide/request.ts'
+import type { RolloutVerb } from '../../gatewaysync/rollout/action.ts'
 import { gatewaySyncType, type KubeObject } from '../../kube/types.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store.ts'
 import { type Cluster, inCluster } from './cluster.ts'
 import { exitNo, exitYes } from './exit.ts'
-import type { ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
+import type { ApproveOptions, ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
 import { type Output, print } from './output.ts'
 
 /** Somebody else may write at the same time. */
@@ -51,13 +53,48 @@ export async function requestCommand(name: string, options: RequestOptions, outp
 
 export async function pauseCommand(name: string, paused: boolean, options: ChangeOptions, output: Output): Promise<number> {
   return await inCluster(options, async (cluster) => {
-    const written = await patch(cluster, name, () => ({ spec: { paused } }))
+    const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
+    let resumed: RolloutAsked | undefined
+    const written = await patch(cluster, name, (record) => {
+      const { state } = record.status.rollout ?? {}
+      resumed = paused || (state !== 'Stopped' && state !== 'RolledBack') ? undefined : askRollout(record, { verb: 'resume' }, who)
+      return { spec: { paused }, ...(resumed === undefined ? {} : { metadata: { annotations: resumed.annotations } }) }
+    })
     return await follow(
       cluster,
       written,
       paused ? { timeout: options.timeout, format: options.format, output } : { ...options, output },
-      (asked) => pauseVerdict(asked, paused),
+      (asked) => {
+        const verdict = pauseVerdict(asked, paused)
+        return verdict.kind === 'waiting' || resumed === undefined ? verdict : actionVerdict(asked, resumed)
+      },
     )
+  })
+}
+
+export async function approveCommand(name: string, options: ApproveOptions, output: Output): Promise<number> {
+  return await actOnRollout(name, { verb: 'approve', stage: options.stage }, { ...options, output })
+}
+
+/** Whoever aborts a rollout does not wait for its commit. */
+export async function abortCommand(name: string, { timeout, format, ...options }: ChangeOptions, output: Output): Promise<number> {
+  return await actOnRollout(name, { verb: 'abort' }, { ...options, wait: false, timeout, format, output })
+}
+
+async function actOnRollout(
+  name: string,
+  wanted: { verb: RolloutVerb; stage?: string | undefined },
+  options: Omit<ChangeOptions, 'wait'> & Waiting,
+): Promise<number> {
+  return await inCluster(options, async (cluster) => {
+    const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
+    const before = projectGatewaySync(await read(cluster, name))
+    let asked = askRollout(before, wanted, who)
+    const written = await patch(cluster, name, (record) => {
+      asked = askRollout(record, wanted, who)
+      return { metadata: { annotations: asked.annotations } }
+    })
+    return await follow(cluster, written, options, (seen) => actionVerdict(seen, asked))
   })
 }
 
@@ -94,7 +131,7 @@ async function read({ kube, namespace }: Pick<Cluster, 'kube' | 'namespace'>, na
   return object
 }
 
-type Waiting = Pick<ChangeOptions, 'wait' | 'timeout' | 'format'> & { output: Output }
+type Waiting = Pick<ChangeOptions, 'timeout' | 'format'> & { wait?: boolean; output: Output }
 
 /** Waits for the outcome, and where that is asked for also until every gateway runs it; prints both. Returns the exit code. */
 async function follow(

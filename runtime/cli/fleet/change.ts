@@ -1,10 +1,10 @@
 /**
- * The commands that change one GatewaySync: `request`, `pause`, `resume` and `rollback`.
+ * The commands that change one GatewaySync: `request`, `pause`, `resume`, `rollback`, and of a staged rollout `approve` and `abort`.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isRefName } from '../../gatewaysync/values.ts'
 import { telling } from './exit.ts'
-import { type ChangeOptions, type RequestOptions, type RollbackOptions, withClusterOptions } from './options.ts'
+import { type ApproveOptions, type ChangeOptions, type RequestOptions, type RollbackOptions, withClusterOptions } from './options.ts'
 import { durationArgument, examples, formatOption, standardOutput } from './output.ts'
 
 const usualTimeout = '5m'
@@ -21,8 +21,19 @@ export function register(program: Command): void {
     (name: string, options: ChangeOptions) =>
       telling(async () => await (await import('./change-command.ts')).pauseCommand(name, true, options, standardOutput())),
   )
-  change(program, 'resume', 'let the gateways of a paused GatewaySync go on').action((name: string, options: ChangeOptions) =>
-    telling(async () => await (await import('./change-command.ts')).pauseCommand(name, false, options, standardOutput())),
+  change(program, 'resume', 'let the gateways of a paused GatewaySync go on, and a rollout that was stopped or rolled back').action(
+    (name: string, options: ChangeOptions) =>
+      telling(async () => await (await import('./change-command.ts')).pauseCommand(name, false, options, standardOutput())),
+  )
+  change(program, 'approve', 'let the stage of a rollout begin that waits for approval')
+    .option('--stage <name>', 'another stage of spec.rollout, approved beforehand')
+    .addHelpText('after', examples('approve plant', 'approve plant --stage line-2'))
+    .action((name: string, options: ApproveOptions) =>
+      telling(async () => await (await import('./change-command.ts')).approveCommand(name, options, standardOutput())),
+    )
+  change(program, 'abort', 'end a rollout: gateways that took its commit go back to the one before').action(
+    (name: string, options: ChangeOptions) =>
+      telling(async () => await (await import('./change-command.ts')).abortCommand(name, options, standardOutput())),
   )
   change(program, 'rollback', 'follow a commit that was published before, and stay there: sets spec.git.ref')
     .option(

@@ -26,4 +26,5 @@ export type ChangeOptions = ClusterOptions & {
   format: Format
 }
 export type RequestOptions = ChangeOptions & { ref: string }
+export type ApproveOptions = ChangeOptions & { stage?: string }
 export type RollbackOptions = ChangeOptions & { to?: string }

@@ -43,6 +43,10 @@ const steps: Readonly<Record<Reason, string>> = {
   NotVerified: 'Sign the commit or tag with a key that spec.git.verify knows, and push it.',
   CollectionsInvalid: 'Run `cluster-sync lint` in the repository, correct what it names, and push.',
   CheckFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding says what ran out.',
+  // rollout
+  RolloutFailed: 'Correct what the failed gateways name, and push a new commit; or resume the rollout of this one.',
+  RolloutAborted: 'Push another commit, or resume the rollout of this one.',
+  WaitsForStage: 'Wait until the stage of this gateway begins; `cluster-sync approve <name>` where it waits for approval.',
   // delivery
   CommitGone: 'Push the commit again, or ask for another ref.',
   CommitNotPublished: 'Wait until the commit is published, or ask for a published one.',

@@ -9,8 +9,11 @@ export const normalConditions = ['Ready', 'SourceReady', 'CollectionsValid', 'Ga
 /** Conditions that are present only while true, for people and tools such as kstatus to notice. */
 export const abnormalConditions = ['Reconciling', 'Stalled', 'Paused'] as const
 
+/** Conditions that are present only with `spec.rollout`. */
+export const rolloutConditions = ['Progressing'] as const
+
 /** Every type that a GatewaySync can have. */
-export type ConditionType = (typeof normalConditions)[number] | (typeof abnormalConditions)[number]
+export type ConditionType = (typeof normalConditions)[number] | (typeof abnormalConditions)[number] | (typeof rolloutConditions)[number]
 
 /** Reasons of conditions that are not faults, with their meaning; docs/operations.md prints them beside the faults. */
 export const conditionReasons = {
@@ -31,6 +34,12 @@ export const conditionReasons = {
   NothingPublished: 'no commit has passed verification and checks yet',
   NotPublished: 'the wanted commit is not published',
   RollingOut: 'a new commit is on its way to the gateways',
+  RolledOut: 'every stage of the rollout is done',
+  RolledBack: 'the rollout failed or was aborted, and gateways went back to the commit before',
+  Soaking: 'the gateways of a stage are healthy and are watched for a while',
+  WaitsForApproval: 'the next stage of the rollout begins once somebody has approved it',
+  WaitsForWindow: 'the rollout goes on when its next window opens',
+  GatewaysWaiting: 'at least one gateway keeps what it has until its stage of the rollout begins',
 } as const
 
 /** A reason of the table above, or that of a fault. */

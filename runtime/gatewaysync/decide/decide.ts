@@ -8,7 +8,7 @@ import { meaningOf, needsSomebody } from './conditions.ts'
 import { type EventToRecord, syncEvent } from './events.ts'
 import { describeErrors } from './findings.ts'
 import { summarise } from './summary.ts'
-import { countGateways, type GatewayPod, type GatewayReport, isOutdated, isUnreported, observeGateways } from './gateways.ts'
+import { countGateways, type GatewayPod, type GatewayReport, isOutdated, isUnreported } from './gateways.ts'
 import {
   type Annotations,
   type Answer,
@@ -23,6 +23,7 @@ import {
   type WantedRef,
   wantedRef,
 } from './request.ts'
+import { followRollout, rolledBack } from './rollout.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'
 import { type StatusFinding, type GatewaySyncStatus, maxUnreported } from '../schema/status.ts'
 import type { CommitHash, RefName } from '../values.ts'
@@ -76,6 +77,8 @@ export type Observation = {
 export type Decision = {
   status: GatewaySyncStatus
   events: EventToRecord[]
+  /** When something follows without any change; undefined: nothing does. */
+  wakeAt: Temporal.Instant | undefined
 }
 
 /** At most this many entries are kept in `status.history`. */
@@ -86,9 +89,10 @@ const maxHistoryMessage = 256
 /** The complete next status, and the Events to write. Never throws. */
 export function decide(observed: Observation): Decision {
   const at = timestamp(observed.now)
-  const change = followSource(observed, at)
+  const followed = followSource(observed, at)
+  const change = { ...followed, ...followRollout(observed, followed) }
   const requests = supersede(change.requests, observed, at)
-  const gateways = observeGateways(observed.spec, change.published?.commit, observed.pods, observed.reports)
+  const { gateways } = change
   const status: GatewaySyncStatus = {
     observedGeneration: observed.generation,
     requests,
@@ -107,6 +111,7 @@ export function decide(observed: Observation): Decision {
   if (change.source !== undefined) status.source = change.source
   if (change.published !== undefined) status.published = change.published
   if (change.findings !== undefined) status.findings = change.findings
+  if (change.rollout !== undefined) status.rollout = change.rollout
   if (observed.delivery !== undefined) status.delivery = observed.delivery
   status.conditions = summarise(
     { ...observed, gateways, fault: change.fault, pending: observed.source.kind === 'pending', status, at },
@@ -114,7 +119,7 @@ export function decide(observed: Observation): Decision {
   )
   const told = new Set(change.events.map(({ reason }) => reason))
   const changes = conditionEvents(observed.status, status).filter(({ reason }) => !told.has(reason))
-  return { status, events: [...change.events, ...changes] }
+  return { status, events: [...change.events, ...changes], wakeAt: change.wakeAt }
 }
 
 type SourceChange = {
@@ -143,7 +148,7 @@ function followSource(observed: Observation, at: string): SourceChange {
   if (source.kind === 'unasked') return { ...change, fault: source.lastFault }
   if (source.kind === 'fault') return followFault(observed, change, source.fault, at)
   const verdict: Verdict = source.kind === 'resolved' ? source.verdict : { kind: 'notChecked' }
-  const refusal = source.kind === 'resolved' ? refusalOf(observed.spec, verdict) : source.fault
+  const refusal = source.kind === 'resolved' ? (refusalOf(observed.spec, verdict) ?? rolledBack(observed, source.commit)) : source.fault
   const elsewhere = requestElsewhere(observed)
   if (refusal !== undefined && elsewhere !== undefined) return refuse(observed, change, elsewhere, refusal, at)
 

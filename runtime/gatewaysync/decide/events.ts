@@ -6,6 +6,11 @@ export type EventToRecord = { type: 'Normal' | 'Warning'; reason: string; note: 
 /** By reason; `when` is the text in docs/operations.md. */
 export const syncEvents = {
   Published: { type: 'Normal', when: 'a commit was published' },
+  StageBegan: { type: 'Normal', when: 'a stage of a rollout is next' },
+  StageApproved: { type: 'Normal', when: 'somebody approved a stage of a rollout' },
+  RolledOut: { type: 'Normal', when: 'every stage of a rollout is done' },
+  RolloutStopped: { type: 'Warning', when: 'a rollout failed or was aborted and goes no further' },
+  RolledBack: { type: 'Warning', when: 'a rollout failed or was aborted, and gateways go back' },
   RequestRefused: { type: 'Warning', when: 'a request for a ref ended without being followed; the note says why' },
 } as const
 

@@ -4,8 +4,10 @@
  */
 import * as v from 'valibot'
 import { podAnnotations } from '../names.ts'
+import { isWaiting } from '../rollout/turn.ts'
 import { defaultProfileName, resolveProfile, syncHash } from './profile.ts'
 import { startedWithoutCommitRule, syncReportStatus, type SyncReportStatus } from '../schema/report.ts'
+import type { RolloutStatus } from '../schema/rollout-status.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../schema/spec.ts'
 import type { GatewayCounts } from '../schema/status.ts'
 import { withoutDefaults } from '../without-defaults.ts'
@@ -17,6 +19,8 @@ export type GatewayPod = {
   uid: string
   /** Only annotations of ours. */
   annotations: Readonly<Record<string, string>>
+  /** By which stages of a rollout choose. */
+  labels: Readonly<Record<string, string>>
   /** Whether the agent's container is in the pod. */
   injected: boolean
   terminating: boolean
@@ -30,7 +34,7 @@ export type GatewayPod = {
  */
 export type ReportedState = Pick<
   SyncReportStatus,
-  'phase' | 'commit' | 'syncHash' | 'mode' | 'reason' | 'message' | 'agentVersion' | 'ignoredFields'
+  'phase' | 'commit' | 'syncHash' | 'mode' | 'attempt' | 'reason' | 'message' | 'agentVersion' | 'ignoredFields'
 > & {
   /** The gateway was allowed to start although its volume held no complete commit. */
   startedWithoutCommit: boolean
@@ -66,6 +70,7 @@ function stateOf({
   commit,
   syncHash,
   mode,
+  attempt,
   reason,
   message,
   agentVersion,
@@ -77,6 +82,7 @@ function stateOf({
     ...(commit === undefined ? {} : { commit }),
     ...(syncHash === undefined ? {} : { syncHash }),
     ...(mode === undefined ? {} : { mode }),
+    ...(attempt === undefined ? {} : { attempt }),
     ...(reason === undefined ? {} : { reason }),
     ...(message === undefined ? {} : { message }),
     ...(agentVersion === undefined ? {} : { agentVersion }),
@@ -109,6 +115,16 @@ export function observeGateways(
     })
 }
 
+/** The same gateways, told which of them keep what they have because their turn in the rollout has not come. */
+export function withWaiting(gateways: readonly Gateway[], rollout: RolloutStatus | undefined): Gateway[] {
+  const stage = rollout?.stage === undefined ? '' : `; stage ${rollout.stage} is at work`
+  const message = `it keeps what it has until its turn comes${stage}`
+  return gateways.map((gateway) => {
+    const isBehind = gateway.state === 'pending' && ['OldCommit', 'OldConfiguration', 'WaitsForStage'].includes(gateway.reason ?? '')
+    return isBehind && isWaiting(rollout, gateway.pod) ? { ...gateway, state: 'waiting', reason: 'WaitsForStage', message } : gateway
+  })
+}
+
 /** How many gateways are in each state; the states add up to `total`. */
 export function countGateways(gateways: readonly Gateway[]): GatewayCounts {
   const counts: GatewayCounts = {
@@ -121,6 +137,7 @@ export function countGateways(gateways: readonly Gateway[]): GatewayCounts {
     dryRun: 0,
     paused: 0,
     missingAgent: 0,
+    waiting: 0,
   }
   for (const { state } of gateways) counts[state] += 1
   return counts

@@ -175,10 +175,11 @@ export function isLook({ ref }: WantedRef, standing: WantedRef): boolean {
 
 /**
  * Whether the published commit is an answer to the present spec: it comes from the spec's repository, and from its ref or the request that the
- * status follows. A spec that has just changed has no answer yet; a request without an outcome changes nothing.
+ * status follows. A spec that has just changed has no answer yet; a request without an outcome changes nothing. After a rollback the commit that
+ * was rolled back counts: to go back from it is the answer to its ref.
  */
 export function answersSpec(git: { repo: string; ref: string }, annotations: Annotations, status: GatewaySyncStatus): boolean {
-  const { published } = status
+  const published = status.rollout?.state === 'RolledBack' ? (status.rollout.refused ?? status.published) : status.published
   if (published === undefined || (published.repo !== undefined && published.repo !== git.repo)) return false
   const specRef = git.ref as RefName
   const wanted = wantedRef(specRef, annotations, status)

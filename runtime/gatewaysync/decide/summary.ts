@@ -5,6 +5,7 @@ import type { Fault, Reason } from '../../fault.ts'
 import { type ConditionInput, nextConditions } from './conditions.ts'
 import { describeErrors } from './findings.ts'
 import { type Gateway, type GatewayState, isOutdated } from './gateways.ts'
+import type { RolloutStatus } from '../schema/rollout-status.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus } from '../schema/status.ts'
 
@@ -28,7 +29,7 @@ export function summarise(input: Summary, previous: readonly Condition[]): Condi
   const gateways = gatewaysCondition(input)
   const agents = agentsCondition(input)
   const ready = readyCondition(input, [sourceReady, collections, gateways, agents])
-  const conditions = [ready, sourceReady, collections, gateways, agents, ...abnormal(input, ready)]
+  const conditions = [ready, sourceReady, collections, gateways, agents, ...abnormal(input, ready), ...progressing(input)]
   return nextConditions(previous, conditions, input.generation, input.at)
 }
 
@@ -82,6 +83,10 @@ function gatewaysCondition({ gateways, spec, status }: Summary): ConditionInput 
       : { type, status: 'True', reason: 'NoGateways', message: 'no gateway follows this GatewaySync yet' }
   }
   const worst = worstState(counts)
+  const stopped = status.rollout?.state === 'Stopped' ? status.rollout : undefined
+  if (stopped !== undefined && worst !== undefined) {
+    return { type, status: 'False', reason: stoppedReason(stopped), message: stopped.message ?? '' }
+  }
   if (worst === undefined && spec.paused) return { type, status: 'False', reason: 'Paused', message: 'spec.paused is true' }
   if (worst === undefined) {
     const drifted = counts.drifted > 0 ? `, ${counts.drifted} of them with local changes` : ''
@@ -100,12 +105,13 @@ const stateReasons = {
   blocked: 'GatewaysBlocked',
   missingAgent: 'MissingAgent',
   pending: 'GatewaysPending',
+  waiting: 'GatewaysWaiting',
   paused: 'Paused',
   dryRun: 'DryRun',
 } as const satisfies Partial<Record<GatewayState, ConditionInput['reason']>>
 
 function worstState(counts: GatewayCounts): keyof typeof stateReasons | undefined {
-  const order = ['failed', 'blocked', 'missingAgent', 'pending', 'paused', 'dryRun'] as const
+  const order = ['failed', 'blocked', 'missingAgent', 'pending', 'waiting', 'paused', 'dryRun'] as const
   return order.find((state) => counts[state] > 0)
 }
 
@@ -141,7 +147,7 @@ function readyCondition({ status, spec }: Summary, parts: readonly ConditionInpu
     return {
       type,
       status: 'False',
-      reason: 'NotPublished',
+      reason: status.rollout?.state === 'RolledBack' ? stoppedReason(status.rollout) : 'NotPublished',
       message: `commit ${status.source?.commit ?? 'unknown'} is wanted, ${status.published.commit} is published`,
     }
   }
@@ -152,12 +158,44 @@ function readyCondition({ status, spec }: Summary, parts: readonly ConditionInpu
 
 function abnormal({ spec, fault, pending, status, gateways }: Summary, ready: ConditionInput): ConditionInput[] {
   const found: ConditionInput[] = []
-  const lasting = !pending && (fault?.retry === 'on-change' || status.source?.held !== undefined)
-  const moving = pending || gateways.some(({ state }) => state === 'pending') || status.published === undefined
+  const isStopped = status.rollout?.state === 'Stopped' && ready.status !== 'True'
+  const lasting = !pending && (fault?.retry === 'on-change' || status.source?.held !== undefined || isStopped)
+  const moving = pending || gateways.some(({ state }) => state === 'pending' || state === 'waiting') || status.published === undefined
   if (lasting) found.push({ type: 'Stalled', status: 'True', reason: ready.reason, message: ready.message })
   else if (ready.status !== 'True' && moving)
     found.push({ type: 'Reconciling', status: 'True', reason: 'RollingOut', message: ready.message })
   if (spec.paused)
     found.push({ type: 'Paused', status: 'True', reason: 'Paused', message: 'spec.paused is true: nothing is written to any gateway' })
   return found
+}
+
+function stoppedReason({ reason }: RolloutStatus): 'RolloutFailed' | 'RolloutAborted' {
+  return reason === 'RolloutAborted' ? 'RolloutAborted' : 'RolloutFailed'
+}
+
+/** As `Progressing` of a Deployment: True while it moves, or waits for what will come, and once it is done. */
+function progressing({ status: { rollout } }: Summary): ConditionInput[] {
+  if (rollout === undefined) return []
+  const { state, commit, stage = '', waitsFor = 'Gateways', message = '' } = rollout
+  const type = 'Progressing'
+  if (state === 'Done') return [{ type, status: 'True', reason: 'RolledOut', message: `every stage has commit ${commit}` }]
+  if (state === 'Stopped') return [{ type, status: 'False', reason: stoppedReason(rollout), message }]
+  if (state === 'RolledBack') return [{ type, status: 'False', reason: 'RolledBack', message }]
+  return [{ type, status: 'True', reason: waitReasons[waitsFor], message: `stage ${stage}: ${waitWords[waitsFor]}` }]
+}
+
+const waitReasons = {
+  Gateways: 'RollingOut',
+  Soak: 'Soaking',
+  Approval: 'WaitsForApproval',
+  Window: 'WaitsForWindow',
+  Pause: 'Paused',
+} as const satisfies Record<NonNullable<RolloutStatus['waitsFor']>, ConditionInput['reason']>
+
+const waitWords: Record<NonNullable<RolloutStatus['waitsFor']>, string> = {
+  Gateways: 'gateways take the commit',
+  Soak: 'its gateways are healthy and are watched for a while',
+  Approval: 'it begins once somebody has approved it',
+  Window: 'it goes on when the next window opens',
+  Pause: 'spec.paused is true',
 }

@@ -8,8 +8,11 @@ import { gatewaySettings, type GatewaySyncSpec, validationSettings } from './spe
 import { profileSettings, syncDefaults } from './sync-spec.ts'
 import { unknownMembers } from '../without-defaults.ts'
 
-/** A spec as an agent sees it, with every default applied. */
-export type FollowedSpec = Pick<GatewaySyncSpec, 'gateway' | 'sync' | 'validation' | 'paused'> & { git: { repo: string; ref: string } }
+/** A spec as an agent sees it, with every default applied. With `rollout`, whatever it says, the gateway waits for its turn. */
+export type FollowedSpec = Pick<GatewaySyncSpec, 'gateway' | 'sync' | 'validation' | 'paused'> & {
+  git: { repo: string; ref: string }
+  rollout?: unknown
+}
 
 /** `ignoredFields` are paths such as `sync.defaults.x`; `path` and `message` name the first invalid member. */
 export type ReadSpec =
@@ -30,6 +33,7 @@ export function readFollowedSpec(document: unknown, profile: string): ReadSpec {
     sync: v.object({ defaults: v.optional(syncDefaults, {}), profiles: v.object(own) }),
     validation: v.optional(validationSettings, {}),
     paused: v.optional(v.boolean(), false),
+    rollout: v.optional(v.unknown()),
   })
   const parsed = v.safeParse(schema, document)
   if (!parsed.success) {

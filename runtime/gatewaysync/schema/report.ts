@@ -99,6 +99,15 @@ export const syncReportStatus = v.object({
       v.description('What a sync would do.'),
     ),
   ),
+  attempt: v.optional(
+    v.pipe(
+      v.object({
+        commit: v.pipe(hash, v.description('The commit that it was to bring.')),
+        syncHash: v.pipe(text(80), v.description('The sync configuration that it was to apply.')),
+      }),
+      v.description('What the last sync was to bring, where it did not come to its end.'),
+    ),
+  ),
   reason: v.optional(v.pipe(text(64), v.description('Why it is not in step, in one word of docs/operations.md.'))),
   message: v.optional(v.pipe(text(1024), v.description('Why it is not in step, in one sentence.'))),
   startedAt: v.optional(v.pipe(time, v.description('When the last sync began.'))),

@@ -4,6 +4,7 @@
 import * as v from 'valibot'
 import { interval, secretKey, secretName, secretRefHolder, text } from './fields.ts'
 import { gitSpec, type SpecOptions } from './git-spec.ts'
+import { rolloutSpec } from './rollout-spec.ts'
 import { crd } from './rule.ts'
 import { syncSpec } from './sync-spec.ts'
 
@@ -97,6 +98,12 @@ export function gatewaySyncSpec(options: SpecOptions) {
     gateway: v.optional(v.pipe(gatewaySettings, v.description("The gateway's own HTTP API.")), {}),
     sync: v.pipe(syncSpec, v.description('Which folders go where.')),
     validation: v.optional(v.pipe(validationSettings, v.description('Checks of resource collections before a commit is published.')), {}),
+    rollout: v.optional(
+      v.pipe(
+        rolloutSpec,
+        v.description('Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.'),
+      ),
+    ),
     agent: v.optional(v.pipe(agent, v.description('The injected container.'))),
     paused: v.optional(v.pipe(v.boolean(), v.description('Stops gateway writes only; fetching, checking and acknowledging go on.')), false),
   })
@@ -105,6 +112,7 @@ export function gatewaySyncSpec(options: SpecOptions) {
 type SpecSchema = ReturnType<typeof gatewaySyncSpec>
 /** A spec with every default applied. */
 export type GatewaySyncSpec = v.InferOutput<SpecSchema>
+
 /** A spec as a user writes it. */
 export type GatewaySyncSpecInput = v.InferInput<SpecSchema>
 export type SyncDefaults = GatewaySyncSpec['sync']['defaults']
@@ -112,3 +120,9 @@ export type Profile = GatewaySyncSpec['sync']['profiles'][string]
 export type Mapping = NonNullable<Profile['mappings']>[number]
 export type Collections = NonNullable<Profile['collections']>
 export type GatewaySpec = GatewaySyncSpec['gateway']
+/** `spec.rollout` with its defaults. */
+export type RolloutSpec = NonNullable<GatewaySyncSpec['rollout']>
+/** One of its stages. */
+export type Stage = RolloutSpec['stages'][number]
+/** One of its windows. */
+export type RolloutWindow = NonNullable<RolloutSpec['windows']>[number]

@@ -2,6 +2,7 @@
  * What the controller reports: the one source of the TypeScript types and the CRD schema of a GatewaySync's status. Pure.
  */
 import * as v from 'valibot'
+import { rolloutStatus } from './rollout-status.ts'
 import { crd } from './rule.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
@@ -107,6 +108,7 @@ export const gatewaySyncStatus = v.object({
       v.description('What agents follow: verified and checked.'),
     ),
   ),
+  rollout: v.optional(v.pipe(rolloutStatus, v.description('How far the staged rollout is; absent without spec.rollout.'))),
   delivery: v.optional(
     v.pipe(
       v.object({
@@ -128,6 +130,7 @@ export const gatewaySyncStatus = v.object({
         dryRun: v.pipe(count, v.description('Plan only.')),
         paused: v.pipe(count, v.description('Write nothing.')),
         missingAgent: v.pipe(count, v.description('Pods that ask for an agent and have none.')),
+        waiting: v.pipe(count, v.description('Keep what they have until their stage of the rollout begins.')),
       }),
       v.description('How many gateways are in which state; the states add up to total.'),
     ),

@@ -92,8 +92,12 @@ void t.test('a published commit that answers an earlier spec is brought nowhere,
   for (const [name, sync, followedAtOnce] of rows) {
     const idle = { kind: 'idle', phase: 'Pending', fault: { reason: 'CommitNotPublished' } }
     t.match(desiredSync('plant', sync, pod, undefined), followedAtOnce ? { kind: 'sync', commit } : idle, name)
-    t.match(desiredSync('plant', sync, pod, 'b'.repeat(40)), followedAtOnce ? { kind: 'sync', commit } : idle, `${name}, over another`)
-    t.match(desiredSync('plant', sync, pod, commit), { kind: 'sync', commit }, `${name}, in place already`)
+    t.match(
+      desiredSync('plant', sync, pod, { commit: 'b'.repeat(40) }),
+      followedAtOnce ? { kind: 'sync', commit } : idle,
+      `${name}, over another`,
+    )
+    t.match(desiredSync('plant', sync, pod, { commit }), { kind: 'sync', commit }, `${name}, in place already`)
   }
   const paused = of({ ref: 'staging' })
   t.match(desiredSync('plant', { ...paused, spec: { ...(paused.spec as object), paused: true } }, pod, undefined), {

@@ -28,6 +28,7 @@ const pod = (namespace: string, name: string, changes: Partial<PodRecord> = {}):
   annotations: {},
   injected: true,
   terminating: false,
+  labels: {},
   agentDown: undefined,
   serviceAccount: 'default',
   ...changes,

@@ -22,6 +22,7 @@ const pod = (namespace: string, name: string): PodRecord => ({
   annotations: {},
   injected: true,
   terminating: false,
+  labels: {},
   agentDown: undefined,
   serviceAccount: 'default',
 })

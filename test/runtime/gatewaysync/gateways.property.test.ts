@@ -26,6 +26,7 @@ const pod = (name: string): fc.Arbitrary<GatewayPod> =>
       uid: fc.constantFrom(`uid-${name}`, `uid-${name}`, `uid-${name}`, 'another'),
       injected: fc.constantFrom(true, true, true, false),
       terminating: fc.constantFrom(false, false, false, true),
+      labels: fc.constant({}),
       agentDown: fc.constantFrom(undefined, undefined, undefined, 'the agent ended'),
     })
     .map((changes) => podWith(name, changes))

@@ -69,7 +69,7 @@ void t.test('a replica that leads no more tells nothing of objects that another 
 
 void t.test('the figures of an object come from its status and go with it', async (t) => {
   const { metrics, value } = setup()
-  const gateways = { total: 3, synced: 2, pending: 1, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0 }
+  const gateways = { total: 3, synced: 2, pending: 1, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0, waiting: 0 }
   metrics.observed('plant/main', status(true, { gateways, outdatedAgents: 1, findings: { errors: 1, warnings: 2, items: [] } }))
   metrics.observed('plant/other', status(false))
   const labels = 'namespace="plant",name="main"'

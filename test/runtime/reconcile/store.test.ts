@@ -19,7 +19,7 @@ function sync(name: string, changes: Partial<GatewaySyncRecord> = {}): GatewaySy
 
 function pod(name: string, follows?: string): PodRecord {
   const annotations = follows === undefined ? {} : { [podAnnotations.gatewaySync]: follows }
-  const state = { injected: true, terminating: false, agentDown: undefined, serviceAccount: 'default' }
+  const state = { injected: true, terminating: false, labels: {}, agentDown: undefined, serviceAccount: 'default' }
   return { namespace: 'plant', name, uid: `uid-${name}`, annotations, ...state }
 }
 

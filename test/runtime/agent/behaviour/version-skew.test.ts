@@ -18,6 +18,7 @@ const pod: GatewayPod = {
   annotations: {},
   injected: true,
   terminating: false,
+  labels: {},
   agentDown: undefined,
 }
 const own = { mappings: [{ source: 'a', destination: 'a' }] }
@@ -35,7 +36,7 @@ const followed = (spec: unknown): FollowedSync => ({
 void t.test('a later GatewaySync is followed as long as what is new in it does not concern this agent', async (t) => {
   const plain = desiredSync('plant', followed(document({})), facts, undefined)
   const rows: [string, unknown][] = [
-    ['a new field of another part', document({}, { rollout: { maxUnavailable: 1 } })],
+    ['a new field of another part', document({}, { approvals: { needed: 1 } })],
     ['a new value in a part that agents do not use', document({}, { polling: { enabled: 'sometimes' }, webhook: 1 })],
     ['a new value in the profile of others', document({ profiles: { default: own, other: { ...own, drift: 'ignore' } } })],
   ]

@@ -9,7 +9,7 @@ const commit = 'a'.repeat(40)
 const at = '2026-01-01T08:00:00Z'
 const source = { ref: 'main', commit }
 const published = { commit, ref: 'main', at }
-const none = { total: 0, synced: 0, pending: 0, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0 }
+const none = { total: 0, synced: 0, pending: 0, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0, waiting: 0 }
 
 const rows: [what: string, status: GatewaySyncStatus, state: string | undefined, description: string | undefined][] = [
   ['nothing is known', {}, undefined, undefined],
@@ -17,6 +17,12 @@ const rows: [what: string, status: GatewaySyncStatus, state: string | undefined,
   ['a commit that waits', { source, published: { ...published, commit: 'b'.repeat(40) } }, 'pending', 'found; not published yet'],
   ['one that no gateway follows', { source, published, gateways: none }, 'success', 'published; no gateway follows yet'],
   ['some gateways', { source, published, gateways: { ...none, total: 5, synced: 2, pending: 3 } }, 'pending', 'applied on 2 of 5 gateways'],
+  [
+    'gateways that wait for their stage',
+    { source, published, gateways: { ...none, total: 5, synced: 2, waiting: 3 } },
+    'pending',
+    'applied on 2 of 5 gateways',
+  ],
   [
     'all, one with local changes',
     { source, published, gateways: { ...none, total: 3, synced: 2, drifted: 1 } },

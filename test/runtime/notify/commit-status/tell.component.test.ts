@@ -23,7 +23,7 @@ import { until } from '../../../support/world.ts'
 
 const longMs = 60_000
 const [first, second] = ['a'.repeat(40), 'b'.repeat(40)]
-const none = { total: 0, synced: 0, pending: 0, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0 }
+const none = { total: 0, synced: 0, pending: 0, failed: 0, blocked: 0, drifted: 0, dryRun: 0, paused: 0, missingAgent: 0, waiting: 0 }
 
 /** A status with so many of three gateways on a published commit. */
 function applied(commit: string, synced: number, more: Partial<typeof none> = {}): GatewaySyncStatus {

@@ -1,0 +1,68 @@
+/**
+ * What somebody asks of a staged rollout from the command line: which annotations say it, and what has become of it. Pure.
+ */
+import { Fault } from '../fault.ts'
+import { rolloutAnnotations } from '../gatewaysync/names.ts'
+import { actionText, parseAction, type RolloutVerb } from '../gatewaysync/rollout/action.ts'
+import type { RolloutStatus } from '../gatewaysync/schema/rollout-status.ts'
+import { shortCommit } from '../gatewaysync/values.ts'
+import { type Asked, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
+import { shortHashes } from './sync-view.ts'
+
+/** `digest` tells the action from any other: the controller names it once it has acted. */
+export type RolloutAsked = { verb: RolloutVerb; id: string; digest: string; annotations: Record<string, string> }
+
+/**
+ * The annotations for an action on the present rollout; `stage` is the one to approve, by default the one that waits for it. Throws
+ * InvalidConfiguration where the rollout is in no state for it.
+ */
+export function askRollout(
+  { namespace, name, status: { rollout } }: Pick<Asked, 'namespace' | 'name' | 'status'>,
+  wanted: { verb: RolloutVerb; stage?: string | undefined },
+  { by, at }: { by: string; at: string },
+): RolloutAsked {
+  const object = `GatewaySync "${name}" in namespace "${namespace}"`
+  if (rollout === undefined)
+    throw new Fault('InvalidConfiguration', `${object} has no rollout: it has no spec.rollout, or nothing is published`)
+  const stage = wanted.verb === 'approve' ? stageToApprove(rollout, wanted.stage, object) : undefined
+  if (wanted.verb === 'abort' && rollout.state !== 'Progressing' && rollout.state !== 'Stopped')
+    throw new Fault('InvalidConfiguration', `the rollout of ${object} has ended already (${rollout.state})`)
+  const annotations = {
+    [rolloutAnnotations.action]: actionText(wanted.verb, rollout.id, stage),
+    [rolloutAnnotations.by]: by,
+    [rolloutAnnotations.at]: at,
+  }
+  return { verb: wanted.verb, id: rollout.id, digest: parseAction(annotations)?.digest ?? '', annotations }
+}
+
+function stageToApprove({ state, stage, waitsFor, stages = [] }: RolloutStatus, named: string | undefined, object: string): string {
+  if (state !== 'Progressing' && state !== 'Stopped')
+    throw new Fault('InvalidConfiguration', `the rollout of ${object} has ended already (${state})`)
+  if (named === undefined && waitsFor === 'Approval' && stage !== undefined) return stage
+  const known = stages.map(({ name }) => name)
+  if (named !== undefined && known.includes(named)) return named
+  const there = `its stages are ${known.join(', ')}`
+  const problem = named === undefined ? 'no stage waits for approval; name one with --stage' : `--stage: there is no stage "${named}"`
+  throw new Fault('InvalidConfiguration', `${problem}; ${there}`)
+}
+
+/** Whether the controller has acted, and how the rollout stands since. */
+export function actionVerdict({ namespace, name, status }: Asked, { verb, digest }: RolloutAsked): Verdict {
+  const { rollout, published } = status
+  if (rollout?.lastAction !== digest) return { kind: 'waiting', sentence: 'the controller has not acted on it yet' }
+  const commit = published === undefined ? {} : { commit: published.commit }
+  const next = [statusCommand(namespace, name)]
+  const ended = (outcome: Omit<Outcome, 'next'>): Verdict => ({ kind: 'ended', outcome: { ...outcome, ...commit, next } })
+  const told = rollout.message === undefined ? '' : `: ${shortHashes(rollout.message)}`
+  if (verb === 'abort') {
+    if (rollout.state === 'RolledBack')
+      return ended({ done: true, outcome: 'Aborted', message: `its gateways go back to commit ${shortCommit(rollout.commit)}` })
+    if (rollout.state === 'Stopped')
+      return ended({ done: true, outcome: 'Aborted', message: 'it goes no further; there is no commit to go back to, so correct the spec' })
+  } else if (rollout.state === 'Progressing' || rollout.state === 'Done') {
+    const what = `the rollout of commit ${shortCommit(rollout.commit)} goes on`
+    return ended({ done: true, outcome: verb === 'approve' ? 'Approved' : 'Resumed', message: what })
+  }
+  const message = `the rollout is ${rollout.state}${told}`
+  return ended({ done: false, outcome: 'Stuck', message, ...explained(rollout.reason) })
+}

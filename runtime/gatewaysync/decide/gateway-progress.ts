@@ -1,0 +1,45 @@
+/**
+ * How each gateway is, seen from what is rolled out: whether it has it, is on the way, cannot take it, or takes no part. Pure.
+ */
+import { type Reason, reasons } from '../../fault.ts'
+import { podAnnotations } from '../names.ts'
+import type { GatewayProgress, Target } from '../rollout/advance.ts'
+import { shortSyncHash } from '../rollout/turn.ts'
+import type { Gateway, GatewayPod, GatewayReport } from './gateways.ts'
+
+/** `gateways` as they are counted for the target. */
+export function progressOf(
+  gateways: readonly Gateway[],
+  pods: readonly GatewayPod[],
+  reports: ReadonlyMap<string, GatewayReport>,
+  target: Target,
+): GatewayProgress[] {
+  const byName = new Map(pods.map((pod) => [pod.name, pod]))
+  return gateways.map((gateway): GatewayProgress => {
+    const pod = byName.get(gateway.pod)
+    const name = pod?.annotations[podAnnotations.gatewayName]
+    const staged = { pod: gateway.pod, name: name === undefined || name === '' ? gateway.pod : name, labels: pod?.labels ?? {} }
+    const { state, reason = 'Unexpected' } = gateway
+    if (state === 'synced' || state === 'drifted') return { ...staged, progress: 'updated' }
+    if (state === 'paused' || state === 'dryRun' || state === 'missingAgent') return { ...staged, progress: 'excluded' }
+    const isFailed = state === 'failed' || state === 'blocked'
+    if (isFailed && isLasting(reason) && isAbout(reports.get(gateway.pod), target)) return { ...staged, progress: 'failed', reason }
+    return { ...staged, progress: 'moving' }
+  })
+}
+
+/**
+ * Whether nobody should wait for the gateway to come round by itself. What is tried again (a controller that is away, a gateway that starts) is
+ * waited for until the deadline; a scan that fails is what a bad commit looks like.
+ */
+function isLasting(reason: string): boolean {
+  if (reason === ('ScanFailed' satisfies Reason)) return true
+  return Object.hasOwn(reasons, reason) && reasons[reason as Reason].retry === 'on-change'
+}
+
+/** Whether a gateway tells of this very target and not of what it was asked for before. */
+function isAbout(report: GatewayReport | undefined, { version, configurations }: Target): boolean {
+  const attempt = report?.status?.attempt
+  if (attempt?.commit !== version.commit) return false
+  return Object.values(configurations).includes(shortSyncHash(attempt.syncHash))
+}

@@ -1,0 +1,140 @@
+/**
+ * What a staged rollout makes of a decision: which gateways may take what is published, and what is published once it was rolled back. Pure.
+ */
+import { timestamp } from '../../clock.ts'
+import { Fault } from '../../fault.ts'
+import { skipStagesAnnotation } from '../names.ts'
+import { parseAction, type RolloutAction } from '../rollout/action.ts'
+import { advance, type Target, type Version } from '../rollout/advance.ts'
+import { shortSyncHash } from '../rollout/turn.ts'
+import type { RolloutStatus } from '../schema/rollout-status.ts'
+import type { GatewaySyncSpec } from '../schema/spec.ts'
+import type { GatewaySyncStatus } from '../schema/status.ts'
+import { type EventToRecord, syncEvent } from './events.ts'
+import { progressOf } from './gateway-progress.ts'
+import { type Gateway, type GatewayPod, type GatewayReport, observeGateways, withWaiting } from './gateways.ts'
+import { resolveProfile, syncHash } from './profile.ts'
+import { type Annotations, type WantedRef } from './request.ts'
+
+type Observed = {
+  spec: GatewaySyncSpec
+  annotations: Annotations
+  /** The status as it stands. */
+  status: GatewaySyncStatus
+  pods: readonly GatewayPod[]
+  reports: ReadonlyMap<string, GatewayReport>
+  now: Temporal.Instant
+}
+
+/** What following the source has come to, and what a rollout may change of it. */
+type Followed = Pick<GatewaySyncStatus, 'source' | 'published'> & {
+  history: NonNullable<GatewaySyncStatus['history']>
+  events: EventToRecord[]
+}
+
+type Rolled = Followed & {
+  rollout: RolloutStatus | undefined
+  gateways: Gateway[]
+  /** When the rollout may go on by itself. */
+  wakeAt: Temporal.Instant | undefined
+}
+
+/** One step of the rollout; without `spec.rollout` or without a published commit there is none. */
+export function followRollout(observed: Observed, followed: Followed): Rolled {
+  const { spec, annotations, status, pods, reports, now } = observed
+  const count = (commit: string | undefined): Gateway[] => observeGateways(spec, commit, pods, reports)
+  if (spec.rollout === undefined || followed.published === undefined) {
+    return { ...followed, rollout: undefined, gateways: count(followed.published?.commit), wakeAt: undefined }
+  }
+  const action = parseAction(annotations)
+  const tried = triedAgain(observed, { ...followed, published: followed.published }, action)
+  const target: Target = { version: versionOf(tried.published), configurations: configurationsOf(spec) }
+  const counted = count(target.version.commit)
+  const { rollout, wakeAt } = advance({
+    spec: spec.rollout,
+    target,
+    before: status.published === undefined ? undefined : versionOf(status.published),
+    previous: status.rollout,
+    gateways: progressOf(counted, pods, reports, target),
+    action,
+    skip: annotations[skipStagesAnnotation],
+    paused: spec.paused,
+    now,
+  })
+  const events = [...tried.events, ...rolloutEvents(status.rollout, rollout)]
+  const { refused } = rollout
+  if (rollout.state !== 'RolledBack' || refused === undefined || tried.published.commit === rollout.commit) {
+    return { ...tried, events, rollout, gateways: withWaiting(counted, rollout), wakeAt }
+  }
+  const back = wentBack(tried, rollout, timestamp(now))
+  return { ...back, events, rollout, gateways: withWaiting(count(rollout.commit), rollout), wakeAt }
+}
+
+/** Why a commit is not published again: it was rolled back, and nobody has asked for it by its hash since. */
+export function rolledBack(
+  { spec, status, wanted }: Pick<Observed, 'spec' | 'status'> & { wanted: WantedRef },
+  commit: string,
+): Fault | undefined {
+  const { rollout } = status
+  if (spec.rollout === undefined || rollout?.refused?.commit !== commit) return undefined
+  if (wanted.undecided && wanted.ref === commit) return undefined
+  return new Fault(rollout.reason === 'RolloutAborted' ? 'RolloutAborted' : 'RolloutFailed', rollout.message ?? 'its rollout has failed')
+}
+
+/** What a commit that was rolled back comes to when somebody resumes it: it is published anew, and rolled out from the first stage. */
+function triedAgain<Facts extends Followed & { published: Version & { at: string } }>(
+  { status: { rollout }, now }: Observed,
+  followed: Facts,
+  action: RolloutAction | undefined,
+): Facts {
+  const isAsked = action?.verb === 'resume' && action.id === rollout?.id && action.digest !== rollout.lastAction
+  if (!isAsked || rollout?.state !== 'RolledBack' || rollout.refused === undefined) return followed
+  const { held: _held, ...source } = followed.source ?? { ref: rollout.refused.ref }
+  return { ...followed, source, published: { ...rollout.refused, at: timestamp(now) } }
+}
+
+/** What is published once a rollout went back: the commit before. The other one is held like any that is refused. */
+function wentBack(followed: Followed, { before, refused, reason = 'RolloutFailed', message }: RolloutStatus, at: string): Followed {
+  if (before === undefined || refused === undefined) return followed
+  const { source, history } = followed
+  const entry: Followed['history'][number] = { commit: refused.commit, ref: refused.ref, by: 'rollout', at, outcome: 'Refused', reason }
+  if (message !== undefined) entry.message = message.slice(0, 256)
+  return {
+    ...followed,
+    published: { ...before, at },
+    history: [entry, ...history].slice(0, 10),
+    ...(source?.commit === refused.commit ? { source: { ...source, held: reason } } : {}),
+  }
+}
+
+function versionOf({ commit, ref, repo }: Version): Version {
+  return { commit, ref, ...(repo === undefined ? {} : { repo }) }
+}
+
+/** Which configuration each profile stands for; those of a gateway's own pod alone differ. */
+function configurationsOf({ sync, gateway }: GatewaySyncSpec): Record<string, string> {
+  return Object.fromEntries(Object.keys(sync.profiles).map((name) => [name, shortSyncHash(syncHash(resolveProfile(sync, name), gateway))]))
+}
+
+/** Told once each: what began, what was done, and what stopped it. */
+function rolloutEvents(
+  before: RolloutStatus | undefined,
+  { id, commit, state, stage, stages = [], message, refused }: RolloutStatus,
+): EventToRecord[] {
+  const isNew = before?.id !== id
+  const what = refused?.commit ?? commit
+  const events: EventToRecord[] = []
+  if (state === 'Progressing' && stage !== undefined && (isNew || before?.stage !== stage)) {
+    events.push(syncEvent('StageBegan', `stage ${stage} of the rollout of commit ${commit} is next`))
+  }
+  for (const { name, approvedBy } of stages) {
+    const known = isNew ? undefined : before?.stages?.find((one) => one.name === name)?.approvedBy
+    if (approvedBy !== undefined && known !== approvedBy)
+      events.push(syncEvent('StageApproved', `stage ${name} was approved by ${approvedBy}`))
+  }
+  if (isNew || before?.state === state) return events
+  if (state === 'Done') events.push(syncEvent('RolledOut', `every stage has commit ${commit}`))
+  if (state === 'Stopped') events.push(syncEvent('RolloutStopped', `the rollout of commit ${what} goes no further: ${message ?? ''}`))
+  if (state === 'RolledBack') events.push(syncEvent('RolledBack', `gateways go back from commit ${what} to ${commit}: ${message ?? ''}`))
+  return events
+}
