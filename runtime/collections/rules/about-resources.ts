@@ -4,6 +4,7 @@
 import { foldName } from '../../gatewaysync/values.ts'
 import { type Found, nameInResource, type ResourceContext, type ResourceFacts, typeOf } from './input.ts'
 import { isExplained } from './about-json.ts'
+import { lacksName } from './about-places.ts'
 import { findHosts, type Sighting } from './hosts.ts'
 import { isUserMode } from '../model/inheritance.ts'
 import { isSigned, signatureAttribute } from './signature.ts'
@@ -43,7 +44,8 @@ const optionalFiles: ReadonlySet<string> = new Set(['backupConfig.json'])
 
 export function* unlistedFile(facts: ResourceFacts): Generator<Found> {
   const { parsed, resource } = facts
-  if (parsed.kind !== 'ok') return
+  // A manifest without a name's folder has all resources of its type below it, which another rule says.
+  if (parsed.kind !== 'ok' || lacksName(resource)) return
   const listed = new Set(parsed.manifest.files)
   for (const { path } of resource.files) {
     const name = nameInResource(resource, path)

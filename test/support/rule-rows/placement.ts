@@ -87,6 +87,11 @@ export const placement = {
       files: withResource(resource('core/ignition/schedule', config({ a: 1 }))),
       findings: ['warning missing-name-folder core/ignition/schedule'],
     },
+    {
+      fault: 'beside schedules with their names, which are not told of',
+      files: withResource(resource('core/ignition/schedule', config({ a: 1 })), resource('core/ignition/schedule/night', config({ a: 1 }))),
+      findings: ['warning missing-name-folder core/ignition/schedule'],
+    },
   ],
   'name-too-deep': [
     {
