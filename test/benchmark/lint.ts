@@ -15,12 +15,13 @@ import { type Figure, median } from './figures.ts'
 const sizes = [10_000, 100_000]
 const root = 'config/resources'
 
-export async function run({ rounds = 3 }: { rounds?: number }): Promise<Figure[]> {
+/** `size`: how many resources. Default: both sizes, one after the other. */
+export async function run({ rounds = 3, size: only }: { rounds?: number; size?: number }): Promise<Figure[]> {
   const parent = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-bench-lint-'))
   try {
     const program = await bundleCommand(parent)
     const figures: Figure[] = []
-    for (const size of sizes) {
+    for (const size of only === undefined ? sizes : [only]) {
       const folder = path.join(parent, String(size))
       writeTree(folder, size)
       commit(folder)
