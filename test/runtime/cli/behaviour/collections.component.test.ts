@@ -23,7 +23,7 @@ void t.test('what is named wrongly is said in one line, with what to do', async 
     [['mode', 'new', 'qa', '--from', 'gone', '--path', folder], /modes are: dev, prod \(/],
     [['plan', '-f', path.join(outside, 'none.yaml'), '--data', outside], /none\.yaml: cannot be read: it does not exist/],
     [['plan', '-f', outside, '--data', outside], /cannot be read: it is a folder/],
-    [['nonsense'], /unknown command 'nonsense'\n\(--help shows/],
+    [['nonsense'], /^cluster-sync: unknown command 'nonsense'\n  next: --help shows/],
   ] as const) {
     t.match(await runCli([...args]), { code: 2, stdout: '', stderr: expected }, args.join(' '))
   }
