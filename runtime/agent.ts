@@ -6,6 +6,7 @@ import path from 'node:path'
 import type { AgentSettings } from './agent-settings.ts'
 import { podInfoFiles } from './agent-settings.ts'
 import { type FollowedSync, parseDownwardFile, type PodFacts } from './agent/desired.ts'
+import { createCycleTraces } from './agent/cycle-traces.ts'
 import { createAccessKeeper } from './agent/gateway-access.ts'
 import { createFollower, type Follower } from './agent/follow.ts'
 import { type AgentMetrics, createAgentMetrics } from './agent/metrics.ts'
@@ -28,13 +29,15 @@ import { type EngineMemory, readSynced, recoverFolder, runCycle } from './sync/c
 import { sinceFirstStart } from './sync/disk/first-start.ts'
 import { isInterrupted } from './sync/publish/journal.ts'
 import { releaseLock } from './sync/disk/lock.ts'
+import { openTracing } from './tracing/open.ts'
+import type { Tracing } from './tracing/trace.ts'
 import { version } from './version.ts'
 
 const maxConfBytes = 1024 * 1024
 /** After SIGTERM: time to finish a publish and write a report; then the process ends in any case. */
 const stopWithinMs = 15_000
 
-type Deps = { clock: Clock; log: Log }
+type Deps = { clock: Clock; log: Log; tracing: Tracing }
 
 async function main(): Promise<void> {
   const clock = systemClock
@@ -45,7 +48,12 @@ async function main(): Promise<void> {
   log.info({ namespace: settings.podNamespace, pod: settings.podName, name: settings.gatewaySync ?? '' }, 'agent started')
   const { dataDir } = settings
   if (dataDir === undefined) await idle({ log }, settings, stop.signal)
-  else await follow({ clock, log }, { ...settings, dataDir }, stop.signal)
+  else {
+    const { podNamespace: namespace, podName: pod, tracing: to } = settings
+    const tracing = await openTracing(to, { service: 'cluster-sync-agent', version, namespace, pod, log })
+    await follow({ clock, log, tracing }, { ...settings, dataDir }, stop.signal)
+    await tracing.close()
+  }
   log.info({}, 'agent stopped')
   // Anything that still waits, such as a half-open connection, must not keep the pod alive.
   setImmediate(() => process.exit(0)).unref()
@@ -102,7 +110,7 @@ async function run(
 }
 
 function createAgentFollower(
-  { clock, log, metrics }: Deps & { metrics: AgentMetrics },
+  { clock, log, tracing, metrics }: Deps & { metrics: AgentMetrics },
   settings: Following,
   followedName: () => string | undefined,
   report: (status: SyncReportStatus) => void,
@@ -110,6 +118,8 @@ function createAgentFollower(
   const { dataDir, gatewaySync, modeArgument, modeEnvironment } = settings
   const memory: EngineMemory = { manifest: undefined }
   const conf = path.join(dataDir, 'ignition.conf')
+  const gatewayPod = { namespace: settings.podNamespace, pod: settings.podName }
+  const traceCycle = createCycleTraces({ clock, tracing }, gatewayPod, readSynced(dataDir)?.commit)
   let client: ClientOf = () => unusableClient(new Fault('DeliveryUnreachable', 'no GatewaySync is followed'))
   const ignitionConf = (): string | undefined => readSmallFile(conf, maxConfBytes)?.toString('utf8')
   return createFollower(
@@ -130,8 +140,8 @@ function createAgentFollower(
       cycle(source, gateway, wanted, signal) {
         const { requestId } = wanted
         const own = requestId === undefined ? log : log.child({ requestId })
-        const deps = { source, gateway, clock, log: own, memory, only: settings.podUid, stepped: metrics.stepped }
-        return runCycle(deps, wanted, signal)
+        const deps = { source, gateway, clock, log: own, memory, only: settings.podUid }
+        return traceCycle(wanted, metrics.stepped, (stepped) => runCycle({ ...deps, stepped }, wanted, signal))
       },
       report,
     },
@@ -202,7 +212,11 @@ function unusableClient(fault: Fault): DeliveryClient {
 }
 
 /** The gateway, on the pod's own network. Its access is fetched only if the GatewaySync names a key or an authority. */
-function gatewayOf({ clock, log }: Deps, spec: GatewaySyncSpec['gateway'], ask: (signal: AbortSignal) => Promise<GatewayAccess>): Gateway {
+function gatewayOf(
+  { clock, log }: Pick<Deps, 'clock' | 'log'>,
+  spec: GatewaySyncSpec['gateway'],
+  ask: (signal: AbortSignal) => Promise<GatewayAccess>,
+): Gateway {
   const port = spec.port ?? (spec.tls ? 8043 : 8088)
   const url = `${spec.tls ? 'https' : 'http'}://localhost:${port}`
   if (spec.api === undefined && spec.caBundle === undefined) return connectGateway({ url, apiKey: async () => undefined, clock, log })

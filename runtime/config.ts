@@ -7,6 +7,7 @@ import * as v from 'valibot'
 import { type AgentSettings, parseAgentSettings } from './agent-settings.ts'
 import { Fault } from './fault.ts'
 import { type ControllerSettings, controllerSettings, controllerSettingsVariable } from './settings.ts'
+import { parseTracing, type TracingSettings } from './tracing/settings.ts'
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -22,6 +23,8 @@ export type ControllerConfig = {
   kubeconfig: string | undefined
   /** Where the API server is, in a pod. */
   apiServerHost: string | undefined
+  /** Undefined: nothing is traced. Agents get the same. */
+  tracing: TracingSettings | undefined
 }
 
 /** Throws InvalidConfiguration naming the variable and the key. */
@@ -32,6 +35,7 @@ export function readControllerConfig(environment: Environment = process.env): Co
     podIP: environment['POD_IP'],
     kubeconfig: environment['KUBECONFIG'],
     apiServerHost: environment['KUBERNETES_SERVICE_HOST'],
+    tracing: parseTracing(environment),
   }
 }
 
@@ -47,8 +51,8 @@ export function readProxies(environment: Environment = process.env): {
 }
 
 /** Throws InvalidConfiguration naming the variable. */
-export function readAgentConfig(environment: Environment = process.env): AgentSettings {
-  return parseAgentSettings(environment)
+export function readAgentConfig(environment: Environment = process.env): AgentSettings & Pick<ControllerConfig, 'tracing'> {
+  return { ...parseAgentSettings(environment), tracing: parseTracing(environment) }
 }
 
 /** Where a user's kubeconfig is said to be, as kubectl reads it: $KUBECONFIG may name several files; and whether this is a pod. */

@@ -21,6 +21,8 @@ import { createLog, type Log } from './log.ts'
 import { consoleDestination } from './log-console.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { stopWithinSeconds } from './settings.ts'
+import { openTracing } from './tracing/open.ts'
+import type { Tracing } from './tracing/trace.ts'
 import { version } from './version.ts'
 
 async function main(): Promise<void> {
@@ -40,16 +42,19 @@ async function main(): Promise<void> {
   const open = (connections: number): Kube =>
     createKube(kubeconfig, { clock, userAgent: `cluster-sync-controller/${version}`, connections })
   const kubes = { kube: open(32), leading: open(8), reviews: open(8) }
+  const traced = { service: 'cluster-sync-controller', version, namespace: config.settings.namespace, pod: config.identity, log }
+  const tracing = await openTracing(config.tracing, traced)
   log.info({ name: config.identity, message: version }, 'controller started')
-  await run({ ...kubes, clock, log }, config, ending).catch((error: unknown) => {
+  await run({ ...kubes, tracing, clock, log }, config, ending).catch((error: unknown) => {
     if (!isAbort(error, ending.closing)) throw error
   })
+  await tracing.close()
   for (const kube of Object.values(kubes)) kube.close()
   log.info({}, 'controller stopped')
 }
 
 /** `leading`: a client for Lease and status; `reviews`: one for callers' tokens. Neither waits for a connection behind anything else. */
-type Deps = { kube: Kube; leading: Kube; reviews: Kube; clock: Clock; log: Log }
+type Deps = { kube: Kube; leading: Kube; reviews: Kube; tracing: Tracing; clock: Clock; log: Log }
 
 /** Serves until `ending.closing`; leads until `ending.leaving` at most. */
 async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promise<void> {
@@ -73,7 +78,16 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   const { store, mirrors, events, unfollowed, gate } = parts
   const leadership = createLeadership({ ...deps, parts, metrics, certificates }, config)
   const endpoints = await openEndpoints(
-    { ...deps, ...parts, ...leadership, readSecret: parts.secrets.readSecret, metrics, certificates, notReady: readiness.notListed },
+    {
+      ...deps,
+      ...parts,
+      ...leadership,
+      readSecret: parts.secrets.readSecret,
+      metrics,
+      certificates,
+      notReady: readiness.notListed,
+      tracingSettings: config.tracing,
+    },
     settings,
     signal,
   )

@@ -1,6 +1,6 @@
 /**
- * `node scripts/bundle.ts [folder]` makes the programs that the images run, controller.js with isolate.mjs for its isolate, and agent.js,
- * in build/ or the folder that is named: one file each, because what a process imports is its memory, and types are stripped once instead
+ * `node scripts/bundle.ts [folder]` makes the programs that the images run, controller.js with isolate.mjs for its isolate, agent.js, and
+ * tracing.mjs, which both load where they are to trace, in build/ or the folder that is named: one file each, because what a process imports is its memory, and types are stripped once instead
  * of at every start. <file>.meta.json says what went into each.
  */
 import { writeFileSync } from 'node:fs'
@@ -52,7 +52,12 @@ const leaveOut: Plugin = {
   },
 }
 
-const programs = { 'controller.ts': 'controller.js', 'gate/worker.ts': 'isolate.mjs', 'agent.ts': 'agent.js' }
+const programs = {
+  'controller.ts': 'controller.js',
+  'gate/worker.ts': 'isolate.mjs',
+  'agent.ts': 'agent.js',
+  'tracing/otlp.ts': 'tracing.mjs',
+}
 
 for (const [entry, file] of Object.entries(programs)) {
   const { metafile } = await build({

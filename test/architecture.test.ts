@@ -29,7 +29,7 @@ const layers = [
     'collections/gate',
   ],
   ['gatewaysync', 'collections', 'delivery/protocol.ts', 'delivery/frames.ts', 'settings.ts', 'agent-settings.ts', 'version.ts'],
-  ['fault.ts', 'clock.ts', 'log.ts', 'log-console.ts', 'http'],
+  ['fault.ts', 'clock.ts', 'log.ts', 'log-console.ts', 'http', 'tracing'],
   ['redact.ts', 'json.ts', 'json-scan.ts', 'log-level.ts', 'edit-distance.ts', 'memory.ts'],
 ]
 
@@ -52,6 +52,8 @@ const sideways = new Map([
   ['agent-settings.ts -> gatewaysync', 'one vocabulary'],
   ['http -> clock.ts', 'the foundation'],
   ['http -> fault.ts', 'the foundation'],
+  ['tracing -> fault.ts', 'the foundation'],
+  ['tracing -> log.ts', 'the foundation'],
 ])
 
 /** The rooms of the large parts: each folder imports those after it only; `.` are the files beside the folders. */

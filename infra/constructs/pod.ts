@@ -4,7 +4,8 @@
 import type { k8s } from 'cdk8s-plus-28'
 import { nodeOptions, ports } from '../../runtime/gatewaysync/names.ts'
 import { controllerSettingsVariable } from '../../runtime/settings.ts'
-import { either, greater, isSet, or } from '../helm/combinators.ts'
+import { tracingVariables } from '../../runtime/tracing/settings.ts'
+import { asText, either, greater, isSet, or } from '../helm/combinators.ts'
 import type { Live, Value } from '../helm/expression.ts'
 import { choose, each, given, json, unlessEmpty, when } from '../helm/nodes.ts'
 import type { Names } from '../names.ts'
@@ -74,6 +75,10 @@ function container(names: Names, values: Live<Values>, version: Value<string>): 
       { name: 'POD_IP', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.podIP' } } },
       { name: 'NODE_OPTIONS', value: nodeOptions },
       { name: controllerSettingsVariable, value: json('settings', settingsOf(names, values, version)) },
+      ...when<Written<k8s.EnvVar>>(isSet(values.tracing.endpoint), [
+        { name: tracingVariables.endpoint, value: values.tracing.endpoint },
+        { name: tracingVariables.ratio, value: asText(values.tracing.samplingRatio) },
+      ]),
       ...each('variable', values.extraEnv, (variable): Written<k8s.EnvVar> => asGiven(variable)),
     ],
     ports: [

@@ -82,6 +82,25 @@ export const monitoringValues = {
     }),
     {},
   ),
+  tracing: v.optional(
+    v.strictObject({
+      endpoint: v.optional(
+        v.pipe(
+          v.string(),
+          v.regex(/^(?:https?:\/\/[^\s?#@]+)?$/, 'must be empty or an http or https URL, without user, query and fragment'),
+          v.description(
+            'Base URL of a receiver of OTLP over HTTP, such as http://collector.monitoring:4318, that controller and agents reach; empty: nothing is traced.',
+          ),
+        ),
+        '',
+      ),
+      samplingRatio: v.optional(
+        v.pipe(v.number(), v.minValue(0), v.maxValue(1), v.description('The share of pushes that are traced, from 0 to 1.')),
+        1,
+      ),
+    }),
+    {},
+  ),
   grafanaDashboard: v.optional(
     v.strictObject({
       enabled: flag('Creates a ConfigMap with dashboards.', false),

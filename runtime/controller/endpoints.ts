@@ -20,6 +20,8 @@ import { publishedCommits } from '../reconcile/needed-commits.ts'
 import type { ReadSecret } from '../source/remote/secrets.ts'
 import { type Served, serve, type ServeOptions } from '../serve.ts'
 import type { ControllerSettings } from '../settings.ts'
+import type { TracingSettings } from '../tracing/settings.ts'
+import type { Tracing } from '../tracing/trace.ts'
 import { createAuthoriser } from './authorise.ts'
 import { readGatewayAccess } from './gateway-access.ts'
 import type { PushKeys } from './webhook-keys.ts'
@@ -39,6 +41,9 @@ export type EndpointDeps = {
   events: EventRecorder
   keys: PushKeys
   certificates: CertificateKeeper
+  tracing: Tracing
+  /** What agents are told of tracing. */
+  tracingSettings: TracingSettings | undefined
   leader: DeliveryDeps['leader']
   /** The name of this replica while it leads. */
   leads(): string | undefined
@@ -115,9 +120,12 @@ function delivery(
   return app.route('/', leadingApp(leads))
 }
 
-function admission({ store, notReady, metrics, unfollowed, clock, log }: EndpointDeps, { agent, delivery: { url } }: ControllerSettings) {
+function admission(
+  { store, notReady, metrics, unfollowed, tracingSettings: tracing, clock, log }: EndpointDeps,
+  { agent, delivery: { url } }: ControllerSettings,
+) {
   return admissionApp({
-    settings: { agent, delivery: { url } },
+    settings: { agent, delivery: { url }, tracing },
     notReady,
     lookup(namespace, name): FoundSync {
       const found = findSync(store, namespace, name)

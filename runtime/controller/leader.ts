@@ -20,8 +20,10 @@ import type { SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
 import type { Receiver } from '../settings.ts'
 import type { OpenHostApi } from '../source/host-api.ts'
 import type { Network } from '../source/remote/network.ts'
+import type { Tracing } from '../tracing/trace.ts'
 import { createAgentBindings } from './agent-bindings.ts'
 import { logChanges } from './log-changes.ts'
+import { toldSteps } from './lookup-steps.ts'
 import { tellPodTroubles } from './pod-events.ts'
 import { readAnew } from './read-anew.ts'
 import { specOf } from './spec-of.ts'
@@ -41,6 +43,7 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify'
   /** Notices changes of the Secrets that sources need. */
   secrets: Pick<SecretChanges, 'count' | 'run'>
   events: EventRecorder
+  tracing: Pick<Tracing, 'ended'>
   clock: Clock
   log: Log
   /** Receives figures about the queue, each pass, each lookup and each message to others. */
@@ -92,9 +95,11 @@ function passDepsOf(
   lookups: Lookups,
   { statuses, notifications }: { statuses: CommitStatuses; notifications: Notifications },
 ): ReconcileDeps {
-  const { store, mirrors, metrics, clock, log } = deps
+  const { store, mirrors, metrics, tracing, clock, log } = deps
+  const now = (): number => clock.now().epochMilliseconds
   return {
     ...deps,
+    ...toldSteps(deps),
     lookups,
     observed(key, status) {
       metrics.observed(key, status)
@@ -112,6 +117,9 @@ function passDepsOf(
         const requestId = wanted.request?.id
         const about = { namespace, name, ref: wanted.ref, reason, durationMs: Math.round(durationMs) }
         log.debug({ ...about, ...(requestId === undefined ? {} : { requestId }) }, 'git host asked')
+        if (requestId === undefined || !wanted.undecided) return
+        const attributes = { namespace, name, ref: wanted.ref }
+        tracing.ended(requestId, { name: 'git host asked', kind: 'client', endedAtMs: now(), durationMs, reason, attributes })
       }
       const { mirror, resolved } = await measured(clock, tell, signal, async () => {
         const mirror = await mirrors.of({ namespace, name, spec }, signal)
@@ -127,7 +135,16 @@ function passDepsOf(
       // decided from: a delayed request, or a paused process, must not bring back an old commit after its Lease is lost.
       const body = { metadata: { uid, resourceVersion }, status: patch }
       const subresource = { subresource: 'status' }
-      const written = await deps.statusKube.mergePatch(gatewaySyncType, { namespace, name }, body, subresource, signal)
+      const tell = (reason: 'ok' | Reason, durationMs: number): void => {
+        const requestId = status.source?.requested?.id
+        const commit = status.published?.commit
+        if (requestId === undefined || commit === undefined || commit === record.status.published?.commit) return
+        const attributes = { namespace, name, commit }
+        tracing.ended(requestId, { name: 'commit published', kind: 'client', endedAtMs: now(), durationMs, reason, attributes })
+      }
+      const written = await measured(clock, tell, signal, () =>
+        deps.statusKube.mergePatch(gatewaySyncType, { namespace, name }, body, subresource, signal),
+      )
       logChanges(log, record, status)
       notifications.changed(record, status)
       return projectGatewaySync(written)

@@ -13,6 +13,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createCommitCheck } from '../reconcile/commit-check.ts'
 import { createSignatureCheck } from '../reconcile/signature-check.ts'
+import type { Tracing } from '../tracing/trace.ts'
 import { fenced } from './fenced.ts'
 import { type LeaderDeps, runLeader } from './leader.ts'
 import type { Parts } from './parts.ts'
@@ -34,6 +35,7 @@ type Deps = {
   parts: Parts
   metrics: Metrics
   certificates: CertificateKeeper
+  tracing: Tracing
   clock: Clock
   log: Log
 }
@@ -76,7 +78,10 @@ export function createLeadership(deps: Deps, config: ControllerConfig): Leadersh
 }
 
 /** What this replica works with during one term as the leader. */
-function leaderDeps({ kube, leading, parts, metrics, certificates, clock, log }: Deps, { settings }: ControllerConfig): LeaderDeps {
+function leaderDeps(
+  { kube, leading, parts, metrics, certificates, tracing, clock, log }: Deps,
+  { settings }: ControllerConfig,
+): LeaderDeps {
   const { store, mirrors, network, hostApi, secrets, events, gate, changes } = parts
   const { folder, allowLocal } = settings.source
   return {
@@ -90,6 +95,7 @@ function leaderDeps({ kube, leading, parts, metrics, certificates, clock, log }:
     secrets,
     events,
     metrics,
+    tracing,
     clock,
     log,
     allowLocal,

@@ -15,6 +15,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { receiverApp, type ReceiverDeps, type ReceiverNotice } from '../receiver/app.ts'
 import { type GatewaySyncRecord, projectGatewaySync, type Store } from '../reconcile/store.ts'
 import type { ControllerSettings } from '../settings.ts'
+import type { Tracing } from '../tracing/trace.ts'
 import type { PushKeys } from './webhook-keys.ts'
 import { readAnew } from './read-anew.ts'
 import { specOf } from './spec-of.ts'
@@ -26,6 +27,7 @@ export type ReceiverParts = {
   metrics: Pick<Metrics, 'received'>
   events: Pick<EventRecorder, 'record'>
   keys: PushKeys
+  tracing: Pick<Tracing, 'began'>
   clock: Clock
   log: Log
   /** Why this replica does not know the cluster's objects yet; empty when it does. */
@@ -96,6 +98,7 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
       if (record !== undefined) events.record(eventOf(record, reasonOf[notice]))
     },
     observe: metrics.received,
+    began: parts.tracing.began,
     clock,
     log,
   })

@@ -7,6 +7,7 @@ import type { EnvEntry } from '../agent-settings.ts'
 import { agentPodLabel, agentContainerName, podAnnotations } from '../gatewaysync/names.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { ControllerSettings } from '../settings.ts'
+import { tracingEnvironment, type TracingSettings } from '../tracing/settings.ts'
 import { agentContainer, freePort } from './container.ts'
 import { type DataVolume, findDataVolume, gatewayContainer } from './data-volume.ts'
 import { agentImage, missingPullSecrets } from './image.ts'
@@ -20,6 +21,8 @@ import { agentVolumes } from './volumes.ts'
 export type InjectionSettings = {
   agent: ControllerSettings['agent']
   delivery: ControllerSettings['delivery']
+  /** Undefined: agents trace nothing. */
+  tracing?: TracingSettings | undefined
   /** The agent's place among the init containers. Default last: after one that seeds the data volume. */
   place?: 'first' | 'last'
 }
@@ -80,7 +83,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
   const container = agentContainer(pod, {
     ...image,
     resources,
-    env: withoutRepeats([...env, ...modeVariables(gatewayContainer(pod))]),
+    env: withoutRepeats([...env, ...modeVariables(gatewayContainer(pod)), ...tracingEnvironment(settings.tracing)]),
     mounts: [...mounts, ...own.map(({ mount }) => mount)],
     port: freePort(pod),
     settings: {

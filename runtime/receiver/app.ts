@@ -13,6 +13,7 @@ import { createPeers, remoteOf } from '../http/peer.ts'
 import type { Log } from '../log.ts'
 import { failed, ignored, noSuchRoute, notAuthenticated, problem, type ReceiverOutcome, tooMany } from './answers.ts'
 import { bodyLimits, defaultLimits } from './limits.ts'
+import type { Tracing } from '../tracing/trace.ts'
 import { callId } from './payload/headers.ts'
 import type { Event, NamedRef } from './payload/parts.ts'
 import type { Keys } from './prove/authenticate.ts'
@@ -44,6 +45,8 @@ export type ReceiverDeps = {
   notify?(namespace: string, name: string, notice: ReceiverNotice): void
   /** `source`: the kind of event, if it is known. */
   observe(outcome: ReceiverOutcome, source?: Event): void
+  /** Called when a request is written: a trace begins with it. */
+  began?: Tracing['began']
   /** Proxies whose X-Forwarded-For is trusted: addresses or `address/prefix`. */
   trustedProxies?: readonly string[]
   limits?: Partial<LimitSettings>
@@ -130,13 +133,14 @@ type Resource = { namespace: string; name: string }
 /** One call: authenticate the raw bytes, choose the ref, write the request, answer. */
 async function receive(receiver: Receiver, context: Context<object, '/:namespace/:name'>, peer: string): Promise<Answered> {
   const resource = context.req.param()
+  const startedMs = receiver.clock.monotonicMs()
   const call = await authenticate(receiver, context, peer)
   if (call.kind === 'answered') return call
   const target = receiver.lookup(resource.namespace, resource.name)
   if (target === undefined) return noSuchTarget(context, call, resource)
   const chosen = choose(receiver, context, resource, call, target)
   if (chosen instanceof Response) return { kind: 'answered', answer: chosen, proved: true }
-  const request = await write(receiver, context, resource, chosen, target)
+  const request = await write(receiver, context, resource, { ...chosen, startedMs }, target)
   if (call.method === 'open') receiver.notify?.(resource.namespace, resource.name, 'Unproved')
   return { kind: 'answered', answer: accepted(receiver, context, resource, chosen, request), proved: true }
 }
@@ -178,10 +182,10 @@ type Written = { requestId: string; duplicate: boolean }
 
 /** Writes the request of a call, or finds the one that it shares with its repeats and with other calls for the same ref. */
 async function write(
-  { dedupe, queues, request, clock }: Receiver,
+  { dedupe, queues, request, began, clock }: Receiver,
   context: Context,
   { namespace, name }: Resource,
-  { ref, event }: NamedRef,
+  { ref, event, startedMs }: NamedRef & { startedMs: number },
   { specRef }: ReceiverTarget,
 ): Promise<Written> {
   const writeNow = async ({ id, superseded }: RequestToWrite): Promise<void> => {
@@ -193,6 +197,8 @@ async function write(
       [requestAnnotations.specRef]: specRef,
     }
     await request(namespace, name, annotations, superseded)
+    const now = { endedAtMs: clock.now().epochMilliseconds, durationMs: clock.monotonicMs() - startedMs }
+    began?.(id, { name: 'push', kind: 'server', ...now, reason: 'ok', attributes: { namespace, name, ref, source: event } })
   }
   const scope = JSON.stringify([namespace, name, ref])
   return await dedupe.once(scope, callId(context.req.header()), () => queues.enqueue(`${namespace}/${name}`, ref, writeNow))

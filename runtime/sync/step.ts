@@ -2,7 +2,7 @@
  * The steps of a cycle that may take long: each is measured, and logged in one line at level debug.
  */
 import type { Clock } from '../clock.ts'
-import { asFault } from '../fault.ts'
+import { asFault, type Reason } from '../fault.ts'
 import type { Log } from '../log.ts'
 
 /** In the order of a cycle: decide what to do, fetch contents, check rendered files, take the gateway's lock, rename, scan. */
@@ -14,8 +14,8 @@ export type CycleStep = (typeof cycleSteps)[number]
 export type StepDeps = {
   clock: Clock
   log: Log
-  /** Called with the duration of each step, however it ended. */
-  stepped?: (step: CycleStep, durationMs: number) => void
+  /** Called with the duration of each step and how it ended. */
+  stepped?: (step: CycleStep, durationMs: number, reason: 'ok' | Reason) => void
 }
 
 /** Runs a step and reports its duration. Throws what `work` throws. */
@@ -26,7 +26,7 @@ export async function doStep<Result>(
   work: () => Result | Promise<Result>,
 ): Promise<Result> {
   const startedMs = clock.monotonicMs()
-  let reason: string = 'ok'
+  let reason: 'ok' | Reason = 'ok'
   try {
     return await work()
   } catch (error) {
@@ -34,7 +34,7 @@ export async function doStep<Result>(
     throw error
   } finally {
     const durationMs = clock.monotonicMs() - startedMs
-    stepped?.(step, durationMs)
+    stepped?.(step, durationMs, reason)
     log.debug({ component: step, commit, reason, durationMs: Math.round(durationMs) }, 'step of a cycle ended')
   }
 }

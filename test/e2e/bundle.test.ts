@@ -22,8 +22,10 @@ void t.test('controller and agent bundle into one file each, and say in one line
   for (const program of ['controller.js', 'agent.js']) {
     const text = readFileSync(path.join(root, 'build', program), 'utf8')
     t.notMatch(text, /llhttp|UND_ERR_/, `${program} holds no undici`)
+    t.notMatch(text, /BatchSpanProcessor|resourceSpans/, `${program} holds no SDK for traces`)
     t.notMatch(text, /SocksClientError|oauth4webapi|JSONPath\.prototype/, `${program} holds none of the other ways of a kubeconfig`)
   }
+  t.match(readFileSync(path.join(root, 'build/tracing.mjs'), 'utf8'), /resourceSpans/)
   t.match(await run(path.join(root, 'build/controller.js')), {
     code: 2,
     stderr: /^cluster-sync controller: environment variable CLUSTER_SYNC_SETTINGS is missing.*\n$/,

@@ -46,6 +46,7 @@ export const everything: ValuesInput = {
   podMonitor: { enabled: true },
   grafanaDashboard: { enabled: true, namespace: 'grafana', labels: { grafana_dashboard: '', folder: 'plant' }, annotations: { a: 'b' } },
   prometheusRule: { enabled: true, labels: { release: 'prometheus' }, notReadyFor: '30m', runbookUrl: 'https://docs.example.com/runbook' },
+  tracing: { endpoint: 'http://collector.monitoring:4318', samplingRatio: 0.25 },
   notifications: [
     { name: 'chat', type: 'slack', secretName: 'chat' },
     { name: 'duty', type: 'webhook', secretName: 'duty', events: ['Failed'], namespaces: ['plant'] },

@@ -146,7 +146,7 @@ export async function install(
     const manifests = of.manifests({ name: namespace, namespace }, merged)
     if (crds) await world.apply(of.crds())
     await world.apply(manifests.map((manifest) => reachable(manifest, service?.admission ?? ports.admission)))
-    const { account, settings } = deployed(manifests)
+    const { account, settings, tracing } = deployed(manifests)
     const settingsFor = (own: Ports, name: string): Partial<ControllerSettingsInput> =>
       of.settings({
         ...onThisMachine(settings, path.join(sourceParent ?? folder, name), own, tokenFile),
@@ -154,7 +154,8 @@ export async function install(
         delivery: { url },
       })
     const kubeconfig = through(plane.kubeconfigFor(await world.token(namespace, account)))
-    return { manifests, fullname: settings.fullname, settingsFor, kubeconfig, controller: command ?? of.controller, agent: of.agent }
+    const programs = { controller: command ?? of.controller, agent: of.agent }
+    return { manifests, fullname: settings.fullname, settingsFor, kubeconfig, tracing, ...programs }
   }
   let installed = await put(release, { crds: true })
   const logs: string[] = []
@@ -168,6 +169,7 @@ export async function install(
       POD_IP: '127.0.0.1',
       KUBECONFIG: installed.kubeconfig,
       [controllerSettingsVariable]: JSON.stringify(installed.settingsFor(own, name)),
+      ...installed.tracing,
     }
     const [program = '', ...args] = installed.controller
     const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -264,14 +266,20 @@ export async function install(
   }
 }
 
-/** The controller's account, and the settings that its Deployment gives it. */
-function deployed(manifests: readonly Manifest[]): { account: string; settings: ControllerSettingsInput } {
+/** The controller's account, and the settings and variables of OpenTelemetry that its Deployment gives it. */
+function deployed(manifests: readonly Manifest[]): {
+  account: string
+  settings: ControllerSettingsInput
+  tracing: Record<string, string>
+} {
   const { spec } = manifests.find(({ kind }) => kind === 'Deployment') as Manifest & {
     spec: { template: { spec: { serviceAccountName: string; containers: { env: { name: string; value?: string }[] }[] } } }
   }
   const { serviceAccountName, containers } = spec.template.spec
-  const written = containers[0]?.env.find(({ name }) => name === controllerSettingsVariable)?.value ?? ''
-  return { account: serviceAccountName, settings: JSON.parse(written) as ControllerSettingsInput }
+  const env = containers[0]?.env ?? []
+  const written = env.find(({ name }) => name === controllerSettingsVariable)?.value ?? ''
+  const tracing = Object.fromEntries(env.flatMap(({ name, value }) => (name.startsWith('OTEL_') ? [[name, value ?? '']] : [])))
+  return { account: serviceAccountName, settings: JSON.parse(written) as ControllerSettingsInput, tracing }
 }
 
 /** There is no Service network, so the API server is told the address. */

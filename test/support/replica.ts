@@ -25,6 +25,7 @@ import { openNetwork } from '../../runtime/source/remote/network.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
 import { createHostApis } from '../../runtime/source/host-api.ts'
 import { createRemotes } from '../../runtime/source/remotes.ts'
+import { noTracing } from '../../runtime/tracing/trace.ts'
 
 export type Replica = {
   /** Base URL of its push receiver, which takes the bearer token `token`. */
@@ -68,6 +69,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
       events,
       keys: createPushKeys({ kube, clock }, open ? {} : { tokenFile }),
       metrics: { received: (outcome) => outcomes.push(outcome) },
+      tracing: noTracing,
       clock,
       log,
       notReady: () => [],
@@ -99,6 +101,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           network: openNetwork,
           receivers: [],
           events,
+          tracing: noTracing,
           clock,
           log,
           allowLocal: true,
