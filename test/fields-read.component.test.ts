@@ -35,6 +35,8 @@ const readers = [
 
 /** Fields that code reads without naming them where the compiler could miss them, each with how. */
 const explained = new Map([
+  ['spec.git.commitStatus.secretRef.name', 'is handed on as a reference to a key'],
+  ['spec.git.commitStatus.secretRef.key', 'is handed on as a reference to a key'],
   ['spec.git.proxy.secretRef.name', 'becomes part of a reference to a key'],
   ['spec.agent.resources.requests', 'goes into the container as it is'],
   ['spec.agent.resources.limits', 'goes into the container as it is'],

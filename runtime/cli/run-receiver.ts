@@ -48,14 +48,15 @@ export async function openRunReceiver(
 /** The keys of the GatewaySync itself, else those of the command line. */
 function keysOf(
   { secrets, hmacSecretFile, tokenFile }: RunSettings,
-  { spec: { webhook = {} } }: StandaloneSync,
+  { spec: { webhook } }: StandaloneSync,
 ): Pick<ReceiverSettings, 'hmac' | 'token'> {
-  const { hmac, token } = webhook
   const fromFile = (file: string | undefined, option: string) =>
     file === undefined ? undefined : async () => await readSecretFile(file, option)
-  if (hmac === undefined && token === undefined)
+  if (webhook?.hmac === undefined && webhook?.token === undefined)
     return { hmac: fromFile(hmacSecretFile, '--hmac-secret-file'), token: fromFile(tokenFile, '--token-file') }
-  const fromSecret = (path: string, ref: { name: string; key: string } | undefined) =>
-    ref === undefined ? undefined : async () => await readSecret(secrets, ref, path)
-  return { hmac: fromSecret('spec.webhook.hmac', hmac?.secretRef), token: fromSecret('spec.webhook.token', token?.secretRef) }
+  const fromSecret = (path: string, ref: { name: string; key: string }) => async () => await readSecret(secrets, ref, path)
+  return {
+    hmac: webhook.hmac === undefined ? undefined : fromSecret('spec.webhook.hmac', webhook.hmac.secretRef),
+    token: webhook.token === undefined ? undefined : fromSecret('spec.webhook.token', webhook.token.secretRef),
+  }
 }

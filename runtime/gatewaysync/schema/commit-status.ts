@@ -40,6 +40,3 @@ export const commitStatus = v.object({
     ),
   ),
 })
-
-/** `spec.git.commitStatus` with every default applied. */
-export type CommitStatusSpec = v.InferOutput<typeof commitStatus>

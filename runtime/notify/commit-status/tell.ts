@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
-import type { CommitStatusSpec, StatusProvider } from '../../gatewaysync/schema/commit-status.ts'
+import type { StatusProvider } from '../../gatewaysync/schema/commit-status.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
 import type { GatewaySyncStatus } from '../../gatewaysync/schema/status.ts'
 import type { Log } from '../../log.ts'
@@ -38,7 +38,7 @@ type Deps = {
   pace?: { gatherMs: number; spacingMs: number; firstRetryMs: number }
 }
 
-type Message = { sync: ToldSync; asked: CommitStatusSpec; state: CommitState }
+type Message = { sync: ToldSync; asked: NonNullable<ToldSync['git']['commitStatus']>; state: CommitState }
 /** What a host shows, or will; from `againMs` on it is told again although nothing has changed, because it took it not. */
 type Shown = { commit: string; state: CommitState['state']; text: string; againMs: number }
 
