@@ -25,13 +25,13 @@ export function exposeObjects(statuses: ReadonlyMap<string, GatewaySyncStatus>):
 function samplesOf(status: GatewaySyncStatus): ObjectSample[] {
   const { conditions = [], gateways, findings, published, source, rollout } = status
   const isTrue = (type: string): number => (conditions.some((condition) => condition.type === type && condition.status === 'True') ? 1 : 0)
-  const { total: _total, ...states } = gateways ?? { total: 0 }
+  const { total: _total, ...states } = gateways === undefined ? { total: 0 } : { waiting: 0, ...gateways }
   return [
     sample('clustersync_ready', isTrue('Ready')),
     ...[...normalConditions, ...abnormalConditions, ...rolloutConditions].map((type) =>
       sample('clustersync_condition', isTrue(type), { type }),
     ),
-    ...Object.entries(states).map(([state, count]) => sample('clustersync_gateways', count, { state })),
+    ...Object.entries(states).map(([state, count]) => sample('clustersync_gateways', count ?? 0, { state })),
     sample('clustersync_outdated_agents', status.outdatedAgents ?? 0),
     sample('clustersync_findings', findings?.errors ?? 0, { severity: 'error' }),
     sample('clustersync_findings', findings?.warnings ?? 0, { severity: 'warning' }),

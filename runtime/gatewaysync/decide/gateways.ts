@@ -137,9 +137,8 @@ export function countGateways(gateways: readonly Gateway[]): GatewayCounts {
     dryRun: 0,
     paused: 0,
     missingAgent: 0,
-    waiting: 0,
   }
-  for (const { state } of gateways) counts[state] += 1
+  for (const { state } of gateways) counts[state] = (counts[state] ?? 0) + 1
   return counts
 }
 

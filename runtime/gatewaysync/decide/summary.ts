@@ -112,7 +112,7 @@ const stateReasons = {
 
 function worstState(counts: GatewayCounts): keyof typeof stateReasons | undefined {
   const order = ['failed', 'blocked', 'missingAgent', 'pending', 'waiting', 'paused', 'dryRun'] as const
-  return order.find((state) => counts[state] > 0)
+  return order.find((state) => (counts[state] ?? 0) > 0)
 }
 
 /** Names at most five gateways with their reasons, so that the message stays readable with hundreds. */

@@ -130,7 +130,8 @@ export const gatewaySyncStatus = v.object({
         dryRun: v.pipe(count, v.description('Plan only.')),
         paused: v.pipe(count, v.description('Write nothing.')),
         missingAgent: v.pipe(count, v.description('Pods that ask for an agent and have none.')),
-        waiting: v.pipe(count, v.description('Keep what they have until their stage of the rollout begins.')),
+        // Optional, for a controller of a release without it writes this object too, and only what it knows.
+        waiting: v.optional(v.pipe(count, v.description('Keep what they have until their stage of the rollout begins; absent: none.'))),
       }),
       v.description('How many gateways are in which state; the states add up to total.'),
     ),

@@ -40,6 +40,7 @@ void t.test(
       [`${fullname}-report`, {}],
       [`${fullname}-status`, selector],
       [`${fullname}-spec`, {}],
+      [`${fullname}-stages`, {}],
     ])
     t.match(one(objects, 'PodMonitor').spec, {
       selector: { ...selector, matchLabels: { shard: 'north', 'clustersync.io/agent': 'true' } },

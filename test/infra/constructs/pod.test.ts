@@ -94,7 +94,15 @@ void t.test('extra variables come after our own; constraints of topology and ann
   const { containers, ...pod } = deploymentOf(objects).spec.template.spec
   t.same(
     containers[0].env.map(({ name }) => name),
-    ['POD_NAME', 'POD_IP', 'NODE_OPTIONS', 'CLUSTER_SYNC_SETTINGS', 'HTTPS_PROXY'],
+    [
+      'POD_NAME',
+      'POD_IP',
+      'NODE_OPTIONS',
+      'CLUSTER_SYNC_SETTINGS',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'OTEL_TRACES_SAMPLER_ARG',
+      'HTTPS_PROXY',
+    ],
   )
   t.match(pod, { topologySpreadConstraints: everything.topologySpreadConstraints })
   t.match(one(objects, 'ServiceAccount').metadata, { annotations: { role: 'operator' } })

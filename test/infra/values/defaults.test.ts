@@ -64,6 +64,8 @@ const specified: Readonly<Record<string, unknown>> = {
 /** Ours: off, or as safe as without them. */
 const added: Readonly<Record<string, unknown>> = {
   notifications: [],
+  'tracing.endpoint': '',
+  'tracing.samplingRatio': 1,
   'serviceMonitor.relabelings': [],
   'serviceMonitor.metricRelabelings': [],
   'podMonitor.relabelings': [],

@@ -76,7 +76,7 @@ void t.test('Ready is true only when every gateway reports the published commit 
     t.match(condition(next, 'Ready'), { status: ready, reason }, name)
     const { total = 0, ...buckets } = next.gateways ?? {}
     t.equal(
-      Object.values(buckets).reduce((sum, count) => sum + count, 0),
+      Object.values(buckets).reduce<number>((sum, count = 0) => sum + count, 0),
       total,
       `${name}: the buckets add up`,
     )

@@ -57,7 +57,7 @@ void t.test('each live pod is one gateway, and the states add up to the total', 
       return (
         JSON.stringify(gateways.map((gateway) => gateway.pod)) === JSON.stringify(live.toSorted((a, b) => (a < b ? -1 : 1))) &&
         total === live.length &&
-        Object.values(states).reduce((sum, count) => sum + count, 0) === total
+        Object.values(states).reduce<number>((sum, count = 0) => sum + count, 0) === total
       )
     }),
     { numRuns: 1_000 },
