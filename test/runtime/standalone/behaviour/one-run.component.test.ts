@@ -66,14 +66,16 @@ void t.test('a second run on a data directory or a state folder ends at once wit
   if (!requires(t, 'git')) return
   const { folder, dataDir, repository } = setUpRun(t, 'twice')
   twoBranches(repository)
-  const [state, other] = [path.join(folder, 'state'), path.join(folder, 'other')]
+  const [state, other, elsewhere] = ['state', 'other', 'elsewhere'].map((name) => path.join(folder, name)) as [string, string, string]
   mkdirSync(other)
+  mkdirSync(elsewhere)
   const first = startCli(['run', '-f', writeGatewaySync(folder, { repo: repository.folder }), '--data', dataDir, '--state', state])
   await until(() => (first.output().includes('ready:') ? true : undefined), 'the first run is ready')
   const before = readFileSync(path.join(state, 'state.json'), 'utf8')
   const moved = makeRepository(path.join(folder, 'moved'))
   moved.commit({ 'projects/b.txt': 'b' })
-  const file = writeGatewaySync(folder, { repo: moved.folder, ref: 'main' })
+  // A file of its own, for the first run follows changes of the one that it was given.
+  const file = writeGatewaySync(elsewhere, { repo: moved.folder, ref: 'main' })
   const rows: [string, string[]][] = [
     ['the same data directory', ['--data', dataDir, '--state', path.join(folder, 'state-2')]],
     ['the same state folder', ['--data', other, '--state', state]],
