@@ -36,7 +36,7 @@ export async function openRunPage(
       tell = changed
       return () => undefined
     },
-    hosts: isLoopback(host) ? ['localhost', '127.0.0.1', '[::1]'] : undefined,
+    hosts: isLoopback(host) ? ['localhost', '127.0.0.1', '[::1]', host] : undefined,
     clock,
     signal,
   })

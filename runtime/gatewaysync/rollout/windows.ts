@@ -15,13 +15,20 @@ export function isOpen(windows: readonly RolloutWindow[] | undefined, now: Tempo
 export function nextOpening(windows: readonly RolloutWindow[] | undefined, now: Temporal.Instant): Temporal.Instant | undefined {
   const openings = (windows ?? []).flatMap((window) => {
     const today = now.toZonedDateTimeISO(window.timeZone).toPlainDate()
-    // A clock that is put forward may skip the opening of a day; the day a week later then has one.
+    // A clock that is put forward may skip a whole window of a day; the day a week later then has one.
     return Array.from({ length: 15 }, (_, days) => today.add({ days }))
       .filter((date) => opensOn(window, date.dayOfWeek))
-      .map((date) => date.toZonedDateTime({ timeZone: window.timeZone, plainTime: window.from }).toInstant())
-      .filter((instant) => Temporal.Instant.compare(instant, now) > 0)
+      .map((date) => openingOn(window, date))
+      .filter((instant) => Temporal.Instant.compare(instant, now) > 0 && holds(window, instant))
   })
   return openings.toSorted((a, b) => Temporal.Instant.compare(a, b)).at(0)
+}
+
+/** Where the clock skips the time of opening, the window opens as soon as the clock has moved. */
+function openingOn({ timeZone, from }: RolloutWindow, date: Temporal.PlainDate): Temporal.Instant {
+  const opening = date.toZonedDateTime({ timeZone, plainTime: from })
+  const isSkipped = opening.hour * 60 + opening.minute !== minutesOf(from)
+  return ((isSkipped ? opening.getTimeZoneTransition('previous') : null) ?? opening).toInstant()
 }
 
 function holds(window: RolloutWindow, now: Temporal.Instant): boolean {

@@ -8,8 +8,8 @@ import { readBlobs } from '../desired/small-blobs.ts'
 import { openFolders, readPresent } from '../disk/folders.ts'
 import type { Manifest } from '../model/manifest.ts'
 import { activeMode, type Wanted } from '../model/wanted.ts'
-import { differsInModificationOnly, isFirstBootRewrite, mayHoldModification } from './drift.ts'
-import { comparedBytes, type Drifted, type Originals, savedByGateway } from './judge-drift.ts'
+import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
+import { comparedBytes, comparedFiles, type Drifted, type Originals, savedByGateway } from './judge-drift.ts'
 import type { Observed } from './observed.ts'
 
 type Look = Pick<Drifted, 'path' | 'seen'>
@@ -59,7 +59,9 @@ function localChanges({ manifest, diff, observed, repairing }: Situation): Drift
     if (owned === undefined || seen === undefined || repairing.has(path)) return []
     const wrote = owned.rendered?.id ?? owned.id
     // A file that is to go and has gone already is what everybody wants.
-    const isChanged = seen.kind === 'file' ? seen.id !== undefined && seen.id !== wrote : diff.puts.has(path)
+    // What an earlier look for drift has found harmless is not read again.
+    const isOthers = seen.kind === 'file' && seen.id !== undefined && seen.id !== wrote && knownVerdict(owned, seen.stat) !== 'harmless'
+    const isChanged = seen.kind === 'file' ? isOthers : diff.puts.has(path)
     return isChanged ? [{ path, owned, seen, known: false }] : []
   })
 }
@@ -83,10 +85,12 @@ async function broughtAsTheyAre(
     else if (put.id === seen.id) result.add(path)
     else if (mayHoldModification(path)) toCompare.push({ path, id: put.id, wantedOf: (content) => content })
   }
-  const ids = toCompare.map(({ id }) => id)
+  // Their contents are held in memory. What is not compared stays held back.
+  const compared = toCompare.slice(0, comparedFiles)
+  const ids = compared.map(({ id }) => id)
   const blobs = await readBlobs(source, wanted, ids, comparedBytes, signal)
   using folders = openFolders(wanted.dataDir)
-  for (const { path, id, wantedOf } of toCompare) {
+  for (const { path, id, wantedOf } of compared) {
     const blob = blobs.get(id)
     const present = readPresent(folders, path, comparedBytes)
     if (blob === undefined || present === undefined) continue

@@ -17,7 +17,7 @@ import type { Observed } from './observed.ts'
 export type Repair = 'as-configured' | 'verify-content' | 'after-commissioning'
 
 /** How many originals one cycle fetches to compare with what a gateway saved; each at most 1 MiB. */
-const comparedFiles = 200
+export const comparedFiles = 200
 export const comparedBytes = 1024 * 1024
 
 /** An owned file that is not as we wrote it. `known`: an earlier cycle has judged it in this state. */

@@ -95,3 +95,20 @@ void t.test('where our records are damaged, every difference is held', async (t)
   t.match(await sync(change({ 'projects/b.txt': '2' }), hold), { ...held, message: /"projects\/a\.txt", "projects\/b\.txt"/ })
   t.equal(read('projects/a.txt'), 'edited at night')
 })
+
+void t.test('what a gateway saved by itself in hundreds of resources holds nothing once it has been looked at', async (t) => {
+  const { sync, dataDir } = syncedFolder(t, 'held')
+  const config = profileOf([{ source: 'config', destination: 'config' }], { drift: 'hold' })
+  const fileOf = (index: number): string => `config/resources/core/ignition/schedule/s${index}/resource.json`
+  const resources = (actor: string, enabled: boolean): Tree =>
+    Object.fromEntries(
+      Array.from({ length: 250 }, (_, index) => [fileOf(index), JSON.stringify({ attributes: { lastModification: { actor }, enabled } })]),
+    )
+  const before = resources('git', true)
+  await sync(before, config)
+  for (const [file, text] of Object.entries(resources('gateway', true))) writeFileSync(path.join(dataDir, file), text)
+  // Each look compares two hundred and remembers what it found.
+  await sync(before, config)
+  await sync(before, config)
+  t.match(await sync(resources('git', false), config), { phase: 'Synced' })
+})

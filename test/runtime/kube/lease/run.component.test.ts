@@ -39,7 +39,6 @@ function leaseServer(answers: (call: number) => boolean) {
     async *listPages() {
       yield { items: [], resourceVersion: '0' }
     },
-    // eslint-disable-next-line require-yield -- nothing happens
     async *watch(_type, _options, signal) {
       await silence(signal)
       yield { type: 'BOOKMARK', object: { metadata: {} } as KubeObject }
