@@ -10,20 +10,28 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { createKube, type Kube, loadKube } from '../../../runtime/kube/client.ts'
 import { runWithLease } from '../../../runtime/kube/lease/run.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
-import { podType } from '../../../runtime/kube/types.ts'
+import { leaseType, podType } from '../../../runtime/kube/types.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 import { openWorld, tinyPod, until, type World } from '../../support/world.ts'
 
 /**
- * Forwards bytes to the API server; can stop to do so, freeze the newest connection, or cut every one. `held` counts what was sent while
+ * Forwards bytes to the API server; can stop to do so, freeze the newest connection or every one, or cut every one. `held` counts what was sent while
  * it hung.
  */
 async function throughProxy(
   t: Test,
   { plane }: World,
-): Promise<{ kube: Kube; hang(hangs: boolean): void; freeze(): void; cut(): void; connections(): number; held(): number }> {
+): Promise<{
+  kube: Kube
+  hang(hangs: boolean): void
+  freeze(): void
+  freezeAll(): void
+  cut(): void
+  connections(): number
+  held(): number
+}> {
   const target = new URL(plane.url)
   const sockets = new Set<Socket>()
   const frozen = new WeakSet<Socket>()
@@ -70,6 +78,9 @@ async function throughProxy(
     freeze() {
       if (newest !== undefined) frozen.add(newest)
     },
+    freezeAll() {
+      for (const socket of sockets) frozen.add(socket)
+    },
     hang: (next) => {
       hangs = next
     },
@@ -103,6 +114,63 @@ void t.test('a leader that cannot renew stops to lead before another may begin',
   hang(false)
   stop.abort(new Error('stop'))
   await running
+})
+
+void t.test('a leader whose connection has died without a word renews over another one, and leads on', { timeout: 240_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const world = await openWorld(t)
+  const namespace = await world.namespace('lease')
+  const { kube, freezeAll } = await throughProxy(t, world)
+  const stop = new AbortController()
+  let leads = false
+  let terms = 0
+  const running = runWithLease(
+    { kube, clock: systemClock, log: silentLog },
+    { namespace, name: 'leader', identity: 'a', renewEveryMs: 300 },
+    async (signal) => {
+      leads = true
+      terms += 1
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+      leads = false
+    },
+    stop.signal,
+  )
+  await until(() => (leads ? true : undefined), 'a leads')
+  const renewed = async (): Promise<unknown> => {
+    const lease = await world.kube.get(leaseType, { namespace, name: 'leader' }, world.signal)
+    return (lease?.spec as { renewTime?: unknown } | undefined)?.renewTime
+  }
+  freezeAll()
+  const before = await renewed()
+  await until(async () => ((await renewed()) === before ? undefined : true), 'the Lease is renewed')
+  t.ok(leads)
+  t.equal(terms, 1, 'it was never lost')
+  stop.abort(new Error('stop'))
+  await running
+})
+
+void t.test('a replica whose look at the Lease is never answered looks again, and takes it', { timeout: 240_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const world = await openWorld(t)
+  const namespace = await world.namespace('lease')
+  const { kube, hang, held } = await throughProxy(t, world)
+  const stop = new AbortController()
+  hang(true)
+  let led = false
+  const running = runWithLease(
+    { kube, clock: systemClock, log: silentLog },
+    { namespace, name: 'leader', identity: 'a' },
+    async () => {
+      led = true
+      stop.abort(new Error('enough was seen'))
+    },
+    stop.signal,
+  )
+  await until(() => (held() > 0 ? true : undefined), 'the API server has been called')
+  // What was sent meanwhile is lost, so that connection stays without an answer.
+  hang(false)
+  await running
+  t.ok(led)
 })
 
 void t.test('a watch that is cut goes on, tells what happened meanwhile, and does not ask in a loop', { timeout: 240_000 }, async (t) => {
