@@ -20,7 +20,8 @@ void t.test('on a terminal a run has colour, symbols and a line for polls withou
   const file = writeGatewaySync(folder, { repo: repository.folder, spec: { polling: { interval: '5s' } } })
   const command = [process.execPath, cli, 'run', '-f', file, '--data', dataDir, '--state', path.join(folder, 'state')].join(' ')
   const { NO_COLOR: _noColour, ...environment } = process.env
-  const child = spawn('script', ['-qec', `stty cols 200; ${command}`, '/dev/null'], {
+  // A shell that stays between the terminal and the run may answer Ctrl-C itself, with 130 of its own.
+  const child = spawn('script', ['-qec', `stty cols 200; exec ${command}`, '/dev/null'], {
     env: { ...environment, TERM: 'xterm' },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
