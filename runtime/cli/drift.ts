@@ -1,37 +1,45 @@
 /**
- * `cluster-sync drift`: what was changed on a gateway itself.
+ * `cluster-sync drift`: what was changed on a gateway itself, in a data directory or as the agents of a cluster report it.
  */
 import type { Command } from 'commander'
 import { Fault } from '../fault.ts'
-import { printFault } from './print-fault.ts'
 import type { DriftOptions } from './drift-folder.ts'
+import { exitNo, exitYes, telling } from './fleet/exit.ts'
+import { type HistoryOptions, withClusterOptions } from './fleet/options.ts'
+import { examples, formatOption, standardOutput } from './fleet/output.ts'
 
-const exitChanges = 1
-const exitFailed = 2
+type Options = HistoryOptions & Partial<Pick<DriftOptions, 'file' | 'data'>> & Pick<DriftOptions, 'profile' | 'mode' | 'secrets'>
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command('drift')
     .description(
-      'show what was changed in a data directory since the last sync, by resource; writes nothing. Exit 0: nothing, 1: changes, 2: it cannot be said',
+      'show what was changed on gateways since the last sync: in a data directory by resource, else in a cluster by file; writes nothing. Exit 0: nothing, 1: changes, 2: it cannot be said',
     )
-    .requiredOption('-f, --file <file>', 'YAML file with one GatewaySync')
-    .requiredOption('--data <dir>', "the gateway's data directory")
-    .option('--profile <name>', 'profile of spec.sync.profiles (default: "default")')
-    .option('--mode <name>', 'deployment mode of the gateway; default: the one that it was last synced for')
-    .option('--secrets <dir>', 'folder that stands for Secrets: <dir>/<name>/<key>')
-    .option('--format <format>', 'text or json', 'text')
-    .action(async (options: DriftOptions) => {
-      try {
-        if (!['text', 'json'].includes(options.format)) throw new Fault('InvalidConfiguration', '--format must be text or json')
-        const { driftOfFolder } = await import('./drift-folder.ts')
-        const { text, changes } = await driftOfFolder(options)
-        process.stdout.write(text)
-        process.exitCode = changes ? exitChanges : 0
-      } catch (error) {
-        if (!(error instanceof Fault)) throw error
-        printFault(error)
-        process.exitCode = exitFailed
-      }
-    })
+    .argument('[name]', 'of a cluster: one GatewaySync; default: all of the namespace')
+    .option('-f, --file <file>', 'YAML file with one GatewaySync, for --data')
+    .option('--data <dir>', "the gateway's data directory")
+    .option('--profile <name>', 'for --data: profile of spec.sync.profiles (default: "default")')
+    .option('--mode <name>', 'for --data: deployment mode of the gateway; default: the one that it was last synced for')
+    .option('--secrets <dir>', 'for --data: folder that stands for Secrets: <dir>/<name>/<key>')
+  withClusterOptions(command)
+    .option('--state <dir>', 'of a standalone run instead of a cluster: the folder that "cluster-sync run --state" keeps')
+    .addOption(formatOption())
+    .addHelpText('after', examples('drift plant -n line-1', 'drift -f gatewaysync.yaml --data /usr/local/bin/ignition/data'))
+    .action((name: string | undefined, options: Options) => telling(() => drift(name, options)))
+}
+
+async function drift(name: string | undefined, options: Options): Promise<number> {
+  const { file, data } = options
+  if (file === undefined && data === undefined) {
+    const { driftCommand } = await import('./fleet/drift-command.ts')
+    return await driftCommand(name, options, standardOutput())
+  }
+  if (file === undefined || data === undefined)
+    throw new Fault('InvalidConfiguration', 'give both -f <file> and --data <dir> for a data directory, or neither for a cluster')
+  if (name !== undefined) throw new Fault('InvalidConfiguration', 'the file names the GatewaySync: --data takes no name')
+  const { driftOfFolder } = await import('./drift-folder.ts')
+  const { text, changes } = await driftOfFolder({ ...options, file, data })
+  process.stdout.write(text)
+  return changes ? exitNo : exitYes
 }

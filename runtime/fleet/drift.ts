@@ -1,0 +1,62 @@
+/**
+ * Which files were changed on gateways themselves, as their agents reported it with their last look. Pure.
+ */
+import { shortCommit } from '../gatewaysync/values.ts'
+import type { FleetFacts } from './facts.ts'
+import { fleetView } from './fleet-view.ts'
+import { readReport } from './gateway-view.ts'
+import { heading, type Style } from './paint.ts'
+import { folded } from './table.ts'
+
+/** `count` undefined: its agent has not said. `paths` are the first of them. */
+export type GatewayDrift = {
+  namespace: string
+  gatewaySync: string
+  pod: string
+  gateway: string | undefined
+  /** What the files are compared with. */
+  commit: string | undefined
+  count: number | undefined
+  paths: readonly string[]
+  /** When the agent looked last. */
+  finishedAt: string | undefined
+}
+
+/** One row for each gateway that follows a GatewaySync of the facts. */
+export function fleetDrift(facts: FleetFacts, now: Temporal.Instant): GatewayDrift[] {
+  return fleetView(facts, now).syncs.flatMap(({ namespace, name, gateways }) =>
+    gateways.map(({ pod, gateway, commit, finishedAt }) => {
+      const own = facts.reports.find((report) => report.namespace === namespace && report.pod === pod && report.gatewaySync === name)
+      const report = own === undefined ? undefined : readReport(own.status)
+      const { drift } = report ?? {}
+      // An agent that has put a commit in place and says nothing of drift has found none.
+      const count = drift?.count ?? (report?.commit === undefined ? undefined : 0)
+      return { namespace, gatewaySync: name, pod, gateway, commit, count, paths: drift?.paths ?? [], finishedAt }
+    }),
+  )
+}
+
+/** Lines for a person; gateways without changes are counted only. */
+export function driftText(gateways: readonly GatewayDrift[], style: Style): string[] {
+  const changed = gateways.filter(({ count }) => (count ?? 0) > 0)
+  const silent = gateways.filter(({ count }) => count === undefined)
+  const unchanged = gateways.length - changed.length - silent.length
+  return [
+    ...changed.flatMap((each) => gatewayLines(each, style)),
+    ...silent.flatMap(({ namespace, pod }) =>
+      folded(`${namespace}/${pod} has not said whether anything was changed on it`, style.width, ''),
+    ),
+    `${changed.length} of ${gateways.length} gateways were changed${unchanged === 0 ? '' : `, ${unchanged} were not`}`,
+  ]
+}
+
+function gatewayLines({ namespace, pod, gateway, commit, count = 0, paths }: GatewayDrift, style: Style): string[] {
+  const name = gateway === undefined || gateway === pod ? '' : ` (${gateway})`
+  const since = commit === undefined ? '' : ` since commit ${shortCommit(commit)}`
+  const rest = count - paths.length
+  return [
+    heading(`${namespace}/${pod}${name}: ${count} ${count === 1 ? 'file' : 'files'} changed or deleted${since}`, style),
+    ...paths.flatMap((path) => folded(path, style.width, '  ')),
+    ...(rest > 0 ? [`  … ${rest} more`] : []),
+  ]
+}
