@@ -1,6 +1,7 @@
 /**
  * A staged rollout as a person reads of it. Pure.
  */
+import { heldWords } from '../gatewaysync/rollout/held-words.ts'
 import type { RolloutStatus, StageStatus } from '../gatewaysync/schema/rollout-status.ts'
 import { shortCommit } from '../gatewaysync/values.ts'
 import type { Level } from './level.ts'
@@ -45,10 +46,11 @@ const waits: Readonly<Record<NonNullable<RolloutStatus['waitsFor']>, string>> = 
   Pause: 'is paused',
 }
 
-function summaryOf({ state, commit, stage = '', waitsFor = 'Gateways', refused }: RolloutStatus): string {
+function summaryOf({ state, commit, stage = '', stages = [], waitsFor = 'Gateways', refused }: RolloutStatus): string {
   const of = shortCommit(commit)
   if (state === 'Done') return `commit ${of} has passed every stage`
   if (state === 'Stopped') return `commit ${of} goes no further than stage ${stage}`
   if (state === 'RolledBack') return `gateways went back from commit ${shortCommit(refused?.commit ?? commit)} to ${of}`
-  return `commit ${of}, stage ${stage}: ${waits[waitsFor]}`
+  const held = stages.find(({ name }) => name === stage)?.held ?? 0
+  return `commit ${of}, stage ${stage}: ${waitsFor === 'Gateways' && held > 0 ? heldWords(held) : waits[waitsFor]}`
 }

@@ -45,6 +45,8 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     asked: 0,
     /** A commit that gateways cannot take. */
     bad: new Set<string>(),
+    /** Gateways on which somebody has changed files that a commit would undo. */
+    edited: new Set<string>(),
 
     rollout(): RolloutStatus | undefined {
       return fleet.status.rollout
@@ -113,6 +115,10 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
       const isMove = pod.inPlace?.commit !== commit || pod.inPlace.syncHash !== syncHash
       if (isMove && fleet.bad.has(commit)) {
         pod.report = { ...held, phase: 'Blocked', reason: 'TemplateFailed', message: 'bad', attempt: { commit, syncHash } }
+        return false
+      }
+      if (isMove && fleet.edited.has(name)) {
+        pod.report = { ...held, phase: 'Blocked', reason: 'LocalChanges', message: 'a.txt', attempt: { commit, syncHash } }
         return false
       }
       pod.inPlace = { commit, syncHash }

@@ -3,7 +3,7 @@
  */
 import { type Reason, reasons } from '../../fault.ts'
 import { podAnnotations } from '../names.ts'
-import type { GatewayProgress, Target } from '../rollout/advance.ts'
+import type { GatewayProgress, Target } from '../rollout/facts.ts'
 import { shortSyncHash } from '../rollout/turn.ts'
 import type { Gateway, GatewayPod, GatewayReport } from './gateways.ts'
 
@@ -23,7 +23,10 @@ export function progressOf(
     if (state === 'synced' || state === 'drifted') return { ...staged, progress: 'updated' }
     if (state === 'paused' || state === 'dryRun' || state === 'missingAgent') return { ...staged, progress: 'excluded' }
     const isFailed = state === 'failed' || state === 'blocked'
-    if (isFailed && isLasting(reason) && isAbout(reports.get(gateway.pod), target)) return { ...staged, progress: 'failed', reason }
+    if (!isFailed || !isAbout(reports.get(gateway.pod), target)) return { ...staged, progress: 'moving' }
+    // Somebody changed files on this one gateway, which says nothing about the commit.
+    if (reason === ('LocalChanges' satisfies Reason)) return { ...staged, progress: 'held' }
+    if (isLasting(reason)) return { ...staged, progress: 'failed', reason }
     return { ...staged, progress: 'moving' }
   })
 }

@@ -6,6 +6,7 @@ import { type ConditionInput, nextConditions } from './conditions.ts'
 import { describeErrors } from './findings.ts'
 import { type Gateway, type GatewayState, isOutdated } from './gateways.ts'
 import type { RolloutStatus } from '../schema/rollout-status.ts'
+import { heldWords } from '../rollout/held-words.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus } from '../schema/status.ts'
 
@@ -181,6 +182,10 @@ function progressing({ status: { rollout } }: Summary): ConditionInput[] {
   if (state === 'Done') return [{ type, status: 'True', reason: 'RolledOut', message: `every stage has commit ${commit}` }]
   if (state === 'Stopped') return [{ type, status: 'False', reason: stoppedReason(rollout), message }]
   if (state === 'RolledBack') return [{ type, status: 'False', reason: 'RolledBack', message }]
+  const held = rollout.stages?.find(({ name }) => name === stage)?.held ?? 0
+  if (waitsFor === 'Gateways' && held > 0) {
+    return [{ type, status: 'True', reason: 'LocalChanges', message: `stage ${stage}: ${heldWords(held)}` }]
+  }
   return [{ type, status: 'True', reason: waitReasons[waitsFor], message: `stage ${stage}: ${waitWords[waitsFor]}` }]
 }
 

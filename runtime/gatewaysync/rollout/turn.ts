@@ -15,6 +15,12 @@ export function shortSyncHash(syncHash: string): string {
   return syncHash.slice(0, -48)
 }
 
+/** Tells of a gateway whether its turn has come, also when it is done. */
+export function hasTurn({ allowed = [] }: RolloutStatus): (gateway: { pod: string }) => boolean {
+  const marks = new Set(allowed)
+  return ({ pod }) => marks.has(markOf(pod))
+}
+
 /** Whether a gateway keeps what it has, because its turn has not come. */
 export function isWaiting(rollout: RolloutStatus | undefined, pod: string): boolean {
   const isHeldBack = rollout?.state === 'Progressing' || rollout?.state === 'Stopped'

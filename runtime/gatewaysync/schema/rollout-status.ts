@@ -29,6 +29,7 @@ const stageStatus = v.object({
   gateways: v.pipe(count, v.description('How many gateways belong to it.')),
   updated: v.pipe(count, v.description('How many of them run what is rolled out.')),
   failed: v.pipe(count, v.description('How many of them failed.')),
+  held: v.optional(v.pipe(count, v.description('How many of them wait until their local changes are captured or given up; absent: none.'))),
   startedAt: v.optional(v.pipe(time, v.description('When its first gateway might begin.'))),
   finishedAt: v.optional(v.pipe(time, v.description('When it was done.'))),
   approvedBy: v.optional(v.pipe(text(128), v.description('Who approved it, as the caller says.'))),

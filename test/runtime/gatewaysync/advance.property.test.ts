@@ -55,6 +55,8 @@ const operations = fc.oneof(
   { weight: 2, arbitrary: fc.constant(operation('push', pushed)) },
   { weight: 1, arbitrary: fc.constant(operation('bad', (fleet) => fleet.bad.add(fleet.head))) },
   { weight: 1, arbitrary: fc.constant(operation('good', (fleet) => fleet.bad.clear())) },
+  { weight: 1, arbitrary: pod.map((name) => operation(`edit ${name}`, (fleet) => fleet.edited.add(name))) },
+  { weight: 1, arbitrary: fc.constant(operation('capture', (fleet) => fleet.edited.clear())) },
   { weight: 2, arbitrary: fc.constantFrom(1, 6, 31, 600).map((minutes) => operation(`wait ${minutes}m`, (f) => f.wait(minutes * 60_000))) },
   { weight: 1, arbitrary: fc.boolean().map((paused) => operation(`pause ${paused}`, (fleet) => (fleet.spec = { ...fleet.spec, paused }))) },
   { weight: 1, arbitrary: fc.constantFrom('abort' as const, 'resume' as const).map((verb) => operation(verb, (fleet) => fleet.act(verb))) },
@@ -90,7 +92,7 @@ function passed(fleet: StagedFleet): void {
     }
     const begun = of.filter(({ pod }) => rollout.allowed?.includes(markOf(pod)) === true && !isSettled(pod))
     if (!begun.some(({ pod }) => !known.has(markOf(pod)))) continue
-    const failed = begun.filter(({ pod }) => fleet.pods.get(pod)?.report.phase === 'Blocked').length
+    const failed = begun.filter(({ pod }) => fleet.pods.get(pod)?.report.reason === 'TemplateFailed').length
     const most = amountOf(stage.maxConcurrent, of.length, Math.floor)
     if (begun.length - failed > most) fail(`${begun.length} of stage ${stage.name} are under way, ${most} may be`)
     if (!isOpen(fleet.spec.rollout?.windows, fleet.now)) fail('somebody begins although no window is open')
@@ -145,6 +147,7 @@ void t.test('whatever happens, nobody begins before their turn, and all get ther
     fleet.settle()
     for (const { run } of steps) run(fleet)
     fleet.bad.clear()
+    fleet.edited.clear()
     fleet.spec = { ...fleet.spec, paused: false }
     for (let day = 0; day < 40; day += 1) {
       settled(fleet)

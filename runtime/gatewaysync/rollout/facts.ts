@@ -1,0 +1,46 @@
+/**
+ * What a step of a staged rollout is decided from, and what it comes to. Pure.
+ */
+import type { RolloutStatus } from '../schema/rollout-status.ts'
+import type { RolloutSpec } from '../schema/spec.ts'
+import type { RolloutAction } from './action.ts'
+import type { StagedGateway } from './stages.ts'
+
+/** What is wanted of every gateway; `configurations` are short syncHashes by profile. */
+export type Target = { version: Version; configurations: Readonly<Record<string, string>> }
+
+/** A commit, and what it was published for. */
+export type Version = NonNullable<RolloutStatus['before']>
+
+/** How a gateway is, seen from what is rolled out. */
+export type GatewayProgress = StagedGateway &
+  (
+    | { progress: 'updated' | 'moving' }
+    /** It would lose local changes, so it waits until somebody captures them or gives them up; nobody knows how long that takes. */
+    | { progress: 'held' }
+    /** It cannot take what is rolled out; `reason` in one word. */
+    | { progress: 'failed'; reason: string }
+    /** It writes nothing, so nobody waits for it. */
+    | { progress: 'excluded' }
+  )
+
+export type RolloutFacts = {
+  spec: RolloutSpec
+  target: Target
+  /** What was published before the target; undefined: nothing. */
+  before: Version | undefined
+  previous: RolloutStatus | undefined
+  gateways: readonly GatewayProgress[]
+  action: RolloutAction | undefined
+  /** A commit that may skip the stages. */
+  skip: string | undefined
+  /** Nothing is written to any gateway now. */
+  paused: boolean
+  now: Temporal.Instant
+}
+
+export type Step = {
+  rollout: RolloutStatus
+  /** When something may follow without any change; undefined: nothing will. */
+  wakeAt: Temporal.Instant | undefined
+}
