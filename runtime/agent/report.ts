@@ -6,6 +6,7 @@ import { backoffMs, type Clock, pause } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
 import { apiVersion, syncReportKind } from '../gatewaysync/names.ts'
+import { syncReportColumns } from '../gatewaysync/decide/columns.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { Kube } from '../kube/client.ts'
 import { mergePatchBetween } from '../kube/merge-patch.ts'
@@ -75,7 +76,8 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
     return { status: held.status, spec, ours: mergePatchBetween(held.spec, spec) === undefined }
   }
 
-  const write = async (status: SyncReportStatus, gatewaySync: string, signal: AbortSignal): Promise<void> => {
+  const write = async (told: SyncReportStatus, gatewaySync: string, signal: AbortSignal): Promise<void> => {
+    const status = { ...told, columns: syncReportColumns(told) }
     const spec = { gatewaySync, podUid: identity.podUid }
     if (stored?.spec.gatewaySync !== gatewaySync) stored = undefined
     try {
@@ -84,7 +86,7 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
       if (patch !== undefined) await kube.mergePatch(syncReportType, key, { status: patch }, { subresource: 'status' }, signal)
       // Last, so that a predecessor's status is never taken for ours.
       if (!stored.ours) await kube.mergePatch(syncReportType, key, { spec }, {}, signal)
-      stored = { status: { ...status }, spec, ours: true }
+      stored = { status, spec, ours: true }
       writtenMs = clock.monotonicMs()
     } catch (error) {
       // Deleted, or owned by an older pod of the name: the next try looks again.

@@ -5,10 +5,9 @@ import { type Reason, reasons } from '../fault.ts'
 import { meaningOf } from '../gatewaysync/decide/conditions.ts'
 import { isSameRef } from '../gatewaysync/decide/request.ts'
 import type { Condition, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { shortCommit } from '../gatewaysync/values.ts'
+import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { markOf, type Style } from './paint.ts'
 import { runbookEntry } from './runbook.ts'
-import { shortHashes } from './sync-view.ts'
 import { folded } from './table.ts'
 
 /** A GatewaySync as far as an outcome is read from it. */

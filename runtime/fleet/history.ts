@@ -2,14 +2,13 @@
  * What happened to a GatewaySync: commits that were published or refused, requests, and what each gateway made of them. Pure.
  */
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { shortCommit } from '../gatewaysync/values.ts'
+import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { meaningOf } from '../gatewaysync/decide/conditions.ts'
 import { ageOf } from './age.ts'
 import type { FleetFacts } from './facts.ts'
 import { readReport } from './gateway-view.ts'
 import type { Level } from './level.ts'
 import { heading, markOf, type Style } from './paint.ts'
-import { shortHashes } from './sync-view.ts'
 import { type Column, folded, tableLines } from './table.ts'
 
 export type HistoryEntry = {

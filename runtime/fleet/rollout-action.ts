@@ -5,9 +5,8 @@ import { Fault } from '../fault.ts'
 import { rolloutAnnotations } from '../gatewaysync/names.ts'
 import { actionText, parseAction, type RolloutVerb } from '../gatewaysync/rollout/action.ts'
 import type { RolloutStatus } from '../gatewaysync/schema/rollout-status.ts'
-import { shortCommit } from '../gatewaysync/values.ts'
+import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { type Asked, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
-import { shortHashes } from './sync-view.ts'
 
 /** `digest` tells the action from any other: the controller names it once it has acted. */
 export type RolloutAsked = { verb: RolloutVerb; id: string; digest: string; annotations: Record<string, string> }

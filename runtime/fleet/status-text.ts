@@ -1,11 +1,10 @@
 /**
  * The status of a fleet as lines of text: a table of all, or everything about one. Pure.
  */
-import { shortCommit } from '../gatewaysync/values.ts'
+import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { agoOf, ageOf } from './age.ts'
 import { stateWords } from './gateway-view.ts'
 import { heading, markOf, painted, type Style } from './paint.ts'
-import { shortHashes } from './sync-view.ts'
 import { type Column, folded, tableLines } from './table.ts'
 import type { FleetView, GatewayView, SyncView } from './view.ts'
 

@@ -7,7 +7,7 @@ import { meaningOf, needsSomebody } from '../gatewaysync/decide/conditions.ts'
 import { countGateways, type Gateway, type GatewayPod, observeGateways, parseReport, withWaiting } from '../gatewaysync/decide/gateways.ts'
 import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { shortCommit } from '../gatewaysync/values.ts'
+import { shortHashes } from '../gatewaysync/values.ts'
 import type { FleetFacts, ReportFacts, SyncFacts } from './facts.ts'
 import { gatewayView } from './gateway-view.ts'
 import type { Level } from './level.ts'
@@ -104,9 +104,4 @@ function gatewaysOf(
       mode: report?.mode?.name,
     }
   })
-}
-
-/** Whole hashes are for programs; they have them in the JSON form. */
-export function shortHashes(text: string): string {
-  return text.replace(/\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g, shortCommit)
 }

@@ -25,6 +25,11 @@ export function shortCommit(commit: string): string {
   return commit.slice(0, 8)
 }
 
+/** A text with the hashes of commits as people read them. Whole hashes are for programs; they have them in the JSON form. */
+export function shortHashes(text: string): string {
+  return text.replace(/\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g, shortCommit)
+}
+
 /** Throws InvalidRef. */
 export function parseCommitHash(text: string): CommitHash {
   if (isCommitHash(text)) return text

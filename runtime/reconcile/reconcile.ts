@@ -14,6 +14,7 @@ import * as v from 'valibot'
 import { type Clock, timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { isRefAllowed } from '../gatewaysync/decide/allowed-refs.ts'
+import { gatewaySyncColumns } from '../gatewaysync/decide/columns.ts'
 import { decide, type Decision, type Observation, type Signers, type Verdict } from '../gatewaysync/decide/decide.ts'
 import type { EventToRecord } from '../gatewaysync/decide/events.ts'
 import { dueForLookup, rememberedSource } from '../gatewaysync/decide/lookup.ts'
@@ -212,9 +213,10 @@ function lookUp(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyn
 async function apply(
   deps: ReconcileDeps,
   record: GatewaySyncRecord,
-  { status, events }: Pick<Decision, 'status' | 'events'>,
+  { status: decided, events }: Pick<Decision, 'status' | 'events'>,
   signal: AbortSignal,
 ): Promise<void> {
+  const status = { ...decided, columns: gatewaySyncColumns(decided) }
   const patch = mergePatchBetween(record.status, status)
   try {
     if (patch === undefined || isOnlyRefresh(patch, record.status, deps.clock.now())) return

@@ -5,11 +5,11 @@ import { meaningOf } from '../../gatewaysync/decide/conditions.ts'
 import type { FleetFacts } from '../facts.ts'
 import { fleetView } from '../fleet-view.ts'
 import { runbookEntry } from '../runbook.ts'
-import { shortHashes } from '../sync-view.ts'
 import type { GatewayView } from '../view.ts'
 import type { CheckFacts, WaitingImage } from './facts.ts'
 import type { Finding } from './report.ts'
 import { compareVersions } from './versions.ts'
+import { shortHashes } from '../../gatewaysync/values.ts'
 
 /** So many of a kind are named; a fleet may have thousands. */
 const named = 10

@@ -32,6 +32,12 @@ const counts = v.object({
 })
 const scanTime = v.object({ finishedAt: v.pipe(time, v.description('When the gateway had read them.')) })
 
+const columns = v.object({
+  commit: v.optional(v.pipe(text(8), v.description('The first digits of the commit.'))),
+  findings: v.optional(v.pipe(count, v.description('How many findings there are.'))),
+  message: v.optional(v.pipe(text(60), v.description('The message, cut to what fits a line.'))),
+})
+
 /** The schema of a SyncReport's `status`. Every text is bounded, because the controller reads the reports of all agents. */
 export const syncReportStatus = v.object({
   phase: v.pipe(v.picklist(phases), v.description('How far the gateway is.')),
@@ -130,7 +136,11 @@ export const syncReportStatus = v.object({
       v.description('The last syncs, newest first.'),
     ),
   ),
+  columns: v.optional(v.pipe(columns, v.description('What kubectl get prints, short enough for one line; nothing decides by it.'))),
 })
 
 /** What an agent writes about its gateway. */
 export type SyncReportStatus = v.InferOutput<typeof syncReportStatus>
+
+/** What `kubectl get syncreports` prints of it. */
+export type SyncReportColumns = v.InferOutput<typeof columns>

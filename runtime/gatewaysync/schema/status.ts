@@ -47,6 +47,12 @@ export const finding = v.object({
   message: v.pipe(text(1024), v.description('What is wrong.')),
 })
 
+const columns = v.object({
+  gateways: v.optional(v.pipe(text(32), v.description('How many gateways run the published commit, of how many: 2/3.'))),
+  commit: v.optional(v.pipe(text(8), v.description('The first digits of the published commit.'))),
+  message: v.optional(v.pipe(text(60), v.description('The message of the condition Ready, cut to what fits a line.'))),
+})
+
 /** The schema of `status`. Every list and text is bounded, so that an object stays far below etcd's limit. */
 export const gatewaySyncStatus = v.object({
   observedGeneration: v.optional(v.pipe(count, v.description('The version of the spec that this status is about.'))),
@@ -183,10 +189,12 @@ export const gatewaySyncStatus = v.object({
       crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
     ),
   ),
+  columns: v.optional(v.pipe(columns, v.description('What kubectl get prints, short enough for one line; nothing decides by it.'))),
 })
 
 export type GatewaySyncStatus = v.InferOutput<typeof gatewaySyncStatus>
 export type Condition = v.InferOutput<typeof condition>
 export type StatusFinding = v.InferOutput<typeof finding>
+export type GatewaySyncColumns = v.InferOutput<typeof columns>
 export type GatewayCounts = NonNullable<GatewaySyncStatus['gateways']>
 export type RequestOutcome = NonNullable<GatewaySyncStatus['requests']>[number]

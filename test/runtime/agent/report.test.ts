@@ -73,7 +73,7 @@ void t.test('what a predecessor of the same name reported is never taken for wha
   agent.report({ phase: 'Pending' })
   while (world.report()?.spec.podUid !== 'new') await turn()
   await agent.stop()
-  t.strictSame(world.report()?.status, { phase: 'Pending' })
+  t.strictSame(world.report()?.status, { phase: 'Pending', columns: {} })
   t.match(world.report()?.metadata, { ownerReferences: [{ kind: 'Pod', name: 'gw-0', uid: 'new' }] })
   t.strictSame(
     world.seen.filter(({ spec, status }) => spec.podUid === 'new' && status?.commit === commit),
@@ -114,7 +114,7 @@ void t.test(
     reporter.missed(true)
     void time.step(10_000)
     while (world.report()?.status?.phase !== 'Synced') await turn()
-    t.strictSame(world.report()?.status, { phase: 'Synced', commit })
+    t.strictSame(world.report()?.status, { phase: 'Synced', commit, columns: { commit: 'aaaaaaaa' } })
     t.strictSame(world.report()?.spec, { gatewaySync: 'one', podUid: 'new' })
     stop.abort(new Error('stop'))
     await running

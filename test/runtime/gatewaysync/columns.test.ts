@@ -1,0 +1,36 @@
+/**
+ * What is written for `kubectl get`: short, on one line, and by the same counts as elsewhere.
+ */
+import t from 'tap'
+import { gatewaySyncColumns, syncReportColumns } from '../../../runtime/gatewaysync/decide/columns.ts'
+import { countGateways, type GatewayState } from '../../../runtime/gatewaysync/decide/gateways.ts'
+
+const commit = '24a7d5c9c97cf8e04c02ea0114063d89b0766069'
+const at = '2026-01-01T00:00:00Z'
+const gateways = (...states: GatewayState[]) =>
+  countGateways(states.map((state, index) => ({ pod: `gw-${index}`, state, reason: '', message: '', commit, mode: undefined })))
+const ready = (message: string) => [{ type: 'Ready', status: 'False' as const, reason: 'GatewaysFailed', message, lastTransitionTime: at }]
+
+void t.test('a gateway with local changes counts among those that run the published commit', async (t) => {
+  t.same(gatewaySyncColumns({ gateways: gateways('synced', 'drifted', 'failed') }), { gateways: '2/3' })
+})
+
+void t.test('a commit has the eight digits that people compare, also within a message', async (t) => {
+  const columns = gatewaySyncColumns({ published: { commit, ref: 'main', at }, conditions: ready(`commit ${commit} is wanted`) })
+  t.same(columns, { commit: '24a7d5c9', message: 'commit 24a7d5c9 is wanted' })
+  t.match(syncReportColumns({ phase: 'Synced', commit }), { commit: '24a7d5c9' })
+})
+
+void t.test('a message stays on one line and within its width, and says so where it is cut', async (t) => {
+  const long = `3 of 3 gateways:\n  ${'gw-0: CollectionsInvalid, '.repeat(20)}`
+  const { message = '' } = gatewaySyncColumns({ conditions: ready(long) })
+  t.equal(message, '3 of 3 gateways: gw-0: CollectionsInvalid, gw-0: Co…')
+  const report = syncReportColumns({ phase: 'Failed', message: long })
+  t.equal(report.message, '3 of 3 gateways: gw-0: CollectionsInvalid…')
+})
+
+void t.test('where there is no message, the reason stands in its place; nothing is made up for what is not known', async (t) => {
+  t.equal(gatewaySyncColumns({ conditions: ready('') }).message, 'GatewaysFailed')
+  t.same(syncReportColumns({ phase: 'Paused', reason: 'Paused' }), { message: 'Paused' })
+  t.same(gatewaySyncColumns({}), {})
+})
