@@ -29,6 +29,7 @@ export type Names = {
   deliveryService: Value<string>
   metricsService: Value<string>
   receiverService: Value<string>
+  statusPageService: Value<string>
   certificateSecret: Value<string>
   /** Of every object; never a part of a selector. */
   labels: Value<Readonly<Record<string, Value<string>>>>
@@ -81,6 +82,7 @@ export function namesOf(release: LiveRelease, values: Live<Values>, version: Val
     deliveryService: text`${fullname}-delivery`,
     metricsService: text`${fullname}-metrics`,
     receiverService: text`${fullname}${longestSuffix}`,
+    statusPageService: text`${fullname}-status-page`,
     certificateSecret: either(isSet(existingSecret), existingSecret, text`${fullname}-certificate`),
     selector,
     labels: namedObject('labels', merged<Value<string>>(commonLabels, own)),

@@ -18,6 +18,7 @@ import type { Monitoring } from './constructs/monitoring.ts'
 import type { Network } from './constructs/network.ts'
 import type { Policies } from './constructs/policies.ts'
 import type { Receiver } from './constructs/receiver.ts'
+import type { StatusPage } from './constructs/status-page.ts'
 import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
 import { unlessEmpty } from './helm/nodes.ts'
 import type { Release } from './names.ts'
@@ -49,6 +50,7 @@ export class OperatorChart extends Chart implements Concerns {
   readonly delivery: Delivery
   readonly admission: Admission
   readonly receiver: Receiver
+  readonly statusPage: StatusPage
   readonly network: Network
   readonly monitoring: Monitoring
 
@@ -69,6 +71,7 @@ export class OperatorChart extends Chart implements Concerns {
     this.delivery = concerns.delivery
     this.admission = concerns.admission
     this.receiver = concerns.receiver
+    this.statusPage = concerns.statusPage
     this.network = concerns.network
     this.monitoring = concerns.monitoring
   }

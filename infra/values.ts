@@ -26,6 +26,7 @@ import {
 import { monitoringValues } from './values/monitoring.ts'
 import { notificationValues } from './values/notifications.ts'
 import { receiverValues } from './values/receiver.ts'
+import { statusPageValues } from './values/status-page.ts'
 import { containerSecurity, serviceValues, workloadValues } from './values/workload.ts'
 
 const logLevel = (what: string) =>
@@ -95,6 +96,7 @@ export const valuesSchema = v.strictObject({
       metrics: peers('metrics', "pods of the release's namespace, and of any namespace with the label clustersync.io/metrics-reader=true"),
       delivery: peers('delivery', 'pods with an agent'),
       receiver: peers('the push receiver', 'anybody'),
+      statusPage: peers('the status page', "pods of the release's namespace"),
       egress: v.optional(
         v.strictObject({
           enabled: flag('Restricts egress too, to DNS and the ports below.', false),
@@ -147,6 +149,7 @@ export const valuesSchema = v.strictObject({
     {},
   ),
   webhookReceiver: receiverValues,
+  statusPage: statusPageValues,
   delivery: v.optional(
     v.strictObject({
       port: port('Port at which agents fetch content.', 9445),

@@ -16,6 +16,7 @@ import { isOpen, warnOpen } from './controller/receiver.ts'
 import { reclaimMemory } from './controller/reclaim-memory.ts'
 import { waitForApiServer } from './controller/wait-for-api-server.ts'
 import { asFault, Fault, isAbort } from './fault.ts'
+import { keptReport } from './gatewaysync/decide/told.ts'
 import { createKube, type Kube, loadKube } from './kube/client.ts'
 import { createLog, type Log } from './log.ts'
 import { consoleDestination } from './log-console.ts'
@@ -102,7 +103,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   const observe = { restarted: metrics.watchRestarted, relisted: metrics.relisted }
   const watching = watchCluster(
     { ...deps, observe },
-    { store, namespaces, selector, ready, forbidden: metrics.forbiddenNamespaces },
+    { store, namespaces, selector, ready, forbidden: metrics.forbiddenNamespaces, ...(settings.statusPage && { told: keptReport }) },
     signal,
   )
   await readiness.whenListed(signal)

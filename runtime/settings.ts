@@ -135,6 +135,7 @@ export const controllerSettings = v.strictObject({
   }),
   notifications: v.optional(v.array(receiver), []),
   metrics: v.strictObject({ enabled: v.boolean() }),
+  statusPage: v.optional(v.pipe(v.strictObject({ port }), v.description('Absent: nobody is shown anything.'))),
 })
 
 export type ControllerSettings = v.InferOutput<typeof controllerSettings>

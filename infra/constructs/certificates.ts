@@ -6,6 +6,8 @@ import { Construct } from 'constructs'
 import { Certificate, Issuer } from '../../imports/cert-manager.io.js'
 import { and, isSet, not, text } from '../helm/combinators.ts'
 import type { Live, Value } from '../helm/expression.ts'
+import { when } from '../helm/nodes.ts'
+import type { Names } from '../names.ts'
 import type { Values } from '../values.ts'
 import { apiObjectWhen, type ManifestOf } from './api-object.ts'
 import type { Installation } from './installation.ts'
@@ -45,7 +47,7 @@ export class Certificates extends Construct {
     this.issuer = issuer('issuer', authority, { ca: { secretName: authority } })
     this.certificate = certificate('certificate', certificateSecret, {
       secretName: certificateSecret,
-      dnsNames: dnsNames([names.webhookService, names.deliveryService, names.metricsService], names.namespace),
+      dnsNames: servedNames(names, values),
       duration: '2160h',
       renewBefore: '720h',
       privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
@@ -63,7 +65,18 @@ export function certificateBy({ webhook: { existingSecret }, certManager }: Live
   return { existing, certManager: and(not(existing), certManager.enabled), selfManaged: and(not(existing), not(certManager.enabled)) }
 }
 
+/** The names that the certificate is for. That of the status page is only among them where there is one: a new name is a new certificate. */
+export function servedNames(
+  { webhookService, deliveryService, metricsService, statusPageService, namespace }: Names,
+  { statusPage }: Live<Values>,
+): Value<string>[] {
+  return [
+    ...dnsNames([webhookService, deliveryService, metricsService], namespace),
+    ...when<Value<string>>(statusPage.enabled, dnsNames([statusPageService], namespace)),
+  ]
+}
+
 /** The names by which pods of any namespace reach Services. */
-export function dnsNames(services: readonly Value<string>[], namespace: Value<string>): Value<string>[] {
+function dnsNames(services: readonly Value<string>[], namespace: Value<string>): Value<string>[] {
   return services.flatMap((service) => [text`${service}.${namespace}.svc`, text`${service}.${namespace}.svc.cluster.local`])
 }

@@ -14,6 +14,7 @@ import { Monitoring } from './monitoring.ts'
 import { Network } from './network.ts'
 import { Policies } from './policies.ts'
 import { Receiver } from './receiver.ts'
+import { StatusPage } from './status-page.ts'
 
 export type Concerns = {
   readonly controller: Controller
@@ -23,6 +24,7 @@ export type Concerns = {
   readonly delivery: Delivery
   readonly admission: Admission
   readonly receiver: Receiver
+  readonly statusPage: StatusPage
   readonly network: Network
   readonly monitoring: Monitoring
 }
@@ -36,6 +38,7 @@ export function concernsIn(scope: Construct, installation: Installation): Concer
     delivery: new Delivery(scope, 'delivery', installation),
     admission: new Admission(scope, 'admission', installation),
     receiver: new Receiver(scope, 'receiver', installation),
+    statusPage: new StatusPage(scope, 'status-page', installation),
     network: new Network(scope, 'network', installation),
     monitoring: new Monitoring(scope, 'monitoring', installation),
   }
@@ -46,7 +49,7 @@ export function concernsIn(scope: Construct, installation: Installation): Concer
  * Objects that the values switch off are left out.
  */
 export function templatesOf(concerns: Concerns): Record<string, readonly ApiObject[]> {
-  const { controller, agentRights, policies, certificates, delivery, admission, receiver, network, monitoring } = concerns
+  const { controller, agentRights, policies, certificates, delivery, admission, receiver, statusPage, network, monitoring } = concerns
   const { rights } = controller
   const templates: Record<string, readonly (ApiObject | undefined)[]> = {
     rbac: [
@@ -76,6 +79,7 @@ export function templatesOf(concerns: Concerns): Record<string, readonly ApiObje
     controller: [controller.workload, controller.disruptionBudget],
     services: [delivery.service, admission.service, monitoring.metricsService],
     receiver: [receiver.secret, receiver.service, receiver.ingress],
+    'status-page': [statusPage.service, statusPage.ingress],
     injection: [admission.webhookConfiguration],
     network: [network.policy],
     monitoring: [monitoring.serviceMonitor, monitoring.podMonitor, monitoring.dashboards, monitoring.alerts],

@@ -30,7 +30,7 @@ export class Network extends Construct {
 }
 
 function policySpec({ selector }: Names, values: Live<Values>): Written<k8s.NetworkPolicySpec> {
-  const { metrics, webhook, webhookReceiver: receiver, delivery, networkPolicy } = values
+  const { metrics, webhook, webhookReceiver: receiver, delivery, statusPage, networkPolicy } = values
   const restrictsEgress = networkPolicy.egress.enabled
   const replicas: Peer[] = [{ podSelector: { matchLabels: selector } }]
   return {
@@ -42,6 +42,7 @@ function policySpec({ selector }: Names, values: Live<Values>): Written<k8s.Netw
       // API servers have no labels, and often no address that is known beforehand, so this port is open to everybody.
       ...when<Rule>(webhook.enabled, [{ ports: [tcp(webhook.port)] }]),
       ...when<Rule>(receiver.enabled, [rule(receiver.port, networkPolicy.receiver.from)]),
+      ...when<Rule>(statusPage.enabled, [rule(statusPage.port, networkPolicy.statusPage.from, besideUs)]),
       rule(delivery.port, networkPolicy.delivery.from, agents),
       // Replicas always reach each other: one that lacks content asks the leader for it.
       { from: replicas, ports: [tcp(delivery.port)] },
@@ -52,6 +53,8 @@ function policySpec({ selector }: Names, values: Live<Values>): Written<k8s.Netw
 
 /** Who collects metrics unless the values say: whatever runs beside the operator, and pods that are labelled for it. */
 const metricsReaders: readonly Peer[] = [{ podSelector: {} }, labelledAnywhere(metricsReaderLabel)]
+/** A page without a login is closed to all others unless the values name them, such as the pods of the Ingress. */
+const besideUs: readonly Peer[] = [{ podSelector: {} }]
 const agents: readonly Peer[] = [labelledAnywhere({ key: agentPodLabel, value: 'true' })]
 
 function labelledAnywhere({ key, value }: { key: string; value: string }): Peer {

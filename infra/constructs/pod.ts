@@ -56,14 +56,14 @@ const containerSecurity: Written<k8s.SecurityContext> = {
 }
 
 /** Whether a port is below 1024. Some container runtimes let only root listen there. */
-function hasPrivilegedPort({ webhook, webhookReceiver: receiver, metrics, delivery }: Live<Values>): Value<boolean> {
-  return or(...[webhook.port, receiver.port, metrics.service.port, delivery.port].map((port) => greater(1024, port)))
+function hasPrivilegedPort({ webhook, webhookReceiver: receiver, metrics, delivery, statusPage }: Live<Values>): Value<boolean> {
+  return or(...[webhook.port, receiver.port, metrics.service.port, delivery.port, statusPage.port].map((port) => greater(1024, port)))
 }
 
 type Port = Written<k8s.ContainerPort>
 
 function container(names: Names, values: Live<Values>, version: Value<string>): Written<k8s.Container> {
-  const { image, resources, webhook, webhookReceiver: receiver, metrics, delivery, securityContext } = values
+  const { image, resources, webhook, webhookReceiver: receiver, metrics, delivery, statusPage, securityContext } = values
   const port = (name: string, containerPort: Value<number>): Port => ({ name, containerPort, protocol: 'TCP' })
   return {
     name: 'controller',
@@ -87,6 +87,7 @@ function container(names: Names, values: Live<Values>, version: Value<string>): 
       ...when<Port>(webhook.enabled, [port('admission', webhook.port)]),
       ...when<Port>(receiver.enabled, [port('receiver', receiver.port)]),
       ...when<Port>(metrics.enabled, [port('metrics', metrics.service.port)]),
+      ...when<Port>(statusPage.enabled, [port('status-page', statusPage.port)]),
     ],
     livenessProbe: { httpGet: { path: '/healthz', port: 'probes' }, ...values.livenessProbe },
     readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, ...values.readinessProbe },

@@ -6,14 +6,14 @@ import { k8s } from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
 import { and, base64, isSet, not, or, text } from '../helm/combinators.ts'
 import type { Live, Value } from '../helm/expression.ts'
-import { each, field, given, unlessEmpty } from '../helm/nodes.ts'
+import { given } from '../helm/nodes.ts'
 import type { Names } from '../names.ts'
 import type { Values } from '../values.ts'
 import { apiObjectWhen, type ManifestOf } from './api-object.ts'
+import { ingressOf } from './ingress.ts'
 import type { Installation } from './installation.ts'
 import { namespaced } from './metadata.ts'
 import { serviceOf } from './service.ts'
-import type { Written } from './written.ts'
 
 export class Receiver extends Construct {
   /** Holds the keys that stand in the values themselves. */
@@ -29,7 +29,13 @@ export class Receiver extends Construct {
     const http = serviceOf(names, names.receiverService, service, { name: 'http', port, targetPort: 'receiver' })
     this.secret = apiObjectWhen(and(enabled, inline), this, 'secret', k8s.KubeSecret, inlineSecret(names, values))
     this.service = apiObjectWhen(enabled, this, 'service', k8s.KubeService, http)
-    this.ingress = apiObjectWhen(and(enabled, ingress.enabled), this, 'ingress', k8s.KubeIngress, receiverIngress(names, ingress))
+    this.ingress = apiObjectWhen(
+      and(enabled, ingress.enabled),
+      this,
+      'ingress',
+      k8s.KubeIngress,
+      ingressOf(names, names.receiverService, ingress, 'http'),
+    )
   }
 }
 
@@ -50,26 +56,5 @@ function inlineSecret(names: Names, { webhookReceiver: { hmac, token } }: Live<V
     type: 'Opaque',
     // Not `stringData`, because a key that is removed from it stays in the cluster.
     data: { hmac: given(isInline(hmac), base64(hmac.secret)), token: given(isInline(token), base64(token.secret)) },
-  }
-}
-
-function receiverIngress(names: Names, ingress: Live<Values>['webhookReceiver']['ingress']): ManifestOf<typeof k8s.KubeIngress> {
-  const name = names.receiverService
-  return {
-    metadata: namespaced(names, name, { annotations: ingress.annotations }),
-    spec: {
-      ingressClassName: unlessEmpty(ingress.ingressClassName),
-      tls: unlessEmpty(ingress.tls),
-      rules: each('host', ingress.hosts, (host): Written<k8s.IngressRule> => ({
-        host: field(host, 'host'),
-        http: {
-          paths: each('path', field(host, 'paths'), (path): Written<k8s.HttpIngressPath> => ({
-            path: field(path, 'path'),
-            pathType: field(path, 'pathType'),
-            backend: { service: { name, port: { name: 'http' } } },
-          })),
-        },
-      })),
-    },
   }
 }

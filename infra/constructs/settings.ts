@@ -3,7 +3,7 @@
  */
 import type { ControllerSettingsInput } from '../../runtime/settings.ts'
 import { ports } from '../../runtime/gatewaysync/names.ts'
-import { certificateBy, dnsNames } from './certificates.ts'
+import { certificateBy, servedNames } from './certificates.ts'
 import { asText, either, equals, hasKey, isSet, or, text } from '../helm/combinators.ts'
 import type { Live, Made, Value } from '../helm/expression.ts'
 import { choose, each, field, given, unlessEmpty } from '../helm/nodes.ts'
@@ -13,8 +13,8 @@ import type { Values } from '../values.ts'
 
 /** The settings of this installation, as the process reads them. */
 export function settingsOf(names: Names, values: Live<Values>, version: Value<string>): Made<ControllerSettingsInput> {
-  const { fullname, namespace, deliveryService, webhookService, metricsService } = names
-  const { image, agentImage, agent, webhook, webhookReceiver: receiver, metrics, delivery, source } = values
+  const { fullname, namespace, deliveryService } = names
+  const { image, agentImage, agent, webhook, webhookReceiver: receiver, metrics, delivery, source, statusPage } = values
   const files = keyFiles(names, values).map(({ name, mounted }) => [
     `${name}File`,
     given<string>(mounted, `${receiverFolder}/${name}/value`),
@@ -45,7 +45,7 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
     },
     delivery: { url: text`https://${deliveryService}.${namespace}.svc:${asText(delivery.port)}` },
     certificates: certificateSettings(names, values),
-    dnsNames: dnsNames([webhookService, deliveryService, metricsService], namespace),
+    dnsNames: servedNames(names, values),
     injection: { enabled: webhook.enabled, webhookConfiguration: fullname },
     agent: {
       image: imageOf(agentImage, version),
@@ -62,6 +62,7 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
     receiver: { enabled: receiver.enabled, ...Object.fromEntries(files), trustedProxies: receiver.trustedProxies },
     notifications: each('notification', values.notifications, (receiver) => receiverOf(receiver)),
     metrics: { enabled: metrics.enabled },
+    statusPage: given(statusPage.enabled, { port: statusPage.port }),
   }
 }
 

@@ -40,9 +40,8 @@ const smallestStorage = '64Mi'
  */
 export function impossible(values: Live<Values>): Messages {
   return [
-    ...impossibleReceiver(values),
-    ...addressesForHosts(values),
-    ...impossiblePaths(values),
+    ...impossibleIngress('webhookReceiver', values, 'an Ingress without a receiver leads nowhere'),
+    ...impossibleIngress('statusPage', values, 'an Ingress without a status page leads nowhere'),
     ...impossibleReplicas(values),
     ...sameNames(values),
     ...impossibleEnvironment(values),
@@ -63,35 +62,41 @@ export function impossibleRelease({ name, namespace }: LiveRelease): Messages {
   ]
 }
 
-function impossibleReceiver({ webhookReceiver: { enabled, ingress } }: Live<Values>): Messages {
-  return say(ingress.enabled, [
-    ...say(not(isSet(ingress.hosts)), ['webhookReceiver.ingress.hosts: an Ingress needs at least one host']),
-    ...say(not(enabled), ['webhookReceiver.enabled: an Ingress without a receiver leads nowhere']),
-  ])
+type WithIngress = 'webhookReceiver' | 'statusPage'
+
+function impossibleIngress(name: WithIngress, { [name]: { enabled, ingress } }: Live<Values>, nowhere: string): Messages {
+  return [
+    ...say(ingress.enabled, [
+      ...say(not(isSet(ingress.hosts)), [`${name}.ingress.hosts: an Ingress needs at least one host`]),
+      ...say(not(enabled), [`${name}.enabled: ${nowhere}`]),
+    ]),
+    ...addressesForHosts(name, ingress),
+    ...impossiblePaths(name, ingress),
+  ]
 }
 
-function addressesForHosts({ webhookReceiver: { ingress } }: Live<Values>): Messages {
+type Ingress = Live<Values>[WithIngress]['ingress']
+
+function addressesForHosts(name: WithIngress, { hosts, tls }: Ingress): Messages {
   const address = (where: Value<string>, host: Value<string>): Messages =>
     say(matches(/^[0-9]+(?:\.[0-9]+){3}$/, host), [text`${where}: must be a host name, not an IP address`])
   return [
-    ...each('host', ingress.hosts, (host, index) =>
-      address(text`webhookReceiver.ingress.hosts.${asText(index)}.host`, field(host, 'host')),
-    ).flat(),
-    ...each('entry', ingress.tls, (entry, index) =>
+    ...each('host', hosts, (host, index) => address(text`${name}.ingress.hosts.${asText(index)}.host`, field(host, 'host'))).flat(),
+    ...each('entry', tls, (entry, index) =>
       each('tlsHost', field(entry, 'hosts'), (host, hostIndex) =>
-        address(text`webhookReceiver.ingress.tls.${asText(index)}.hosts.${asText(hostIndex)}`, host),
+        address(text`${name}.ingress.tls.${asText(index)}.hosts.${asText(hostIndex)}`, host),
       ).flat(),
     ).flat(),
   ]
 }
 
 /** What the API server refuses in a path, unless it leaves the path to the class of the Ingress. */
-function impossiblePaths({ webhookReceiver: { ingress } }: Live<Values>): Messages {
+function impossiblePaths(name: WithIngress, { hosts }: Ingress): Messages {
   const unclear = /\/\/|\/\.\.?(?:\/|$)|%2[fF]/
-  return each('host', ingress.hosts, (host, index) =>
+  return each('host', hosts, (host, index) =>
     each('path', field(host, 'paths'), (path, pathIndex) =>
       say(and(not(equals<string>(field(path, 'pathType'), 'ImplementationSpecific')), matches(unclear, field(path, 'path'))), [
-        text`webhookReceiver.ingress.hosts.${asText(index)}.paths.${asText(pathIndex)}.path: must be without empty parts, ".", ".." and %2F, unless pathType is ImplementationSpecific`,
+        text`${name}.ingress.hosts.${asText(index)}.paths.${asText(pathIndex)}.path: must be without empty parts, ".", ".." and %2F, unless pathType is ImplementationSpecific`,
       ]),
     ).flat(),
   ).flat()
@@ -180,12 +185,13 @@ function tooLarge({ resources, agent, source: { storage, persistence } }: Live<V
   ]
 }
 
-function samePorts({ webhook, webhookReceiver: receiver, metrics, delivery }: Live<Values>): Messages {
+function samePorts({ webhook, webhookReceiver: receiver, metrics, delivery, statusPage }: Live<Values>): Messages {
   const used: [key: string, isOpen: Value<boolean>, port: Value<number>][] = [
     ['webhook.port', webhook.enabled, webhook.port],
     ['webhookReceiver.port', receiver.enabled, receiver.port],
     ['metrics.service.port', metrics.enabled, metrics.service.port],
     ['delivery.port', true, delivery.port],
+    ['statusPage.port', statusPage.enabled, statusPage.port],
   ]
   return used.flatMap(([key, isOpen, port], index) => {
     const also = (other: string): Messages => [text`${key}: port ${asText(port)} is also that of ${other}`]

@@ -3,10 +3,10 @@
  */
 import * as v from 'valibot'
 import { networks } from './address-fields.ts'
-import { annotations, dataKey, flag, ingressHost, objectName, optionalObjectName, port, text } from './fields.ts'
+import { dataKey, flag, optionalObjectName, port, text } from './fields.ts'
+import { ingressValues } from './ingress.ts'
 import { serviceValues } from './workload.ts'
 
-const ingressPath = v.pipe(v.string(), v.startsWith('/', 'must begin with /'))
 const secretRef = (key: string, what: string) =>
   v.optional(
     v.strictObject({
@@ -24,36 +24,7 @@ export const receiverValues = v.optional(
     hmac: v.optional(v.strictObject({ secret: text('Inline HMAC secret.', ''), secretRef: secretRef('webhook-secret', 'HMAC key') }), {}),
     token: v.optional(v.strictObject({ secret: text('Inline bearer token.', ''), secretRef: secretRef('webhook-token', 'token') }), {}),
     trustedProxies: networks('Addresses or networks whose X-Forwarded-For tells who calls, such as those of the Ingress.'),
-    ingress: v.optional(
-      v.strictObject({
-        enabled: flag('Creates an Ingress for the receiver.', false),
-        ingressClassName: optionalObjectName("Empty: the cluster's default."),
-        annotations: annotations('Annotations of the Ingress.'),
-        hosts: v.optional(
-          v.pipe(
-            v.array(
-              v.strictObject({
-                host: ingressHost,
-                paths: v.pipe(
-                  v.array(v.strictObject({ path: ingressPath, pathType: v.picklist(['Prefix', 'Exact', 'ImplementationSpecific']) })),
-                  v.minLength(1, 'a host needs at least one path, such as {path: /, pathType: Prefix}'),
-                ),
-              }),
-            ),
-            v.description('Entries {host, paths: [{path, pathType}]}.'),
-          ),
-          [],
-        ),
-        tls: v.optional(
-          v.pipe(
-            v.array(v.strictObject({ secretName: objectName, hosts: v.array(ingressHost) })),
-            v.description('Entries {secretName, hosts}.'),
-          ),
-          [],
-        ),
-      }),
-      {},
-    ),
+    ingress: ingressValues('receiver'),
   }),
   {},
 )

@@ -14,6 +14,7 @@ export function withoutEffect(values: Live<Values>): Messages {
     ...changedBelow(values, defaults, [], []),
     ...idleAgents(values),
     ...idleReceiver(values),
+    ...openPage(values),
     ...idleMonitoring(values),
     ...idlePod(values),
     ...idleInHostNetwork(values),
@@ -63,7 +64,7 @@ function idleReceiver({ webhookReceiver: receiver }: Live<Values>): Messages {
   return say(receiver.enabled, [
     ...(['hmac', 'token'] as const).flatMap((name) => idleKey(name, receiver[name])),
     ...say(isOpen, ['webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push']),
-    ...hostsWithoutRule(ingress),
+    ...hostsWithoutRule('webhookReceiver', ingress),
   ])
 }
 
@@ -80,11 +81,22 @@ function idleKey(name: 'hmac' | 'token', { secret, secretRef }: Live<Values>['we
   ]
 }
 
-function hostsWithoutRule({ enabled, hosts, tls }: Live<Values>['webhookReceiver']['ingress']): Messages {
+/** Everything that the page shows is for whoever reaches it. */
+function openPage({ statusPage: { enabled, ingress } }: Live<Values>): Messages {
+  return say(enabled, [
+    'statusPage: it has no login; anyone who reaches it sees every GatewaySync and gateway that this installation works with',
+    ...hostsWithoutRule('statusPage', ingress),
+  ])
+}
+
+function hostsWithoutRule(
+  name: 'webhookReceiver' | 'statusPage',
+  { enabled, hosts, tls }: Live<Values>['webhookReceiver']['ingress'],
+): Messages {
   const unknown = each('entry', tls, (entry, index) =>
     each('tlsHost', field(entry, 'hosts'), (host) =>
       say(not(includes(plucked(hosts, 'host'), host)), [
-        text`webhookReceiver.ingress.tls.${asText(index)}.hosts: ${host} is none of webhookReceiver.ingress.hosts`,
+        text`${name}.ingress.tls.${asText(index)}.hosts: ${host} is none of ${name}.ingress.hosts`,
       ]),
     ).flat(),
   ).flat()

@@ -36,6 +36,7 @@ export async function openRunPage(
       tell = changed
       return () => undefined
     },
+    isOpen: false,
     hosts: isLoopback(host) ? ['localhost', '127.0.0.1', '[::1]', host] : undefined,
     clock,
     signal,

@@ -2,6 +2,7 @@
  * Keeps the store current: watches over GatewaySyncs, the pods beside them and SyncReports, in all namespaces or in the given ones.
  */
 import type { Clock } from '../clock.ts'
+import type { ToldBounds } from '../gatewaysync/decide/told.ts'
 import { type LabelSelector, selects } from '../gatewaysync/label-selector.ts'
 import type { Kube } from '../kube/client.ts'
 import { runListWatch, type WatchFigures, type WatchHandlers } from '../kube/list-watch.ts'
@@ -28,6 +29,8 @@ export type Watching = {
   namespaces: readonly string[]
   /** GatewaySyncs that it does not match belong to another installation. Default: all are ours. */
   selector?: LabelSelector
+  /** How much is kept of what only people read in reports. Default: nothing. */
+  told?: ToldBounds
   /** Called once, when everything that we may list has been listed. */
   ready(): void
   /** Called with the number of namespaces that cannot be listed, whenever that changes. */
@@ -75,7 +78,7 @@ type ScopeHandlers = Required<Pick<WatchHandlers<unknown>, 'synced' | 'failed'>>
 
 async function watchScope(
   deps: Deps,
-  { store, selector }: Watching,
+  { store, selector, told }: Watching,
   scope: string | undefined,
   handlersOf: (scope: string | undefined, name: string) => ScopeHandlers,
   signal: AbortSignal,
@@ -120,7 +123,7 @@ async function watchScope(
     ),
     runListWatch(
       deps,
-      { type: syncReportType, ...within, project: projectReport },
+      { type: syncReportType, ...within, project: (object) => projectReport(object, told) },
       {
         upsert: (_key, report) => store.upsertReport(report),
         remove: (key) => store.removeReport(key.namespace ?? '', key.name),

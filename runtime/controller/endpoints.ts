@@ -27,6 +27,7 @@ import { readGatewayAccess } from './gateway-access.ts'
 import type { PushKeys } from './webhook-keys.ts'
 import { controllerReceiver } from './receiver.ts'
 import { specOf } from './spec-of.ts'
+import { controllerStatusPage, statusPageConnections } from './status-page.ts'
 import type { Unfollowed } from './unfollowed.ts'
 
 /** What the apps work with. */
@@ -90,6 +91,8 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   if (settings.receiver.enabled)
     await open(controllerReceiver(deps, settings.receiver), ports.receiver, false, 'receiver', connectionBounds)
   if (settings.metrics.enabled) await open(metricsEndpoint(deps), ports.metrics, true, 'metrics', fewConnections)
+  if (settings.statusPage !== undefined)
+    await open(controllerStatusPage(deps, signal), settings.statusPage.port, true, 'status-page', statusPageConnections)
   return served
 }
 

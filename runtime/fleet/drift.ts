@@ -4,7 +4,6 @@
 import { shortCommit } from '../gatewaysync/values.ts'
 import type { FleetFacts } from './facts.ts'
 import { fleetView } from './fleet-view.ts'
-import { readReport } from './gateway-view.ts'
 import { heading, type Style } from './paint.ts'
 import { folded } from './table.ts'
 
@@ -26,11 +25,10 @@ export type GatewayDrift = {
 export function fleetDrift(facts: FleetFacts, now: Temporal.Instant): GatewayDrift[] {
   return fleetView(facts, now).syncs.flatMap(({ namespace, name, gateways }) =>
     gateways.map(({ pod, gateway, commit, finishedAt }) => {
-      const own = facts.reports.find((report) => report.namespace === namespace && report.pod === pod && report.gatewaySync === name)
-      const report = own === undefined ? undefined : readReport(own.status)
-      const { drift } = report ?? {}
+      const report = facts.reports.find((report) => report.namespace === namespace && report.pod === pod && report.gatewaySync === name)
+      const drift = report?.told?.drift
       // An agent that has put a commit in place and says nothing of drift has found none.
-      const count = drift?.count ?? (report?.commit === undefined ? undefined : 0)
+      const count = drift?.count ?? (report?.status?.commit === undefined ? undefined : 0)
       return { namespace, gatewaySync: name, pod, gateway, commit, count, paths: drift?.paths ?? [], finishedAt }
     }),
   )

@@ -1,28 +1,28 @@
 /**
  * How a fleet stands: facts in, rows and sentences out. A terminal prints it today and a page can show it as well. Pure.
  */
-import { type GatewayPod, gatewaySyncOfPod, parseReport } from '../gatewaysync/decide/gateways.ts'
+import { type GatewayPod, gatewaySyncOfPod } from '../gatewaysync/decide/gateways.ts'
 import { podAnnotations } from '../gatewaysync/names.ts'
 import type { FleetFacts, ReportFacts } from './facts.ts'
-import { readReport } from './gateway-view.ts'
 import { worstOf } from './level.ts'
 import { syncView } from './sync-view.ts'
 import type { FleetView, SyncView } from './view.ts'
 
-export function fleetView({ syncs, only, pods, reports, from, notes }: FleetFacts, now: Temporal.Instant): FleetView {
-  const namesIn = new Map<string, string[]>()
-  for (const { namespace, name } of syncs) namesIn.set(namespace, [...(namesIn.get(namespace) ?? []), name])
-  const followers = pods ?? reports.filter(({ podUid }) => typeof podUid === 'string').map(podOfReport)
+export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
+  const { syncs, others = [], only, pods, reports, from, notes } = facts
+  const namesIn = Map.groupBy([...syncs, ...others], ({ namespace }) => namespace)
+  const followers = pods ?? reports.filter(({ podUid }) => podUid !== '').map(podOfReport)
+  const bySync = Map.groupBy(followers, ({ namespace, annotations }) => {
+    const [first, ...more] = namesIn.get(namespace) ?? []
+    return keyOf(namespace, gatewaySyncOfPod(annotations, more.length === 0 ? first?.name : undefined))
+  })
+  const reportsBySync = Map.groupBy(reports, ({ namespace, gatewaySync }) => keyOf(namespace, gatewaySync))
   const views = syncs
     .filter(({ name }) => only === undefined || name === only)
     .toSorted((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name))
     .map((sync) => {
-      const own = followers.filter(({ namespace, annotations }) => {
-        const names = namesIn.get(namespace) ?? []
-        return namespace === sync.namespace && gatewaySyncOfPod(annotations, names.length === 1 ? names[0] : undefined) === sync.name
-      })
-      const ownReports = reports.filter(({ namespace, gatewaySync }) => namespace === sync.namespace && gatewaySync === sync.name)
-      return syncView(sync, own, ownReports, from)
+      const key = keyOf(sync.namespace, sync.name)
+      return syncView(sync, bySync.get(key) ?? [], reportsBySync.get(key) ?? [], from)
     })
   return {
     at: now.toString({ smallestUnit: 'second' }),
@@ -35,12 +35,12 @@ export function fleetView({ syncs, only, pods, reports, from, notes }: FleetFact
 }
 
 /** A gateway whose pod nobody showed us, as its report tells of it. */
-function podOfReport({ namespace, pod, gatewaySync, podUid, status }: ReportFacts): GatewayPod {
-  const profile = parseReport(podUid, status).malformed ? undefined : readReport(status)?.profile
+function podOfReport({ namespace, pod, gatewaySync, podUid, told }: ReportFacts): GatewayPod {
+  const profile = told?.profile
   return {
     namespace,
     name: pod,
-    uid: String(podUid),
+    uid: podUid,
     annotations: { [podAnnotations.gatewaySync]: gatewaySync, ...(profile === undefined ? {} : { [podAnnotations.profile]: profile }) },
     injected: true,
     terminating: false,
@@ -56,6 +56,11 @@ function summaryOf(views: readonly SyncView[]): string {
   const inStep = views.reduce((sum, view) => sum + view.inStep, 0)
   const gateways = total === 0 ? 'no gateway follows them yet' : `${inStep} of ${total} gateways run the published commit`
   return `${ready} of ${views.length} ${views.length === 1 ? 'GatewaySync is' : 'GatewaySyncs are'} ready; ${gateways}.`
+}
+
+/** Neither part holds a slash. */
+function keyOf(namespace: string, name: string | undefined): string {
+  return `${namespace}/${name ?? ''}`
 }
 
 function compare(a: string, b: string): number {

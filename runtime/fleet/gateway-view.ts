@@ -1,10 +1,7 @@
 /**
  * One gateway as a person reads of it: the controller's judgement beside what its agent reported. Pure.
  */
-import * as v from 'valibot'
-import type { Gateway, GatewayState } from '../gatewaysync/decide/gateways.ts'
-import { remarksOf } from '../gatewaysync/decide/remarks.ts'
-import { type SyncReportStatus, syncReportStatus } from '../gatewaysync/schema/report.ts'
+import type { Gateway, GatewayReport, GatewayState } from '../gatewaysync/decide/gateways.ts'
 import { type Level, meaningOrUndefined } from './level.ts'
 import type { GatewayView } from './view.ts'
 
@@ -33,13 +30,13 @@ export const stateWords: Readonly<Record<GatewayState, string>> = {
   waiting: 'waiting',
 }
 
-/** `report`: the status of its SyncReport as it is stored. */
-export function gatewayView(gateway: Gateway, report: unknown): GatewayView {
-  const status = readReport(report)
+/** `report`: that of its pod. */
+export function gatewayView(gateway: Gateway, report: GatewayReport | undefined): GatewayView {
+  const told = report?.told
   const { pod, state, reason, message, commit, mode } = gateway
   return {
     pod,
-    gateway: status?.gateway,
+    gateway: told?.gateway,
     state,
     level: levels[state],
     reason,
@@ -47,15 +44,9 @@ export function gatewayView(gateway: Gateway, report: unknown): GatewayView {
     meaning: meaningOrUndefined(reason),
     commit,
     mode,
-    profile: status?.profile,
-    finishedAt: status?.finishedAt,
-    agentVersion: status?.agentVersion,
-    remarks: status === undefined ? [] : remarksOf(status),
+    profile: told?.profile,
+    finishedAt: told?.finishedAt,
+    agentVersion: report?.status?.agentVersion,
+    remarks: told?.remarks ?? [],
   }
-}
-
-/** Undefined for a status that nobody understands. */
-export function readReport(status: unknown): SyncReportStatus | undefined {
-  const parsed = v.safeParse(syncReportStatus, status)
-  return parsed.success ? parsed.output : undefined
 }

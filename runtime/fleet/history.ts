@@ -6,7 +6,6 @@ import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { meaningOf } from '../gatewaysync/decide/conditions.ts'
 import { ageOf } from './age.ts'
 import type { FleetFacts } from './facts.ts'
-import { readReport } from './gateway-view.ts'
 import type { Level } from './level.ts'
 import { heading, markOf, type Style } from './paint.ts'
 import { type Column, folded, tableLines } from './table.ts'
@@ -46,20 +45,15 @@ export function historyView({ syncs, only, reports }: FleetFacts): HistoryView |
   const sync = syncs.find(({ name }) => only === undefined || name === only)
   if (sync === undefined) return undefined
   const { namespace, name, status } = sync
-  const own = reports
-    .filter((report) => report.namespace === namespace && report.gatewaySync === name)
-    .flatMap(({ pod, status }) => {
-      const report = readReport(status)
-      return report === undefined ? [] : [{ pod, report }]
-    })
-  const running = (commit: string): number => own.filter(({ report }) => report.commit === commit).length
+  const own = reports.filter((report) => report.namespace === namespace && report.gatewaySync === name)
+  const running = (commit: string): number => own.filter(({ status }) => status?.commit === commit).length
   const entries = [...commitsOf(status, running), ...requestsOf(status)]
   return {
     namespace,
     name,
     entries: entries.toSorted(newestFirst),
-    gateways: own.flatMap(({ pod, report }) =>
-      (report.history ?? [])
+    gateways: own.flatMap(({ pod, told }) =>
+      (told?.history ?? [])
         .map(({ commit, phase, reason, finishedAt }) => ({ pod, at: finishedAt, commit, phase, reason }))
         .toSorted(newestFirst),
     ),

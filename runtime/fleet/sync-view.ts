@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { meaningOf, needsSomebody } from '../gatewaysync/decide/conditions.ts'
-import { countGateways, type Gateway, type GatewayPod, observeGateways, parseReport, withWaiting } from '../gatewaysync/decide/gateways.ts'
+import { countGateways, type Gateway, type GatewayPod, observeGateways, withWaiting } from '../gatewaysync/decide/gateways.ts'
 import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { shortHashes } from '../gatewaysync/values.ts'
@@ -27,8 +27,9 @@ export function syncView(
   const { status, generation } = facts
   const parsed = v.safeParse(schema, facts.spec)
   const spec = parsed.success ? parsed.output : undefined
-  const gateways = gatewaysOf(spec, status, pods, reports)
-  const rows = gateways.map((gateway) => gatewayView(gateway, reports.find(({ pod }) => pod === gateway.pod)?.status))
+  const byPod = new Map(reports.map((report) => [report.pod, report]))
+  const gateways = gatewaysOf(spec, status, pods, byPod)
+  const rows = gateways.map((gateway) => gatewayView(gateway, byPod.get(gateway.pod)))
   const counts = status.gateways ?? (gateways.length > 0 ? countGateways(gateways) : undefined)
   const ready = readyOf(status, generation)
   const { source, published } = status
@@ -89,12 +90,11 @@ function gatewaysOf(
   spec: GatewaySyncSpec | undefined,
   status: GatewaySyncStatus,
   pods: readonly GatewayPod[],
-  reports: readonly ReportFacts[],
+  reports: ReadonlyMap<string, ReportFacts>,
 ): Gateway[] {
-  const parsed = new Map(reports.map(({ pod, podUid, status }) => [pod, parseReport(podUid, status)]))
-  if (spec !== undefined) return withWaiting(observeGateways(spec, status.published?.commit, pods, parsed), status.rollout)
+  if (spec !== undefined) return withWaiting(observeGateways(spec, status.published?.commit, pods, reports), status.rollout)
   return pods.map(({ name }) => {
-    const report = parsed.get(name)?.status
+    const report = reports.get(name)?.status
     return {
       pod: name,
       state: report?.phase === 'Synced' && report.commit === status.published?.commit ? 'synced' : 'pending',

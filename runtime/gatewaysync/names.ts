@@ -71,7 +71,15 @@ export const agentContainerName = 'cluster-sync-agent'
 export const gatewayContainerName = 'gateway'
 
 /** TCP ports of the containers, before any installation value; an agent serves probes and metrics on `agent`. */
-export const ports = { receiver: 9444, admission: 9443, metrics: 8443, probes: 8081, delivery: 9445, agent: 8083 } as const
+export const ports = {
+  receiver: 9444,
+  admission: 9443,
+  metrics: 8443,
+  probes: 8081,
+  delivery: 9445,
+  statusPage: 8444,
+  agent: 8083,
+} as const
 
 /** The audience and lifetime of the token by which an agent proves to delivery which pod it is. */
 export const deliveryToken = { audience: `${group}/delivery`, expirySeconds: 3600 } as const

@@ -7,6 +7,7 @@ import { agentVariables } from '../agent-settings.ts'
 import { agentContainerName, agentPodLabel, group, podAnnotations } from '../gatewaysync/names.ts'
 import { type GatewayPod, type GatewayReport, gatewaySyncOfPod, parseReport } from '../gatewaysync/decide/gateways.ts'
 import type { Annotations } from '../gatewaysync/decide/request.ts'
+import type { ToldBounds } from '../gatewaysync/decide/told.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { createSharing } from './share-strings.ts'
@@ -103,14 +104,14 @@ function agentDown(statuses: readonly ContainerStatus[]): string | undefined {
   return harmless ? undefined : `the agent does not start: ${waiting}`
 }
 
-/** What the controller keeps of a SyncReport. */
-export function projectReport(object: KubeObject): ReportRecord {
+/** What is kept of a SyncReport. `bounds`: how much of what only people read; by itself nothing. */
+export function projectReport(object: KubeObject, bounds?: ToldBounds): ReportRecord {
   const spec = (object.spec ?? {}) as { gatewaySync?: unknown; podUid?: unknown }
   return {
     namespace: object.metadata.namespace ?? '',
     pod: object.metadata.name,
     gatewaySync: typeof spec.gatewaySync === 'string' ? spec.gatewaySync : '',
-    ...parseReport(spec.podUid, object.status),
+    ...parseReport(spec.podUid, object.status, bounds),
   }
 }
 
@@ -144,6 +145,10 @@ export type ChangeKind = 'pod' | 'report' | 'other'
 export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
   const namespaces = new Map<string, Namespace>()
   const share = createSharing()
+  const watchers = new Set<() => void>()
+  const seen = (): void => {
+    for (const watcher of watchers) watcher()
+  }
   const answers = answersFrom(namespaces)
 
   const inNamespace = (namespace: string): Namespace => {
@@ -167,6 +172,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
     if (before?.uid === record.uid && isNewer(before.resourceVersion, record.resourceVersion)) return
     share(record)
     syncs.set(record.name, record)
+    seen()
     // Our own status writes come back through the watch; they are no reason for another pass.
     const sameWish =
       before?.uid === record.uid && before.generation === record.generation && sameAnnotations(before.annotations, record.annotations)
@@ -178,6 +184,11 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
   return {
     ...answers,
     upsertSync,
+    /** Calls `watcher` with every change of what is kept, those that are nothing to a pass included; returns a function that ends it. */
+    watch(watcher: () => void): () => void {
+      watchers.add(watcher)
+      return () => void watchers.delete(watcher)
+    },
     /** What a write returned: it never brings back an object of which a watch has told meanwhile that it is gone. */
     updateSync(record: GatewaySyncRecord): void {
       if (namespaces.get(record.namespace)?.syncs.get(record.name)?.uid === record.uid) upsertSync(record)
@@ -187,6 +198,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       const { syncs, others } = inNamespace(namespace)
       if (others.has(name)) return
       others.add(name)
+      seen()
       if (syncs.delete(name)) changed(syncKey(namespace, name), 'other')
       for (const own of syncs.keys()) changed(syncKey(namespace, own), 'other')
     },
@@ -194,6 +206,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       const { syncs, others } = inNamespace(namespace)
       others.delete(name)
       if (syncs.delete(name)) changed(syncKey(namespace, name), 'other')
+      seen()
       for (const other of syncs.keys()) changed(syncKey(namespace, other), 'other')
     },
     upsertPod(pod: PodRecord): void {
@@ -204,18 +217,24 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       podChanged(before)
       share(pod)
       pods.set(pod.name, pod)
+      seen()
       podChanged(pod)
     },
     removePod(namespace: string, name: string): void {
       const { pods } = inNamespace(namespace)
       podChanged(pods.get(name))
       pods.delete(name)
+      seen()
     },
     upsertReport(report: ReportRecord): void {
       const { reports } = inNamespace(report.namespace)
-      if (isDeepStrictEqual(reports.get(report.pod), report)) return
+      const before = reports.get(report.pod)
+      if (isDeepStrictEqual(before, report)) return
       share(report)
       reports.set(report.pod, report)
+      seen()
+      // What only people read is no reason for another pass.
+      if (isDeepStrictEqual(decisive(before), decisive(report))) return
       if (report.gatewaySync !== '' && !answers.isOther(report.namespace, report.gatewaySync))
         changed(syncKey(report.namespace, report.gatewaySync), 'report')
     },
@@ -223,6 +242,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       const { reports } = inNamespace(namespace)
       const before = reports.get(pod)
       reports.delete(pod)
+      seen()
       if (before !== undefined && before.gatewaySync !== '') changed(syncKey(namespace, before.gatewaySync), 'report')
     },
   }
@@ -239,6 +259,16 @@ function answersFrom(namespaces: ReadonlyMap<string, Namespace>) {
     [...(namespaces.get(namespace)?.pods.values() ?? [])].filter((pod) => syncOfPod(pod) === name)
 
   return {
+    /** Everything that is kept, for whoever shows it. */
+    all(): { syncs: GatewaySyncRecord[]; others: { namespace: string; name: string }[]; pods: PodRecord[]; reports: ReportRecord[] } {
+      const every = [...namespaces]
+      return {
+        syncs: every.flatMap(([, { syncs }]) => [...syncs.values()]),
+        others: every.flatMap(([namespace, { others }]) => [...others].map((name) => ({ namespace, name }))),
+        pods: every.flatMap(([, { pods }]) => [...pods.values()]),
+        reports: every.flatMap(([, { reports }]) => [...reports.values()]),
+      }
+    },
     isOther: (namespace: string, name: string): boolean => namespaces.get(namespace)?.others.has(name) === true,
     othersIn(namespace: string): ReadonlySet<string> {
       return namespaces.get(namespace)?.others ?? new Set<string>()
@@ -282,6 +312,11 @@ function answersFrom(namespaces: ReadonlyMap<string, Namespace>) {
       return namespaces.get(namespace)?.reports ?? new Map<string, ReportRecord>()
     },
   }
+}
+
+function decisive(report: ReportRecord | undefined): Partial<ReportRecord> {
+  const { told: _, ...rest } = report ?? {}
+  return rest
 }
 
 function sameAnnotations(a: Annotations, b: Annotations): boolean {

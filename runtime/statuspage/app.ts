@@ -1,7 +1,7 @@
 /**
  * The status page as a hono app: what runs on each gateway, since when, and what to do, for people without kubectl. It only reads.
  */
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { streamSSE } from 'hono/streaming'
 import type { Clock } from '../clock.ts'
@@ -9,13 +9,15 @@ import { deadline, pause } from '../clock.ts'
 import { fleetView } from '../fleet/fleet-view.ts'
 import type { FleetFacts } from '../fleet/facts.ts'
 import type { FleetView } from '../fleet/view.ts'
+import { acceptsGzip } from '../http/accept.ts'
 import { guard } from '../http/guard.ts'
 import { problem } from '../http/problem.ts'
 import { icon, script, style } from './assets.ts'
-import { messagePage, overviewPage, type PageContext, syncPage } from './page.ts'
-import { parseSelection } from './selection.ts'
+import { type Html, messagePage, overviewPage, type PageContext, syncPage } from './page.ts'
+import { parseSelection, queryOf } from './selection.ts'
+import { createRendered } from './rendered.ts'
 import { createViewers } from './viewers.ts'
-import { wordsFor } from './words.ts'
+import { type Words, wordsFor } from './words.ts'
 
 export type StatusPageDeps = {
   facts(): FleetFacts
@@ -26,6 +28,8 @@ export type StatusPageDeps = {
    * name our address.
    */
   hosts: readonly string[] | undefined
+  /** The page says that there is no login. */
+  isOpen: boolean
   clock: Clock
   /** Ends the streams. */
   signal: AbortSignal
@@ -39,23 +43,39 @@ const aliveEveryMs = 15_000
 /** A page is made anew at the latest after this, for the ages in it. */
 const viewMs = 1_000
 /** All who come through one proxy are one peer. */
+/** Pages that are kept as they are sent, of some ten kilobytes each. */
+const keptPages = 64
 const limits = { perSecond: 500, failuresPerPeer: 100 }
 
-export function statusPageApp({ facts, subscribe, hosts, clock, signal }: StatusPageDeps): Hono {
-  const viewers = createViewers({ max: maxViewers, everyMs: tellEveryMs, wait: (ms) => pause(clock, ms, signal) })
+export function statusPageApp({ facts, subscribe, hosts, isOpen, clock, signal }: StatusPageDeps): Hono {
+  const rendered = createRendered(keptPages)
   let made: { view: FleetView; atMs: number } | undefined
-  const end = subscribe(() => {
-    made = undefined
-    viewers.changed()
+  const viewers = createViewers({
+    max: maxViewers,
+    everyMs: tellEveryMs,
+    wait: (ms) => pause(clock, ms, signal),
+    // With the viewers, and not with each change: a fleet that takes a commit changes hundreds of times a second.
+    before: () => (made = undefined),
   })
-  signal.addEventListener('abort', end, { once: true })
+  signal.addEventListener('abort', subscribe(viewers.changed), { once: true })
   const view = (): FleetView => {
     if (made === undefined || clock.monotonicMs() - made.atMs > viewMs) {
       made = { view: fleetView(facts(), clock.now()), atMs: clock.monotonicMs() }
+      rendered.forget()
     }
     return made.view
   }
-  const contextOf = (acceptLanguage: string | undefined): PageContext => ({ words: wordsFor(acceptLanguage), now: clock.now() })
+  const contextOf = (words: Words): PageContext => ({ words, now: clock.now(), isOpen })
+  /** Answers with what `make` makes of the view, compressed where the caller takes that. `key` names it, whatever the language. */
+  const answer = async (context: Context, key: string, make: (view: FleetView, context: PageContext) => Made): Promise<Response> => {
+    const words = wordsFor(context.req.header('accept-language'))
+    const present = view()
+    const page = make(present, contextOf(words))
+    const headers = { 'content-type': page.type, vary: 'accept-encoding, accept-language' }
+    if (!acceptsGzip(context.req.header('accept-encoding'))) return context.body(await page.text(), page.status, headers)
+    const bytes = await rendered.of(`${words.language} ${key}`, page.text)
+    return context.body(bytes, page.status, { ...headers, 'content-encoding': 'gzip' })
+  }
 
   const app = new Hono()
   app.use(guard(limits))
@@ -87,23 +107,21 @@ export function statusPageApp({ facts, subscribe, hosts, clock, signal }: Status
   for (const { path, type, text } of [style, script, icon]) {
     app.get(path, (context) => context.body(text, 200, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }))
   }
-  app.get('/', async (context) =>
-    context.html(
-      await overviewPage(
-        view(),
-        parseSelection((name) => context.req.query(name)),
-        contextOf(context.req.header('accept-language')),
-      ),
-    ),
-  )
-  app.get('/gatewaysyncs/:namespace/:name', async (context) => {
-    const { namespace, name } = context.req.param()
-    const own = contextOf(context.req.header('accept-language'))
-    const sync = view().syncs.find((one) => one.namespace === namespace && one.name === name)
-    if (sync === undefined) return context.html(await messagePage(own.words.notFound, own), 404)
-    return context.html(await syncPage(sync, own))
+  app.get('/', (context) => {
+    const selection = parseSelection((name) => context.req.query(name))
+    return answer(context, `/${queryOf(selection, selection.page)}`, (view, own) => htmlOf(() => overviewPage(view, selection, own)))
   })
-  app.get('/status.json', (context) => context.json(view()))
+  app.get('/gatewaysyncs/:namespace/:name', (context) => {
+    const { namespace, name } = context.req.param()
+    const { page } = parseSelection((key) => context.req.query(key))
+    return answer(context, JSON.stringify([namespace, name, page]), (view, own) => {
+      const sync = view.syncs.find((one) => one.namespace === namespace && one.name === name)
+      return sync === undefined ? htmlOf(() => messagePage(own.words.notFound, own), 404) : htmlOf(() => syncPage(sync, page, own))
+    })
+  })
+  app.get('/status.json', (context) =>
+    answer(context, 'json', (view) => ({ type: 'application/json', status: 200, text: async () => JSON.stringify(view) })),
+  )
   app.get('/events', (context) => {
     const changes = createBell()
     const viewer = viewers.join(changes.ring)
@@ -123,10 +141,16 @@ export function statusPageApp({ facts, subscribe, hosts, clock, signal }: Status
     })
   })
   app.notFound(async (context) => {
-    const own = contextOf(context.req.header('accept-language'))
+    const own = contextOf(wordsFor(context.req.header('accept-language')))
     return context.html(await messagePage(own.words.notFound, own), 404)
   })
   return app
+}
+
+type Made = { type: string; status: 200 | 404; text(): Promise<string> }
+
+function htmlOf(make: () => Html, status: Made['status'] = 200): Made {
+  return { type: 'text/html; charset=utf-8', status, text: async () => String(await make()) }
 }
 
 /** Remembers that it was rung until somebody has listened. */

@@ -24,6 +24,7 @@ form{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}input,select,butto
 input{min-width:20rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.6rem 0 0}dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
 ul.plain{margin:.3rem 0 0;padding-left:1.2rem}code{font:.92em ui-monospace,monospace}
 .banner{border:2px solid var(--error);border-radius:.5rem;padding:.5rem 1rem;margin:0 0 1rem;font-weight:600}
+.banner.open{max-width:118rem;margin:.5rem auto;border-color:var(--warning);color:var(--warning)}
 nav.pages{display:flex;gap:1rem;margin:1rem 0}
 @media(max-width:40rem){input{min-width:0;width:100%}}
 `

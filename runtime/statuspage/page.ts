@@ -13,7 +13,8 @@ import type { Words } from './words.ts'
 /** HTML whose values are escaped. */
 export type Html = ReturnType<typeof html>
 
-export type PageContext = { words: Words; now: Temporal.Instant }
+/** `isOpen`: there is no login, and the page says so. */
+export type PageContext = { words: Words; now: Temporal.Instant; isOpen: boolean }
 
 /** Colour alone says nothing to everybody. */
 const symbols: Readonly<Record<Level, string>> = { ok: '✓', working: '…', warning: '!', error: '✗' }
@@ -42,15 +43,17 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
           </section>`,
       )}
       ${selected.shown.length === 0 && view.syncs.length > 0 ? html`<p>${words.nothingFound}</p>` : ''}
-      ${pagesOf(selected, selection, words)}
+      ${pagesOf(selected, (page) => `/${queryOf(selection, page)}`, words)}
     </main>`
   return frame(words.title, body, context)
 }
 
-/** What is wanted, published, found and asked for, and every gateway. */
-export function syncPage(sync: SyncView, context: PageContext): Html {
+/** What is wanted, published, found and asked for, and its gateways, of which many take several pages. */
+export function syncPage(sync: SyncView, page: number, context: PageContext): Html {
   const { words, now } = context
-  const { meaning, message, ready, gateways, findings, requests, next } = sync
+  const { meaning, message, ready, findings, requests, next } = sync
+  const selected = select({ syncs: [sync] }, { query: '', trouble: false, page })
+  const gateways = selected.shown.flatMap((shown) => shown.gateways)
   const body = html`<main>
     <p><a href="/">${words.allGatewaySyncs}</a></p>
     <section class="sync">
@@ -76,6 +79,7 @@ export function syncPage(sync: SyncView, context: PageContext): Html {
       ${findings === undefined ? '' : findingsOf(findings, words)} ${requests.length === 0 ? '' : requestsOf(sync, context)}
       <h3>${words.title}</h3>
       ${gateways.length === 0 ? html`<p>${words.noGateway}</p>` : tiles(gateways, words, now)}
+      ${pagesOf(selected, (number) => `${linkOf(sync)}${number > 1 ? `?page=${number}` : ''}`, words)}
     </section>
   </main>`
   return frame(`${sync.namespace}/${sync.name}`, body, context)
@@ -89,7 +93,7 @@ export function messagePage(message: string, context: PageContext): Html {
   return frame(message, body, context)
 }
 
-function frame(title: string, body: Html, { words }: PageContext): Html {
+function frame(title: string, body: Html, { words, isOpen }: PageContext): Html {
   return html`<!doctype html>
     <html lang="${words.language}">
       <head>
@@ -103,7 +107,7 @@ function frame(title: string, body: Html, { words }: PageContext): Html {
       <body>
         <header><h1>${title}</h1></header>
         <div role="status"><p id="stale" class="banner error" hidden>${words.stale}</p></div>
-        ${body}
+        ${isOpen ? html`<p class="banner open">${words.noLogin}</p>` : ''} ${body}
       </body>
     </html>`
 }
@@ -219,11 +223,11 @@ function requestsOf({ requests }: SyncView, { words, now }: PageContext): Html {
     </ul>`
 }
 
-function pagesOf({ page, pages }: Selected, selection: Selection, words: Words): Html {
+function pagesOf({ page, pages }: Selected, linkTo: (page: number) => string, words: Words): Html {
   if (pages === 1) return html``
   return html`<nav class="pages">
-    ${page > 1 ? html`<a rel="prev" href="/${queryOf(selection, page - 1)}">${words.previous}</a>` : ''}
+    ${page > 1 ? html`<a rel="prev" href="${linkTo(page - 1)}">${words.previous}</a>` : ''}
     <span class="quiet">${words.page(page, pages)}</span>
-    ${page < pages ? html`<a rel="next" href="/${queryOf(selection, page + 1)}">${words.next}</a>` : ''}
+    ${page < pages ? html`<a rel="next" href="${linkTo(page + 1)}">${words.next}</a>` : ''}
   </nav>`
 }

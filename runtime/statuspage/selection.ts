@@ -38,7 +38,7 @@ export function queryOf({ query, trouble }: Selection, page = 1): string {
  * A gateway matches when the words occur in what is said of it or of its GatewaySync; a GatewaySync without gateways by itself. Pages are
  * filled with gateways, so that one GatewaySync may go over several; a page that is not there is the last one.
  */
-export function select({ syncs }: FleetView, selection: Selection): Selected {
+export function select({ syncs }: Pick<FleetView, 'syncs'>, selection: Selection): Selected {
   const words = selection.query.toLowerCase().split(/\s+/).filter(Boolean)
   const matching = syncs.flatMap((sync): Shown[] => {
     if (selection.trouble && sync.level === 'ok') return []

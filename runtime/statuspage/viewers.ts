@@ -12,8 +12,10 @@ export type Viewers = {
 
 type Wait = (ms: number) => Promise<void>
 
-/** `wait` must not reject. */
-export function createViewers({ max, everyMs, wait }: { max: number; everyMs: number; wait: Wait }): Viewers {
+/** `wait` must not reject. `before` is called each time that viewers are about to be told, also when there is none. */
+type ViewerSettings = { max: number; everyMs: number; wait: Wait; before?: () => void }
+
+export function createViewers({ max, everyMs, wait, before }: ViewerSettings): Viewers {
   const viewers = new Set<() => void>()
   /** Whether viewers were told less than `everyMs` ago, and whether something has changed since. */
   let resting = false
@@ -21,6 +23,7 @@ export function createViewers({ max, everyMs, wait }: { max: number; everyMs: nu
   const tellAll = (): void => {
     resting = true
     owed = false
+    before?.()
     for (const tell of viewers) tell()
     void wait(everyMs).then(() => {
       resting = false

@@ -52,6 +52,7 @@ export type Words = {
   live: string
   stale: string
   notFound: string
+  noLogin: string
 }
 
 const english: Words = {
@@ -109,6 +110,7 @@ const english: Words = {
   live: 'live',
   stale: 'The connection is lost. This may be out of date.',
   notFound: 'There is no such page.',
+  noLogin: 'There is no login: whoever reaches this page sees all of it. It only shows.',
 }
 
 const german: Words = {
@@ -166,6 +168,7 @@ const german: Words = {
   live: 'live',
   stale: 'Die Verbindung ist abgebrochen. Dies kann veraltet sein.',
   notFound: 'Diese Seite gibt es nicht.',
+  noLogin: 'Es gibt keine Anmeldung: Wer diese Seite erreicht, sieht alles. Sie zeigt nur an.',
 }
 
 /** By what a browser says that its user reads (`Accept-Language`); English where neither is named. */

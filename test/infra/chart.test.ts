@@ -49,7 +49,7 @@ void t.test('the defaults install the controller, certificates, delivery, admiss
 })
 
 void t.test(
-  'everything on adds the receiver, its way in, monitors, dashboards, alerts, a network policy and a disruption budget',
+  'everything on adds the receiver and the status page with their ways in, monitors, dashboards, alerts, a network policy and a disruption budget',
   async (t) => {
     t.same(listed({ ...everything, serviceAccount: {} }), [
       ...always,
@@ -62,6 +62,8 @@ void t.test(
       'Secret *-receiver',
       'Service *-webhook-receiver',
       'Ingress *-webhook-receiver',
+      'Service *-status-page',
+      'Ingress *-status-page',
       'MutatingWebhookConfiguration *',
       'NetworkPolicy *',
       'ServiceMonitor *',
@@ -138,9 +140,11 @@ void t.test('two releases of one cluster share no object without a namespace', a
 void t.test('every port value reaches container, Service, network policy and the settings of the process', async (t) => {
   const objects = objectsOf(everything)
   const [container] = deploymentOf(objects).spec.template.spec.containers
-  const chosen = { probes: 8081, delivery: 19445, admission: 19443, receiver: 19444, metrics: 18443 }
+  const usual = { probes: 8081, delivery: 19445, admission: 19443, receiver: 19444, metrics: 18443 }
+  const chosen = { ...usual, 'status-page': 18444 }
   t.same(Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort])), chosen)
-  t.same(settingsOf(objects).ports, chosen)
+  t.same(settingsOf(objects).ports, usual)
+  t.same(settingsOf(objects).statusPage, { port: 18444 })
   const policy = one(objects, 'NetworkPolicy')
   const { probes: _probes, ...open } = chosen
   t.same(new Set(policy.spec.ingress.flatMap(({ ports }) => ports).map(({ port }) => port)), new Set(Object.values(open)))
@@ -152,6 +156,7 @@ void t.test('every port value reaches container, Service, network policy and the
   t.same(service('-webhook'), [443, 'admission'], 'the API server finds admission at 443')
   t.same(service('-webhook-receiver'), [19444, 'receiver'])
   t.same(service('-metrics'), [18443, 'metrics'])
+  t.same(service('-status-page'), [18444, 'status-page'])
   t.equal(settingsOf(objects).delivery.url, `https://${fullname}-delivery.operators.svc:19445`)
 })
 

@@ -68,6 +68,12 @@ export const everything: ValuesInput = {
     token: { secret: 'ignored', secretRef: { name: 'push' } },
     ingress: { enabled: true, hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] },
   },
+  statusPage: {
+    enabled: true,
+    port: 18444,
+    service: { annotations: { 'example.com/page': 'true' } },
+    ingress: { enabled: true, hosts: [{ host: 'gateways.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] },
+  },
   delivery: { port: 19445, service: { annotations: { 'example.com/delivery': 'true' } } },
   source: { storage: { sizeLimit: '128e6' }, persistence: { enabled: true, size: '1Gi', storageClassName: 'fast' } },
   agent: { resources: { limits: { memory: '1Gi' } }, allowImageOverride: true, logLevel: 'warn' },

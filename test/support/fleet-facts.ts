@@ -3,7 +3,8 @@
  */
 import * as v from 'valibot'
 import { resolveProfile, syncHash } from '../../runtime/gatewaysync/decide/profile.ts'
-import type { GatewayPod } from '../../runtime/gatewaysync/decide/gateways.ts'
+import { type GatewayPod, parseReport } from '../../runtime/gatewaysync/decide/gateways.ts'
+import { wholeReport } from '../../runtime/gatewaysync/decide/told.ts'
 import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
 import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
@@ -19,6 +20,16 @@ const spec = {
 }
 const parsed = v.parse(gatewaySyncSpec({ allowLocal: true }), spec)
 const hash = syncHash(resolveProfile(parsed.sync, 'default'), parsed.gateway)
+
+const synced = {
+  phase: 'Synced',
+  commit,
+  syncHash: hash,
+  profile: 'default',
+  mode: { name: 'prod', from: 'gateway' },
+  finishedAt: '2026-03-01T11:58:00Z',
+  agentVersion: '0.1.0',
+}
 
 export function condition(type: string, status: 'True' | 'False' | 'Unknown', reason: string, message: string) {
   return { type, status, reason, message, observedGeneration: 1, lastTransitionTime: '2026-03-01T11:00:00Z' }
@@ -66,18 +77,7 @@ export function report(name: string, gatewaySync: string, status: Partial<SyncRe
     namespace: 'plant-a',
     pod: name,
     gatewaySync,
-    podUid: `uid-${name}`,
-    status: {
-      phase: 'Synced',
-      commit,
-      syncHash: hash,
-      gateway: name,
-      profile: 'default',
-      mode: { name: 'prod', from: 'gateway' },
-      finishedAt: '2026-03-01T11:58:00Z',
-      agentVersion: '0.1.0',
-      ...status,
-    },
+    ...parseReport(`uid-${name}`, { ...synced, gateway: name, ...status }, wholeReport),
   }
 }
 

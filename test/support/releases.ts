@@ -24,7 +24,7 @@ const root = path.resolve(import.meta.dirname, '../..')
 const previous = {
   commit: '57f4017f6d082e1bd2b394a9ccdb558df40cdf57',
   unknownSourceValues: ['allowedAddresses'],
-  unknownSettings: ['shutdownDelaySeconds', 'notifications'],
+  unknownSettings: ['shutdownDelaySeconds', 'notifications', 'statusPage'],
   // Before the first release the rule of syncHash has changed once, so neither side can tell that the other is up to date.
   agentIsSaid: 'AgentOutdated',
   saysOfAgent: 'MalformedReport',

@@ -34,6 +34,13 @@ export const refused: readonly { pair: Pair; key: string }[] = [
   },
   {
     pair: [
+      ['statusPage.ingress.enabled', true],
+      ['statusPage.enabled', false],
+    ],
+    key: 'statusPage.enabled',
+  },
+  {
+    pair: [
       ['two replicas', true],
       ['leaderElection.enabled', false],
     ],
@@ -45,6 +52,7 @@ export const refused: readonly { pair: Pair; key: string }[] = [
 const always: ValuesInput = {
   serviceAccount: { name: 'syncer' },
   webhookReceiver: { ingress: { hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] } },
+  statusPage: { ingress: { hosts: [{ host: 'gateways.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] } },
 }
 
 export function valuesOf(row: Row): ValuesInput {

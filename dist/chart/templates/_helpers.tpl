@@ -107,6 +107,10 @@ dnsNames:
   - {{ toRawJson (printf "%s-delivery.%s.svc.cluster.local" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
   - {{ toRawJson (printf "%s-metrics.%s.svc" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
   - {{ toRawJson (printf "%s-metrics.%s.svc.cluster.local" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
+  {{- if $.Values.statusPage.enabled }}
+  - {{ toRawJson (printf "%s-status-page.%s.svc" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
+  - {{ toRawJson (printf "%s-status-page.%s.svc.cluster.local" (include "cluster-sync-operator.fullname" $) $.Release.Namespace) }}
+  {{- end }}
 injection:
   enabled: {{ toRawJson $.Values.webhook.enabled }}
   webhookConfiguration: {{ toRawJson (include "cluster-sync-operator.fullname" $) }}
@@ -173,6 +177,10 @@ notifications:
   {{- end }}
 metrics:
   enabled: {{ toRawJson $.Values.metrics.enabled }}
+{{- if $.Values.statusPage.enabled }}
+statusPage:
+  port: {{ toRawJson $.Values.statusPage.port }}
+{{- end }}
 {{- end }}
 
 {{- define "cluster-sync-operator.text" }}

@@ -4,9 +4,11 @@
 import path from 'node:path'
 import { Fault } from '../../fault.ts'
 import type { FleetFacts, ReportFacts, SyncFacts } from '../../fleet/facts.ts'
+import { parseReport } from '../../gatewaysync/decide/gateways.ts'
+import { wholeReport } from '../../gatewaysync/decide/told.ts'
 import type { Kube } from '../../kube/client.ts'
 import { gatewaySyncType, type KubeObject, podType, type ResourceType, syncReportType } from '../../kube/types.ts'
-import { type PodRecord, projectGatewaySync, projectPod } from '../../reconcile/store.ts'
+import { type PodRecord, projectGatewaySync, projectPod, projectReport } from '../../reconcile/store.ts'
 import { readState, type RunnerState } from '../../standalone/state.ts'
 import { inCluster } from './cluster.ts'
 import type { ClusterOptions } from './options.ts'
@@ -33,7 +35,7 @@ export async function readCluster(
   const within = namespace === undefined ? {} : { namespace }
   const syncs = await listed(kube, gatewaySyncType, within, syncOf, signal)
   const reports = await unlessForbidden(
-    listed(kube, syncReportType, within, reportOf, signal),
+    listed<ReportFacts>(kube, syncReportType, within, (object) => projectReport(object, wholeReport), signal),
     `you may not list the SyncReports ${where}: what single gateways run is not shown.`,
   )
   const pods = await unlessForbidden(
@@ -63,17 +65,6 @@ async function listed<Item>(
 function syncOf(object: KubeObject): SyncFacts {
   const { namespace, name, generation, annotations, spec, status } = projectGatewaySync(object)
   return { namespace, name, generation, annotations, spec, status }
-}
-
-function reportOf({ metadata, spec, status }: KubeObject): ReportFacts {
-  const { gatewaySync, podUid } = (spec ?? {}) as { gatewaySync?: unknown; podUid?: unknown }
-  return {
-    namespace: metadata.namespace ?? '',
-    pod: metadata.name,
-    gatewaySync: typeof gatewaySync === 'string' ? gatewaySync : '',
-    podUid,
-    status,
-  }
 }
 
 /** The facts of one GatewaySync, of a cluster or of a run. Throws NotFound and what reading throws. */
@@ -113,8 +104,7 @@ export function factsOfRun(state: RunFacts): FleetFacts {
       namespace,
       pod: target,
       gatewaySync: name,
-      podUid: target,
-      status: report,
+      ...parseReport(target, report, wholeReport),
     })),
     notes: [],
   }

@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { podAnnotations } from '../names.ts'
 import { isWaiting } from '../rollout/turn.ts'
+import { type ToldBounds, type ToldOfGateway, toldOf } from './told.ts'
 import { defaultProfileName, resolveProfile, syncHash } from './profile.ts'
 import { startedWithoutCommitRule, syncReportStatus, type SyncReportStatus } from '../schema/report.ts'
 import type { RolloutStatus } from '../schema/rollout-status.ts'
@@ -41,7 +42,13 @@ export type ReportedState = Pick<
 }
 
 /** What the controller keeps of a SyncReport; `status` is undefined when it has none or a malformed one. */
-export type GatewayReport = { podUid: string; status: ReportedState | undefined; malformed: boolean }
+export type GatewayReport = {
+  podUid: string
+  status: ReportedState | undefined
+  malformed: boolean
+  /** Only where people read it. */
+  told?: ToldOfGateway
+}
 
 /** A gateway is in exactly one of these states, which are the counters of `status.gateways`. */
 export type GatewayState = Exclude<keyof GatewayCounts, 'total'>
@@ -57,12 +64,17 @@ export type Gateway = {
   mode: string | undefined
 }
 
-/** Reads a SyncReport's status; anything else counts as malformed and affects no other gateway. Never throws. */
-export function parseReport(podUid: unknown, status: unknown): GatewayReport {
+/**
+ * Reads a SyncReport's status; anything else counts as malformed and affects no other gateway. `bounds`: how much of what only people read is
+ * kept; by itself nothing. Never throws.
+ */
+export function parseReport(podUid: unknown, status: unknown, bounds?: ToldBounds): GatewayReport {
   if (typeof podUid !== 'string') return { podUid: '', status: undefined, malformed: true }
   if (status === undefined) return { podUid, status: undefined, malformed: false }
   const parsed = v.safeParse(syncReportStatus, status)
-  return parsed.success ? { podUid, status: stateOf(parsed.output), malformed: false } : { podUid, status: undefined, malformed: true }
+  if (!parsed.success) return { podUid, status: undefined, malformed: true }
+  const told = bounds === undefined ? {} : { told: toldOf(parsed.output, bounds) }
+  return { podUid, status: stateOf(parsed.output), malformed: false, ...told }
 }
 
 function stateOf({

@@ -26,8 +26,9 @@ void t.test('every object is a public member of its concern, and is written exac
   for (const values of [{}, everything, everythingOff, { watchNamespaces: ['a', 'b'] }]) {
     const operator = operatorOf(values)
     const made = operator.node.findAll().filter((construct) => ApiObject.isApiObject(construct))
-    const { controller, agentRights, policies, certificates, delivery, admission, receiver, network, monitoring } = operator
-    const members = [controller, agentRights, policies, certificates, delivery, admission, receiver, network, monitoring].flatMap(membersOf)
+    const { controller, agentRights, policies, certificates, delivery, admission, receiver, statusPage, network, monitoring } = operator
+    const parts = [controller, agentRights, policies, certificates, delivery, admission, receiver, statusPage, network, monitoring]
+    const members = parts.flatMap(membersOf)
     t.same(new Set(members.map(({ node }) => node.path)), new Set(made.map(({ node }) => node.path)))
     t.equal(operator.apiObjects.length, made.length)
     t.same(

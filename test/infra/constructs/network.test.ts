@@ -22,6 +22,15 @@ void t.test('when restricted, each port is open to those who need it and to nobo
   await t.test('the receiver to anybody, for git hosts call it', async (t) =>
     t.same(ingress({ ...enabled, webhookReceiver: { enabled: true } }), [metrics, admission, { ports: [tcp(9444)] }, delivery, replicas]),
   )
+  await t.test('the status page to the namespace of the release, for it has no login', async (t) =>
+    t.same(ingress({ ...enabled, statusPage: { enabled: true } }), [
+      metrics,
+      admission,
+      { from: [{ podSelector: {} }], ports: [tcp(8444)] },
+      delivery,
+      replicas,
+    ]),
+  )
   await t.test('probes to nobody, because the node of a pod always reaches it', async (t) =>
     t.notMatch(JSON.stringify(ingress(everything)), '8081'),
   )
@@ -30,11 +39,12 @@ void t.test('when restricted, each port is open to those who need it and to nobo
   )
   await t.test('values name others in place of the usual ones', async (t) => {
     const from = [{ ipBlock: { cidr: '198.18.0.0/15' } }]
-    const named = { enabled: true, metrics: { from }, delivery: { from }, receiver: { from } }
-    t.same(ingress({ networkPolicy: named, webhookReceiver: { enabled: true } }), [
+    const named = { enabled: true, metrics: { from }, delivery: { from }, receiver: { from }, statusPage: { from } }
+    t.same(ingress({ networkPolicy: named, webhookReceiver: { enabled: true }, statusPage: { enabled: true } }), [
       { from, ports: [tcp(8443)] },
       admission,
       { from, ports: [tcp(9444)] },
+      { from, ports: [tcp(8444)] },
       { from, ports: [tcp(9445)] },
       replicas,
     ])

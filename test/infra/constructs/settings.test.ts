@@ -10,6 +10,15 @@ void t.test('how much is logged reaches the controller and its agents', async (t
   t.same([logLevel, agent.logLevel], ['debug', 'warn'])
 })
 
+void t.test('the status page: a port and a name of the certificate where it is enabled, and nothing otherwise', async (t) => {
+  const { statusPage, dnsNames } = settingsOf(objectsOf({ statusPage: { enabled: true, port: 8555 } }))
+  t.same(statusPage, { port: 8555 })
+  t.ok(dnsNames.some((name) => /-status-page\..+\.svc$/.test(name)))
+  const without = settingsOf(objectsOf({}))
+  t.equal(without.statusPage, undefined)
+  t.notOk(without.dnsNames.some((name) => name.includes('status-page')))
+})
+
 void t.test('agents: resources are the usual ones, or exactly those given', async (t) => {
   t.same(settingsOf(objectsOf({})).agent.resources, { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } })
   t.same(settingsOf(objectsOf(everything)).agent.resources, { limits: { memory: '1Gi' } })

@@ -44,7 +44,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a key of another section': [
     { ingress: {}, agentImage: { pullPolicy: 'Always' } },
-    'agentImage.pullPolicy: unknown key; did you mean image.pullPolicy?\ningress: unknown key; did you mean webhookReceiver.ingress?',
+    'agentImage.pullPolicy: unknown key; did you mean image.pullPolicy?\ningress: unknown key; did you mean webhookReceiver.ingress or statusPage.ingress?',
   ],
   'a key of several sections': [
     { secretRef: {} },
@@ -80,6 +80,14 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'an address as ingress host': [
     ingress({ hosts: [{ ...host, host: '10.0.0.1' }] }),
     'webhookReceiver.ingress.hosts.0.host: must be a host name, not an IP address',
+  ],
+  'a status page that is off behind an Ingress': [
+    { statusPage: { ingress: { enabled: true, hosts: [host] } } },
+    'statusPage.enabled: an Ingress without a status page leads nowhere',
+  ],
+  'the same port for the status page': [
+    { statusPage: { enabled: true, port: 9445 } },
+    'statusPage.port: port 9445 is also that of delivery.port',
   ],
   'an ingress without hosts': [ingress({ hosts: [] }), 'webhookReceiver.ingress.hosts: an Ingress needs at least one host'],
   'an ingress without a receiver': [

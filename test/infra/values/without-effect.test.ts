@@ -143,6 +143,10 @@ const warned: Record<string, readonly [values: object, warnings: readonly string
       'agent.allowImageOverride: no effect while webhook.enabled is false',
     ],
   ],
+  'a status page that anyone may read': [
+    { replicaCount: 2, statusPage: { enabled: true } },
+    ['statusPage: it has no login; anyone who reaches it sees every GatewaySync and gateway that this installation works with'],
+  ],
   'a receiver that anyone may use': [
     { replicaCount: 2, webhookReceiver: { enabled: true } },
     ['webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push'],

@@ -2,6 +2,8 @@
  * The view model of a fleet: what is said of each state, in the words of the reason table, and what is advised.
  */
 import t from 'tap'
+import { parseReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
+import { wholeReport } from '../../../runtime/gatewaysync/decide/told.ts'
 import { reasons } from '../../../runtime/fault.ts'
 import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
 import { fleetText, syncText } from '../../../runtime/fleet/status-text.ts'
@@ -159,13 +161,23 @@ void t.test('a pod that names no GatewaySync follows the only one of its namespa
   t.equal(one.syncs[0]?.gateways.length, 1)
 })
 
+void t.test('a GatewaySync of another installation counts where a pod names none, and nothing is told of it', async (t) => {
+  const lonely = pod('gw-0', '', { annotations: { 'clustersync.io/inject': 'true' } })
+  const others = [{ namespace: 'plant-a', name: 'theirs' }]
+  const { syncs } = fleetView(fleetFacts({ syncs: [syncFacts('line-1')], others, pods: [lonely, pod('gw-1', 'theirs')] }), now)
+  t.same(
+    syncs.map(({ name, gateways }) => [name, gateways.length]),
+    [['line-1', 0]],
+  )
+})
+
 void t.test('what is stored in another form breaks nothing', async (t) => {
   const strange = fleetFacts({
     syncs: [syncFacts('line-1', {}, { spec: 'nonsense' })],
     pods: [pod('gw-0', 'line-1'), pod('gw-1', 'line-1')],
     reports: [
-      { ...report('gw-0', 'line-1'), status: 7 },
-      { ...report('gw-1', 'line-1'), podUid: {} },
+      { namespace: 'plant-a', pod: 'gw-0', gatewaySync: 'line-1', ...parseReport('uid-gw-0', 7, wholeReport) },
+      { namespace: 'plant-a', pod: 'gw-1', gatewaySync: 'line-1', ...parseReport({}, { phase: 'Synced' }, wholeReport) },
     ],
   })
   const view = fleetView(strange, now)

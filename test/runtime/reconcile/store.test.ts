@@ -1,6 +1,7 @@
 import t from 'tap'
 import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { parseReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
+import { keptReport } from '../../../runtime/gatewaysync/decide/told.ts'
 import { createStore, type GatewaySyncRecord, type PodRecord, projectReport } from '../../../runtime/reconcile/store.ts'
 
 function sync(name: string, changes: Partial<GatewaySyncRecord> = {}): GatewaySyncRecord {
@@ -125,6 +126,39 @@ void t.test('what changes nothing that decisions need is no reason for a pass', 
   store.upsertPod({ ...pod('gw', 'one'), agentDown: 'the agent ended' })
   store.upsertReport(report('b'))
   t.strictSame(kinds, ['pod plant/one', 'pod plant/one', 'report plant/one'])
+})
+
+void t.test('whoever watches hears of every change, and of what only people read no pass is made', async (t) => {
+  const kinds: string[] = []
+  const store = createStore((key, kind) => kinds.push(`${kind} ${key}`))
+  let seen = 0
+  const end = store.watch(() => (seen += 1))
+  const heard = (): number => seen - (seen = 0)
+  const report = (finishedAt: string) => ({
+    namespace: 'plant',
+    pod: 'gw',
+    gatewaySync: 'one',
+    ...parseReport('uid-gw', { phase: 'Synced', finishedAt }, keptReport),
+  })
+  store.upsertSync(sync('one'))
+  store.upsertReport(report('2026-01-01T00:00:00Z'))
+  t.equal(heard(), 2)
+  kinds.length = 0
+  store.upsertReport(report('2026-01-01T00:00:01Z'))
+  store.upsertSync(sync('one', { resourceVersion: '2', status: { observedGeneration: 1 } }))
+  t.strictSame([heard(), kinds], [2, []])
+  t.match(store.all().reports, [{ told: { finishedAt: '2026-01-01T00:00:01Z' } }])
+  store.upsertReport(report('2026-01-01T00:00:01Z'))
+  t.equal(heard(), 0)
+  store.removeReport('plant', 'gw')
+  store.upsertPod(pod('gw'))
+  store.removePod('plant', 'gw')
+  store.upsertOther('plant', 'one')
+  store.removeSync('plant', 'one')
+  t.equal(heard(), 5)
+  end()
+  store.upsertSync(sync('one'))
+  t.equal(heard(), 0)
 })
 
 void t.test('of a report only what decisions need is kept', async (t) => {

@@ -2,12 +2,13 @@
  * The status page over HTTP: what it shows, that hostile text stays text, what a browser may do with it, and how it learns of changes.
  */
 import * as http from 'node:http'
+import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import type { FleetFacts } from '../../../runtime/fleet/facts.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { serve } from '../../../runtime/serve.ts'
-import { statusPageApp } from '../../../runtime/statuspage/app.ts'
+import { type StatusPageDeps, statusPageApp } from '../../../runtime/statuspage/app.ts'
 import { commit, condition, fleetFacts, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 import { until } from '../../support/world.ts'
 
@@ -20,7 +21,7 @@ const facts = fleetFacts({
   reports: [report('gw-0', 'line-1'), report('gw-1', 'line-2')],
 })
 
-async function opened(t: Pick<Test, 'teardown'>, first: FleetFacts = facts, hosts?: readonly string[]) {
+async function opened(t: Pick<Test, 'teardown'>, first: FleetFacts = facts, { hosts, isOpen = false }: Partial<StatusPageDeps> = {}) {
   const stop = new AbortController()
   let current = first
   let tell = (): void => undefined
@@ -31,6 +32,7 @@ async function opened(t: Pick<Test, 'teardown'>, first: FleetFacts = facts, host
       return () => undefined
     },
     hosts,
+    isOpen,
     clock: systemClock,
     signal: stop.signal,
   })
@@ -137,8 +139,49 @@ void t.test('nothing can be changed: every method but reading is refused', async
   }
 })
 
+void t.test('without a login every page says so', async (t) => {
+  const { get } = await opened(t, facts, { isOpen: true })
+  for (const path of ['/', '/gatewaysyncs/plant-a/line-1', '/nothing']) t.match((await get(path)).text, 'There is no login', path)
+  const { get: ofRun } = await opened(t)
+  t.notMatch((await ofRun('/')).text, 'There is no login')
+})
+
+void t.test('a thousand gateways are below 60 KB on the wire on each page, and each is on one of them', async (t) => {
+  const names = Array.from({ length: 1000 }, (_, index) => `gateway-${index}`)
+  const { url, get } = await opened(
+    t,
+    fleetFacts({
+      syncs: [syncFacts('line-1')],
+      pods: names.map((name) => pod(name, 'line-1')),
+      reports: names.map((name) => report(name, 'line-1', { gateway: name, message: 'a local change', phase: 'Drifted' })),
+    }),
+  )
+  const seen = new Set<string>()
+  for (const path of ['/', '/gatewaysyncs/plant-a/line-1']) {
+    seen.clear()
+    for (let page = 1; page <= 5; page += 1) {
+      const { text, headers } = await get(`${path}?page=${page}`, { 'accept-encoding': 'identity' })
+      t.equal(headers.get('content-encoding'), null)
+      for (const [, name = ''] of text.matchAll(/<b>(gateway-\d+)<\/b>/g)) seen.add(name)
+      const wire = await wireOf(`${url}${path}?page=${page}`)
+      t.equal(wire.encoding, 'gzip')
+      t.ok(wire.bytes.length < 60_000, `${path} page ${page}: ${wire.bytes.length} bytes`)
+      t.equal(gunzipSync(wire.bytes).toString('utf8'), text, 'compressed and plain are the same')
+    }
+    t.equal(seen.size, 1000, path)
+  }
+})
+
+/** As it comes over the wire. */
+async function wireOf(url: string): Promise<{ encoding: string | undefined; bytes: Buffer }> {
+  const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    http.get(url, { headers: { 'accept-encoding': 'gzip' } }, resolve).on('error', reject)
+  })
+  return { encoding: answer.headers['content-encoding'], bytes: Buffer.concat(await answer.toArray()) }
+}
+
 void t.test('a page that asks by another name than the expected ones is refused', async (t) => {
-  const { url, get } = await opened(t, facts, ['127.0.0.1', 'localhost'])
+  const { url, get } = await opened(t, facts, { hosts: ['127.0.0.1', 'localhost'] })
   t.equal((await get('/')).status, 200)
   const byName = await new Promise<http.IncomingMessage>((resolve) => {
     http.get(url, { headers: { host: 'evil.example' } }, resolve)

@@ -1,0 +1,43 @@
+/**
+ * What people read of a gateway besides its state. No decision needs it, so that whoever keeps the reports of a fleet keeps a bounded part. Pure.
+ */
+import type { SyncReportStatus } from '../schema/report.ts'
+import { remarksOf } from './remarks.ts'
+
+export type ToldOfGateway = Pick<SyncReportStatus, 'gateway' | 'profile' | 'finishedAt' | 'history' | 'drift'> & {
+  /** Findings, local changes and complaints of the gateway, one sentence each. */
+  remarks: string[]
+}
+
+/** How many remarks and how many paths of local changes are kept, and how many characters of each. */
+export type ToldBounds = { remarks: number; paths: number; characters: number }
+
+/** For whoever reads a fleet once. */
+export const wholeReport: ToldBounds = {
+  remarks: Number.POSITIVE_INFINITY,
+  paths: Number.POSITIVE_INFINITY,
+  characters: Number.POSITIVE_INFINITY,
+}
+
+/** For whoever keeps the reports of a fleet: less than a kilobyte of a usual report, some three of the longest, which has hundreds. */
+export const keptReport: ToldBounds = { remarks: 4, paths: 3, characters: 240 }
+
+/**
+ * What is left out is counted in a last remark, so that nobody takes the rest for all. A text is cut by dots: an ellipsis would make each of
+ * its characters take two bytes.
+ */
+export function toldOf(status: SyncReportStatus, bounds: ToldBounds): ToldOfGateway {
+  const { gateway, profile, finishedAt, history, drift } = status
+  const all = remarksOf(status)
+  const more = all.length - bounds.remarks
+  const cut = (text: string): string => (text.length > bounds.characters ? `${text.slice(0, bounds.characters)}...` : text)
+  const remarks = all.slice(0, bounds.remarks).map(cut)
+  return {
+    ...(gateway === undefined ? {} : { gateway }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(finishedAt === undefined ? {} : { finishedAt }),
+    ...(history === undefined ? {} : { history }),
+    ...(drift === undefined ? {} : { drift: { count: drift.count, paths: drift.paths.slice(0, bounds.paths).map(cut) } }),
+    remarks: more > 0 ? [...remarks, `and ${more} more in its SyncReport`] : remarks,
+  }
+}
