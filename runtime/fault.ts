@@ -100,6 +100,11 @@ export const reasons = {
   GatewayUnauthorised: { retry: 'backoff', help: 'the gateway refused the API key (401)' },
   GatewayForbidden: { retry: 'backoff', help: 'the API key lacks a security level that the call needs (403): scan needs Write' },
   ScanFailed: { retry: 'backoff', help: 'the gateway did not finish the scan' },
+  NewProblems: {
+    retry: 'on-change',
+    help: 'the gateway complains of something since it took the commit that it did not complain of before',
+  },
+  GatewayRestarted: { retry: 'on-change', help: 'the container of the gateway ended after it took the commit' },
   DesignerOpen: { retry: 'backoff', help: 'a Designer session is open and designerSessionPolicy forbids writing now' },
   // receiver
   NotAuthenticated: { retry: 'on-change', help: 'no configured method validates this call' },

@@ -40,6 +40,8 @@ export type Simulator = {
   setDesigners(designers: readonly SimulatedDesigner[]): void
   /** What the gateway complains of from now on. */
   setProblems(problems: readonly string[]): void
+  /** Modules that it does not start. */
+  setQuarantined(modules: readonly string[]): void
   /** The key that it takes from now on. */
   setApiKey(apiKey: string): void
   /** Answers the next so many calls of a path with this status. */
@@ -60,8 +62,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   let commissioning = options.commissioning ?? false
   let designers: readonly SimulatedDesigner[] = []
   let problems: readonly string[] = []
+  let quarantined: readonly string[] = []
   let { apiKey } = options
-  let reading: Reading = { effective: new Map(), projects: [], faults: [] }
+  let reading: Reading = { effective: new Map(), projects: [], faults: [], problems: [] }
   const scans: Scans = createScans({
     scanMs,
     finished() {
@@ -102,8 +105,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
         body: { name, edition: 'standard', ignitionVersion: '8.3.3', redundancyRole: 'Independent', deploymentMode: mode ?? '' },
       }
     if (path === `${api}/designers`) return { status: 200, body: page(designers, request.url ?? '') }
-    if (path === `${api}/overview/problems`) return { status: 200, body: { items: problems.map((message) => ({ message })) } }
-    if (path === `${api}/modules/quarantined` || path === `${api}/restart-tasks/pending`) return { status: 200, body: { items: [] } }
+    if (path === `${api}/overview/problems`)
+      return { status: 200, body: { items: [...problems, ...reading.problems].map((message) => ({ message })) } }
+    if (path === `${api}/modules/quarantined`) return { status: 200, body: { items: quarantined.map((name) => ({ name })) } }
+    if (path === `${api}/restart-tasks/pending`) return { status: 200, body: { items: [] } }
     return { status: 404, body: { message: 'no such route' } }
   }
 
@@ -140,6 +145,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     },
     setProblems(next) {
       problems = next
+    },
+    setQuarantined(next) {
+      quarantined = next
     },
     setApiKey(next) {
       apiKey = next

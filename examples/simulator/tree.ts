@@ -7,7 +7,8 @@ import path from 'node:path'
 /** Effective resources by `<module>/<type>[/<name>]`, each with the collection that it comes from. */
 export type Effective = ReadonlyMap<string, string>
 
-export type Reading = { effective: Effective; projects: string[]; faults: string[] }
+/** `problems`: what the gateway complains of and runs on. */
+export type Reading = { effective: Effective; projects: string[]; faults: string[]; problems: string[] }
 
 type Collection = { name: string; folder: string; parent: string; resources: Map<string, ResourceFolder> }
 type ResourceFolder = { manifest: string; singleton: boolean }
@@ -31,7 +32,8 @@ export function readData(dataDir: string, mode: string | undefined): Reading {
   const projects = readProjects(dataDir)
   const folders = [...chain.flatMap(({ resources }) => [...resources.values()]), ...projects.flatMap(({ resources }) => resources)]
   const faults = [...unmanaged(root), ...onlyInMode(chain), ...withoutAttributes(folders)]
-  return { effective, projects: projects.map(({ name }) => name), faults }
+  const problems = projects.filter(({ title }) => title === undefined).map(({ name }) => `Project ${name} cannot be read`)
+  return { effective, projects: projects.map(({ name }) => name), faults, problems }
 }
 
 function readCollection(root: string, name: string): Collection[] {
@@ -113,11 +115,16 @@ function withoutAttributes(resources: readonly ResourceFolder[]): string[] {
     .map(startFaults['missing-attributes'])
 }
 
-function readProjects(dataDir: string): { name: string; resources: ResourceFolder[] }[] {
+/** `title` undefined: its project.json is not JSON. */
+function readProjects(dataDir: string): { name: string; title: unknown; resources: ResourceFolder[] }[] {
   const folder = path.join(dataDir, 'projects')
   return foldersIn(folder)
     .filter((name) => existsSync(path.join(folder, name, 'project.json')))
-    .map((name) => ({ name, resources: [...readResources(path.join(folder, name)).values()] }))
+    .map((name) => {
+      const manifest = readJson(path.join(folder, name, 'project.json'))
+      const resources = [...readResources(path.join(folder, name)).values()]
+      return { name, title: manifest === undefined ? undefined : (manifest['title'] ?? name), resources }
+    })
 }
 
 function foldersIn(folder: string): string[] {

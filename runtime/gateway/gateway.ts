@@ -32,6 +32,8 @@ export type Gateway = {
   designers(signal: AbortSignal): Promise<Designer[]>
   /** Holds back the gateway's own changes while files are written; ends with the next scan, or after a minute. */
   lock(kinds: readonly ScanKind[], signal: AbortSignal): Promise<'held' | 'unsupported'>
+  /** What the gateway complains of, modules in quarantine too; undefined: it does not say, or the key may not read it. */
+  problems(signal: AbortSignal): Promise<string[] | undefined>
   /** Settles when the gateway has finished reading: projects first, then config. */
   scan(kinds: readonly ScanKind[], signal: AbortSignal): Promise<Scanned>
 }
@@ -51,6 +53,8 @@ const lockRetryMs = 1_000
 const lockAttempts = 5
 const designersPerPage = 100
 const maxDesigners = 1_000
+/** More than a report names, so that a new problem is found among many old ones. */
+const maxProblems = 200
 
 /**
  * Opens no connection before the first call. Its calls throw GatewayUnreachable, GatewayUnauthorised, GatewayForbidden, GatewayNotReady and
@@ -89,12 +93,13 @@ export function connectGateway(deps: GatewayDeps): Gateway {
       for (const kind of kinds) if ((await lockOne(ask, kind, deps.clock, signal)) === 'unsupported') return 'unsupported'
       return 'held'
     },
+    problems: (signal) => problemsOf(ask, signal),
     async scan(kinds, signal) {
       const result: Scanned = { problems: [] }
       for (const kind of (['projects', 'config'] as const).filter((wanted) => kinds.includes(wanted))) {
         result[kind] = await scanOne(ask, kind, deps.clock, signal)
       }
-      result.problems = await problemsOf(ask, signal)
+      result.problems = (await problemsOf(ask, signal)) ?? []
       return result
     },
   }
@@ -132,12 +137,21 @@ async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
   }
 }
 
-/** Problems that the gateway reports; none when it lacks that route, or the key may not read it. */
-async function problemsOf(ask: Ask, signal: AbortSignal): Promise<string[]> {
-  const answer = await ask({ method: 'GET', path: `${api}/overview/problems` }, signal)
-  const found = v.safeParse(problemsSchema, jsonOrUndefined(answer.body))
-  if (answer.status !== 200 || !found.success) return []
-  return found.output.items.slice(0, 10).map(({ message, description }) => message ?? description ?? 'a problem without a message')
+/** Problems of projects, resources and connections, then modules in quarantine; undefined when it lacks the first route, or the key may not read it. */
+async function problemsOf(ask: Ask, signal: AbortSignal): Promise<string[] | undefined> {
+  const [overview, quarantined] = await Promise.all([
+    ask({ method: 'GET', path: `${api}/overview/problems` }, signal),
+    ask({ method: 'GET', path: `${api}/modules/quarantined` }, signal),
+  ])
+  const found = v.safeParse(problemsSchema, jsonOrUndefined(overview.body))
+  if (overview.status !== 200 || !found.success) return undefined
+  const modules = v.safeParse(modulesSchema, jsonOrUndefined(quarantined.body))
+  const names =
+    quarantined.status === 200 && modules.success ? modules.output.items.map(({ name, id }) => name ?? id ?? 'without a name') : []
+  return [
+    ...found.output.items.map(({ message, description }) => message ?? description ?? 'a problem without a message'),
+    ...names.map((name) => `module ${name} is in quarantine`),
+  ].slice(0, maxProblems)
 }
 
 function statusOf({ status, body }: Answer): GatewayStatus {
@@ -168,6 +182,7 @@ const designersSchema = v.object({
   items: v.array(v.object({ user: v.optional(v.string(), 'someone'), project: v.nullish(v.string(), '') })),
   metadata: v.object({ matching: count }),
 })
+const modulesSchema = v.object({ items: v.array(v.object({ name: v.optional(v.string()), id: v.optional(v.string()) })) })
 const problemsSchema = v.object({ items: v.array(v.object({ message: v.optional(v.string()), description: v.optional(v.string()) })) })
 
 function parsed<Schema extends v.GenericSchema>(schema: Schema, body: string, route: string): v.InferOutput<Schema> {

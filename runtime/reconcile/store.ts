@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { agentVariables } from '../agent-settings.ts'
-import { agentContainerName, agentPodLabel, group, podAnnotations } from '../gatewaysync/names.ts'
+import { agentContainerName, agentPodLabel, gatewayContainerName, group, podAnnotations } from '../gatewaysync/names.ts'
 import { type GatewayPod, type GatewayReport, gatewaySyncOfPod, parseReport } from '../gatewaysync/decide/gateways.ts'
 import type { Annotations } from '../gatewaysync/decide/request.ts'
 import type { ToldBounds } from '../gatewaysync/decide/told.ts'
@@ -63,7 +63,8 @@ type ContainerShape = { name: string; env?: { name: string }[] }
 type ContainerStatus = {
   name: string
   restartCount?: number
-  state?: { waiting?: { reason?: string; message?: string }; terminated?: { reason?: string; exitCode?: number } }
+  state?: { waiting?: { reason?: string; message?: string }; terminated?: { reason?: string; exitCode?: number; finishedAt?: string } }
+  lastState?: { terminated?: { finishedAt?: string } }
 }
 type PodStatusShape = { initContainerStatuses?: ContainerStatus[]; containerStatuses?: ContainerStatus[]; phase?: string }
 
@@ -85,6 +86,7 @@ export function projectPod(object: KubeObject): PodRecord | undefined {
     injected: metadata.labels?.[agentPodLabel] === 'true' && containers.some(isWorkingAgent),
     terminating: metadata.deletionTimestamp !== undefined,
     agentDown: agentDown([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]),
+    ...gatewayEnd(status.containerStatuses ?? []),
     serviceAccount: spec.serviceAccountName ?? 'default',
   }
 }
@@ -102,6 +104,12 @@ function agentDown(statuses: readonly ContainerStatus[]): string | undefined {
   const waiting = state?.waiting?.reason
   const harmless = waiting === undefined || waiting === 'PodInitializing' || waiting === 'ContainerCreating'
   return harmless ? undefined : `the agent does not start: ${waiting}`
+}
+
+function gatewayEnd(statuses: readonly ContainerStatus[]): Pick<PodRecord, 'gatewayEndedAt'> {
+  const gateway = statuses.find(({ name }) => name === gatewayContainerName)
+  const finishedAt = (gateway?.state?.terminated ?? gateway?.lastState?.terminated)?.finishedAt
+  return finishedAt === undefined ? {} : { gatewayEndedAt: finishedAt }
 }
 
 /** What is kept of a SyncReport. `bounds`: how much of what only people read; by itself nothing. */

@@ -30,7 +30,7 @@ import { diffPlan } from './plan/preview.ts'
 import type { Repair } from './plan/judge-drift.ts'
 import { prepare } from './plan/make-plan.ts'
 import { checkRenderedFiles } from './check/policy.ts'
-import { designersInTheWay, giveLockBack, lockForWriting, scanPending } from './gateway-session.ts'
+import { designersInTheWay, giveLockBack, lockForWriting, problemsBefore, scanPending, watchHealth } from './gateway-session.ts'
 import { doStep, type StepDeps } from './step.ts'
 
 export type { Wanted } from './model/wanted.ts'
@@ -111,11 +111,13 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(deps.source, wanted, manifest, repair, writing))
   refuseProblems(prepared.plan)
   deps.watch?.planned(prepared.plan)
-  const run: Run = { wanted, manifest, prepared, ownership, status }
+  const run: Run = { wanted, manifest, prepared, ownership, status, problems: undefined }
   const wait = await reasonToWait(deps, run, writing)
   if (wait !== undefined) return wait
-  if (isWriting(prepared.plan)) await publish(deps, run, await stage(deps, run, writing), writing)
-  else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
+  if (isWriting(prepared.plan)) {
+    const problems = await problemsBefore(deps.gateway, status, writing)
+    await publish(deps, { ...run, problems }, await stage(deps, run, writing), writing)
+  } else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
   return await rescan(deps, run, signal)
 }
 
@@ -212,7 +214,12 @@ async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<C
   const { state } = manifest
   if (state === undefined) throw new Fault('Unexpected', 'a cycle ended without a state')
   if (gateway === undefined || state.scanPending.length === 0) {
-    markCleanWhenSettled(wanted.dataDir, state, clock.now().epochMilliseconds)
+    const nowMs = clock.now().epochMilliseconds
+    if (gateway !== undefined && status === 'running') {
+      const seen = await watchHealth(gateway, state, nowMs, signal)
+      if (seen !== state) appendManifest(wanted.dataDir, manifest, [], seen)
+    }
+    markCleanWhenSettled(wanted.dataDir, manifest.state ?? state, nowMs)
     return filesInPlace(wanted, summary, undefined)
   }
   if (status !== 'running') {

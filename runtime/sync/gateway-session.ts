@@ -1,9 +1,11 @@
 /**
  * The calls to the gateway around a publish: may files be written now, and has it read them?
  */
+import { isDeepStrictEqual } from 'node:util'
 import { timestamp } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
+import { newProblems } from '../gateway/new-problems.ts'
 import type { Wanted } from './model/wanted.ts'
 import type { State } from './model/manifest.ts'
 import type { ScanKind } from './model/paths.ts'
@@ -15,6 +17,7 @@ const lockReturnMs = 5_000
 /** Bounds of the SyncReport's schema. */
 const maxProblems = 10
 const maxProblemCharacters = 1024
+const watchedMs = 3_600_000
 
 /**
  * Who has a Designer open, as `user in project`; empty when the policy is `proceed` or the gateway is not running. Asked before every write to
@@ -61,15 +64,65 @@ export async function giveLockBack(gateway: Gateway | undefined, kinds: readonly
   await gateway?.scan(kinds, AbortSignal.timeout(lockReturnMs)).catch(() => undefined)
 }
 
-/** Asks the gateway to scan what it has not read yet and waits until it has. Returns the new state; throws faults of the gateway. */
+/** What a running gateway complains of before anything is written, to compare with; undefined: nobody can say. Never throws but by `signal`. */
+export async function problemsBefore(
+  gateway: Gateway | undefined,
+  status: GatewayStatus | undefined,
+  signal: AbortSignal,
+): Promise<string[] | undefined> {
+  if (gateway === undefined || status !== 'running') return undefined
+  return boundedProblems(await toldProblems(gateway, signal))
+}
+
+/**
+ * Asks the gateway to scan what it has not read yet and waits until it has, and whether it still runs then. Returns the new state; throws
+ * faults of the gateway.
+ */
 export async function scanPending(gateway: Gateway, state: State, signal: AbortSignal): Promise<State> {
   if (state.scanPending.length === 0) return state
   const done = await gateway.scan(state.scanPending, signal)
+  const status = await gateway.status(signal)
+  if (status !== 'running') throw new Fault('GatewayNotReady', `the gateway has read its files and is ${status} since`)
   const scanned = { ...state.scanned }
   for (const kind of ['projects', 'config'] as const) {
     const at = done[kind]
     if (at !== undefined) scanned[kind] = timestamp(at)
   }
-  const problems = done.problems.slice(0, maxProblems).map((text) => text.slice(0, maxProblemCharacters))
-  return { ...state, scanned, scanPending: [], commissioning: false, problems }
+  return withProblems({ ...state, scanned, scanPending: [], commissioning: false }, done.problems)
+}
+
+/**
+ * Looks again what the gateway complains of, for an hour after it took something: a connection that breaks by a commit takes a while to say
+ * so. Returns the same state where nothing has changed.
+ */
+export async function watchHealth(gateway: Gateway, state: State, nowMs: number, signal: AbortSignal): Promise<State> {
+  const { health } = state
+  if (health?.before === undefined || nowMs - health.since > watchedMs) return state
+  const problems = await toldProblems(gateway, signal)
+  if (problems === undefined) return state
+  const after = withProblems(state, problems)
+  return isDeepStrictEqual(after, state) ? state : after
+}
+
+function withProblems(state: State, told: readonly string[]): State {
+  const problems = boundedProblems(told)?.slice(0, maxProblems) ?? []
+  const { health } = state
+  if (health?.before === undefined) return { ...state, problems }
+  return {
+    ...state,
+    problems,
+    health: { ...health, newProblems: newProblems(health.before, boundedProblems(told) ?? []).slice(0, maxProblems) },
+  }
+}
+
+function boundedProblems(problems: readonly string[] | undefined): string[] | undefined {
+  return problems?.map((text) => text.slice(0, maxProblemCharacters))
+}
+
+/** That a gateway does not say what it complains of must keep nothing from being written. */
+async function toldProblems(gateway: Gateway, signal: AbortSignal): Promise<string[] | undefined> {
+  return await gateway.problems(signal).catch(() => {
+    signal.throwIfAborted()
+    return undefined
+  })
 }

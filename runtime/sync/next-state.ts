@@ -11,11 +11,10 @@ import type { State } from './model/manifest.ts'
 import { type ScanKind } from './model/paths.ts'
 
 /** The manifest's state once everything that a cycle prepared is in place; `staged` is undefined when no file changes. */
-export function nextState(
-  { wanted, manifest: { state }, prepared: { diff, plan, findings }, status }: Run,
-  staged: StagedRun | undefined,
-  nowMs: number,
-): State {
+export function nextState(run: Run, staged: StagedRun | undefined, nowMs: number): State {
+  const { wanted, status } = run
+  const { state } = run.manifest
+  const { diff, plan, findings } = run.prepared
   const first = state === undefined
   // Findings about a resource are out of date when this run has judged the resource again.
   const before = (state?.findings ?? []).filter(({ path }) => staged?.judged.has(parentOf(path)) !== true)
@@ -36,7 +35,16 @@ export function nextState(
     publishedAt: staged === undefined && !first ? state.publishedAt : nowMs,
     findings: remainingFindings(before, diff, [...findings, ...(staged?.findings ?? [])]),
     problems: state?.problems ?? [],
+    ...healthOf(run, staged, nowMs),
   }
+}
+
+/** What a gateway complains of is compared with what it did before this commit and configuration, however often their files are repaired. */
+function healthOf({ wanted, manifest: { state }, problems }: Run, staged: StagedRun | undefined, nowMs: number): Pick<State, 'health'> {
+  const isSame = state !== undefined && state.commit === wanted.commit && state.syncHash === wanted.syncHash
+  if (isSame) return state.health === undefined ? {} : { health: state.health }
+  if (staged === undefined) return {}
+  return { health: { since: nowMs, ...(problems === undefined ? {} : { before: problems }), newProblems: [] } }
 }
 
 /** The mode as far as it is known. Without collections nobody asks for it, and the one that was known stays. */

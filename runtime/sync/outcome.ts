@@ -1,6 +1,7 @@
 /**
  * What a cycle reports: the part of the SyncReport that the engine knows. Pure.
  */
+import { timestamp } from '../clock.ts'
 import { asFault, type Reason } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import { modeFindings } from './model/findings.ts'
@@ -96,6 +97,8 @@ export function filesInPlace(
   const all = [...modeFindings(mode), ...patchesWithoutFile(mappings, manifest.files), ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   if (problems.length > 0) result.scan = { ...result.scan, problems: [...problems] }
+  const health = healthOf(manifest.state)
+  if (health !== undefined) result.health = health
   if (waiting !== undefined) return { ...result, phase: 'Pending', ...waiting }
   if (mode?.lastKnown === true) return { ...result, phase: 'Pending', ...unknownMode(mode) }
   if (drift === undefined || drift.count === 0) return result
@@ -105,6 +108,12 @@ export function filesInPlace(
     reason: 'Drifted',
     message: describeDrift(drift),
   }
+}
+
+function healthOf({ health }: Partial<State> = {}): CycleResult['health'] {
+  if (health === undefined) return undefined
+  const since = timestamp(Temporal.Instant.fromEpochMilliseconds(health.since))
+  return { since, ...(health.newProblems.length > 0 ? { newProblems: health.newProblems } : {}) }
 }
 
 function describeDrift({ count, paths }: Drift): string {

@@ -46,6 +46,15 @@ export async function gatewayContract(
     const again = await gateway.scan(['config'], signal)
     t.ok((again.config?.epochMilliseconds ?? 0) > (done.config?.epochMilliseconds ?? 0), 'each scan has its own time')
   })
+  await t.test('it says what it complains of and which modules it does not start, and whether it may be asked', async (t) => {
+    const under = await make(t, {})
+    const gateway = clientOf(under, under.apiKey)
+    t.same(await gateway.problems(signal), [])
+    under.simulator.setProblems(['connection "db" is faulted'])
+    under.simulator.setQuarantined(['Vision'])
+    t.same(await gateway.problems(signal), ['connection "db" is faulted', 'module Vision is in quarantine'])
+    t.equal(await clientOf(under, 'gw:other').problems(signal), undefined)
+  })
   await t.test('the lock is held until the scan, and an older gateway has none', async (t) => {
     const under = await make(t, {})
     const gateway = clientOf(under, under.apiKey)

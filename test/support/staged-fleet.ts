@@ -22,6 +22,8 @@ export type StagedPod = {
   /** What its volume holds; undefined: nothing. */
   inPlace: { commit: string; syncHash: string } | undefined
   report: Partial<SyncReportStatus> & Pick<SyncReportStatus, 'phase'>
+  /** How its gateway has been since it took what is in place. */
+  health?: NonNullable<SyncReportStatus['health']>
   /** Every commit that was ever in place. */
   had: string[]
 }
@@ -45,6 +47,10 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     asked: 0,
     /** A commit that gateways cannot take. */
     bad: new Set<string>(),
+    /** A commit that makes a gateway complain of something once it has read it. */
+    harmful: new Set<string>(),
+    /** When the container of a gateway last ended. */
+    ended: new Map<string, string>(),
     /** Gateways on which somebody has changed files that a commit would undo. */
     edited: new Set<string>(),
 
@@ -87,7 +93,9 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
               durationMs: 1,
             }
           : { kind: 'unasked', lastFault: undefined },
-        pods: [...fleet.pods].map(([name, { labels }]) => podWith(name, { labels })),
+        pods: [...fleet.pods].map(([name, { labels }]) =>
+          podWith(name, { labels, ...(fleet.ended.has(name) ? { gatewayEndedAt: fleet.ended.get(name) ?? '' } : {}) }),
+        ),
         reports: new Map([...fleet.pods].map(([name, { report }]) => [name, parseReport(`uid-${name}`, report)])),
         delivery: { url: 'https://delivery:9445', caBundle: '' },
         now,
@@ -122,9 +130,13 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
         return false
       }
       pod.inPlace = { commit, syncHash }
-      if (isMove) pod.had.push(commit)
+      if (isMove) {
+        pod.had.push(commit)
+        pod.health = { since: String(fleet.now), ...(fleet.harmful.has(commit) ? { newProblems: ['Project line cannot be read'] } : {}) }
+      }
       const waits = desired.waits === undefined ? {} : ({ phase: 'Pending', reason: 'WaitsForStage' } as const)
-      pod.report = { ...pod.inPlace, phase: 'Synced', ...waits }
+      const health = pod.health === undefined ? {} : { health: pod.health }
+      pod.report = { ...pod.inPlace, phase: 'Synced', ...waits, ...health }
       return isMove
     },
     /** Agents and controller until nothing changes any more; at most so many rounds. */

@@ -83,6 +83,9 @@ const steps: Readonly<Record<Reason, string>> = {
   GatewayUnauthorised: 'Give an API key of the gateway: --api-key-file, or spec.gateway.api. docs/api-key.md says how to make one.',
   GatewayForbidden: 'Give the API key in the gateway the security level that the call needs: Write for a scan.',
   ScanFailed: "Look into the gateway's log for what it could not read. It is tried again by itself.",
+  NewProblems: 'Correct what the report of the gateway names, and push; or accept it with `cluster-sync resume <name>`.',
+  GatewayRestarted:
+    "Look into the log of the gateway's container before it ended; correct the commit, or go on with `cluster-sync resume <name>`.",
   DesignerOpen: 'Close the Designer, or set designerSessionPolicy to proceed.',
   // receiver
   NotAuthenticated: 'Give both sides the same secret or token, and let the host sign in a format of docs/webhooks.',

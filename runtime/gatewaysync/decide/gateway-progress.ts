@@ -7,12 +7,12 @@ import type { GatewayProgress, Target } from '../rollout/facts.ts'
 import { shortSyncHash } from '../rollout/turn.ts'
 import type { Gateway, GatewayPod, GatewayReport } from './gateways.ts'
 
-/** `gateways` as they are counted for the target. */
+/** `gateways` as they are counted for the target. `watched`: a rollout of it is under way, so that what has become of a gateway since counts. */
 export function progressOf(
   gateways: readonly Gateway[],
   pods: readonly GatewayPod[],
   reports: ReadonlyMap<string, GatewayReport>,
-  target: Target,
+  { target, watched }: { target: Target; watched: boolean },
 ): GatewayProgress[] {
   const byName = new Map(pods.map((pod) => [pod.name, pod]))
   return gateways.map((gateway): GatewayProgress => {
@@ -20,7 +20,10 @@ export function progressOf(
     const name = pod?.annotations[podAnnotations.gatewayName]
     const staged = { pod: gateway.pod, name: name === undefined || name === '' ? gateway.pod : name, labels: pod?.labels ?? {} }
     const { state, reason = 'Unexpected' } = gateway
-    if (state === 'synced' || state === 'drifted') return { ...staged, progress: 'updated' }
+    if (state === 'synced' || state === 'drifted') {
+      const harm = watched ? harmOf(pod, reports.get(gateway.pod)) : undefined
+      return harm === undefined ? { ...staged, progress: 'updated' } : { ...staged, progress: 'failed', reason: harm }
+    }
     if (state === 'paused' || state === 'dryRun' || state === 'missingAgent') return { ...staged, progress: 'excluded' }
     const isFailed = state === 'failed' || state === 'blocked'
     if (!isFailed || !isAbout(reports.get(gateway.pod), target)) return { ...staged, progress: 'moving' }
@@ -29,6 +32,18 @@ export function progressOf(
     if (isLasting(reason)) return { ...staged, progress: 'failed', reason }
     return { ...staged, progress: 'moving' }
   })
+}
+
+/** What the commit has done to a gateway that runs it: complaints that it did not have before, or an end of its process. */
+function harmOf(pod: GatewayPod | undefined, report: GatewayReport | undefined): Reason | undefined {
+  const health = report?.status?.health
+  if (health === undefined) return undefined
+  if (health.newProblem !== undefined) return 'NewProblems'
+  const endedAt = pod?.gatewayEndedAt
+  if (endedAt === undefined) return undefined
+  // A pod tells whole seconds.
+  const [ended, since] = [Date.parse(endedAt), Date.parse(health.since)].map((ms) => Math.floor(ms / 1000))
+  return ended !== undefined && since !== undefined && ended >= since ? 'GatewayRestarted' : undefined
 }
 
 /**

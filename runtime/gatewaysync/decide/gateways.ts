@@ -27,6 +27,8 @@ export type GatewayPod = {
   terminating: boolean
   /** Why the agent's container is not running; undefined while it runs or its state is not known yet. */
   agentDown: string | undefined
+  /** When the gateway's container last ended by itself, while its pod stayed; absent: never. */
+  gatewayEndedAt?: string
 }
 
 /**
@@ -39,6 +41,8 @@ export type ReportedState = Pick<
 > & {
   /** The gateway was allowed to start although its volume held no complete commit. */
   startedWithoutCommit: boolean
+  /** How the gateway has been since it took the commit: since when, and the first of what it complains of since. */
+  health?: { since: string; newProblem?: string }
 }
 
 /** What the controller keeps of a SyncReport; `status` is undefined when it has none or a malformed one. */
@@ -88,6 +92,7 @@ function stateOf({
   agentVersion,
   ignoredFields,
   findings,
+  health,
 }: SyncReportStatus): ReportedState {
   return {
     phase,
@@ -99,8 +104,14 @@ function stateOf({
     ...(message === undefined ? {} : { message }),
     ...(agentVersion === undefined ? {} : { agentVersion }),
     ...(ignoredFields === undefined ? {} : { ignoredFields }),
+    ...(health === undefined ? {} : { health: healthOf(health) }),
     startedWithoutCommit: findings?.some(({ rule }) => rule === startedWithoutCommitRule) === true,
   }
+}
+
+function healthOf({ since, newProblems = [] }: NonNullable<SyncReportStatus['health']>): NonNullable<ReportedState['health']> {
+  const [newProblem] = newProblems
+  return { since, ...(newProblem === undefined ? {} : { newProblem: newProblem.slice(0, 256) }) }
 }
 
 /** The GatewaySync that a pod follows: the one it names, else the only one of its namespace, if there is exactly one. */

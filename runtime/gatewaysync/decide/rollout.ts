@@ -56,7 +56,10 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
     target,
     before: status.published === undefined ? undefined : versionOf(status.published),
     previous: status.rollout,
-    gateways: progressOf(counted, pods, reports, target),
+    gateways: progressOf(counted, pods, reports, {
+      target,
+      watched: status.rollout?.state === 'Progressing' || status.rollout?.state === 'Stopped',
+    }),
     action,
     skip: annotations[skipStagesAnnotation],
     paused: spec.paused,

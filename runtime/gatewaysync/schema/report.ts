@@ -78,6 +78,17 @@ export const syncReportStatus = v.object({
       v.description('When the gateway read what was written.'),
     ),
   ),
+  health: v.optional(
+    v.pipe(
+      v.object({
+        since: v.pipe(time, v.description('When files of this commit and configuration were put in place.')),
+        newProblems: v.optional(
+          v.pipe(v.array(text(1024)), v.maxLength(10), v.description('What the gateway complains of since, and did not before.')),
+        ),
+      }),
+      v.description('How the gateway has been since it took the commit; absent where no file of it had to change.'),
+    ),
+  ),
   projects: v.optional(v.pipe(v.array(text(255)), v.maxLength(100), v.description('Projects of the gateway.'))),
   designers: v.optional(v.pipe(v.array(text(255)), v.maxLength(20), v.description('Designer sessions that were open.'))),
   findings: v.optional(

@@ -79,6 +79,11 @@ const stateSchema = v.object({
   findings: v.optional(v.array(v.object({ rule: v.string(), path: v.string(), message: v.string() })), () => []),
   /** Problems that the gateway reported after its last scan. */
   problems: v.optional(v.array(v.string()), () => []),
+  /**
+   * How the gateway has been since the files of this commit and configuration were put in place: when that was, in milliseconds since 1970,
+   * what it complained of before (absent: nobody could say), and what it complains of besides that. Absent where no file had to change.
+   */
+  health: v.optional(v.object({ since: v.number(), before: v.optional(v.array(v.string())), newProblems: v.array(v.string()) })),
 })
 /** What is in place in a data directory; the last `c` line of the manifest. */
 export type State = v.InferOutput<typeof stateSchema>

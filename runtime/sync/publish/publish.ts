@@ -42,6 +42,8 @@ export type Run = {
   prepared: Prepared
   ownership: Ownership
   status: GatewayStatus | undefined
+  /** What the gateway complained of before anything was written; undefined: nobody can say. */
+  problems: string[] | undefined
 }
 
 /** Writes all new content into the run's folder. A failure or an abort leaves nothing behind. Throws what `createStage` and the source throw. */

@@ -28,6 +28,7 @@ function gatewayThat(more: Partial<Gateway>): Gateway {
     info: async () => ({ name: '', version: '', deploymentMode: '', redundancyRole: '' }),
     designers: async () => [],
     lock: async () => 'held',
+    problems: async () => [],
     scan: async () => ({ problems: [] }),
     ...more,
   }

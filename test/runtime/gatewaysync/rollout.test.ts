@@ -158,6 +158,38 @@ void t.test('what was rolled back is tried again from the first stage when someb
   t.match(condition(fleet, 'Ready'), { status: 'True' })
 })
 
+void t.test('a commit that makes the first gateway complain goes back, and nobody else ever has it', async (t) => {
+  const fleet = pushed({ stages: [{ ...stages[0], name: 'test', soak: '10m' }, { name: 'plant' }], onFailure: 'Rollback' })
+  fleet.harmful.add(commitOf(2))
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'RolledBack', message: '1 of 1 gateways of stage test failed: gw-test: NewProblems' })
+  t.same(fleet.pods.get('gw-test')?.had, [1, 2, 1].map(commitOf))
+  for (const name of ['gw-a', 'gw-b', 'gw-c']) t.same(fleet.pods.get(name)?.had, [commitOf(1)], name)
+})
+
+void t.test('a gateway that ends by itself while it is watched has failed, and one that ended before has not', async (t) => {
+  const fleet = pushed({ stages: [{ ...stages[0], name: 'test', soak: '10m' }, { name: 'plant' }] })
+  fleet.ended.set('gw-test', '2026-03-02T11:59:59Z')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', stage: 'test', waitsFor: 'Soak' })
+  fleet.wait(60_000)
+  fleet.ended.set('gw-test', '2026-03-02T12:00:30Z')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'GatewayRestarted' }] })
+  fleet.act('resume')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing' }, 'it is accepted')
+})
+
+void t.test('what a gateway complained of before stages were asked for stops none of them', async (t) => {
+  const fleet = stagedFleet(undefined, lines)
+  fleet.harmful.add(commitOf(1))
+  fleet.settle()
+  fleet.change({ stages })
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done' })
+})
+
 void t.test('somebody who aborts a rollout sends its gateways back', async (t) => {
   const fleet = pushed({ stages: [{ ...stages[0], name: 'test', soak: '1h' }, { name: 'plant' }] })
   fleet.settle()

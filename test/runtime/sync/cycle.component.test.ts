@@ -251,6 +251,7 @@ void t.test('a Designer that is open holds a write back, as the policy says', as
     info: async () => ({ name: 'gw', version: '', deploymentMode: '', redundancyRole: '' }),
     designers: async () => designers,
     lock: async () => 'held',
+    problems: async () => [],
     scan: async (kinds) => ({ problems: [], ...Object.fromEntries(kinds.map((kind) => [kind, systemClock.now()])) }),
   })
   const open = gateway([{ user: 'ann', project: 'line' }])

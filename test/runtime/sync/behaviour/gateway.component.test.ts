@@ -157,6 +157,43 @@ void t.test('what the gateway complains of after a scan stands in the report unt
   t.equal((await sync({ ...base, 'config/a': '2' })).scan?.problems, undefined)
 })
 
+void t.test('what a gateway complains of since a commit is told apart from what it did before', async (t) => {
+  const { sync, simulator, memory } = await setUp(t)
+  await sync(base)
+  simulator.setProblems(['connection "db" is faulted since 10 s'])
+  const second = { ...base, 'config/a': '2' }
+  t.match(await sync(second), { phase: 'Synced', health: { since: String, newProblems: undefined } })
+  simulator.setProblems(['connection "db" is faulted since 25 s'])
+  t.notOk((await sync(second)).health?.newProblems, 'a number that changes is no new problem')
+  simulator.setProblems(['connection "db" is faulted since 30 s', 'module "x" is faulted'])
+  t.same((await sync(second)).health?.newProblems, ['module "x" is faulted'], 'it is looked at again without a scan')
+  memory.manifest = undefined
+  t.same((await sync(second)).health?.newProblems, ['module "x" is faulted'], 'also after a restart')
+  const third = { ...base, 'config/a': '3' }
+  t.notOk((await sync(third)).health?.newProblems, 'the next commit has nothing to do with it')
+  const broken = { ...third, 'projects/line/project.json': '{' }
+  t.same((await sync(broken)).health?.newProblems, ['Project line cannot be read'])
+  t.notOk((await sync(third)).health?.newProblems, 'and neither has the way back')
+  simulator.failNext({ path: '/data/api/v1/overview/problems', status: 403, times: 2 })
+  t.match(await sync(broken), { phase: 'Synced', health: { newProblems: undefined } }, 'a key that may not read them keeps nothing back')
+})
+
+void t.test('a gateway that does not run any more once it has read its files has not read them', async (t) => {
+  const { sync, gateway } = await setUp(t)
+  let status: GatewayStatus = 'running'
+  const dying: Gateway = {
+    ...gateway,
+    status: async () => status,
+    scan: async (kinds, within) => {
+      const scanned = await gateway.scan(kinds, within)
+      status = 'faulted'
+      return scanned
+    },
+  }
+  t.match(await sync(base, both, { deps: { gateway: dying } }), { phase: 'Failed', reason: 'GatewayNotReady' })
+  t.match(await sync(base), { phase: 'Synced' }, 'and reads them again when it runs')
+})
+
 void t.test('a gateway that is commissioned has its files, is not ready, and is synced again afterwards', async (t) => {
   const { sync, posts, simulator, read, write } = await setUp(t, { commissioning: true })
   const security = 'config/resources/dev/ignition/security-properties'
@@ -244,6 +281,7 @@ void t.test('files disappear from no gateway that starts, unless it never comes 
     info: async () => ({ name: '', version: '', deploymentMode: '', redundancyRole: '' }),
     designers: async () => [],
     lock: async () => 'held',
+    problems: async () => [],
     scan: async () => ({ problems: [] }),
   }
   const deps = { gateway, clock }
