@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander'
 import { Fault } from './fault.ts'
 import { register as registerCapture } from './cli/capture.ts'
+import { register as registerCompletion } from './cli/completion.ts'
 import { register as registerDrift } from './cli/drift.ts'
 import { register as registerExplain } from './cli/explain.ts'
 import { register as registerLint } from './cli/lint.ts'
@@ -45,6 +46,7 @@ for (const register of [
   registerHistory,
   registerChange,
   registerCheck,
+  registerCompletion,
 ])
   register(program)
 for (const command of program.commands) command.exitOverride().allowExcessArguments(false)

@@ -6,23 +6,10 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import { dropUnusedClient } from './drop-unused-client.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 const folder = path.resolve(process.argv[2] ?? path.join(root, 'build'))
-
-/** client-node's index pulls in every generated API; only KubeConfig is used, so what nobody names may be dropped. */
-const dropUnusedClient: Plugin = {
-  name: 'drop-unused-client',
-  setup({ onResolve, resolve }) {
-    onResolve({ filter: /./ }, async (args) => {
-      if (args.pluginData === 'resolved' || !/client-node/.test(args.importer + args.path)) return undefined
-      const { importer, resolveDir, kind } = args
-      const { path: found, namespace, errors, external } = await resolve(args.path, { importer, resolveDir, kind, pluginData: 'resolved' })
-      if (errors.length > 0 || external) return undefined
-      return { path: found, namespace, sideEffects: false }
-    })
-  },
-}
 
 /**
  * What client-node can do and a pod never does: other connections than ours, proxies of a kubeconfig, and the sign-ins of people. A kubeconfig

@@ -97,7 +97,7 @@ void t.test('the page of the standalone runner and its help text name the same o
   const options = (text: string): string[] =>
     [...new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([name]) => name))].toSorted((a, b) => (a < b ? -1 : 1))
   const page = read('docs/standalone.md')
-  const ofOthers = ['--no', '--help', '--version']
+  const ofOthers = ['--no', '--help', '--version', '--global', '--now', '--unit', '--follow']
   t.same(
     options(page).filter((name) => !ofOthers.includes(name)),
     options(stdout).filter((name) => !ofOthers.includes(name)),

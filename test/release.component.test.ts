@@ -48,7 +48,7 @@ void t.test('a tag is built and published by steps that exist, after the gate an
 void t.test('chart, package and manifests of a release are built', { timeout: 290_000 }, async (t) => {
   const folder = temporaryFolder(t, 'release')
   const env = { RELEASE: folder }
-  for (const name of ['chart', 'package of the constructs', 'manifests']) {
+  for (const name of ['chart', 'package of the constructs', 'package of the command line', 'manifests']) {
     const { status, output } = step(name, env)
     t.equal(status, 0, status === 0 ? name : output)
   }
@@ -56,7 +56,13 @@ void t.test('chart, package and manifests of a release are built', { timeout: 29
     readdirSync(folder)
       .filter((name) => name !== 'chart')
       .toSorted(),
-    [`cluster-sync-operator-${version}.tgz`, `cluster-sync-operator-infra-${version}.tgz`, 'crds.k8s.yaml', 'operator.k8s.yaml'],
+    [
+      `cluster-sync-operator-${version}.tgz`,
+      `cluster-sync-operator-cli-${version}.tgz`,
+      `cluster-sync-operator-infra-${version}.tgz`,
+      'crds.k8s.yaml',
+      'operator.k8s.yaml',
+    ],
   )
   const listed = spawnSync('tar', ['-tzf', path.join(folder, `cluster-sync-operator-${version}.tgz`)], { encoding: 'utf8' }).stdout
   t.match(listed, 'cluster-sync-operator/Chart.yaml')
