@@ -1,0 +1,150 @@
+/**
+ * The action, the GitLab job and the hooks of docs/pipelines.md, each run as its host does: the shell, the variables and the files that it
+ * gives, with the command line that a release has.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { textsIn } from './support/page.ts'
+import { makeRepository, type Repository, temporaryFolder } from './support/repository.ts'
+import { requires } from './support/requires.ts'
+
+const root = path.resolve(import.meta.dirname, '..')
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8')
+
+type Ended = { code: number; output: string }
+
+/** Without the test runner's loader, which every child process of a test inherits, and with only the variables that are given. */
+function run(cwd: string, words: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const given = { PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`, HOME: process.env['HOME'] ?? '/', ...env }
+    const [command = '', ...args] = words
+    const child = spawn(command, args, { cwd, env: given, stdio: ['ignore', 'pipe', 'pipe'], timeout: 200_000 })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code: code ?? 1, output }))
+  })
+}
+
+const collection = { title: 'core', description: '', enabled: true, inheritable: true, parent: 'external' }
+const good = { 'services/config/resources/core/config-mode.json': `${JSON.stringify(collection, undefined, 2)}\n` }
+const at = 'services/config/resources/dev/config-mode.json'
+const bad = { [at]: '{\n  "title": "dev",\n}\n' }
+
+const author = {
+  GIT_AUTHOR_NAME: 'Jane',
+  GIT_AUTHOR_EMAIL: 'jane@example.com',
+  GIT_COMMITTER_NAME: 'Jane',
+  GIT_COMMITTER_EMAIL: 'jane@example.com',
+}
+
+/** A repository of a plant whose last commit has an error, and one without. */
+function makePlant(folder: string): { plant: Repository; clean: Repository } {
+  const [plant, clean] = [makeRepository(path.join(folder, 'plant')), makeRepository(path.join(folder, 'clean'))]
+  for (const repository of [plant, clean]) repository.commit(good)
+  plant.commit(bad)
+  return { plant, clean }
+}
+
+async function pack(t: Test, folder: string): Promise<string> {
+  const { code, output } = await run(root, [process.execPath, 'scripts/package/cli/main.ts', folder])
+  t.equal(code, 0, code === 0 ? 'packed' : output)
+  return output.trim().split('\n').at(-1) ?? ''
+}
+
+/** What GitHub does with a composite action: each step in its shell, inputs and contexts filled in, outputs in a file. */
+async function runAction(folder: string, workspace: string, inputs: Record<string, string>): Promise<Ended & { outputs: string }> {
+  type Action = {
+    inputs: Record<string, { default: string }>
+    runs: { steps: { shell: string; run: string; env: Record<string, string> }[] }
+  }
+  const action = parse(read('action.yml')) as Action
+  const contexts: Record<string, string> = {
+    'github.action_repository': 'plants/cluster-sync-operator',
+    'github.server_url': 'https://github.example',
+    'github.action_path': root,
+  }
+  for (const [name, input] of Object.entries(action.inputs)) contexts[`inputs.${name}`] = inputs[name] ?? input.default
+  const outputs = path.join(folder, `outputs-${path.basename(workspace)}`)
+  writeFileSync(outputs, '')
+  const runner = { CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: workspace, RUNNER_TEMP: folder, GITHUB_OUTPUT: outputs }
+  let output = ''
+  for (const [index, step] of action.runs.steps.entries()) {
+    const script = path.join(folder, `step-${index}.sh`)
+    writeFileSync(script, step.run)
+    const env = Object.fromEntries(
+      Object.entries(step.env).map(([name, value]) => [
+        name,
+        value.replaceAll(/\$\{\{ (.*?) \}\}/g, (_, key: string) => contexts[key] ?? ''),
+      ]),
+    )
+    const words = ['bash', '--noprofile', '--norc', '-eo', 'pipefail', script]
+    const ended = await run(workspace, words, { ...runner, ...env })
+    output += ended.output
+    if (ended.code !== 0) return { code: ended.code, output, outputs: readFileSync(outputs, 'utf8') }
+  }
+  return { code: 0, output, outputs: readFileSync(outputs, 'utf8') }
+}
+
+/** What a GitLab runner does with a job: one script of all its lines, in a shell that ends with the first that fails. */
+async function runJob(workspace: string, variables: Record<string, string>): Promise<Ended> {
+  type Job = { variables: Record<string, string>; before_script: string[]; script: string[] }
+  const { 'cluster-sync-lint': job } = parse(read('integrations/gitlab-ci.yml')) as { 'cluster-sync-lint': Job }
+  const lines = ['set -eo pipefail', ...job.before_script, ...job.script]
+  const host = { CI: 'true', GITLAB_CI: 'true', CI_PROJECT_DIR: workspace }
+  return await run(workspace, ['bash', '-c', lines.join('\n')], { ...host, ...job.variables, ...variables })
+}
+
+void t.test('a change is checked where it is made, pushed and merged', { timeout: 290_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const folder = temporaryFolder(t, 'pipelines')
+  const tarball = await pack(t, folder)
+  const { plant, clean } = makePlant(folder)
+
+  await t.test('the action writes findings beside their lines and fails, and passes where there are none', async (t) => {
+    const inputs = { package: tarball, path: 'services' }
+    const failed = await runAction(folder, plant.folder, inputs)
+    t.equal(failed.code, 1, failed.output)
+    t.match(failed.output, new RegExp(`^::error file=${at},line=3,`, 'm'))
+    const sarif = /^sarif=(.*)$/m.exec(failed.outputs)?.[1] ?? ''
+    const { runs } = JSON.parse(readFileSync(sarif, 'utf8')) as { runs: { results: { ruleId: string }[] }[] }
+    t.match(
+      runs[0]?.results.map(({ ruleId }) => ruleId),
+      ['invalid-config-mode'],
+    )
+    t.match(await runAction(folder, clean.folder, inputs), { code: 0 })
+    t.match(await runAction(folder, clean.folder, { ...inputs, path: 'nowhere' }), { code: 2, output: /nowhere/ })
+  })
+
+  await t.test('the GitLab job fails with a code quality report', async (t) => {
+    const variables = { CLUSTER_SYNC_PACKAGE: tarball, CLUSTER_SYNC_PATH: 'services', TMPDIR: folder }
+    const failed = await runJob(plant.folder, variables)
+    t.equal(failed.code, 1, failed.output)
+    const report = JSON.parse(readFileSync(path.join(plant.folder, 'gl-code-quality-report.json'), 'utf8')) as unknown[]
+    t.match(report, [{ check_name: 'invalid-config-mode', location: { path: at } }])
+    t.match(await runJob(clean.folder, variables), { code: 0 })
+    t.match(await runJob(clean.folder, {}), { code: 2, output: /set CLUSTER_SYNC_PACKAGE/ })
+  })
+
+  await t.test('the hooks keep git from making the commit', async (t) => {
+    const [hook] = parse(read('.pre-commit-hooks.yaml')) as { entry: string; pass_filenames: boolean }[]
+    t.same([hook?.entry, hook?.pass_filenames], ['cluster-sync lint', false])
+    const programs = path.join(folder, 'programs')
+    mkdirSync(programs)
+    symlinkSync(path.join(folder, 'cluster-sync/bin/cluster-sync'), path.join(programs, 'cluster-sync'))
+    const env = { ...author, PATH: `${programs}:${path.dirname(process.execPath)}:${process.env['PATH']}` }
+
+    const [install = ''] = textsIn('docs/pipelines.md', 'sh')
+    t.match(await run(clean.folder, ['sh', '-ec', `mkdir -p .git/hooks\n${install}`], env), { code: 0 })
+    mkdirSync(path.dirname(path.join(clean.folder, at)), { recursive: true })
+    writeFileSync(path.join(clean.folder, at), bad[at] ?? '')
+    const commit = ['git', 'commit', '--quiet', '--message', 'Add dev']
+    t.match(await run(clean.folder, ['git', 'add', '.'], env), { code: 0 })
+    t.match(await run(clean.folder, commit, env), { code: 1, output: /config-mode\.json:3:/ })
+    writeFileSync(path.join(clean.folder, at), good['services/config/resources/core/config-mode.json'])
+    t.match(await run(clean.folder, [...commit, '--all'], env), { code: 0 })
+  })
+})
