@@ -5,6 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { chart } from './chart.ts'
 import { dashboardPage } from './dashboards.ts'
+import { fields } from './fields.ts'
 import { manifests } from './manifests.ts'
 import { operations } from './operations.ts'
 import { rulePages } from './rules.ts'
@@ -19,6 +20,7 @@ const generators: (() => Promise<GeneratedFile[]>)[] = [
   runbook,
   dashboardPage,
   values,
+  fields,
   manifests,
   chart,
   rulePages,
