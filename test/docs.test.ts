@@ -27,6 +27,35 @@ void t.test('every link of a page leads to a file that is there', async (t) => {
   }
 })
 
+/** The headings of a page, as code hosts make addresses of them. */
+function headingsOf(page: string): Set<string> {
+  const text = read(page).replaceAll(/^```.*?^```$/gms, '')
+  return new Set([...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => addressOf(heading)))
+}
+
+function addressOf(heading: string): string {
+  const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').trim()
+  return words
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+    .replaceAll(' ', '-')
+}
+
+void t.test('every link to a heading leads to one that the page has', async (t) => {
+  for (const page of pages) {
+    const links = [...read(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)/g)]
+    const broken = links.filter(([, file = '', heading = '']) => {
+      const target = file === '' ? page : path.normalize(path.join(path.dirname(page), file))
+      return pages.includes(target) && !headingsOf(target).has(heading)
+    })
+    t.same(
+      broken.map(([link]) => link),
+      [],
+      page,
+    )
+  }
+})
+
 void t.test('every npm script that a page names exists', async (t) => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   for (const page of pages) {
