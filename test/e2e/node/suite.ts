@@ -16,6 +16,7 @@ import { carryLoad } from './cases/load.ts'
 import { keepNetworkPolicy } from './cases/network-policy.ts'
 import { rescheduleWhilePaused, restartNode, rotateCertificate, withoutApiServer } from './cases/outages.ts'
 import { readPrivateRepositories } from './cases/private-repositories.ts'
+import { stopAtFirstGateway } from './cases/staged-rollout.ts'
 import { upgradeChart } from './cases/upgrade.ts'
 
 /** `isGround`: what every case after it stands on. */
@@ -42,6 +43,7 @@ const cases: readonly Case[] = [
   { name: 'a gateway is scheduled anew while its GatewaySync is paused', run: rescheduleWhilePaused },
   { name: 'the API server is away for a minute', run: withoutApiServer },
   { name: 'ten gateways in four namespaces, of two repositories and three modes', run: reachFleet },
+  { name: 'a bad commit stops at the first of three gateways and goes back by itself', run: stopAtFirstGateway },
   { name: 'a hundred GatewaySyncs fit into the memory of the default values', run: carryLoad },
   { name: 'uninstalled with kubectl: the gateways go on', run: uninstall },
 ]

@@ -4,36 +4,22 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { agentContainerName, apiVersion } from '../../../../runtime/gatewaysync/names.ts'
+import { agentContainerName } from '../../../../runtime/gatewaysync/names.ts'
 import type { Repository } from '../../../support/repository.ts'
 import { until } from '../../../support/world.ts'
-import {
-  apiKey,
-  type Cluster,
-  gatewayObjects,
-  type Gateways,
-  gitToken,
-  operator,
-  patience,
-  plantRepository,
-  restrictedNamespace,
-  tellReceiver,
-  untilSynced,
-  volumeOf,
-} from '../cluster.ts'
-import { gitHostName, say } from '../given.ts'
+import { type Cluster, operator, patience, plantRepository, tellReceiver, untilSynced, volumeOf } from '../cluster.ts'
+import { say } from '../given.ts'
 import { memoryOf } from '../processes.ts'
+import { plantSite, type Site } from '../site.ts'
 import { timelineOf } from '../timeline.ts'
 
-type Site = Gateways & { repository: string }
-
-const sites: readonly Site[] = [
-  { namespace: 'north', name: 'gateway', replicas: 3, mode: 'dev', repository: 'rivers.git' },
-  { namespace: 'south', name: 'gateway', replicas: 3, mode: 'prod', repository: 'rivers.git' },
-  { namespace: 'east', name: 'gateway', replicas: 2, mode: 'trial', repository: 'lakes.git' },
-  { namespace: 'west', name: 'gateway', replicas: 2, mode: 'prod', repository: 'lakes.git' },
-]
 const sync = 'site'
+const sites: readonly Site[] = [
+  { namespace: 'north', name: 'gateway', replicas: 3, mode: 'dev', repository: 'rivers.git', sync },
+  { namespace: 'south', name: 'gateway', replicas: 3, mode: 'prod', repository: 'rivers.git', sync },
+  { namespace: 'east', name: 'gateway', replicas: 2, mode: 'trial', repository: 'lakes.git', sync },
+  { namespace: 'west', name: 'gateway', replicas: 2, mode: 'prod', repository: 'lakes.git', sync },
+]
 const changed = 'services/projects/fleet.txt'
 /** Beside what people build by hand. */
 const reportFile = path.join(import.meta.dirname, '../../../../build/fleet.svg')
@@ -113,44 +99,6 @@ function fleetRepository(cluster: Cluster, name: string): Repository {
   const mode = { title: 'Trial', description: '', enabled: true, inheritable: true, parent: 'core' }
   repository.commit({ 'services/config/resources/trial/config-mode.json': JSON.stringify(mode) })
   return repository
-}
-
-async function plantSite(cluster: Cluster, site: Site): Promise<void> {
-  const { namespace } = site
-  await cluster.apply(restrictedNamespace(namespace))
-  await cluster.kubectl('wait', '--for=create', 'serviceaccount/default', `--namespace=${namespace}`, patience.wait)
-  const secret = (name: string, stringData: Record<string, string>) => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace, name },
-    stringData,
-  })
-  await cluster.apply(
-    secret('git', { token: gitToken }),
-    secret('gateway-api', { apiKey }),
-    {
-      apiVersion,
-      kind: 'GatewaySync',
-      metadata: { namespace, name: sync },
-      spec: {
-        git: {
-          repo: `https://${gitHostName}/${site.repository}`,
-          ref: 'main',
-          auth: { token: { secretRef: { name: 'git', key: 'token' } } },
-        },
-        gateway: { api: { secretName: 'gateway-api' } },
-        sync: {
-          profiles: {
-            default: {
-              collections: { root: 'services/config/resources', mode: 'auto' },
-              mappings: [{ source: 'services/projects', destination: 'projects' }],
-            },
-          },
-        },
-      },
-    },
-    ...gatewayObjects(cluster, site),
-  )
 }
 
 /** How often the git host was asked for one of the fleet's repositories. */

@@ -1,0 +1,53 @@
+/**
+ * A namespace of its own with a GatewaySync that reads a repository of the git host, and the gateways that follow it.
+ */
+import { apiVersion } from '../../../runtime/gatewaysync/names.ts'
+import { apiKey, type Cluster, gatewayObjects, type Gateways, gitToken, patience, restrictedNamespace } from './cluster.ts'
+import { gitHostName } from './given.ts'
+
+export type Site = Gateways & {
+  repository: string
+  /** Name of the GatewaySync. */
+  sync: string
+  /** What its spec says beside the repository, the API key and what is delivered. */
+  spec?: object
+}
+
+export async function plantSite(cluster: Cluster, site: Site): Promise<void> {
+  const { namespace, sync, repository, spec = {} } = site
+  await cluster.apply(restrictedNamespace(namespace))
+  await cluster.kubectl('wait', '--for=create', 'serviceaccount/default', `--namespace=${namespace}`, patience.wait)
+  const secret = (name: string, stringData: Record<string, string>) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name },
+    stringData,
+  })
+  await cluster.apply(
+    secret('git', { token: gitToken }),
+    secret('gateway-api', { apiKey }),
+    {
+      apiVersion,
+      kind: 'GatewaySync',
+      metadata: { namespace, name: sync },
+      spec: {
+        git: {
+          repo: `https://${gitHostName}/${repository}`,
+          ref: 'main',
+          auth: { token: { secretRef: { name: 'git', key: 'token' } } },
+        },
+        gateway: { api: { secretName: 'gateway-api' } },
+        sync: {
+          profiles: {
+            default: {
+              collections: { root: 'services/config/resources', mode: 'auto' },
+              mappings: [{ source: 'services/projects', destination: 'projects' }],
+            },
+          },
+        },
+        ...spec,
+      },
+    },
+    ...gatewayObjects(cluster, site),
+  )
+}
