@@ -1,0 +1,78 @@
+/**
+ * How `status` shows a rollout in each of its states, and which command it names.
+ */
+import t from 'tap'
+import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
+import { syncText } from '../../../runtime/fleet/status-text.ts'
+import type { RolloutStatus } from '../../../runtime/gatewaysync/schema/rollout-status.ts'
+import { commit, condition, earlier, fleetFacts, now, syncFacts } from '../../support/fleet-facts.ts'
+
+const plain = { width: 120, colour: false, symbols: false }
+const going: RolloutStatus = {
+  state: 'Progressing',
+  id: 'r1',
+  commit,
+  configurations: {},
+  startedAt: '2026-03-01T11:00:00Z',
+  stage: 'plant',
+  waitsFor: 'Gateways',
+  stages: [
+    {
+      name: 'test',
+      gateways: 1,
+      updated: 1,
+      failed: 0,
+      startedAt: '2026-03-01T11:00:00Z',
+      finishedAt: '2026-03-01T11:30:00Z',
+      approvedBy: 'ann',
+    },
+    { name: 'plant', gateways: 3, updated: 1, failed: 0, startedAt: '2026-03-01T11:30:00Z' },
+  ],
+}
+
+function shown(change: Partial<RolloutStatus>): { level: string | undefined; text: string } {
+  const conditions = [condition('Ready', 'False', 'GatewaysPending', 'some')]
+  const view = fleetView(fleetFacts({ syncs: [syncFacts('plant', { conditions, rollout: { ...going, ...change } })] }), now)
+  return { level: view.syncs[0]?.rollout?.level, text: syncText(view, now, plain).join('\n') }
+}
+
+void t.test('each stage is a line with how far it is, since when, and who let it begin', (t) => {
+  const { text, level } = shown({})
+  t.equal(level, 'working')
+  t.match(text, /^Rollout: commit 1a2b3c4d, stage plant: gateways take the commit$/m)
+  t.match(text, /^test +1\/1 +0 +60m +30m +ann$/m)
+  t.match(text, /^plant +1\/3 +0 +30m +- +-$/m)
+  t.end()
+})
+
+for (const [name, change, level, says] of [
+  ['a stage that is watched', { waitsFor: 'Soak' }, 'working', /are watched for a while/],
+  ['a stage that waits for somebody', { waitsFor: 'Approval' }, 'working', /Let stage plant begin: cluster-sync approve plant -n plant-a/],
+  ['a window that is closed', { waitsFor: 'Window' }, 'working', /stage plant: waits for the next window/],
+  [
+    'gateways with local changes',
+    { stages: [{ name: 'plant', gateways: 3, updated: 1, failed: 0, held: 2 }] },
+    'working',
+    /stage plant: 2 gateways wait until their local changes are captured or given up/,
+  ],
+  [
+    'a rollout that stands',
+    { state: 'Stopped', message: '1 of 3 gateways of stage plant failed: gw-b: NewProblems' },
+    'error',
+    /goes no further than stage plant[^]*gw-b: NewProblems[^]*cluster-sync resume plant[^]*cluster-sync abort plant/,
+  ],
+  [
+    'a rollout that went back',
+    { state: 'RolledBack', commit: earlier, refused: { commit, ref: 'main' } },
+    'error',
+    /gateways went back from commit 1a2b3c4d to 99887766[^]*try this one again: cluster-sync resume plant/,
+  ],
+  ['a rollout that is done', { state: 'Done' }, 'ok', /commit 1a2b3c4d has passed every stage/],
+] as const) {
+  void t.test(name, (t) => {
+    const found = shown(change as Partial<RolloutStatus>)
+    t.equal(found.level, level)
+    t.match(found.text, says)
+    t.end()
+  })
+}

@@ -1,0 +1,62 @@
+/**
+ * 1,000 gateways in five stages while commits come faster than a stage can take them: no more gateways than allowed are under way, later
+ * stages see none of the commits that nobody wants any more, the status stays small, and all get there once it is quiet.
+ */
+import t from 'tap'
+import { membersOf } from '../../../../runtime/gatewaysync/rollout/stages.ts'
+import { markOf } from '../../../../runtime/gatewaysync/rollout/turn.ts'
+import { commitOf, stagedFleet } from '../../../support/staged-fleet.ts'
+
+const lines = ['1', '2', '3', '4', '5']
+const perLine = 200
+const atOnce = 50
+const pushes = 5
+/** A stage takes at least four of them. */
+const roundsBetween = 3
+const maxStatusBytes = 64 * 1024
+
+const stages = lines.map((line, index) => ({
+  name: `line-${line}`,
+  maxConcurrent: '25%',
+  ...(index === lines.length - 1 ? {} : { gateways: { labels: { matchLabels: { line } } } }),
+}))
+const pods = Object.fromEntries(
+  lines.flatMap((line) =>
+    Array.from({ length: perLine }, (_, n): [string, { line: string }] => [`gateway-of-line-${line}-${n}`, { line }]),
+  ),
+)
+
+void t.test('a fleet of 1,000 gateways under constant pushes', { timeout: 300_000 }, async (t) => {
+  const fleet = stagedFleet({ stages }, pods)
+  fleet.settle()
+  const members = membersOf(
+    fleet.spec.rollout?.stages ?? [],
+    Object.entries(pods).map(([name, labels]) => ({ pod: name, name, labels })),
+  )
+  let mostUnderWay = 0
+  let mostBytes = 0
+  const round = (): void => {
+    fleet.pass()
+    const rollout = fleet.rollout()
+    const allowed = new Set(rollout?.allowed)
+    for (const of of members) {
+      const underWay = of.filter(({ pod }) => allowed.has(markOf(pod)) && fleet.pods.get(pod)?.inPlace?.commit !== rollout?.commit).length
+      mostUnderWay = Math.max(mostUnderWay, underWay)
+    }
+    mostBytes = Math.max(mostBytes, JSON.stringify(fleet.status).length)
+    for (const name of fleet.pods.keys()) fleet.look(name)
+  }
+  for (let n = 2; n < 2 + pushes; n += 1) {
+    fleet.head = commitOf(n)
+    for (let count = 0; count < roundsBetween; count += 1) round()
+  }
+  const last = commitOf(1 + pushes)
+  for (let count = 0; count < 60 && fleet.rollout()?.state !== 'Done'; count += 1) round()
+
+  t.match(fleet.rollout(), { state: 'Done', commit: last })
+  t.same(new Set(Object.values(fleet.commits())), new Set([last]))
+  t.equal(mostUnderWay, atOnce, 'as many at once as the stages permit')
+  const later = [...fleet.pods].filter(([, { labels }]) => labels['line'] !== '1')
+  t.same(new Set(later.map(([, { had }]) => had.join())), new Set([[commitOf(1), last].join()]), 'later stages saw the first and the last')
+  t.ok(mostBytes < maxStatusBytes, `${mostBytes} bytes`)
+})
