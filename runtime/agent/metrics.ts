@@ -110,10 +110,10 @@ export function createAgentMetrics({ version }: { version: string }): AgentMetri
       },
     }),
     text() {
-      const lines = Object.entries(agentMetrics).flatMap(([name, metric]) =>
+      const families = Object.entries(agentMetrics).map(([name, metric]) =>
         family(name, metric, samplesOf[name as keyof typeof agentMetrics]()),
       )
-      return `${lines.join('\n')}\n${exposeProcess()}`
+      return families.join('') + exposeProcess()
     },
   }
 }

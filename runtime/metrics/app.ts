@@ -12,9 +12,9 @@ import { contentTypes, type Format, formatFor } from './openmetrics.ts'
 /** What the bearer of a token may do; `unauthenticated`: the token is not valid. */
 export type MetricsAccess = 'allowed' | 'unauthenticated' | 'forbidden'
 
-/** `text` returns the metrics in a format, `authorise` decides by the bearer token. */
+/** `text` makes the metrics in a format, piece by piece as they are read; `authorise` decides by the bearer token. */
 export type MetricsDeps = {
-  text(format: Format): Promise<string>
+  text(format: Format): AsyncIterable<string>
   /** Whether the bearer of a token may get the non-resource URL /metrics. Throws ApiUnavailable, which becomes a 503. */
   authorise(token: string): Promise<MetricsAccess>
 }
@@ -37,7 +37,7 @@ export function metricsApp({ text, authorise }: MetricsDeps): Hono {
     }
     if (access === 'forbidden') return problem(context, 403, 'the token does not permit to get the non-resource URL /metrics')
     const format = formatFor(context.req.header('accept'))
-    return context.body(await text(format), 200, { 'content-type': contentTypes[format] })
+    return context.body(ReadableStream.from(encoded(text(format))), 200, { 'content-type': contentTypes[format] })
   })
   app.notFound((context) => problem(context, 404, 'there is /metrics'))
   app.onError((error, context) => {
@@ -60,6 +60,10 @@ export function probesApp({ live, ready }: { live: Probe; ready: Probe }): Hono 
 
 function answer(context: Context, why: readonly string[]): Response {
   return why.length === 0 ? context.text('ok\n') : context.text(why.map((line) => `${line}\n`).join(''), 503)
+}
+
+async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield Buffer.from(piece)
 }
 
 function bearer(header: string | undefined): string | undefined {

@@ -65,7 +65,8 @@ export type Metrics = {
   /** A try to tell somebody what became of a commit. */
   notified(to: (typeof addressees)[number], outcome: (typeof notificationOutcomes)[number]): void
   leading(leads: boolean): void
-  text(format?: Format): Promise<string>
+  /** The text of a scrape, in pieces that are made as they are read. */
+  text(format?: Format): AsyncGenerator<string>
 }
 
 type Followed = { status: GatewaySyncStatus; applied: string | undefined }
@@ -153,13 +154,14 @@ export function createMetrics({ clock, version, agentVersions = () => [] }: Opti
       // Another replica follows them now; stale figures here would contradict its own.
       if (!leads) objects.clear()
     },
-    async text(format = 'text') {
-      const statuses = new Map([...objects].map(([key, { status }]) => [key, status]))
+    async *text(format = 'text') {
+      // What a scrape tells is of one moment, also where its reader is slow.
+      yield* exposeObjects([...objects].map(([key, { status }]) => [key, status] as const))
       // Each replica sees the reports of all agents; only the leader counts them.
       const counted = countSkews(version, leads ? agentVersions() : [])
       for (const skew of skews) series.gauge('clustersync_agents').set({ version: skew }, counted[skew])
-      const text = exposeObjects(statuses) + exposeProcess() + (await registry.metrics())
-      return format === 'openMetrics' ? toOpenMetrics(text, exemplars) : text
+      const text = exposeProcess() + (await registry.metrics())
+      yield format === 'openMetrics' ? toOpenMetrics(text, exemplars) : text
     },
   }
 }

@@ -16,8 +16,8 @@ export function exposeProcess(): string {
     nodejs_heap_size_used_bytes: heapUsed,
     nodejs_external_memory_bytes: external,
   }
-  const lines = Object.entries(nodeMetrics).flatMap(([name, metric]) =>
+  const families = Object.entries(nodeMetrics).map(([name, metric]) =>
     family(name, metric, [{ value: values[name as keyof typeof nodeMetrics] }]),
   )
-  return `${lines.join('\n')}\n`
+  return families.join('')
 }

@@ -1,72 +1,79 @@
 /**
  * The metrics of each GatewaySync, made from the statuses at each scrape: no series is kept between scrapes, so a thousand objects cost
- * nothing in between and no series outlives its object. Pure.
+ * nothing in between and no series outlives its object. The text comes in pieces, for as a whole it would be megabytes. Pure.
  */
 import { abnormalConditions, normalConditions, rolloutConditions } from '../gatewaysync/decide/conditions.ts'
-import { type RolloutStatus, rolloutStates } from '../gatewaysync/schema/rollout-status.ts'
+import { rolloutStates } from '../gatewaysync/schema/rollout-status.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { type ObjectMetric, objectMetrics } from './table.ts'
-import { family, type Labels, type Sample } from './text.ts'
+import { heading, labelPairs, type Sample } from './text.ts'
 
-type ObjectSample = { metric: ObjectMetric; labels: Labels; value: number }
+/** How many objects a piece tells of: some 20 KiB of text. */
+const objectsOfPiece = 100
 
-/** Text exposition format 0.0.4. Keys are `<namespace>/<name>`. */
-export function exposeObjects(statuses: ReadonlyMap<string, GatewaySyncStatus>): string {
-  const samples = new Map<string, Sample[]>(Object.keys(objectMetrics).map((metric) => [metric, []]))
-  for (const [key, status] of statuses) {
+const conditionTypes = [...normalConditions, ...abnormalConditions, ...rolloutConditions]
+
+/** What a status says of each metric; none where it says nothing. */
+const samplers: Record<ObjectMetric, (status: GatewaySyncStatus) => readonly Sample[]> = {
+  clustersync_ready: (status) => [{ value: isTrue(status, 'Ready') }],
+  clustersync_condition: (status) => conditionTypes.map((type) => ({ labels: { type }, value: isTrue(status, type) })),
+  clustersync_gateways({ gateways }) {
+    if (gateways === undefined) return []
+    const { total: _total, ...states } = { waiting: 0, ...gateways }
+    return Object.entries(states).map(([state, value = 0]) => ({ labels: { state }, value }))
+  },
+  clustersync_outdated_agents: ({ outdatedAgents = 0 }) => [{ value: outdatedAgents }],
+  clustersync_findings: ({ findings }) => [
+    { labels: { severity: 'error' }, value: findings?.errors ?? 0 },
+    { labels: { severity: 'warning' }, value: findings?.warnings ?? 0 },
+  ],
+  clustersync_published_info({ published, source }) {
+    if (published === undefined) return []
+    const verified = source?.commit === published.commit && source.verified !== undefined
+    return [{ labels: { verified: String(verified) }, value: 1 }]
+  },
+  clustersync_published_timestamp_seconds: ({ published }) => timeSample(published?.at),
+  clustersync_source_checked_timestamp_seconds: ({ source }) => timeSample(source?.checkedAt),
+  clustersync_rollout_state: ({ rollout }) =>
+    rollout === undefined ? [] : rolloutStates.map((state) => ({ labels: { state }, value: rollout.state === state ? 1 : 0 })),
+  clustersync_rollout_stage({ rollout }) {
+    if (rollout === undefined) return []
+    const { state, stage, stages = [] } = rollout
+    const isAtWork = state === 'Progressing' || state === 'Stopped'
+    return [{ value: isAtWork ? stages.findIndex(({ name }) => name === stage) + 1 : 0 }]
+  },
+  clustersync_rollout_failed_gateways: ({ rollout }) =>
+    rollout === undefined ? [] : [{ value: (rollout.stages ?? []).reduce((sum, { failed }) => sum + failed, 0) }],
+  clustersync_rollout_started_timestamp_seconds: ({ rollout }) => timeSample(rollout?.startedAt),
+}
+
+/** Text exposition format 0.0.4; all of it are gauges, so it is valid OpenMetrics too. Keys are `<namespace>/<name>`. */
+export function* exposeObjects(statuses: readonly (readonly [string, GatewaySyncStatus])[]): Generator<string> {
+  const objects = statuses.map(([key, status]) => {
     const [namespace = '', name = ''] = key.split('/')
-    for (const { metric, labels, value } of samplesOf(status)) samples.get(metric)?.push({ labels: { namespace, name, ...labels }, value })
+    return { own: labelPairs({ namespace, name }), status }
+  })
+  for (const [name, metric] of Object.entries(objectMetrics)) {
+    yield heading(name, metric)
+    const samples = samplers[name as ObjectMetric]
+    for (let at = 0; at < objects.length; at += objectsOfPiece) {
+      let text = ''
+      for (const { own, status } of objects.slice(at, at + objectsOfPiece)) {
+        for (const { labels, value } of samples(status)) {
+          const more = labels === undefined ? '' : `,${labelPairs(labels)}`
+          text += `${name}{${own}${more}} ${value}\n`
+        }
+      }
+      if (text !== '') yield text
+    }
   }
-  return `${Object.entries(objectMetrics)
-    .flatMap(([name, metric]) => family(name, metric, samples.get(name) ?? []))
-    .join('\n')}\n`
 }
 
-function samplesOf(status: GatewaySyncStatus): ObjectSample[] {
-  const { conditions = [], gateways, findings, published, source, rollout } = status
-  const isTrue = (type: string): number => (conditions.some((condition) => condition.type === type && condition.status === 'True') ? 1 : 0)
-  const { total: _total, ...states } = gateways === undefined ? { total: 0 } : { waiting: 0, ...gateways }
-  return [
-    sample('clustersync_ready', isTrue('Ready')),
-    ...[...normalConditions, ...abnormalConditions, ...rolloutConditions].map((type) =>
-      sample('clustersync_condition', isTrue(type), { type }),
-    ),
-    ...Object.entries(states).map(([state, count]) => sample('clustersync_gateways', count ?? 0, { state })),
-    sample('clustersync_outdated_agents', status.outdatedAgents ?? 0),
-    sample('clustersync_findings', findings?.errors ?? 0, { severity: 'error' }),
-    sample('clustersync_findings', findings?.warnings ?? 0, { severity: 'warning' }),
-    ...(published === undefined ? [] : publishedSamples(status, published)),
-    ...timeSample('clustersync_source_checked_timestamp_seconds', source?.checkedAt),
-    ...(rollout === undefined ? [] : rolloutSamples(rollout)),
-  ]
+function isTrue({ conditions = [] }: GatewaySyncStatus, type: string): number {
+  return conditions.some((condition) => condition.type === type && condition.status === 'True') ? 1 : 0
 }
 
-function publishedSamples({ source }: GatewaySyncStatus, published: NonNullable<GatewaySyncStatus['published']>): ObjectSample[] {
-  const verified = source?.commit === published.commit && source.verified !== undefined
-  return [
-    sample('clustersync_published_info', 1, { verified: String(verified) }),
-    ...timeSample('clustersync_published_timestamp_seconds', published.at),
-  ]
-}
-
-function rolloutSamples({ state, stage, stages = [], startedAt }: RolloutStatus): ObjectSample[] {
-  const isAtWork = state === 'Progressing' || state === 'Stopped'
-  return [
-    ...rolloutStates.map((each) => sample('clustersync_rollout_state', each === state ? 1 : 0, { state: each })),
-    sample('clustersync_rollout_stage', isAtWork ? stages.findIndex(({ name }) => name === stage) + 1 : 0),
-    sample(
-      'clustersync_rollout_failed_gateways',
-      stages.reduce((sum, { failed }) => sum + failed, 0),
-    ),
-    ...timeSample('clustersync_rollout_started_timestamp_seconds', startedAt),
-  ]
-}
-
-function sample(metric: ObjectMetric, value: number, labels: Labels = {}): ObjectSample {
-  return { metric, labels, value }
-}
-
-function timeSample(metric: ObjectMetric, time: string | undefined): ObjectSample[] {
+function timeSample(time: string | undefined): Sample[] {
   const ms = time === undefined ? Number.NaN : Date.parse(time)
-  return Number.isNaN(ms) ? [] : [sample(metric, ms / 1000)]
+  return Number.isNaN(ms) ? [] : [{ value: ms / 1000 }]
 }

@@ -8,18 +8,25 @@ export type Labels = Readonly<Record<string, string>>
 /** `suffix`: `_sum` or `_count` of a summary. */
 export type Sample = { labels?: Labels; value: number; suffix?: string }
 
-/** The lines of one metric: help, type, samples. Text exposition format 0.0.4, which for gauges is valid OpenMetrics too. */
-export function family(name: string, { help, type }: Metric, samples: readonly Sample[]): string[] {
-  return [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} ${type}`,
-    ...samples.map(({ labels = {}, value, suffix = '' }) => `${name}${suffix}${labelText(labels)} ${value}`),
-  ]
+/** Help and type, the first two lines of a metric, each with its end. */
+export function heading(name: string, { help, type }: Metric): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
 }
 
-function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+/** One metric: help, type, samples, each line with its end. Text exposition format 0.0.4, which for gauges is valid OpenMetrics too. */
+export function family(name: string, metric: Metric, samples: readonly Sample[]): string {
+  const lines = samples.map(({ labels, value, suffix = '' }) => {
+    const written = labels === undefined ? '' : `{${labelPairs(labels)}}`
+    return `${name}${suffix}${written} ${value}\n`
+  })
+  return heading(name, metric) + lines.join('')
+}
+
+/** Labels as they stand between the braces. */
+export function labelPairs(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(',')
 }
 
 function escaped(value: string): string {

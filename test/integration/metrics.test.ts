@@ -43,7 +43,7 @@ void t.test('only who may get /metrics reads them', { timeout: 240_000 }, async 
   await kube.create(bindingType, { apiVersion, kind: 'ClusterRoleBinding', metadata: { name }, roleRef, subjects }, signal)
 
   const authorise = createMetricsAuthoriser({ post: (path, body) => kube.post(path, body, signal), clock: systemClock })
-  const app = metricsApp({ text: async () => 'm 1\n', authorise })
+  const app = metricsApp({ text: () => ReadableStream.from(['m 1\n']), authorise })
   const status = async (token: string): Promise<number> =>
     (await app.request('/metrics', { headers: { authorization: `Bearer ${token}` } })).status
 

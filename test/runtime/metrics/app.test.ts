@@ -5,14 +5,14 @@ import { Fault } from '../../../runtime/fault.ts'
 
 void t.test('metrics are for those who may read them', async (t) => {
   const app = metricsApp({
-    text: async () => 'm 1\n',
+    text: () => ReadableStream.from(['m 1\n', 'n 2\n']),
     authorise: async (token) => (token === 'reader' ? 'allowed' : token === 'other' ? 'forbidden' : 'unauthenticated'),
   })
   const get = async (headers: Record<string, string>, path = '/metrics') => {
     const response = await app.request(path, { headers })
     return [response.status, response.headers.get('content-type'), (await response.text()).slice(0, 40)]
   }
-  t.same(await get({ authorization: 'Bearer reader' }), [200, 'text/plain; version=0.0.4; charset=utf-8', 'm 1\n'])
+  t.same(await get({ authorization: 'Bearer reader' }), [200, 'text/plain; version=0.0.4; charset=utf-8', 'm 1\nn 2\n'])
   t.equal((await get({ authorization: 'bearer  reader' }))[0], 200)
   t.equal((await get({ authorization: 'Bearer other' }))[0], 403)
   for (const authorization of ['Bearer x', 'Basic reader', 'reader', 'Bearer', 'Bearer a b', `Bearer ${'x'.repeat(20_000)}`]) {
@@ -23,7 +23,7 @@ void t.test('metrics are for those who may read them', async (t) => {
 })
 
 void t.test('when nobody can say whose token it is, the caller comes back later', async (t) => {
-  const app = metricsApp({ text: async () => '', authorise: () => Promise.reject(new Fault('ApiUnavailable', 'away')) })
+  const app = metricsApp({ text: () => ReadableStream.from(['']), authorise: () => Promise.reject(new Fault('ApiUnavailable', 'away')) })
   const response = await app.request('/metrics', { headers: { authorization: 'Bearer x' } })
   t.equal(response.status, 503)
   t.equal(response.headers.get('retry-after'), '5')

@@ -1,7 +1,8 @@
 import path from 'node:path'
 import t from 'tap'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
-import { createMetrics } from '../../../runtime/metrics/metrics.ts'
+import { createMetrics, type Metrics } from '../../../runtime/metrics/metrics.ts'
+import type { Format } from '../../../runtime/metrics/openmetrics.ts'
 import { agentMetrics, nodeMetrics, objectMetrics, processMetrics } from '../../../runtime/metrics/table.ts'
 import { createAgentMetrics } from '../../../runtime/agent/metrics.ts'
 import { codeOf, readModules } from '../../support/modules.ts'
@@ -24,11 +25,15 @@ function status(ready: boolean, changed: Partial<GatewaySyncStatus> = {}): Gatew
   return { conditions, published: { commit, ref: 'main', at: '2026-01-01T11:59:58Z' }, ...changed }
 }
 
+async function textOf(metrics: Metrics, format?: Format): Promise<string> {
+  return (await Array.fromAsync(metrics.text(format))).join('')
+}
+
 function setup() {
   let now = noon
   const metrics = createMetrics({ clock: { now: () => now }, version: '1.2.3' })
   const value = async (series: string): Promise<number | undefined> => {
-    const line = (await metrics.text()).split('\n').find((text) => text.startsWith(`${series} `))
+    const line = (await textOf(metrics)).split('\n').find((text) => text.startsWith(`${series} `))
     return line === undefined ? undefined : Number(line.slice(series.length + 1))
   }
   return { metrics, value, pass: (ms: number) => (now = now.add({ milliseconds: ms })) }
@@ -37,7 +42,7 @@ function setup() {
 void t.test('every metric of the table is in the text, with its help and type, and nothing else is', async (t) => {
   const { metrics } = setup()
   metrics.observed('plant/main', status(true))
-  const text = await metrics.text()
+  const text = await textOf(metrics)
   const table = { ...objectMetrics, ...nodeMetrics, ...processMetrics }
   for (const [name, { type, help }] of Object.entries(table)) {
     t.match(text, `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`)
@@ -85,15 +90,41 @@ void t.test('the figures of an object come from its status and go with it', asyn
   t.equal(await value(`clustersync_published_info{${labels},verified="false"}`), 1)
   t.equal(await value(`clustersync_published_timestamp_seconds{${labels}}`), Date.parse('2026-01-01T11:59:58Z') / 1000)
   metrics.observed('plant/main', undefined)
-  const text = await metrics.text()
+  const text = await textOf(metrics)
   t.notMatch(text, 'name="main"')
   t.match(text, 'name="other"')
+})
+
+void t.test('a thousand objects are told in small pieces, as they were when the scrape began', async (t) => {
+  const { metrics } = setup()
+  const keys = Array.from({ length: 1_000 }, (_, index) => `plants-${index % 50}/plant-${index}`)
+  for (const key of keys) metrics.observed(key, status(true))
+  const pieces: string[] = []
+  for await (const piece of metrics.text('openMetrics')) {
+    pieces.push(piece)
+    // While the first piece is read, one object becomes another and one goes.
+    if (pieces.length > 1) continue
+    metrics.observed(keys[998] ?? '', status(false))
+    metrics.observed(keys[999] ?? '', undefined)
+  }
+  t.ok(Math.max(...pieces.map((piece) => piece.length)) < 128 * 1024, 'no piece is large')
+  const ready = [...pieces.join('').matchAll(/^clustersync_ready\{namespace="(.*)",name="(.*)"\} 1$/gm)]
+  t.same(
+    ready.map(([, namespace, name]) => `${namespace}/${name}`),
+    keys,
+  )
+  t.ok(pieces.join('').endsWith('\n# EOF\n'))
+})
+
+void t.test('each metric of an object is a gauge, whose text is the same in both formats', (t) => {
+  for (const [name, { type }] of Object.entries(objectMetrics)) t.equal(type, 'gauge', name)
+  t.end()
 })
 
 void t.test('no commit, ref or URL becomes a label', async (t) => {
   const { metrics } = setup()
   metrics.observed('plant/main', status(true, { source: { ref: 'main', commit }, delivery: { url: 'https://d', caBundle: 'x' } }))
-  t.notMatch(await metrics.text(), new RegExp(`${commit}|"main".*"main"|https:`))
+  t.notMatch(await textOf(metrics), new RegExp(`${commit}|"main".*"main"|https:`))
 })
 
 void t.test('what can fail starts at zero', async (t) => {
@@ -162,15 +193,15 @@ void t.test('an exemplar leads from a bucket to the push that was in it last', a
   await applied('a1', 200)
   await applied('a2', 20)
   await applied('no id" that could end a label', 200)
-  const [found, ...others] = (await metrics.text('openMetrics')).split('\n').filter((line) => line.includes(' # {'))
+  const [found, ...others] = (await textOf(metrics, 'openMetrics')).split('\n').filter((line) => line.includes(' # {'))
   t.match(found, /^clustersync_push_to_applied_seconds_bucket\{le="0\.25"\} 2 # \{request_id="a2"\} 0\.22 \d+\.\d+$/)
   t.same(others, [])
-  t.notMatch(await metrics.text(), / # \{/, 'the plain text has no room for one')
+  t.notMatch(await textOf(metrics), / # \{/, 'the plain text has no room for one')
 })
 
 void t.test('the versions of agents are told by the replica that leads', async (t) => {
   const metrics = createMetrics({ clock: { now: () => noon }, version: '1.2.3', agentVersions: () => ['1.2.3', '1.2.2', undefined] })
-  const told = async (): Promise<string[]> => [...(await metrics.text()).matchAll(/^clustersync_agents\{.*$/gm)].map(([line]) => line)
+  const told = async (): Promise<string[]> => [...(await textOf(metrics)).matchAll(/^clustersync_agents\{.*$/gm)].map(([line]) => line)
   t.same(
     await told(),
     ['same', 'older', 'newer', 'unknown'].map((skew) => `clustersync_agents{version="${skew}"} 0`),
