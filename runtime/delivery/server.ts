@@ -150,7 +150,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
         const authorisation = await deps.authorise({ namespace, name, token, peer: peerOf(remoteOf(context)) }, signal)
         if (authorisation.kind === 'busy') return busy(context, authorisation.retryAfterSeconds, 'too many tokens are being looked at')
         if (authorisation.kind === 'refused') return problem(context, authorisation.status, 'DeliveryUnauthorised', authorisation.message)
-        const place = places.take(namespace, authorisation.pod)
+        const place = await places.take(namespace, authorisation.pod, signal)
         if (place.kind === 'full') return busy(context, place.retryAfterSeconds, 'too many agents are being served')
         ;({ giveBack } = place)
         const response = await serve(context, { pod: authorisation.pod, token }, left)
