@@ -7,14 +7,16 @@ import * as v from 'valibot'
 import { resolveProfile, syncHash } from '../../runtime/gatewaysync/decide/profile.ts'
 import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
 import { systemClock } from '../../runtime/clock.ts'
-import { install, type Installation } from '../support/installation.ts'
+import { install } from '../support/installation.ts'
 import { pushTo } from '../support/push.ts'
-import { type Repository, temporaryFolder } from '../support/repository.ts'
+import { temporaryFolder } from '../support/repository.ts'
 import { plantFiles } from './contents.ts'
 import { type Figure, median } from './figures.ts'
-import { type CallLog, logCalls } from './scale/api-calls.ts'
-import { type Contained, containController, processorMs, sample } from './scale/contained.ts'
-import { type Followers, startFollowers } from './scale/followers.ts'
+import { logCalls } from './scale/api-calls.ts'
+import { type Bench, change, figure, keyOf } from './scale/bench.ts'
+import { containController, processorMs, sample } from './scale/contained.ts'
+import { followed } from './scale/fleet.ts'
+import { openScraper, type Scrape } from './scale/scrape.ts'
 import {
   createPlants,
   createPods,
@@ -26,21 +28,25 @@ import {
   untilTaken,
   writeReport,
 } from './scale/plants.ts'
-import { isReadyAt, type Seen, watchPlants } from './scale/seen.ts'
+import { isReadyAt, watchPlants } from './scale/seen.ts'
 
 /** Of `resources.limits` of the manifests. */
 const limitMiB = 128
 const podsOfEach = 5
+const filesOfRepository = 100
 const plantsOfNamespace = 20
 const plantsOfRepository = 50
-const filesOfRepository = 100
 /** After a start, until what it caused is over. */
 const settleMs = 15_000
 const restMs = 60_000
-const pushes = 7
-const lifetimeMs = 1_500_000
-
-type Bench = { cluster: Installation; contained: Contained; calls: CallLog; seen: Seen; repositories: readonly Repository[]; hash: string }
+/** As Prometheus is told to by default of the monitors. */
+const scrapeEachMs = 15_000
+const scrapes = 5
+/** For all of a large installation, on a machine that is busy with making it. */
+const fillMs = 600_000
+const lifetimeMs = 3_600_000
+/** How much of the controller's log is shown when a run fails. */
+const linesOfLog = 60
 
 export async function run({ size = 1_000 }: { size?: number }): Promise<Figure[]> {
   const teardowns: (() => unknown)[] = []
@@ -60,7 +66,10 @@ export async function run({ size = 1_000 }: { size?: number }): Promise<Figure[]
       return repository
     })
     const bench: Bench = { cluster, contained, calls, seen, repositories, hash: hashOf(cluster.host.url('0.git/.git')) }
-    return await measure(bench, namespaces, size)
+    return await measure(bench, namespaces, size).catch((error: unknown) => {
+      process.stderr.write(`${cluster.logs.join('').split('\n').slice(-linesOfLog).join('\n')}\n`)
+      throw error
+    })
   } finally {
     for (const handler of teardowns.toReversed()) await handler()
   }
@@ -77,6 +86,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
   await cluster.startController()
   const started = figure('start until ready', performance.now() - startedMs, 'ms')
   const rest = await atRest(bench)
+  const scraped = await scrapeAll(bench, plants)
   const pushed = await pushAll(bench, plants, pods)
   const fleet = await followed(bench, 'fleet', Math.ceil(size / 2))
   const line = await followed(bench, 'line', Math.min(50, Math.ceil(size / 2)))
@@ -89,6 +99,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
     figure(`memory limit${limit === undefined ? ', which could not be set here' : ''}`, limitMiB, 'MiB'),
     started,
     ...rest,
+    ...scraped,
     ...pushed,
     ...fleet,
     ...line,
@@ -103,13 +114,22 @@ async function fill({ cluster, seen, repositories, hash }: Bench, prefixes: read
     const namespace = cluster.namespace(prefixes[index % prefixes.length] ?? '')
     return { namespace, name: `plant-${index}`, repo: cluster.host.url(`${index % repositories.length}.git/.git`) }
   })
-  await createPlants(cluster, plants)
-  const pods = await createPods(cluster, plants, podsOfEach)
-  await createReports(cluster, pods)
-  await seen.all(plants.map(keyOf), ({ published }) => published !== undefined, 300_000)
-  await reportAll({ cluster, seen, hash }, pods)
-  await seen.all(plants.map(keyOf), (status) => isReadyAt(status.published?.commit)(status), 300_000)
+  await step('GatewaySyncs made', async () => createPlants(cluster, plants))
+  const pods = await step('pods made', async () => createPods(cluster, plants, podsOfEach))
+  await step('reports made', async () => createReports(cluster, pods))
+  const keys = plants.map(keyOf)
+  await step('all have published', async () => seen.all(keys, ({ published }) => published !== undefined, fillMs))
+  await step('all gateways have reported', async () => reportAll({ cluster, seen, hash }, pods))
+  await step('all are ready', async () => seen.all(keys, (status) => isReadyAt(status.published?.commit)(status), fillMs))
   return { plants, pods }
+}
+
+/** Tells how long a step of the preparation took; a step of a large installation takes minutes. */
+async function step<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+  const startedMs = performance.now()
+  const result = await work()
+  process.stderr.write(`${what} after ${((performance.now() - startedMs) / 1000).toFixed(1)} s\n`)
+  return result
 }
 
 async function reportAll({ cluster, seen, hash }: Pick<Bench, 'cluster' | 'seen' | 'hash'>, pods: readonly GatewayPod[]): Promise<void> {
@@ -138,6 +158,28 @@ async function atRest({ cluster, contained, calls }: Bench): Promise<Figure[]> {
   ]
 }
 
+/** What a Prometheus costs that reads as often as the monitors tell it to. */
+async function scrapeAll({ cluster, contained, seen }: Bench, [plant]: readonly Plant[]): Promise<Figure[]> {
+  if (plant === undefined) return []
+  const pid = cluster.controllerPid()
+  const scrape = await openScraper(cluster, plant.namespace, seen.of(keyOf(plant))?.delivery?.caBundle ?? '')
+  const memory = sample(() => contained.anonymousMiB(pid))
+  const before = processorMs(pid)
+  const read: Scrape[] = []
+  for (let round = 0; round < scrapes; round += 1) {
+    read.push(await scrape())
+    await systemClock.wait(scrapeEachMs)
+  }
+  const [last] = read
+  return [
+    figure('a scrape: series', last?.series ?? 0, ''),
+    figure('a scrape: size', (last?.bytes ?? 0) / 1024 / 1024, 'MiB'),
+    figure('a scrape: time, median', median(read.map(({ ms }) => ms)), 'ms'),
+    figure('scraped every 15 s: processor time', (processorMs(pid) - before) / ((scrapes * scrapeEachMs) / 60_000) / 1000, 's/min'),
+    figure('scraped every 15 s: anonymous memory at most', memory.stop().peak, 'MiB'),
+  ]
+}
+
 /** One push of each repository, of which its host tells one GatewaySync; then each gateway reports that it has the commit. */
 async function pushAll(bench: Bench, plants: readonly Plant[], pods: readonly GatewayPod[]): Promise<Figure[]> {
   const { cluster, seen, repositories, calls } = bench
@@ -148,11 +190,11 @@ async function pushAll(bench: Bench, plants: readonly Plant[], pods: readonly Ga
   await Promise.all(
     plants.slice(0, repositories.length).map(({ namespace, name }) => untilTaken(() => pushTo(cluster.receiver, namespace, name))),
   )
-  const published = await seen.all(plants.map(keyOf), (status, key) => status.published?.commit === headOf.get(key), 300_000)
+  const published = await seen.all(plants.map(keyOf), (status, key) => status.published?.commit === headOf.get(key), fillMs)
   const fetches = cluster.host.fetches() - before.fetches
   await reportAll(bench, pods)
   const reportedMs = performance.now()
-  const ready = await seen.all(plants.map(keyOf), (status, key) => isReadyAt(headOf.get(key))(status), 300_000)
+  const ready = await seen.all(plants.map(keyOf), (status, key) => isReadyAt(headOf.get(key))(status), fillMs)
   const writes = calls.between(before.mark, calls.mark()).get('patch gatewaysyncs/status') ?? 0
   return [
     figure('one push of each repository: all have published after', (published - startedMs) / 1000, 's'),
@@ -163,69 +205,8 @@ async function pushAll(bench: Bench, plants: readonly Plant[], pods: readonly Ga
   ]
 }
 
-/** Many gateways under one GatewaySync: from a push until each has its file, until all is reported, and what that cost the git host. */
-async function followed(bench: Bench, prefix: string, count: number): Promise<Figure[]> {
-  const { cluster, seen, hash } = bench
-  const name = `${prefix}.git`
-  const repository = cluster.host.repository(name)
-  const first = repository.commit(plantFiles({ files: filesOfRepository, folders: filesOfRepository / 2 }))
-  const plant: Plant = { namespace: cluster.namespace(prefix), name: prefix, repo: cluster.host.url(`${name}/.git`) }
-  await cluster.gatewaySync(plant.namespace, plant.name, { ...specOf(plant.repo), polling: { enabled: false } })
-  await seen.all([keyOf(plant)], ({ published }) => published?.commit === first, 60_000)
-  const followers = await startFollowers(cluster, seen, plant, { count, syncHash: hash })
-  await followers.have(first)
-  await seen.all([keyOf(plant)], isReadyAt(first), 120_000)
-  await followers.settled()
-  const ended: { last: number; middle: number; ready: number; fetches: number; writes: number; ms: number }[] = []
-  for (let round = 0; round < pushes; round += 1) ended.push(await pushOnce(bench, plant, repository, followers, round))
-  const of = (member: keyof (typeof ended)[number]): number => median(ended.map((one) => one[member]))
-  const figures: [string, number, string][] = [
-    ['push to the file of half of them, median', of('middle'), 'ms'],
-    ['push to the last file, median', of('last'), 'ms'],
-    ['push to Ready, median', of('ready'), 'ms'],
-    ['questions to the git host, most', Math.max(...ended.map(({ fetches }) => fetches)), ''],
-    ['status writes, median', of('writes'), ''],
-    ['processor time of the controller with git, median', of('ms'), 'ms'],
-  ]
-  return figures.map(([what, value, unit]) => figure(`${count} gateways of one: ${what}`, value, unit))
-}
-
-async function pushOnce({ cluster, seen, calls }: Bench, plant: Plant, repository: Repository, followers: Followers, round: number) {
-  const before = { mark: calls.mark(), ms: processorMs(cluster.controllerPid()) }
-  const asked = cluster.host.requests.length
-  const head = change(repository, `round ${round}`)
-  const startedMs = performance.now()
-  await untilTaken(() => pushTo(cluster.receiver, plant.namespace, plant.name))
-  const times = await followers.have(head)
-  const ready = await seen.all([keyOf(plant)], isReadyAt(head), 120_000)
-  await followers.settled()
-  const own = `/${plant.name}.git/`
-  return {
-    last: Math.max(...times) - startedMs,
-    middle: median(times) - startedMs,
-    ready: ready - startedMs,
-    fetches: cluster.host.requests.slice(asked).filter((url) => url.startsWith(own) && url.includes('/info/refs')).length,
-    writes: calls.between(before.mark, calls.mark()).get('patch gatewaysyncs/status') ?? 0,
-    ms: processorMs(cluster.controllerPid()) - before.ms,
-  }
-}
-
-function change(repository: Repository, text: string): string {
-  return repository.commit({ 'projects/f0/0.json': `${text}\n` })
-}
-
 /** What agents of the plants report to have applied. */
 function hashOf(repo: string): string {
   const spec = v.parse(gatewaySyncSpec({ allowLocal: false }), specOf(repo))
   return syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
-}
-
-function keyOf({ namespace, name }: Plant): string {
-  return `${namespace}/${name}`
-}
-
-/** Also says it at once: a run takes long, and what it has told is not lost when it fails. */
-function figure(name: string, value: number, unit: string): Figure {
-  process.stderr.write(`${name}: ${Number(value.toFixed(2))} ${unit}\n`)
-  return { name, value, unit }
 }

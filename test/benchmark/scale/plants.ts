@@ -84,13 +84,13 @@ export async function writeReport(
   { plant, name }: GatewayPod,
   applied: { commit: string; syncHash: string },
 ): Promise<void> {
-  const status = statusOf(name, applied)
+  const status = reportStatus(name, applied)
   const key = { namespace: plant.namespace, name }
   await world.kube.mergePatch(syncReportType, key, { status }, { subresource: 'status' }, world.signal)
 }
 
 /** About what an agent tells of a gateway with some projects. */
-function statusOf(gateway: string, { commit, syncHash }: { commit: string; syncHash: string }): SyncReportStatus {
+export function reportStatus(gateway: string, { commit, syncHash }: { commit: string; syncHash: string }): SyncReportStatus {
   const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
   return {
     phase: 'Synced',

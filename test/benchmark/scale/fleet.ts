@@ -1,0 +1,62 @@
+/**
+ * Many gateways that follow one GatewaySync.
+ */
+import { pushTo } from '../../support/push.ts'
+import type { Repository } from '../../support/repository.ts'
+import { plantFiles } from '../contents.ts'
+import { type Figure, median } from '../figures.ts'
+import { type Bench, change, figure, keyOf } from './bench.ts'
+import { processorMs } from './contained.ts'
+import { type Followers, startFollowers } from './followers.ts'
+import { type Plant, specOf, untilTaken } from './plants.ts'
+import { isReadyAt } from './seen.ts'
+
+const files = 100
+const pushes = 7
+
+/** From a push until each has its file, until all is reported, and what that cost the git host. */
+export async function followed(bench: Bench, prefix: string, count: number): Promise<Figure[]> {
+  const { cluster, seen, hash } = bench
+  const name = `${prefix}.git`
+  const repository = cluster.host.repository(name)
+  const first = repository.commit(plantFiles({ files: files, folders: files / 2 }))
+  const plant: Plant = { namespace: cluster.namespace(prefix), name: prefix, repo: cluster.host.url(`${name}/.git`) }
+  await cluster.gatewaySync(plant.namespace, plant.name, { ...specOf(plant.repo), polling: { enabled: false } })
+  await seen.all([keyOf(plant)], ({ published }) => published?.commit === first, 60_000)
+  const followers = await startFollowers(cluster, seen, plant, { count, syncHash: hash })
+  await followers.have(first)
+  await seen.all([keyOf(plant)], isReadyAt(first), 120_000)
+  await followers.settled()
+  const ended: { last: number; middle: number; ready: number; fetches: number; writes: number; ms: number }[] = []
+  for (let round = 0; round < pushes; round += 1) ended.push(await pushOnce(bench, plant, repository, followers, round))
+  const of = (member: keyof (typeof ended)[number]): number => median(ended.map((one) => one[member]))
+  const figures: [string, number, string][] = [
+    ['push to the file of half of them, median', of('middle'), 'ms'],
+    ['push to the last file, median', of('last'), 'ms'],
+    ['push to Ready, median', of('ready'), 'ms'],
+    ['questions to the git host, most', Math.max(...ended.map(({ fetches }) => fetches)), ''],
+    ['status writes, median', of('writes'), ''],
+    ['processor time of the controller with git, median', of('ms'), 'ms'],
+  ]
+  return figures.map(([what, value, unit]) => figure(`${count} gateways of one: ${what}`, value, unit))
+}
+
+async function pushOnce({ cluster, seen, calls }: Bench, plant: Plant, repository: Repository, followers: Followers, round: number) {
+  const before = { mark: calls.mark(), ms: processorMs(cluster.controllerPid()) }
+  const asked = cluster.host.requests.length
+  const head = change(repository, `round ${round}`)
+  const startedMs = performance.now()
+  await untilTaken(() => pushTo(cluster.receiver, plant.namespace, plant.name))
+  const times = await followers.have(head)
+  const ready = await seen.all([keyOf(plant)], isReadyAt(head), 120_000)
+  await followers.settled()
+  const own = `/${plant.name}.git/`
+  return {
+    last: Math.max(...times) - startedMs,
+    middle: median(times) - startedMs,
+    ready: ready - startedMs,
+    fetches: cluster.host.requests.slice(asked).filter((url) => url.startsWith(own) && url.includes('/info/refs')).length,
+    writes: calls.between(before.mark, calls.mark()).get('patch gatewaysyncs/status') ?? 0,
+    ms: processorMs(cluster.controllerPid()) - before.ms,
+  }
+}

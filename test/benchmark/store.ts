@@ -1,0 +1,108 @@
+/**
+ * What the controller holds of gateway pods and of their SyncReports: the heap of its store with `size` of each (5,000 by itself), whatever
+ * the objects at the API server weigh.
+ */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import type { KubeObject } from '../../runtime/kube/types.ts'
+import { createStore, projectPod, projectReport, type Store } from '../../runtime/reconcile/store.ts'
+import { chartPod } from '../support/pods.ts'
+import { type Figure, median } from './figures.ts'
+import { reportStatus } from './scale/plants.ts'
+
+/** Labels of a plant, besides those of the vendor's chart. */
+const plantLabels = (index: number): Record<string, string> => ({
+  'plant.example/site': `site-${index % 20}`,
+  'plant.example/line': `line-${index % 200}`,
+  'plant.example/ring': index % 10 === 0 ? 'canary' : 'rest',
+  'plant.example/serial': `SN-${index}`,
+})
+
+const syncHash = `v2-${'0'.repeat(64)}`
+const projectsOfGateway = 200
+
+export async function run({ size = 5_000 }: { size?: number }): Promise<Figure[]> {
+  const pods = (labels: (index: number) => Record<string, string>) => (store: Store, index: number) => {
+    const pod = projectPod(podObject(index, labels(index)))
+    if (pod !== undefined) store.upsertPod(pod)
+  }
+  const reports = (projects: number) => (store: Store, index: number) => store.upsertReport(projectReport(reportObject(index, projects)))
+  return [
+    {
+      name: `${size} pods, labels of the chart alone`,
+      value: heapOf(
+        size,
+        pods(() => ({})),
+      ),
+      unit: 'MiB',
+    },
+    { name: `${size} pods, four labels more, of which one is unique`, value: heapOf(size, pods(plantLabels)), unit: 'MiB' },
+    { name: `a pod at the API server, as JSON`, value: JSON.stringify(podObject(0, plantLabels(0))).length, unit: 'bytes' },
+    { name: `${size} reports of gateways with 4 projects`, value: heapOf(size, reports(4)), unit: 'MiB' },
+    {
+      name: `${size} reports of gateways with ${projectsOfGateway} projects`,
+      value: heapOf(size, reports(projectsOfGateway)),
+      unit: 'MiB',
+    },
+    { name: `the latter at the API server, as JSON`, value: JSON.stringify(reportObject(0, projectsOfGateway)).length, unit: 'bytes' },
+  ]
+}
+
+/** What a store of so many objects takes of the heap, after a collection, in MiB; the first of four rounds only warms up. */
+function heapOf(size: number, fill: (store: Store, index: number) => void): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  return median(Array.from({ length: 4 }, () => heapOnce(size, fill, collect)).slice(1))
+}
+
+function heapOnce(size: number, fill: (store: Store, index: number) => void, collect: () => void): number {
+  collect()
+  const before = process.memoryUsage().heapUsed
+  const store = createStore(() => undefined)
+  for (let index = 0; index < size; index += 1) fill(store, index)
+  collect()
+  const bytes = process.memoryUsage().heapUsed - before
+  // The store is in use up to here.
+  if (store.syncs().length > 0) throw new Error('there is no GatewaySync')
+  return bytes / 1024 / 1024
+}
+
+/** As the API server sends it: each text is a copy of its own. */
+function podObject(index: number, labels: Record<string, string>): KubeObject {
+  const { metadata, spec } = chartPod({ [podAnnotations.gatewaySync]: plantOf(index) })
+  const own = {
+    ...metadata,
+    namespace: namespaceOf(index),
+    name: nameOf(index),
+    uid: uidOf(index),
+    labels: { ...metadata.labels, ...labels },
+  }
+  return JSON.parse(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: own, spec })) as KubeObject
+}
+
+function reportObject(index: number, projects: number): KubeObject {
+  const status = {
+    ...reportStatus(nameOf(index), { commit: 'c'.repeat(40), syncHash }),
+    projects: Array.from({ length: projects }, (_, project) => `project-${project}`),
+  }
+  const metadata = { namespace: namespaceOf(index), name: nameOf(index) }
+  return JSON.parse(JSON.stringify({ metadata, spec: { gatewaySync: plantOf(index), podUid: uidOf(index) }, status })) as KubeObject
+}
+
+/** Five gateways of each plant, twenty plants of each namespace. */
+function plantOf(index: number): string {
+  return `plant-${Math.floor(index / 5)}`
+}
+
+function namespaceOf(index: number): string {
+  return `plants-${Math.floor(index / 100)}`
+}
+
+function nameOf(index: number): string {
+  return `${plantOf(index)}-gw-${index % 5}`
+}
+
+function uidOf(index: number): string {
+  return `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+}
