@@ -135,7 +135,26 @@ export const controllerSettings = v.strictObject({
   }),
   notifications: v.optional(v.array(receiver), []),
   metrics: v.strictObject({ enabled: v.boolean() }),
-  statusPage: v.optional(v.pipe(v.strictObject({ port }), v.description('Absent: nobody is shown anything.'))),
+  statusPage: v.optional(
+    v.pipe(
+      v.strictObject({
+        port,
+        proxy: v.optional(
+          v.pipe(
+            v.strictObject({
+              secretFile: v.pipe(text, v.description('Mounted secret by which the proxy proves itself.')),
+              userHeader: text,
+              groupsHeader: text,
+              userPrefix: v.optional(v.string(), ''),
+              groupsPrefix: v.optional(v.string(), ''),
+            }),
+            v.description('Who looks, by the headers of a proxy with a login. Absent: everybody sees all.'),
+          ),
+        ),
+      }),
+      v.description('Absent: nobody is shown anything.'),
+    ),
+  ),
 })
 
 export type ControllerSettings = v.InferOutput<typeof controllerSettings>

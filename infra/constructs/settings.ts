@@ -8,7 +8,7 @@ import { asText, either, equals, hasKey, isSet, or, text } from '../helm/combina
 import type { Live, Made, Value } from '../helm/expression.ts'
 import { choose, each, field, given, unlessEmpty } from '../helm/nodes.ts'
 import type { Names } from '../names.ts'
-import { certificateFolder, keyFiles, notificationsFolder, receiverFolder, sourceFolder } from './volumes.ts'
+import { certificateFolder, keyFiles, notificationsFolder, receiverFolder, sourceFolder, statusPageFolder } from './volumes.ts'
 import type { Values } from '../values.ts'
 
 /** The settings of this installation, as the process reads them. */
@@ -62,8 +62,14 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
     receiver: { enabled: receiver.enabled, ...Object.fromEntries(files), trustedProxies: receiver.trustedProxies },
     notifications: each('notification', values.notifications, (receiver) => receiverOf(receiver)),
     metrics: { enabled: metrics.enabled },
-    statusPage: given(statusPage.enabled, { port: statusPage.port }),
+    statusPage: given(statusPage.enabled, statusPageOf(statusPage)),
   }
+}
+
+function statusPageOf({ port, proxy }: Live<Values>['statusPage']): Made<NonNullable<ControllerSettingsInput['statusPage']>> {
+  const { enabled, userHeader, groupsHeader, userPrefix, groupsPrefix } = proxy
+  const secretFile = `${statusPageFolder}/value`
+  return { port, proxy: given(enabled, { secretFile, userHeader, groupsHeader, userPrefix, groupsPrefix }) }
 }
 
 /** A member that is not given is left to the process, which knows what is usual. */

@@ -18,11 +18,27 @@ export const sourceFolder = '/var/lib/cluster-sync'
 export const certificateFolder = '/etc/cluster-sync/certificate'
 export const receiverFolder = '/etc/cluster-sync/receiver'
 export const notificationsFolder = '/etc/cluster-sync/notifications'
+export const statusPageFolder = '/etc/cluster-sync/status-page'
 const temporaryFolder = '/tmp'
 
 /** Names and folders that `extraVolumes` and `extraVolumeMounts` may not use. */
-export const ownVolumes: readonly string[] = ['source', 'certificate', 'receiver-hmac', 'receiver-token', 'notifications', 'tmp']
-export const ownFolders: readonly string[] = [sourceFolder, certificateFolder, receiverFolder, notificationsFolder, temporaryFolder]
+export const ownVolumes: readonly string[] = [
+  'source',
+  'certificate',
+  'receiver-hmac',
+  'receiver-token',
+  'notifications',
+  'status-page',
+  'tmp',
+]
+export const ownFolders: readonly string[] = [
+  sourceFolder,
+  certificateFolder,
+  receiverFolder,
+  notificationsFolder,
+  statusPageFolder,
+  temporaryFolder,
+]
 
 /** Of the Secret of a receiver of notifications. */
 const receiverKeys = ['address', 'hmac-key', 'ca.crt'] as const
@@ -50,9 +66,15 @@ function receiverSecret(receiver: Value<Values['notifications'][number]>): Writt
   return { secret: { name: field(receiver, 'secretName'), items, optional: true } }
 }
 
+/** Whether the secret of the status page's proxy is needed. */
+function hasProxy({ statusPage: { enabled, proxy } }: Live<Values>): Value<boolean> {
+  return and(enabled, proxy.enabled)
+}
+
 export function volumes(names: Names, values: Live<Values>): Volume[] {
   const { storage, persistence } = values.source
   const { sizeLimit, existingClaim } = storage
+  const { secretRef: proxyRef } = values.statusPage.proxy
   return [
     // With persistence, the StatefulSet makes a claim of this name for each replica.
     ...when<Volume>(not(persistence.enabled), [
@@ -69,6 +91,12 @@ export function volumes(names: Names, values: Live<Values>): Volume[] {
     ...when<Volume>(isSet(values.notifications), [
       { name: 'notifications', projected: { sources: each('notification', values.notifications, receiverSecret) } },
     ]),
+    ...when<Volume>(hasProxy(values), [
+      {
+        name: 'status-page',
+        secret: { secretName: proxyRef.name, items: [{ key: proxyRef.key, path: 'value' }], optional: true },
+      },
+    ]),
     { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '8Mi' } },
     ...each('extraVolume', values.extraVolumes, (volume): Volume => asGiven(volume)),
   ]
@@ -82,6 +110,7 @@ export function volumeMounts(names: Names, values: Live<Values>): Mount[] {
       when<Mount>(mounted, [{ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true }]),
     ),
     ...when<Mount>(isSet(values.notifications), [{ name: 'notifications', mountPath: notificationsFolder, readOnly: true }]),
+    ...when<Mount>(hasProxy(values), [{ name: 'status-page', mountPath: statusPageFolder, readOnly: true }]),
     // Holds what one call of git needs, such as host keys and a socket. In memory, because the root file system is read-only.
     { name: 'tmp', mountPath: temporaryFolder },
     ...each('extraMount', values.extraVolumeMounts, (mount): Mount => asGiven(mount)),

@@ -42,6 +42,7 @@ export function impossible(values: Live<Values>): Messages {
   return [
     ...impossibleIngress('webhookReceiver', values, 'an Ingress without a receiver leads nowhere'),
     ...impossibleIngress('statusPage', values, 'an Ingress without a status page leads nowhere'),
+    ...impossibleProxy(values),
     ...impossibleReplicas(values),
     ...sameNames(values),
     ...impossibleEnvironment(values),
@@ -100,6 +101,15 @@ function impossiblePaths(name: WithIngress, { hosts }: Ingress): Messages {
       ]),
     ).flat(),
   ).flat()
+}
+
+function impossibleProxy({ statusPage: { enabled, proxy } }: Live<Values>): Messages {
+  return say(proxy.enabled, [
+    ...say(not(enabled), ['statusPage.enabled: a login of a status page that is off lets nobody in']),
+    ...say(not(isSet(proxy.secretRef.name)), [
+      'statusPage.proxy.secretRef.name: without a secret anybody could say that they are somebody',
+    ]),
+  ])
 }
 
 function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source }: Live<Values>): Messages {

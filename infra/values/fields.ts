@@ -49,6 +49,10 @@ export const optionalObjectName = (description: string) => matching(description,
 export const dataKey = (description: string, initial: string) =>
   matching(description, /^[-._a-zA-Z0-9]{1,253}$/, 'must be a key of a Secret: letters, digits, "-", "_" and "."', initial)
 
+/** The name of a header of HTTP. */
+export const header = (description: string, initial: string) =>
+  matching(description, /^[-A-Za-z0-9]{1,100}$/, 'must be the name of a header: letters, digits and "-"', initial)
+
 /** Where a page is read; a section of it is named behind it. */
 export const pageAddress = (description: string, initial: string) =>
   matching(description, /^[^\s#]+$/, 'must be the address of a page, without white space and "#"', initial)

@@ -2,16 +2,38 @@
  * The values of the status page. Pure.
  */
 import * as v from 'valibot'
-import { flag, port } from './fields.ts'
+import { dataKey, flag, header, optionalObjectName, port, text } from './fields.ts'
 import { ingressValues } from './ingress.ts'
 import { serviceValues } from './workload.ts'
 
 export const statusPageValues = v.optional(
   v.strictObject({
-    enabled: flag('Serves a page with what runs on each gateway. It has no login: whoever reaches it sees all of it.', false),
+    enabled: flag('Serves a page with what runs on each gateway. Without statusPage.proxy whoever reaches it sees all of it.', false),
     port: port('Port of the status page, which serves HTTPS.', 8444),
     service: v.optional(v.strictObject(serviceValues('status page')), {}),
     ingress: ingressValues('status page'),
+    proxy: v.optional(
+      v.strictObject({
+        enabled: flag(
+          'Shows people only namespaces whose GatewaySyncs they may list, by the word of a proxy with a login, and nothing to anybody else.',
+          false,
+        ),
+        secretRef: v.optional(
+          v.strictObject({
+            name: optionalObjectName(
+              'Name of an existing Secret with at least 16 characters, which the proxy sends in the header X-Cluster-Sync-Proxy-Secret.',
+            ),
+            key: dataKey('Key inside that Secret.', 'proxy-secret'),
+          }),
+          {},
+        ),
+        userHeader: header('Header in which the proxy names who asks.', 'X-Forwarded-User'),
+        groupsHeader: header('Header in which it names their groups, separated by commas.', 'X-Forwarded-Groups'),
+        userPrefix: text('What stands before names in role bindings, as --oidc-username-prefix of the API server.', ''),
+        groupsPrefix: text('What stands before groups there, as --oidc-groups-prefix.', ''),
+      }),
+      {},
+    ),
   }),
   {},
 )

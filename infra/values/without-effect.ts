@@ -82,9 +82,11 @@ function idleKey(name: 'hmac' | 'token', { secret, secretRef }: Live<Values>['we
 }
 
 /** Everything that the page shows is for whoever reaches it. */
-function openPage({ statusPage: { enabled, ingress } }: Live<Values>): Messages {
+function openPage({ statusPage: { enabled, ingress, proxy } }: Live<Values>): Messages {
   return say(enabled, [
-    'statusPage: it has no login; anyone who reaches it sees every GatewaySync and gateway that this installation works with',
+    ...say(not(proxy.enabled), [
+      'statusPage: it has no login; anyone who reaches it sees every GatewaySync and gateway that this installation works with',
+    ]),
     ...hostsWithoutRule('statusPage', ingress),
   ])
 }

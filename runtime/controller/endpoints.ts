@@ -92,7 +92,13 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
     await open(controllerReceiver(deps, settings.receiver), ports.receiver, false, 'receiver', connectionBounds)
   if (settings.metrics.enabled) await open(metricsEndpoint(deps), ports.metrics, true, 'metrics', fewConnections)
   if (settings.statusPage !== undefined)
-    await open(controllerStatusPage(deps, signal), settings.statusPage.port, true, 'status-page', statusPageConnections)
+    await open(
+      controllerStatusPage(deps, settings.statusPage.proxy, signal),
+      settings.statusPage.port,
+      true,
+      'status-page',
+      statusPageConnections,
+    )
   return served
 }
 

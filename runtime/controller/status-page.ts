@@ -1,31 +1,48 @@
 /**
  * The status page of a replica, over the store that the watches keep: no look at it asks the API server for anything.
  */
-import type { Hono } from 'hono'
-import type { Clock } from '../clock.ts'
+import { type Clock, deadline } from '../clock.ts'
 import type { FleetFacts } from '../fleet/facts.ts'
+import type { Kube } from '../kube/client.ts'
+import type { Log } from '../log.ts'
 import type { Store } from '../reconcile/store.ts'
 import { statusPageApp } from '../statuspage/app.ts'
+import { createPageAccess } from './page-access.ts'
+import { createProxyLogin, type ProxySettings } from './proxy-login.ts'
 
 /** What the page works with in a cluster. */
 export type StatusPageParts = {
   store: Pick<Store, 'all' | 'watch'>
+  /** A client only for reviews. */
+  reviews: Pick<Kube, 'post'>
   clock: Clock
+  log: Log
   /** Why this replica does not know the cluster's objects yet; empty when it does. */
   notReady(): string[]
 }
 
 /** Connections for two hundred viewers, of whom each has one for news and, for a moment, one for the page. */
-export const statusPageConnections = { maxConnections: 450, readAheadBytes: 16 * 1024, keptAliveMs: 5_000 } as const
+export const statusPageConnections = { maxConnections: 450, readAheadBytes: 16 * 1024 } as const
 
-/** The app of the port for people; every replica serves one. Without a login it only shows, and says so. */
-export function controllerStatusPage({ store, clock, notReady }: StatusPageParts, signal: AbortSignal): Hono {
+/** Deadline of one review. */
+const reviewTimeoutMs = 10_000
+
+/** The app of the port for people; every replica serves one. `proxy` undefined: there is no login, which the page says. */
+export function controllerStatusPage(
+  { store, reviews, clock, log, notReady }: StatusPageParts,
+  proxy: ProxySettings | undefined,
+  signal: AbortSignal,
+): ReturnType<typeof statusPageApp> {
+  const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, deadline(reviewTimeoutMs, signal))
+  const people =
+    proxy === undefined ? undefined : { identify: createProxyLogin(proxy, { clock, log }), sees: createPageAccess({ post, clock }) }
   return statusPageApp({
     facts: () => factsOfStore(store, notReady()),
+    people,
     subscribe: store.watch,
     // Its certificate is for its own names alone, so that a page from elsewhere cannot reach it under another one.
     hosts: undefined,
-    isOpen: true,
+    isOpen: proxy === undefined,
     clock,
     signal,
   })

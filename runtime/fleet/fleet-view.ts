@@ -24,12 +24,17 @@ export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
       const key = keyOf(sync.namespace, sync.name)
       return syncView(sync, bySync.get(key) ?? [], reportsBySync.get(key) ?? [], from)
     })
+  return fleetViewOf(views, { at: now.toString({ smallestUnit: 'second' }), notes })
+}
+
+/** The whole of some GatewaySyncs. */
+export function fleetViewOf(syncs: SyncView[], { at, notes }: { at: string; notes: readonly string[] }): FleetView {
   return {
-    at: now.toString({ smallestUnit: 'second' }),
-    level: worstOf(views.map(({ level }) => level)),
-    ready: views.every(({ ready }) => ready === 'True'),
-    summary: summaryOf(views),
-    syncs: views,
+    at,
+    level: worstOf(syncs.map(({ level }) => level)),
+    ready: syncs.every(({ ready }) => ready === 'True'),
+    summary: summaryOf(syncs),
+    syncs,
     notes: [...notes],
   }
 }

@@ -6,6 +6,7 @@ import { secureHeaders } from 'hono/secure-headers'
 import { streamSSE } from 'hono/streaming'
 import type { Clock } from '../clock.ts'
 import { deadline, pause } from '../clock.ts'
+import { asFault } from '../fault.ts'
 import { fleetView } from '../fleet/fleet-view.ts'
 import type { FleetFacts } from '../fleet/facts.ts'
 import type { FleetView } from '../fleet/view.ts'
@@ -15,6 +16,7 @@ import { problem } from '../http/problem.ts'
 import { icon, script, style } from './assets.ts'
 import { type Html, messagePage, overviewPage, type PageContext, syncPage } from './page.ts'
 import { parseSelection, queryOf } from './selection.ts'
+import { type People, type Person, visiblePart } from './people.ts'
 import { createRendered } from './rendered.ts'
 import { createViewers } from './viewers.ts'
 import { type Words, wordsFor } from './words.ts'
@@ -28,6 +30,8 @@ export type StatusPageDeps = {
    * name our address.
    */
   hosts: readonly string[] | undefined
+  /** Who may see what; undefined: everybody sees all. */
+  people?: People | undefined
   /** The page says that there is no login. */
   isOpen: boolean
   clock: Clock
@@ -42,12 +46,31 @@ const tellEveryMs = 500
 const aliveEveryMs = 15_000
 /** A page is made anew at the latest after this, for the ages in it. */
 const viewMs = 1_000
-/** All who come through one proxy are one peer. */
 /** Pages that are kept as they are sent, of some ten kilobytes each. */
 const keptPages = 64
+/** All who come through one proxy are one peer. */
 const limits = { perSecond: 500, failuresPerPeer: 100 }
 
-export function statusPageApp({ facts, subscribe, hosts, isOpen, clock, signal }: StatusPageDeps): Hono {
+/** A browser runs no script but ours, shows the page in no frame, and tells nobody where somebody came from. */
+const protectiveHeaders = secureHeaders({
+  contentSecurityPolicy: {
+    defaultSrc: ["'none'"],
+    styleSrc: ["'self'"],
+    scriptSrc: ["'self'"],
+    imgSrc: ["'self'"],
+    connectSrc: ["'self'"],
+    formAction: ["'self'"],
+    baseUri: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+  referrerPolicy: 'no-referrer',
+  xFrameOptions: 'DENY',
+  // Whoever puts TLS before the page says this, for all of the host.
+  strictTransportSecurity: false,
+})
+
+/** The app of the page. With `people` every answer is for whoever `identify` believes; others get 401, and 503 while nobody can say what they see. */
+export function statusPageApp({ facts, subscribe, hosts, people, isOpen, clock, signal }: StatusPageDeps): Hono<Env> {
   const rendered = createRendered(keptPages)
   let made: { view: FleetView; atMs: number } | undefined
   const viewers = createViewers({
@@ -67,36 +90,27 @@ export function statusPageApp({ facts, subscribe, hosts, isOpen, clock, signal }
   }
   const contextOf = (words: Words): PageContext => ({ words, now: clock.now(), isOpen })
   /** Answers with what `make` makes of the view, compressed where the caller takes that. `key` names it, whatever the language. */
-  const answer = async (context: Context, key: string, make: (view: FleetView, context: PageContext) => Made): Promise<Response> => {
+  const answer = async (context: Context<Env>, key: string, make: (view: FleetView, context: PageContext) => Made): Promise<Response> => {
     const words = wordsFor(context.req.header('accept-language'))
-    const present = view()
-    const page = make(present, contextOf(words))
+    const person = context.get('person')
+    let seen: ReadonlySet<string> | undefined
+    try {
+      if (person !== undefined) seen = await people?.sees(person, namespacesOf(view()))
+    } catch (error) {
+      return problem(context, 503, 'nobody can say at present what you may see; try again later', asFault(error).reason)
+    }
+    // Only now, or a page of before would be kept beside those of a view that was made meanwhile.
+    const all = view()
+    const page = make(seen === undefined ? all : visiblePart(all, seen), contextOf(words))
     const headers = { 'content-type': page.type, vary: 'accept-encoding, accept-language' }
     if (!acceptsGzip(context.req.header('accept-encoding'))) return context.body(await page.text(), page.status, headers)
-    const bytes = await rendered.of(`${words.language} ${key}`, page.text)
+    const bytes = await rendered.of(`${words.language} ${keyOf(seen)} ${key}`, page.text)
     return context.body(bytes, page.status, { ...headers, 'content-encoding': 'gzip' })
   }
 
-  const app = new Hono()
+  const app = new Hono<Env>()
   app.use(guard(limits))
-  app.use(
-    secureHeaders({
-      contentSecurityPolicy: {
-        defaultSrc: ["'none'"],
-        styleSrc: ["'self'"],
-        scriptSrc: ["'self'"],
-        imgSrc: ["'self'"],
-        connectSrc: ["'self'"],
-        formAction: ["'self'"],
-        baseUri: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-      referrerPolicy: 'no-referrer',
-      xFrameOptions: 'DENY',
-      // Whoever puts TLS before the page says this, for all of the host.
-      strictTransportSecurity: false,
-    }),
-  )
+  app.use(protectiveHeaders)
   app.use(async (context, next) => {
     const host = new URL(context.req.url).hostname
     if (hosts !== undefined && !hosts.includes(host)) return problem(context, 421, `this page is not known as "${host}"`)
@@ -104,6 +118,15 @@ export function statusPageApp({ facts, subscribe, hosts, isOpen, clock, signal }
     if (!context.res.headers.has('cache-control')) context.res.headers.set('cache-control', 'no-store')
     return undefined
   })
+  if (people !== undefined) {
+    app.use(async (context, next) => {
+      const person = await people.identify((name) => context.req.header(name))
+      if (person === undefined) return problem(context, 401, 'the login in front of this page has to say who asks')
+      context.set('person', person)
+      await next()
+      return undefined
+    })
+  }
   for (const { path, type, text } of [style, script, icon]) {
     app.get(path, (context) => context.body(text, 200, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }))
   }
@@ -145,6 +168,17 @@ export function statusPageApp({ facts, subscribe, hosts, isOpen, clock, signal }
     return context.html(await messagePage(own.words.notFound, own), 404)
   })
   return app
+}
+
+type Env = { Variables: { person?: Person } }
+
+function namespacesOf({ syncs }: FleetView): string[] {
+  return [...new Set(syncs.map(({ namespace }) => namespace))]
+}
+
+/** People who see the same get the same page. */
+function keyOf(seen: ReadonlySet<string> | undefined): string {
+  return seen === undefined ? 'all' : JSON.stringify([...seen].toSorted())
 }
 
 type Made = { type: string; status: 200 | 404; text(): Promise<string> }

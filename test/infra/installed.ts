@@ -73,6 +73,7 @@ export const everything: ValuesInput = {
     port: 18444,
     service: { annotations: { 'example.com/page': 'true' } },
     ingress: { enabled: true, hosts: [{ host: 'gateways.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] },
+    proxy: { enabled: true, secretRef: { name: 'page-proxy' }, groupsPrefix: 'plant:' },
   },
   delivery: { port: 19445, service: { annotations: { 'example.com/delivery': 'true' } } },
   source: { storage: { sizeLimit: '128e6' }, persistence: { enabled: true, size: '1Gi', storageClassName: 'fast' } },

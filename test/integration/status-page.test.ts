@@ -1,8 +1,11 @@
 /**
- * The status page of an installed controller: what it shows of several namespaces, that a push is seen without asking again, and that page and
- * terminal say the same.
+ * The status page of an installed controller behind a proxy with a login: what it shows to whom, as the API server says, that a push is seen
+ * without asking again, and that page and terminal say the same.
  */
+import { writeFileSync } from 'node:fs'
+import type * as http from 'node:http'
 import * as https from 'node:https'
+import path from 'node:path'
 import t, { type Test } from 'tap'
 import { readCluster } from '../../runtime/cli/fleet/read-fleet.ts'
 import { fleetView } from '../../runtime/fleet/fleet-view.ts'
@@ -14,20 +17,47 @@ import { until } from '../support/world.ts'
 
 const now = Temporal.Instant.from('2026-03-01T12:00:00Z')
 
+const secret = 'the proxy of the tests proves itself'
+/** What the proxy says of somebody. */
+const by = (user: string, groups = '') => ({
+  'x-cluster-sync-proxy-secret': secret,
+  'x-forwarded-user': user,
+  'x-forwarded-groups': groups,
+})
+/** She may see the north, and whoever is in the group everything. */
+const ann = by('ann')
+const boss = by('bob', 'everything, of-no-account')
+
 /** Asks with trust in the installation's own authority alone. */
 function askerOf(ca: string, port: number) {
-  const open = (path: string): Promise<AsyncIterable<Buffer> & { statusCode?: number | undefined; destroy(): void }> =>
+  const open = (path: string, headers: http.OutgoingHttpHeaders, method = 'GET'): Promise<http.IncomingMessage> =>
     new Promise((resolve, reject) => {
-      https.get(`https://localhost:${port}${path}`, { ca, agent: false }, resolve).on('error', reject)
+      const call = https.request(`https://localhost:${port}${path}`, { ca, agent: false, headers, method }, resolve)
+      call.on('error', reject)
+      call.end()
     })
-  return {
-    open,
-    async text(path: string): Promise<string> {
-      const chunks: Buffer[] = []
-      for await (const chunk of await open(path)) chunks.push(chunk)
-      return Buffer.concat(chunks).toString('utf8')
-    },
+  const ask = async (
+    path: string,
+    headers: http.OutgoingHttpHeaders,
+    method?: string,
+  ): Promise<{ status: number | undefined; text: string }> => {
+    const answer = await open(path, headers, method)
+    return { status: answer.statusCode, text: Buffer.concat((await answer.toArray()) as Buffer[]).toString('utf8') }
   }
+  return { open, ask, text: async (path: string, headers: http.OutgoingHttpHeaders) => (await ask(path, headers)).text }
+}
+
+/** The right to list GatewaySyncs, in the north for one person and everywhere for a group. */
+function rightsOf(name: string, namespace: string): object[] {
+  const apiGroup = 'rbac.authorization.k8s.io'
+  const [apiVersion, roleRef] = [`${apiGroup}/v1`, { apiGroup, kind: 'ClusterRole', name }]
+  const rules = [{ apiGroups: ['clustersync.io'], resources: ['gatewaysyncs'], verbs: ['get', 'list', 'watch'] }]
+  const subject = (kind: string, name: string): object => ({ apiGroup, kind, name })
+  return [
+    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules },
+    { apiVersion, kind: 'RoleBinding', metadata: { name, namespace }, roleRef, subjects: [subject('User', 'ann')] },
+    { apiVersion, kind: 'ClusterRoleBinding', metadata: { name }, roleRef, subjects: [subject('Group', `${name}:everything`)] },
+  ]
 }
 
 async function authorityOf({ world, manifests }: Installation): Promise<string> {
@@ -68,28 +98,54 @@ async function startPlant(t: Test, cluster: Installation) {
 void t.test('the page of an installation', { timeout: 280_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl', 'prlimit')) return
   const port = await freePort()
-  const cluster = await install(t, ['north', 'south'], { statusPage: { enabled: true, port } })
+  // Of its own, for the control plane is shared and a right for a whole cluster too.
+  const name = `page-${port}`
+  const proxy = { enabled: true, secretRef: { name: 'page-proxy' }, groupsPrefix: `${name}:` }
+  const cluster = await install(t, ['north', 'south'], { statusPage: { enabled: true, port, proxy } })
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))
   })
   const { kube, signal } = cluster.world
-  const { open, text } = askerOf(await authorityOf(cluster), port)
+  const { open, ask, text } = askerOf(await authorityOf(cluster), port)
   const { namespace, repository, first } = await startPlant(t, cluster)
   const south = cluster.namespace('south')
 
-  await t.test('shows the gateways of every namespace, what is wrong in one of them, and that there is no login', async (t) => {
+  await t.test('shows nothing while the secret of its proxy is not there, and then only beside it', async (t) => {
+    for (const path of ['/', '/status.json', '/events']) t.equal((await ask(path, boss)).status, 401, path)
+    writeFileSync(path.join(cluster.folder, 'page-proxy-secret'), `${secret}\n`)
+    await cluster.world.apply(rightsOf(name, namespace))
+    await until(async () => ((await ask('/', boss)).status === 200 ? true : undefined), 'the secret is read')
+    t.equal((await ask('/', { ...boss, 'x-cluster-sync-proxy-secret': 'another one of the same len' })).status, 401)
+  })
+
+  await t.test('shows the gateways of every namespace, and what is wrong in one of them', async (t) => {
     const page = await until(async () => {
-      const shown = await text('/')
+      const shown = await text('/', boss)
       return shown.includes('RefNotFound') && shown.includes(first.slice(0, 8)) ? shown : undefined
     }, 'both are shown')
-    for (const words of [`${namespace}/plant`, `${south}/line`, 'gateway-0', 'There is no login']) t.match(page, words)
-    t.match(await text(`/gatewaysyncs/${south}/line`), 'no-such-branch')
+    for (const words of [`${namespace}/plant`, `${south}/line`, 'gateway-0']) t.match(page, words)
+    t.notMatch(page, 'There is no login')
+    t.match(await text(`/gatewaysyncs/${south}/line`, boss), 'no-such-branch')
+  })
+
+  await t.test('shows somebody only the namespaces whose GatewaySyncs they may list', async (t) => {
+    const page = await until(async () => {
+      const shown = await text('/', ann)
+      return shown.includes(`${namespace}/plant`) ? shown : undefined
+    }, 'her right is known')
+    t.notMatch(page, south)
+    t.notMatch(await text('/status.json', ann), south)
+    t.equal((await ask(`/gatewaysyncs/${south}/line`, ann)).status, 404)
+    const stranger = await ask('/', by('eve'))
+    t.equal(stranger.status, 200)
+    t.notMatch(stranger.text, namespace)
+    t.match(stranger.text, 'You may list the GatewaySyncs of none')
   })
 
   await t.test('says what the terminal says', async (t) => {
     for (const own of [namespace, south]) {
       await until(async () => {
-        const ofPage = told(JSON.parse(await text('/status.json')) as FleetView, own)
+        const ofPage = told(JSON.parse(await text('/status.json', boss)) as FleetView, own)
         const ofTerminal = told(fleetView(await readCluster({ kube, namespace: own }, signal), now), own)
         return JSON.stringify(ofPage) === JSON.stringify(ofTerminal) ? true : undefined
       }, `page and terminal agree on ${own}`).catch((error: unknown) => t.fail(String(error)))
@@ -97,10 +153,10 @@ void t.test('the page of an installation', { timeout: 280_000 }, async (t) => {
   })
 
   await t.test('tells a viewer of a push, whose commit the page then shows', async (t) => {
-    const events = await open('/events')
+    const events = await open('/events', boss)
     let heard = ''
     const listening = (async () => {
-      for await (const chunk of events) heard += chunk.toString('utf8')
+      for await (const chunk of events) heard += (chunk as Buffer).toString('utf8')
     })().catch(() => undefined)
     const { url, token } = cluster.receiver
     const second = repository.commit({ 'projects/a.txt': 'two' })
@@ -109,26 +165,12 @@ void t.test('the page of an installation', { timeout: 280_000 }, async (t) => {
     t.equal(push.status, 202)
     await readyAt(cluster, namespace, second)
     await until(async () => (heard.includes('event: changed') ? true : undefined), 'the viewer is told')
-    await until(async () => ((await text('/')).includes(second.slice(0, 8)) ? true : undefined), 'the page shows the commit')
+    await until(async () => ((await text('/', boss)).includes(second.slice(0, 8)) ? true : undefined), 'the page shows the commit')
     events.destroy()
     await listening
   })
 
   await t.test('nothing can be written there', async (t) => {
-    for (const path of ['/', `/gatewaysyncs/${namespace}/plant`, '/status.json']) {
-      const status = await new Promise<number | undefined>((resolve, reject) => {
-        const call = https.request(
-          `https://localhost:${port}${path}`,
-          { method: 'POST', rejectUnauthorized: false, agent: false },
-          (answer) => {
-            answer.resume()
-            resolve(answer.statusCode)
-          },
-        )
-        call.on('error', reject)
-        call.end()
-      })
-      t.equal(status, 404, path)
-    }
+    for (const path of ['/', `/gatewaysyncs/${namespace}/plant`, '/status.json']) t.equal((await ask(path, boss, 'POST')).status, 404, path)
   })
 })

@@ -301,10 +301,19 @@ function onThisMachine(settings: ControllerSettingsInput, folder: string, ports:
     source: { ...settings.source, folder: path.join(folder, 'mirrors') },
     dnsNames: ['localhost', ...settings.dnsNames],
     receiver: { ...settings.receiver, tokenFile },
+    ...(settings.statusPage && { statusPage: statusPageHere(settings.statusPage, path.dirname(tokenFile)) }),
     // A folder for each, beside the token, where their Secrets would be mounted.
     notifications:
       settings.notifications?.map((one) => ({ ...one, folder: path.join(path.dirname(tokenFile), 'notifications', one.name) })) ?? [],
   }
+}
+
+/** The secret of the page's proxy stands beside the token, where its Secret would be mounted. */
+function statusPageHere(
+  { proxy, ...page }: NonNullable<ControllerSettingsInput['statusPage']>,
+  folder: string,
+): NonNullable<ControllerSettingsInput['statusPage']> {
+  return proxy === undefined ? page : { ...page, proxy: { ...proxy, secretFile: path.join(folder, 'page-proxy-secret') } }
 }
 
 function gatewayPod(namespace: string, name: string, { account, profile, mode, follows, labels = {} }: GatewayOptions): object {

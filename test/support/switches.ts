@@ -41,6 +41,13 @@ export const refused: readonly { pair: Pair; key: string }[] = [
   },
   {
     pair: [
+      ['statusPage.proxy.enabled', true],
+      ['statusPage.enabled', false],
+    ],
+    key: 'statusPage.enabled',
+  },
+  {
+    pair: [
       ['two replicas', true],
       ['leaderElection.enabled', false],
     ],
@@ -52,7 +59,10 @@ export const refused: readonly { pair: Pair; key: string }[] = [
 const always: ValuesInput = {
   serviceAccount: { name: 'syncer' },
   webhookReceiver: { ingress: { hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] } },
-  statusPage: { ingress: { hosts: [{ host: 'gateways.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] } },
+  statusPage: {
+    ingress: { hosts: [{ host: 'gateways.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] },
+    proxy: { secretRef: { name: 'page-proxy' } },
+  },
 }
 
 export function valuesOf(row: Row): ValuesInput {

@@ -180,6 +180,14 @@ metrics:
 {{- if $.Values.statusPage.enabled }}
 statusPage:
   port: {{ toRawJson $.Values.statusPage.port }}
+  {{- if $.Values.statusPage.proxy.enabled }}
+  proxy:
+    secretFile: "/etc/cluster-sync/status-page/value"
+    userHeader: {{ toRawJson $.Values.statusPage.proxy.userHeader }}
+    groupsHeader: {{ toRawJson $.Values.statusPage.proxy.groupsHeader }}
+    userPrefix: {{ toRawJson $.Values.statusPage.proxy.userPrefix }}
+    groupsPrefix: {{ toRawJson $.Values.statusPage.proxy.groupsPrefix }}
+  {{- end }}
 {{- end }}
 {{- end }}
 

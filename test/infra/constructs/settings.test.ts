@@ -14,6 +14,13 @@ void t.test('the status page: a port and a name of the certificate where it is e
   const { statusPage, dnsNames } = settingsOf(objectsOf({ statusPage: { enabled: true, port: 8555 } }))
   t.same(statusPage, { port: 8555 })
   t.ok(dnsNames.some((name) => /-status-page\..+\.svc$/.test(name)))
+  const { proxy } = settingsOf(objectsOf(everything)).statusPage ?? {}
+  t.match(proxy, {
+    secretFile: '/etc/cluster-sync/status-page/value',
+    userHeader: 'X-Forwarded-User',
+    userPrefix: '',
+    groupsPrefix: 'plant:',
+  })
   const without = settingsOf(objectsOf({}))
   t.equal(without.statusPage, undefined)
   t.notOk(without.dnsNames.some((name) => name.includes('status-page')))

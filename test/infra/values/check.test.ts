@@ -48,7 +48,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a key of several sections': [
     { secretRef: {} },
-    'secretRef: unknown key; did you mean webhookReceiver.hmac.secretRef or webhookReceiver.token.secretRef?',
+    'secretRef: unknown key; did you mean webhookReceiver.hmac.secretRef or webhookReceiver.token.secretRef or statusPage.proxy.secretRef?',
   ],
   'a key like no other': [{ leaderElection: { xyz: 1 } }, 'leaderElection.xyz: unknown key; there are: enabled'],
   'a key with dots': [
@@ -84,6 +84,18 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'a status page that is off behind an Ingress': [
     { statusPage: { ingress: { enabled: true, hosts: [host] } } },
     'statusPage.enabled: an Ingress without a status page leads nowhere',
+  ],
+  'a proxy of the status page without a secret': [
+    { statusPage: { enabled: true, proxy: { enabled: true } } },
+    'statusPage.proxy.secretRef.name: without a secret anybody could say that they are somebody',
+  ],
+  'a proxy of a status page that is off': [
+    { statusPage: { proxy: { enabled: true, secretRef: { name: 'page' } } } },
+    'statusPage.enabled: a login of a status page that is off lets nobody in',
+  ],
+  'a header that is none': [
+    { statusPage: { proxy: { userHeader: 'X User' } } },
+    'statusPage.proxy.userHeader: must be the name of a header: letters, digits and "-"',
   ],
   'the same port for the status page': [
     { statusPage: { enabled: true, port: 9445 } },

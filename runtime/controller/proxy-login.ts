@@ -1,0 +1,77 @@
+/**
+ * Who looks at the status page, by the word of a proxy with a login. Anybody can write its headers, so that they count only beside a secret
+ * that the proxy and we know.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Clock } from '../clock.ts'
+import { asFault } from '../fault.ts'
+import type { Log } from '../log.ts'
+import type { ControllerSettings } from '../settings.ts'
+import type { People, Person } from '../statuspage/people.ts'
+
+export type ProxySettings = NonNullable<NonNullable<ControllerSettings['statusPage']>['proxy']>
+
+/** The header in which the proxy proves itself. */
+export const proxySecretHeader = 'x-cluster-sync-proxy-secret'
+
+/** A shorter one is guessed too soon, and is taken for none. */
+const leastSecretLength = 16
+/** How long the mounted secret is remembered; a rotation needs no restart. */
+const keptMs = 5_000
+const maxNameLength = 256
+const maxGroups = 100
+/** Names of Kubernetes itself: no login outside of it may give somebody the rights of a part of the cluster. */
+const reserved = 'system:'
+const everybody = 'system:authenticated'
+
+/** Returns the `identify` of the status page. */
+export function createProxyLogin(settings: ProxySettings, { clock, log }: { clock: Clock; log: Log }): People['identify'] {
+  const { secretFile, userHeader, groupsHeader, userPrefix, groupsPrefix } = settings
+  let known: { secrets: Promise<string[]>; untilMs: number } | undefined
+  const secrets = (): Promise<string[]> => {
+    if (known === undefined || clock.monotonicMs() >= known.untilMs) {
+      const read = readSecrets(secretFile).catch((error: unknown) => {
+        log.warn(
+          { component: 'status-page', message: asFault(error).message },
+          'the secret of the proxy cannot be read: nobody is believed',
+        )
+        return []
+      })
+      known = { secrets: read, untilMs: clock.monotonicMs() + keptMs }
+    }
+    return known.secrets
+  }
+  return async (header) => {
+    const shown = header(proxySecretHeader) ?? ''
+    const isProxy = (await secrets()).filter((secret) => isEqual(secret, shown)).length > 0
+    return isProxy ? personOf(header(userHeader), header(groupsHeader), { userPrefix, groupsPrefix }) : undefined
+  }
+}
+
+/** Several while one is rotated, one in a line. */
+async function readSecrets(file: string): Promise<string[]> {
+  const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.trim())
+  return lines.filter((line) => line.length >= leastSecretLength)
+}
+
+/** Takes as long for every pair of texts. */
+function isEqual(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(a), digest(b))
+}
+
+type Prefixes = Pick<ProxySettings, 'userPrefix' | 'groupsPrefix'>
+
+/** Undefined where no one person is named. A header that came twice, once from the caller, is joined by a comma and names nobody. */
+function personOf(user: string | undefined, groups: string | undefined, { userPrefix, groupsPrefix }: Prefixes): Person | undefined {
+  const name = `${userPrefix}${(user ?? '').trim()}`
+  if (name === userPrefix || name.length > maxNameLength || /[,\p{Cc}]/u.test(name) || name.startsWith(reserved)) return undefined
+  const named = (groups ?? '')
+    .split(',')
+    .map((group) => group.trim())
+    .filter((group) => group !== '' && group.length <= maxNameLength)
+    .map((group) => `${groupsPrefix}${group}`)
+    .filter((group) => !group.startsWith(reserved))
+  return { name, groups: [...new Set(named)].slice(0, maxGroups).concat(everybody) }
+}

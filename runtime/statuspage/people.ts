@@ -1,0 +1,23 @@
+/**
+ * Who looks at the page, where that is asked, and what of a fleet they see. Pure.
+ */
+import { fleetViewOf } from '../fleet/fleet-view.ts'
+import type { FleetView } from '../fleet/view.ts'
+
+/** As Kubernetes knows somebody. */
+export type Person = { name: string; groups: readonly string[] }
+
+/** How it is known who asks, and what they may see. */
+export type People = {
+  /** Undefined: nobody that we believe. Never throws. */
+  identify(header: (name: string) => string | undefined): Promise<Person | undefined>
+  /** Which of the namespaces somebody may see. Throws ApiUnavailable where nobody can say. */
+  sees(person: Person, namespaces: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+/** The part of a fleet that is in the given namespaces, judged as if there were no other. */
+export function visiblePart({ at, syncs, notes }: FleetView, namespaces: ReadonlySet<string>): FleetView {
+  const seen = syncs.filter(({ namespace }) => namespaces.has(namespace))
+  const hidden = seen.length === 0 && syncs.length > 0 ? ['You may list the GatewaySyncs of none of the namespaces that have one.'] : []
+  return fleetViewOf(seen, { at, notes: [...notes, ...hidden] })
+}

@@ -1,0 +1,139 @@
+/**
+ * Nobody gets past the login of the status page: not without the secret of the proxy, not by names that mean more than a person, not by a page
+ * that was made for somebody else, and not while nobody can say what they may see.
+ */
+import { writeFileSync } from 'node:fs'
+import * as http from 'node:http'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../runtime/clock.ts'
+import { controllerStatusPage } from '../../runtime/controller/status-page.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { createStore } from '../../runtime/reconcile/store.ts'
+import { serve } from '../../runtime/serve.ts'
+import { syncFacts } from '../support/fleet-facts.ts'
+import { temporaryFolder } from '../support/repository.ts'
+
+const secret = 'sixteen or more characters'
+type Spec = { user: string; groups: string[]; resourceAttributes: { namespace: string } }
+
+async function opened(t: Pick<Test, 'teardown'>, written: string | undefined = `${secret}\n`) {
+  const stop = new AbortController()
+  const store = createStore(() => {})
+  for (const namespace of ['north', 'south']) {
+    const { name, generation, annotations, spec, status } = syncFacts(`line-${namespace}`)
+    store.upsertSync({ namespace, name, uid: namespace, resourceVersion: '1', generation, annotations, spec, status })
+  }
+  const secretFile = path.join(temporaryFolder(t, 'page-login'), 'secret')
+  if (written !== undefined) writeFileSync(secretFile, written)
+  let away = false
+  const asked: Spec[] = []
+  const reviews = {
+    async post(_path: string, body: unknown): Promise<unknown> {
+      if (away) throw new Error('away')
+      const { spec } = body as { spec: Spec }
+      asked.push(spec)
+      const { namespace } = spec.resourceAttributes
+      return {
+        status: {
+          allowed: spec.groups.includes('system:masters') || (spec.user === 'ann' && namespace === 'north') || spec.user === 'bob',
+        },
+      }
+    },
+  }
+  const proxy = { secretFile, userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', userPrefix: '', groupsPrefix: '' }
+  const parts = { store, reviews, clock: systemClock, log: silentLog, notReady: () => [] }
+  const app = controllerStatusPage(parts, proxy, stop.signal)
+  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await served.closed
+  })
+  const get = async (where: string, headers: http.OutgoingHttpHeaders): Promise<{ status: number | undefined; text: string }> => {
+    const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      http.get(`http://127.0.0.1:${served.port}${where}`, { headers, agent: false }, resolve).on('error', reject)
+    })
+    if (answer.headers['content-type'] === 'text/event-stream') {
+      answer.destroy()
+      return { status: answer.statusCode, text: '' }
+    }
+    return { status: answer.statusCode, text: Buffer.concat((await answer.toArray()) as Buffer[]).toString('utf8') }
+  }
+  return { get, asked, setAway: () => (away = true) }
+}
+
+const proved = { 'x-cluster-sync-proxy-secret': secret }
+const places = ['/', '/?q=line', '/gatewaysyncs/north/line-north', '/status.json', '/events', '/nothing']
+
+void t.test('headers without the secret, or with a wrong one, are nobody', async (t) => {
+  const { get, asked } = await opened(t)
+  const wrong = ['', 'x', secret.slice(0, -1), `${secret}x`, secret.toUpperCase(), `${secret}, ${secret}`]
+  for (const place of places) {
+    t.equal((await get(place, { 'x-forwarded-user': 'bob' })).status, 401, place)
+    for (const one of wrong) t.equal((await get(place, { 'x-forwarded-user': 'bob', 'x-cluster-sync-proxy-secret': one })).status, 401, one)
+  }
+  t.same(asked, [], 'and nobody is asked about')
+})
+
+void t.test('a secret that is missing, empty or short lets nobody in', async (t) => {
+  for (const written of ['', '\n', 'short\n']) {
+    const { get } = await opened(t, written)
+    for (const shown of [written.trim(), '']) {
+      t.equal((await get('/', { 'x-forwarded-user': 'bob', 'x-cluster-sync-proxy-secret': shown })).status, 401, JSON.stringify(written))
+    }
+  }
+  const { get } = await opened(t, undefined)
+  t.equal((await get('/', { 'x-forwarded-user': 'bob', 'x-cluster-sync-proxy-secret': '' })).status, 401)
+})
+
+void t.test('who is named beside the secret must be one person, and no part of the cluster', async (t) => {
+  const { get, asked } = await opened(t)
+  const names: (string | string[])[] = [
+    '',
+    ' ',
+    'system:admin',
+    'system:serviceaccount:kube-system:default',
+    'ann, bob',
+    ['bob', 'ann'],
+    'b'.repeat(300),
+  ]
+  for (const name of names) t.equal((await get('/', { ...proved, 'x-forwarded-user': name })).status, 401, JSON.stringify(name))
+  t.equal((await get('/', proved)).status, 401)
+  const { text } = await get('/', { ...proved, 'x-forwarded-user': 'eve', 'x-forwarded-groups': 'a, system:masters,system:nodes ,b' })
+  t.notMatch(text, 'line-north')
+  t.same(new Set(asked.flatMap(({ groups }) => groups)), new Set(['a', 'b', 'system:authenticated']))
+})
+
+void t.test('a page that was made for somebody else is not shown, compressed or not, whoever asked first', async (t) => {
+  const { get } = await opened(t)
+  for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
+    for (const place of ['/', '/?q=line', '/status.json']) {
+      const all = await get(place, { ...proved, ...headers, 'x-forwarded-user': 'bob' })
+      const own = await get(place, { ...proved, ...headers, 'x-forwarded-user': 'ann' })
+      t.equal(all.status, 200)
+      t.not(own.text, all.text, place)
+    }
+  }
+  const { text } = await get('/', { ...proved, 'x-forwarded-user': 'ann' })
+  t.match(text, 'line-north')
+  t.notMatch(text, 'south')
+  t.equal((await get('/gatewaysyncs/south/line-south', { ...proved, 'x-forwarded-user': 'bob' })).status, 200)
+  const hidden = await get('/gatewaysyncs/south/line-south', { ...proved, 'x-forwarded-user': 'ann' })
+  const missing = await get('/gatewaysyncs/south/nothing', { ...proved, 'x-forwarded-user': 'ann' })
+  t.same([hidden.status, hidden.text], [404, missing.text], 'what is hidden looks as what is not there')
+})
+
+void t.test('while nobody can say what somebody may see they see nothing', async (t) => {
+  const { get, setAway } = await opened(t)
+  setAway()
+  for (const place of ['/', '/status.json', '/gatewaysyncs/north/line-north']) {
+    const { status, text } = await get(place, { ...proved, 'x-forwarded-user': 'bob' })
+    t.equal(status, 503, place)
+    t.notMatch(text, /line-|away/)
+  }
+})
+
+void t.test('no answer holds the secret', async (t) => {
+  const { get } = await opened(t)
+  for (const place of places) t.notMatch((await get(place, { ...proved, 'x-forwarded-user': 'bob' })).text, secret, place)
+})
