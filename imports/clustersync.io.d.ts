@@ -272,6 +272,12 @@ export interface GatewaySyncSpecSync {
     readonly profiles: {
         [key: string]: GatewaySyncSpecSyncProfiles;
     };
+    /**
+     * A commit that a gateway cannot take, whose scan fails, or that it complains of goes back everywhere: a rollout with one stage of all gateways. spec.rollout takes its place.
+     *
+     * @schema GatewaySyncSpecSync#rollbackOnFailedScan
+     */
+    readonly rollbackOnFailedScan?: boolean;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecSync' to JSON representation.

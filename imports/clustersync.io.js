@@ -165,6 +165,7 @@ export function toJson_GatewaySyncSpecSync(obj) {
     const result = {
         'defaults': toJson_GatewaySyncSpecSyncDefaults(obj.defaults),
         'profiles': ((obj.profiles) === undefined) ? undefined : (Object.entries(obj.profiles).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: toJson_GatewaySyncSpecSyncProfiles(i[1]) }), {})),
+        'rollbackOnFailedScan': obj.rollbackOnFailedScan,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -406,6 +406,13 @@ export interface GatewaySyncSpecSync {
    * @schema GatewaySyncSpecSync#profiles
    */
   readonly profiles: { [key: string]: GatewaySyncSpecSyncProfiles };
+
+  /**
+   * A commit that a gateway cannot take, whose scan fails, or that it complains of goes back everywhere: a rollout with one stage of all gateways. spec.rollout takes its place.
+   *
+   * @schema GatewaySyncSpecSync#rollbackOnFailedScan
+   */
+  readonly rollbackOnFailedScan?: boolean;
 }
 
 /**
@@ -417,6 +424,7 @@ export function toJson_GatewaySyncSpecSync(obj: GatewaySyncSpecSync | undefined)
   const result = {
     'defaults': toJson_GatewaySyncSpecSyncDefaults(obj.defaults),
     'profiles': ((obj.profiles) === undefined) ? undefined : (Object.entries(obj.profiles).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: toJson_GatewaySyncSpecSyncProfiles(i[1]) }), {})),
+    'rollbackOnFailedScan': obj.rollbackOnFailedScan,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

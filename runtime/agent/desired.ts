@@ -97,7 +97,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   }
   const hash = syncHash(profile, spec.gateway)
   // What writes nothing waits for nothing.
-  const isStaged = spec.rollout !== undefined && !paused && !profile.dryRun
+  const isStaged = (spec.rollout !== undefined || spec.sync.rollbackOnFailedScan) && !paused && !profile.dryRun
   const turn = isStaged
     ? turnOf({ published, ...(rollout === undefined ? {} : { rollout }) }, { pod: pod.podName, profile: name, syncHash: hash, inPlace })
     : ({ kind: 'go' } as const)

@@ -151,7 +151,7 @@ function specKeyOf(
 ): string {
   const secrets = secretChanges(syncKey(namespace, name))
   // Without stages nothing is held back that was rolled back with them.
-  const staged = rollout === undefined ? {} : { staged: true }
+  const staged = rollout === undefined && !sync.rollbackOnFailedScan ? {} : { staged: true }
   return canonicalJson({ uid, git, secrets, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns, ...staged })
 }
 

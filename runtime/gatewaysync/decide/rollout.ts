@@ -7,6 +7,7 @@ import { skipStagesAnnotation } from '../names.ts'
 import { parseAction, type RolloutAction } from '../rollout/action.ts'
 import { advance } from '../rollout/advance.ts'
 import type { Target, Version } from '../rollout/facts.ts'
+import { rolloutOf } from '../rollout/one-stage.ts'
 import { shortSyncHash } from '../rollout/turn.ts'
 import type { RolloutStatus } from '../schema/rollout-status.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'
@@ -40,11 +41,12 @@ type Rolled = Followed & {
   wakeAt: Temporal.Instant | undefined
 }
 
-/** One step of the rollout; without `spec.rollout` or without a published commit there is none. */
+/** One step of the rollout; where the spec asks for none, or nothing is published, there is none. */
 export function followRollout(observed: Observed, followed: Followed): Rolled {
   const { spec, annotations, status, pods, reports, now } = observed
   const count = (commit: string | undefined): Gateway[] => observeGateways(spec, commit, pods, reports)
-  if (spec.rollout === undefined || followed.published === undefined) {
+  const wanted = rolloutOf(spec)
+  if (wanted === undefined || followed.published === undefined) {
     return { ...followed, rollout: undefined, gateways: count(followed.published?.commit), wakeAt: undefined }
   }
   const action = parseAction(annotations)
@@ -52,7 +54,7 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
   const target: Target = { version: versionOf(tried.published), configurations: configurationsOf(spec) }
   const counted = count(target.version.commit)
   const { rollout, wakeAt } = advance({
-    spec: spec.rollout,
+    spec: wanted,
     target,
     before: status.published === undefined ? undefined : versionOf(status.published),
     previous: status.rollout,
@@ -80,7 +82,7 @@ export function rolledBack(
   commit: string,
 ): Fault | undefined {
   const { rollout } = status
-  if (spec.rollout === undefined || rollout?.refused?.commit !== commit) return undefined
+  if (rolloutOf(spec) === undefined || rollout?.refused?.commit !== commit) return undefined
   if (wanted.undecided && wanted.ref === commit) return undefined
   return new Fault(rollout.reason === 'RolloutAborted' ? 'RolloutAborted' : 'RolloutFailed', rollout.message ?? 'its rollout has failed')
 }

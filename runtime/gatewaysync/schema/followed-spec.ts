@@ -30,7 +30,11 @@ export function readFollowedSpec(document: unknown, profile: string): ReadSpec {
   const schema = v.object({
     git: v.object({ repo: v.string(), ref: v.string() }),
     gateway: v.optional(gatewaySettings, {}),
-    sync: v.object({ defaults: v.optional(syncDefaults, {}), profiles: v.object(own) }),
+    sync: v.object({
+      defaults: v.optional(syncDefaults, {}),
+      profiles: v.object(own),
+      rollbackOnFailedScan: v.optional(v.boolean(), false),
+    }),
     validation: v.optional(validationSettings, {}),
     paused: v.optional(v.boolean(), false),
     rollout: v.optional(v.unknown()),

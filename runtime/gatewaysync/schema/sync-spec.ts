@@ -157,4 +157,13 @@ export const resolvedProfile = v.object({
 export const syncSpec = v.object({
   defaults: v.optional(v.pipe(syncDefaults, v.description('Settings of every profile that does not set them itself.')), {}),
   profiles: v.pipe(profiles, v.description('What goes where; a pod chooses by annotation, default "default".')),
+  rollbackOnFailedScan: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description(
+        'A commit that a gateway cannot take, whose scan fails, or that it complains of goes back everywhere: a rollout with one stage of all gateways. spec.rollout takes its place.',
+      ),
+    ),
+    false,
+  ),
 })

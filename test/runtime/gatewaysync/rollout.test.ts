@@ -190,6 +190,25 @@ void t.test('what a gateway complained of before stages were asked for stops non
   t.match(fleet.rollout(), { state: 'Done' })
 })
 
+void t.test('without stages a commit that does harm goes back everywhere where that is asked for, and only there', async (t) => {
+  for (const rollbackOnFailedScan of [true, false]) {
+    const fleet = stagedFleet(undefined, lines)
+    fleet.spec = { ...fleet.spec, sync: { ...fleet.spec.sync, rollbackOnFailedScan } }
+    fleet.settle()
+    t.same(new Set(Object.values(fleet.commits())), new Set([commitOf(1)]))
+    fleet.head = commitOf(2)
+    fleet.harmful.add(commitOf(2))
+    fleet.settle()
+    const expected = rollbackOnFailedScan ? commitOf(1) : commitOf(2)
+    t.same(new Set(Object.values(fleet.commits())), new Set([expected]))
+    t.match(fleet.status.source, { commit: commitOf(2), held: rollbackOnFailedScan ? 'RolloutFailed' : undefined })
+    fleet.head = commitOf(3)
+    fleet.settle()
+    t.same(new Set(Object.values(fleet.commits())), new Set([commitOf(3)]), 'the next commit reaches all')
+    t.match(condition(fleet, 'Ready'), { status: 'True' })
+  }
+})
+
 void t.test('somebody who aborts a rollout sends its gateways back', async (t) => {
   const fleet = pushed({ stages: [{ ...stages[0], name: 'test', soak: '1h' }, { name: 'plant' }] })
   fleet.settle()

@@ -1,0 +1,13 @@
+/**
+ * Which rollout a spec asks for: its stages, or one stage of all gateways that goes back by itself. Pure.
+ */
+import * as v from 'valibot'
+import { rolloutSpec } from '../schema/rollout-spec.ts'
+import type { GatewaySyncSpec, RolloutSpec } from '../schema/spec.ts'
+
+const oneStage: RolloutSpec = v.parse(rolloutSpec, { stages: [{ name: 'all' }], onFailure: 'Rollback' })
+
+/** Undefined: every gateway takes a commit at once, and none goes back by itself. */
+export function rolloutOf({ rollout, sync }: Pick<GatewaySyncSpec, 'rollout' | 'sync'>): RolloutSpec | undefined {
+  return rollout ?? (sync.rollbackOnFailedScan ? oneStage : undefined)
+}
