@@ -96,6 +96,12 @@ export interface GatewaySyncSpec {
      */
     readonly rollout?: GatewaySyncSpecRollout;
     /**
+     * What was changed on gateways becomes commits, on request; absent: agents hand on nothing. docs/capture.md tells more.
+     *
+     * @schema GatewaySyncSpec#capture
+     */
+    readonly capture?: GatewaySyncSpecCapture;
+    /**
      * The injected container.
      *
      * @schema GatewaySyncSpec#agent
@@ -349,6 +355,35 @@ export interface GatewaySyncSpecRollout {
  * Converts an object of type 'GatewaySyncSpecRollout' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecRollout(obj: GatewaySyncSpecRollout | undefined): Record<string, any> | undefined;
+/**
+ * What was changed on gateways becomes commits, on request; absent: agents hand on nothing. docs/capture.md tells more.
+ *
+ * @schema GatewaySyncSpecCapture
+ */
+export interface GatewaySyncSpecCapture {
+    /**
+     * When false, agents hand on nothing.
+     *
+     * @schema GatewaySyncSpecCapture#enabled
+     */
+    readonly enabled?: boolean;
+    /**
+     * Branch of a gateway. It belongs to the operator alone, and is never forced.
+     *
+     * @schema GatewaySyncSpecCapture#branch
+     */
+    readonly branch?: string;
+    /**
+     * Credentials to push with, which nothing else uses; spec.git.auth needs no right to write.
+     *
+     * @schema GatewaySyncSpecCapture#auth
+     */
+    readonly auth: GatewaySyncSpecCaptureAuth;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCapture' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCapture(obj: GatewaySyncSpecCapture | undefined): Record<string, any> | undefined;
 /**
  * The injected container.
  *
@@ -883,6 +918,47 @@ export interface GatewaySyncSpecRolloutWindows {
  * Converts an object of type 'GatewaySyncSpecRolloutWindows' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecRolloutWindows(obj: GatewaySyncSpecRolloutWindows | undefined): Record<string, any> | undefined;
+/**
+ * Credentials to push with, which nothing else uses; spec.git.auth needs no right to write.
+ *
+ * @schema GatewaySyncSpecCaptureAuth
+ */
+export interface GatewaySyncSpecCaptureAuth {
+    /**
+     * Access token for https, of any git host.
+     *
+     * @schema GatewaySyncSpecCaptureAuth#token
+     */
+    readonly token?: GatewaySyncSpecCaptureAuthToken;
+    /**
+     * User and password for https: the keys username and password of a Secret.
+     *
+     * @schema GatewaySyncSpecCaptureAuth#basic
+     */
+    readonly basic?: GatewaySyncSpecCaptureAuthBasic;
+    /**
+     * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+     *
+     * @schema GatewaySyncSpecCaptureAuth#clientCertificate
+     */
+    readonly clientCertificate?: GatewaySyncSpecCaptureAuthClientCertificate;
+    /**
+     * Private key for ssh, and the host keys that the git host may show.
+     *
+     * @schema GatewaySyncSpecCaptureAuth#sshKey
+     */
+    readonly sshKey?: GatewaySyncSpecCaptureAuthSshKey;
+    /**
+     * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
+     *
+     * @schema GatewaySyncSpecCaptureAuth#githubApp
+     */
+    readonly githubApp?: GatewaySyncSpecCaptureAuthGithubApp;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuth' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAuth | undefined): Record<string, any> | undefined;
 /**
  * Taken only where the installation value agent.allowImageOverride permits it.
  *
@@ -1523,6 +1599,127 @@ export declare enum GatewaySyncSpecRolloutWindowsDays {
     SUN = "Sun"
 }
 /**
+ * Access token for https, of any git host.
+ *
+ * @schema GatewaySyncSpecCaptureAuthToken
+ */
+export interface GatewaySyncSpecCaptureAuthToken {
+    /**
+     * A key of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthToken#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecCaptureAuthTokenSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthToken' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthToken(obj: GatewaySyncSpecCaptureAuthToken | undefined): Record<string, any> | undefined;
+/**
+ * User and password for https: the keys username and password of a Secret.
+ *
+ * @schema GatewaySyncSpecCaptureAuthBasic
+ */
+export interface GatewaySyncSpecCaptureAuthBasic {
+    /**
+     * A Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthBasic#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecCaptureAuthBasicSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthBasic' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthBasic(obj: GatewaySyncSpecCaptureAuthBasic | undefined): Record<string, any> | undefined;
+/**
+ * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+ *
+ * @schema GatewaySyncSpecCaptureAuthClientCertificate
+ */
+export interface GatewaySyncSpecCaptureAuthClientCertificate {
+    /**
+     * A Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthClientCertificate#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecCaptureAuthClientCertificateSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthClientCertificate' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthClientCertificate(obj: GatewaySyncSpecCaptureAuthClientCertificate | undefined): Record<string, any> | undefined;
+/**
+ * Private key for ssh, and the host keys that the git host may show.
+ *
+ * @schema GatewaySyncSpecCaptureAuthSshKey
+ */
+export interface GatewaySyncSpecCaptureAuthSshKey {
+    /**
+     * The private key: a key of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKey#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecCaptureAuthSshKeySecretRef;
+    /**
+     * Passphrase of the private key, if it has one.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKey#passphrase
+     */
+    readonly passphrase?: GatewaySyncSpecCaptureAuthSshKeyPassphrase;
+    /**
+     * Host keys of the git host, as ssh-keyscan prints them.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKey#knownHosts
+     */
+    readonly knownHosts?: GatewaySyncSpecCaptureAuthSshKeyKnownHosts;
+    /**
+     * Accepts any host key: somebody between the controller and the git host can then pose as the host. For trials.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKey#insecureIgnoreHostKey
+     */
+    readonly insecureIgnoreHostKey?: boolean;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKey' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthSshKey(obj: GatewaySyncSpecCaptureAuthSshKey | undefined): Record<string, any> | undefined;
+/**
+ * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
+ *
+ * @schema GatewaySyncSpecCaptureAuthGithubApp
+ */
+export interface GatewaySyncSpecCaptureAuthGithubApp {
+    /**
+     * App ID, as the App's page at GitHub shows it.
+     *
+     * @schema GatewaySyncSpecCaptureAuthGithubApp#appId
+     */
+    readonly appId: number;
+    /**
+     * Number at the end of the address of the installation's page at GitHub.
+     *
+     * @schema GatewaySyncSpecCaptureAuthGithubApp#installationId
+     */
+    readonly installationId: number;
+    /**
+     * Private key of the App, PEM.
+     *
+     * @schema GatewaySyncSpecCaptureAuthGithubApp#privateKeySecretRef
+     */
+    readonly privateKeySecretRef: GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef;
+    /**
+     * API of GitHub Enterprise Server, https://<host>/api/v3. Default: the API of github.com.
+     *
+     * @schema GatewaySyncSpecCaptureAuthGithubApp#apiBaseURL
+     */
+    readonly apiBaseUrl?: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthGithubApp' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthGithubApp(obj: GatewaySyncSpecCaptureAuthGithubApp | undefined): Record<string, any> | undefined;
+/**
  * When the node pulls the image.
  *
  * @schema GatewaySyncSpecAgentImagePullPolicy
@@ -1759,6 +1956,143 @@ export declare function toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj: G
 /**
  * A key of a Secret in the same namespace.
  *
+ * @schema GatewaySyncSpecCaptureAuthTokenSecretRef
+ */
+export interface GatewaySyncSpecCaptureAuthTokenSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthTokenSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecCaptureAuthTokenSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthTokenSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthTokenSecretRef(obj: GatewaySyncSpecCaptureAuthTokenSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * A Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecCaptureAuthBasicSecretRef
+ */
+export interface GatewaySyncSpecCaptureAuthBasicSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthBasicSecretRef#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthBasicSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthBasicSecretRef(obj: GatewaySyncSpecCaptureAuthBasicSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * A Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecCaptureAuthClientCertificateSecretRef
+ */
+export interface GatewaySyncSpecCaptureAuthClientCertificateSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthClientCertificateSecretRef#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthClientCertificateSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthClientCertificateSecretRef(obj: GatewaySyncSpecCaptureAuthClientCertificateSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * The private key: a key of a Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecCaptureAuthSshKeySecretRef
+ */
+export interface GatewaySyncSpecCaptureAuthSshKeySecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKeySecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKeySecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKeySecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthSshKeySecretRef(obj: GatewaySyncSpecCaptureAuthSshKeySecretRef | undefined): Record<string, any> | undefined;
+/**
+ * Passphrase of the private key, if it has one.
+ *
+ * @schema GatewaySyncSpecCaptureAuthSshKeyPassphrase
+ */
+export interface GatewaySyncSpecCaptureAuthSshKeyPassphrase {
+    /**
+     * A key of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKeyPassphrase#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKeyPassphrase' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthSshKeyPassphrase(obj: GatewaySyncSpecCaptureAuthSshKeyPassphrase | undefined): Record<string, any> | undefined;
+/**
+ * Host keys of the git host, as ssh-keyscan prints them.
+ *
+ * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHosts
+ */
+export interface GatewaySyncSpecCaptureAuthSshKeyKnownHosts {
+    /**
+     * A key of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHosts#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKeyKnownHosts' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHosts(obj: GatewaySyncSpecCaptureAuthSshKeyKnownHosts | undefined): Record<string, any> | undefined;
+/**
+ * Private key of the App, PEM.
+ *
+ * @schema GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef
+ */
+export interface GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef(obj: GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef | undefined): Record<string, any> | undefined;
+/**
+ * A key of a Secret in the same namespace.
+ *
  * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef
  */
 export interface GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef {
@@ -1802,6 +2136,52 @@ export interface GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef {
  * Converts an object of type 'GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef(obj: GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * A key of a Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef
+ */
+export interface GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef(obj: GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * A key of a Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef
+ */
+export interface GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef(obj: GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef | undefined): Record<string, any> | undefined;
 /**
  * What one gateway runs, written by its pod's agent.
  *

@@ -80,6 +80,7 @@ export function toJson_GatewaySyncSpec(obj) {
         'sync': toJson_GatewaySyncSpecSync(obj.sync),
         'validation': toJson_GatewaySyncSpecValidation(obj.validation),
         'rollout': toJson_GatewaySyncSpecRollout(obj.rollout),
+        'capture': toJson_GatewaySyncSpecCapture(obj.capture),
         'agent': toJson_GatewaySyncSpecAgent(obj.agent),
         'paused': obj.paused,
     };
@@ -199,6 +200,22 @@ export function toJson_GatewaySyncSpecRollout(obj) {
         'failAfter': obj.failAfter?.value,
         'windows': obj.windows?.map(y => toJson_GatewaySyncSpecRolloutWindows(y)),
         'progressDeadline': obj.progressDeadline,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCapture' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCapture(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'enabled': obj.enabled,
+        'branch': obj.branch,
+        'auth': toJson_GatewaySyncSpecCaptureAuth(obj.auth),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -494,6 +511,24 @@ export function toJson_GatewaySyncSpecRolloutWindows(obj) {
         'from': obj.from,
         'to': obj.to,
         'timeZone': obj.timeZone,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuth' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuth(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'token': toJson_GatewaySyncSpecCaptureAuthToken(obj.token),
+        'basic': toJson_GatewaySyncSpecCaptureAuthBasic(obj.basic),
+        'clientCertificate': toJson_GatewaySyncSpecCaptureAuthClientCertificate(obj.clientCertificate),
+        'sshKey': toJson_GatewaySyncSpecCaptureAuthSshKey(obj.sshKey),
+        'githubApp': toJson_GatewaySyncSpecCaptureAuthGithubApp(obj.githubApp),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1004,6 +1039,83 @@ export var GatewaySyncSpecRolloutWindowsDays;
     GatewaySyncSpecRolloutWindowsDays["SUN"] = "Sun";
 })(GatewaySyncSpecRolloutWindowsDays || (GatewaySyncSpecRolloutWindowsDays = {}));
 /**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthToken' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthToken(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecCaptureAuthTokenSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthBasic' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthBasic(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecCaptureAuthBasicSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthClientCertificate' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthClientCertificate(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecCaptureAuthClientCertificateSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKey' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthSshKey(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecCaptureAuthSshKeySecretRef(obj.secretRef),
+        'passphrase': toJson_GatewaySyncSpecCaptureAuthSshKeyPassphrase(obj.passphrase),
+        'knownHosts': toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHosts(obj.knownHosts),
+        'insecureIgnoreHostKey': obj.insecureIgnoreHostKey,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthGithubApp' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthGithubApp(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'appId': obj.appId,
+        'installationId': obj.installationId,
+        'privateKeySecretRef': toJson_GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef(obj.privateKeySecretRef),
+        'apiBaseURL': obj.apiBaseUrl,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+/**
  * When the node pulls the image.
  *
  * @schema GatewaySyncSpecAgentImagePullPolicy
@@ -1205,6 +1317,107 @@ export function toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj) {
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthTokenSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthTokenSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+        'key': obj.key,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthBasicSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthBasicSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthClientCertificateSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthClientCertificateSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKeySecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthSshKeySecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+        'key': obj.key,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKeyPassphrase' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthSshKeyPassphrase(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKeyKnownHosts' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHosts(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+        'key': obj.key,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
  * Converts an object of type 'GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
@@ -1224,6 +1437,36 @@ export function toJson_GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef(obj) {
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 export function toJson_GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+        'key': obj.key,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+        'key': obj.key,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef(obj) {
     if (obj === undefined) {
         return undefined;
     }

@@ -6,6 +6,7 @@ import path from 'node:path'
 import type { AgentSettings } from './agent-settings.ts'
 import { podInfoFiles } from './agent-settings.ts'
 import { type FollowedSync, parseDownwardFile, type PodFacts } from './agent/desired.ts'
+import { createCaptureOffers } from './capture/offer.ts'
 import { createCycleTraces } from './agent/cycle-traces.ts'
 import { createAccessKeeper } from './agent/gateway-access.ts'
 import { createFollower, type Follower } from './agent/follow.ts'
@@ -121,6 +122,7 @@ function createAgentFollower(
   const gatewayPod = { namespace: settings.podNamespace, pod: settings.podName }
   const traceCycle = createCycleTraces({ clock, tracing }, gatewayPod, readSynced(dataDir)?.commit)
   let client: ClientOf = () => unusableClient(new Fault('DeliveryUnreachable', 'no GatewaySync is followed'))
+  const offers = createCaptureOffers()
   const ignitionConf = (): string | undefined => readSmallFile(conf, maxConfBytes)?.toString('utf8')
   return createFollower(
     {
@@ -143,6 +145,7 @@ function createAgentFollower(
         const deps = { source, gateway, clock, log: own, memory, only: settings.podUid }
         return traceCycle(wanted, metrics.stepped, (stepped) => runCycle({ ...deps, stepped }, wanted, signal))
       },
+      capture: (source, wanted, request, signal) => offers(source, wanted, request, (offer) => client().capture(offer, signal), signal),
       report,
     },
     { gatewaySync, dataDir, agentVersion: version, waitedMs: waitedMs({ log }, settings) },
@@ -206,6 +209,9 @@ function unusableClient(fault: Fault): DeliveryClient {
       throw fault
     },
     async gateway() {
+      throw fault
+    },
+    async capture() {
       throw fault
     },
   }

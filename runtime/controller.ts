@@ -3,6 +3,7 @@
  */
 import { type Clock, systemClock } from './clock.ts'
 import { type ControllerConfig, readControllerConfig } from './config.ts'
+import { createCaptures } from './controller/captures.ts'
 import { watchCluster } from './controller/cluster.ts'
 import { createEnding, type Ending } from './controller/ending.ts'
 import { openEndpoints, openProbes } from './controller/endpoints.ts'
@@ -77,12 +78,14 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   const figures = { fetchedBytes: metrics.fetchedBytes, volume: metrics.volume }
   const parts = openParts({ ...deps, figures }, config, readiness.isListed, signal)
   const { store, mirrors, events, unfollowed, gate } = parts
-  const leadership = createLeadership({ ...deps, parts, metrics, certificates }, config)
+  const captures = createCaptures({ ...deps, ...parts, captured: metrics.captured })
+  const leadership = createLeadership({ ...deps, parts, captures, metrics, certificates }, config)
   const endpoints = await openEndpoints(
     {
       ...deps,
       ...parts,
       ...leadership,
+      captures,
       readSecret: parts.secrets.readSecret,
       metrics,
       certificates,

@@ -41,7 +41,10 @@ export const reasons = {
   NotificationRefused: { retry: 'on-change', help: 'a receiver of notifications refused a message' },
   NotificationFailed: { retry: 'backoff', help: 'a receiver of notifications could not be reached' },
   CredentialsInvalid: { retry: 'on-change', help: 'a key, certificate, passphrase or proxy in a Secret cannot be used' },
-  PushRefused: { retry: 'on-change', help: 'the git host does not take a new branch: it exists already, or a rule there refuses it' },
+  PushRefused: {
+    retry: 'on-change',
+    help: 'the git host does not take a branch: it is there already, holds commits of others, or a rule there refuses it',
+  },
   GitUnreachable: { retry: 'backoff', help: 'the git host could not be reached' },
   GitTimeout: { retry: 'backoff', help: 'the git host did not answer in time' },
   GitFailed: { retry: 'backoff', help: 'git ended with an error that has no reason of its own' },

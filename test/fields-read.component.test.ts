@@ -51,6 +51,18 @@ const explained = new Map([
   ['agent.kubeconfig', 'read from settings that were completed'],
 ])
 
+/** The credentials of a capture are read by what reads those of the source, in whose place they are put. */
+for (const field of [
+  ...['token', 'sshKey', 'sshKey.passphrase', 'sshKey.knownHosts'].flatMap((holder) => [
+    `${holder}.secretRef.name`,
+    `${holder}.secretRef.key`,
+  ]),
+  ...['basic', 'clientCertificate'].map((holder) => `${holder}.secretRef.name`),
+  'sshKey.insecureIgnoreHostKey',
+  ...['appId', 'installationId', 'privateKeySecretRef.name', 'privateKeySecretRef.key', 'apiBaseURL'].map((field) => `githubApp.${field}`),
+])
+  explained.set(`spec.capture.auth.${field}`, 'takes the place of that of spec.git.auth')
+
 type Schema = {
   type: string
   entries?: Record<string, Schema>

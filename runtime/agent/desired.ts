@@ -8,6 +8,7 @@ import { readFollowedSpec } from '../gatewaysync/schema/followed-spec.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import { answersSpec } from '../gatewaysync/decide/request.ts'
+import { askedOf, gatewayNameOf } from '../gatewaysync/decide/capture.ts'
 import { turnOf } from '../gatewaysync/rollout/turn.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, isCommitHash, shortCommit } from '../gatewaysync/values.ts'
@@ -50,6 +51,8 @@ export type Desired =
       delivery: { url: string; caBundle: string }
       /** The request that asked for the commit; undefined when the spec alone did. */
       requestId: string | undefined
+      /** The request for what was changed on this gateway; undefined: nobody asks. */
+      capture: string | undefined
       /** Why this is not what is published, in one sentence: the gateway's turn in the rollout has not come; undefined: it is. */
       waits: string | undefined
       /** Fields of the GatewaySync that this agent is too old to know. */
@@ -122,6 +125,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     confirmOverwrites: confirmed(confirmOverwritesAnnotation),
     delivery,
     requestId: source?.commit === commit ? source.requested?.id : undefined,
+    capture: askedOf(spec.capture, followed.annotations, { pod: pod.podName, gateway: gatewayName(pod) }),
     waits,
     ignoredFields: read.ignoredFields,
   }
@@ -137,8 +141,7 @@ function ofRepository(published: string | undefined, wanted: string): string {
 
 /** The gateway's name in reports and templates: the annotation's, else the pod's. */
 export function gatewayName(pod: PodFacts): string {
-  const named = pod.annotations[podAnnotations.gatewayName]
-  return named === undefined || named === '' ? pod.podName : named
+  return gatewayNameOf({ name: pod.podName, annotations: pod.annotations })
 }
 
 /** The pod's index in its StatefulSet: Kubernetes' label, else the number after the last dash, else 0. */

@@ -34,6 +34,8 @@ export type FollowDeps = {
   recover(signal: AbortSignal): Promise<void>
   /** One cycle of the sync engine. */
   cycle(source: Source, gateway: Gateway | undefined, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
+  /** Hands on what was changed on the gateway for a request; `again`: ask once more. Absent on one machine. Throws what reading and delivery throw. */
+  capture?(source: Source, wanted: Wanted, request: string, signal: AbortSignal): Promise<'done' | 'again'>
   report(status: SyncReportStatus): void
 }
 
@@ -106,16 +108,15 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const gateway = gateways(desired.gateway)
     const mode = await deps.mode(gateway, signal)
     halt = new AbortController()
+    const wanted = wantedOf(desired, pod, { dataDir, mode, halt: halt.signal })
+    const isCaptured = await handOn(deps, source, wanted, desired.capture, signal)
     take({ kind: 'cycleBegan', inPlace: held, at: startedAt })
-    const result = await deps.cycle(source, gateway, wantedOf(desired, pod, { dataDir, mode, halt: halt.signal }), signal)
+    const result = await deps.cycle(source, gateway, wanted, signal)
     take({ kind: 'cycleEnded', result, startedAt, at: now() })
-    const { commit, requestId } = desired
-    const about = { commit, ...(requestId === undefined ? {} : { requestId }) }
-    if (result.phase === 'Failed')
-      log.warn({ ...about, reason: result.reason ?? 'Unexpected', message: result.message ?? '' }, 'sync failed')
-    else if (failuresBefore > 0 || isMove(desired, held)) log.info({ ...about, reason: result.phase }, 'sync ended')
+    logEnd(log, desired, result, failuresBefore > 0 || isMove(desired, held))
     const assumed = gateway !== undefined && lacksMode(desired, mode) ? { gateway, mode } : undefined
-    return { waitMs: waitAfter(result, desired, gateway !== undefined) ?? retryMs(), assumed }
+    const waitMs = waitAfter(result, desired, gateway !== undefined) ?? retryMs()
+    return { waitMs: Math.min(waitMs, isCaptured ? Infinity : waitingMs), assumed }
   }
 
   const retryMs = (): number => backoffMs(state.failures, firstRetryMs, longestRetryMs, clock.random())
@@ -176,6 +177,32 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       take({ kind: 'stopped' })
     },
   }
+}
+
+/** Whether nothing is left to hand on of what was changed on the gateway, which the next sync may overwrite. A failure keeps no sync from being made. */
+async function handOn(
+  { capture, log }: Pick<FollowDeps, 'capture' | 'log'>,
+  source: Source,
+  wanted: Wanted,
+  request: string | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (request === undefined || capture === undefined) return true
+  try {
+    return (await capture(source, wanted, request, signal)) === 'done'
+  } catch (error) {
+    if (isAbort(error, signal)) throw error
+    const { reason, message } = asFault(error)
+    log.warn({ commit: wanted.commit, reason, message }, 'local changes could not be handed on')
+    return false
+  }
+}
+
+/** Tells of a failure, and of an end where it `isNews`. */
+function logEnd(log: Log, { commit, requestId }: Extract<Desired, { kind: 'sync' }>, result: CycleResult, isNews: boolean): void {
+  const about = { commit, ...(requestId === undefined ? {} : { requestId }) }
+  if (result.phase === 'Failed') log.warn({ ...about, reason: result.reason ?? 'Unexpected', message: result.message ?? '' }, 'sync failed')
+  else if (isNews) log.info({ ...about, reason: result.phase }, 'sync ended')
 }
 
 /** What the engine has to put in place for this pod. */

@@ -3,7 +3,7 @@
  * what to do. Pure; the loop that does it is in `follow.ts`.
  */
 import type { Fault } from '../fault.ts'
-import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../gatewaysync/names.ts'
+import { captureAnnotations, confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../gatewaysync/names.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { CycleResult } from '../sync/cycle.ts'
@@ -220,7 +220,8 @@ function mayWrite(desired: Desired): boolean {
 function decisiveText(followed: FollowedSync | undefined, { rests, pod }: { rests: boolean; pod: string | undefined }): string {
   if (followed === undefined) return ''
   const { annotations, spec, status } = followed
-  const asked = rests ? [annotations[confirmDeletionsAnnotation], annotations[confirmOverwritesAnnotation]] : annotations
+  const heard = [confirmDeletionsAnnotation, confirmOverwritesAnnotation, captureAnnotations.at, captureAnnotations.gateway]
+  const asked = rests ? heard.map((name) => annotations[name]) : annotations
   return JSON.stringify([asked, spec, status.published, status.delivery, turnText(status, pod)])
 }
 

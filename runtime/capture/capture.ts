@@ -15,10 +15,11 @@ export type Captured = Edit & { path: string; op: LocalChange['op'] }
 export type LeftOut = { path: string; why: string }
 export type Capture = { captured: Captured[]; leftOut: LeftOut[] }
 
-/** No configuration file of a gateway comes near it. */
-const maxFileBytes = 16 * 1024 * 1024
-/** Of all contents of one commit. */
-const maxTotalBytes = 128 * 1024 * 1024
+/** Of one file, of all contents of one commit, and of its files. */
+export type CaptureBounds = { fileBytes: number; totalBytes: number; files: number }
+
+/** On one machine: no configuration file of a gateway comes near it. */
+export const usualBounds: CaptureBounds = { fileBytes: 16 * 1024 * 1024, totalBytes: 128 * 1024 * 1024, files: 100_000 }
 
 /**
  * Decides about every change; `include` tells of a file that is new on the gateway whether it is to be captured although nothing around it
@@ -28,6 +29,7 @@ export function captureChanges(
   { published, changes, original, written, renderer }: LocalChanges,
   wanted: Wanted,
   include: (path: string) => boolean,
+  bounds: CaptureBounds = usualBounds,
 ): Capture {
   const result: Capture = { captured: [], leftOut: [] }
   const leave = ({ path }: LocalChange, why: string): void => void result.leftOut.push({ path, why })
@@ -50,20 +52,24 @@ export function captureChanges(
       continue
     }
     const { source, recipe } = way
+    if (result.captured.length >= bounds.files) {
+      leave(change, `is more than one commit takes (${bounds.files} files)`)
+      continue
+    }
     if (op === 'removed') {
       result.captured.push({ path, op, source, content: undefined, exec })
       continue
     }
-    const present = presentContent(wanted, path, maxFileBytes)
+    const present = presentContent(wanted, path, bounds.fileBytes)
     if (present === undefined) {
-      leave(change, `cannot be read, or is larger than ${maxFileBytes / 1024 / 1024} MiB`)
+      leave(change, `cannot be read, or is larger than ${bounds.fileBytes / 1024 / 1024} MiB`)
+      continue
+    }
+    if (bytes + present.length > bounds.totalBytes) {
+      leave(change, `is more than one commit takes (${bounds.totalBytes / 1024 / 1024} MiB together)`)
       continue
     }
     bytes += present.length
-    if (bytes > maxTotalBytes) {
-      leave(change, `is more than one commit takes (${maxTotalBytes / 1024 / 1024} MiB together)`)
-      continue
-    }
     const id = published.desired.get(path)?.id ?? wanted.commit
     const make = (content: Uint8Array): Uint8Array =>
       recipe === undefined || renderer === undefined ? content : renderer.file(path, id, content, recipe).content

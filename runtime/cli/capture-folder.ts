@@ -2,22 +2,19 @@
  * Makes one commit of what was changed on a gateway, on top of the commit that it was last synced to, and hands it on: as a new branch, a
  * patch or a bundle.
  */
-import { createHash } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { captureChanges, type Captured, type LeftOut } from '../capture/capture.ts'
-import { type Edit, makeCommit, writeBundle, writePatch } from '../source/content/make-commit.ts'
-import { presentContent } from '../capture/local-changes.ts'
+import { makeCommit, writeBundle, writePatch } from '../source/content/make-commit.ts'
+import { digestOf, subjectOf, whoSaved, withTrailers } from '../capture/commit.ts'
 import { createGate } from '../collections/gate/gate.ts'
 import { gateRoots } from '../collections/gate/coverage.ts'
 import { systemClock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { createExcluder, requireGlob } from '../gatewaysync/glob.ts'
-import { type CommitHash, parseRefName, printable } from '../gatewaysync/values.ts'
-import { isObject, jsonOrUndefined } from '../json.ts'
+import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import type { Mirror } from '../source/mirrors.ts'
 import { diskFault } from '../sync/disk/disk.ts'
-import { mayHoldModification } from '../sync/plan/drift.ts'
 import type { Wanted } from '../sync/model/wanted.ts'
 import { lookAtFolder, shortHash } from './drift-folder.ts'
 import { type FolderOptions, withFolder } from './opened-folder.ts'
@@ -33,10 +30,6 @@ export type CaptureOptions = FolderOptions & {
 }
 
 const timeoutMs = 600_000
-const maxManifestBytes = 1024 * 1024
-/** An address that leads nowhere, as RFC 2606 keeps `.invalid` for: a Designer knows a user's name, and no address. */
-const noAddress = 'localhost.invalid'
-const maxNameLength = 100
 
 type Finding = { severity: string; rule: string; path: string; message: string }
 
@@ -53,18 +46,19 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
       const told = [...captured.map(capturedLine), ...leftOut.map(leftOutLine)]
       if (captured.length === 0) return { text: `${[...told, 'nothing to capture'].join('\n')}\n`, captured: false }
       const { mirror } = opened
-      const branch = options.branch ?? `captured/${wanted.facts.gatewayName}-${digestOf(captured)}`
+      const branch = options.branch ?? `captured/${wanted.facts.gatewayName}-${digestOf(captured).slice(0, 8)}`
       if (options.dryRun === true) {
         const text = [...told, `${captured.length} files would be one commit on ${shortHash(wanted.commit)}, branch ${branch}`, '']
         return { text: text.join('\n'), captured: true }
       }
+      const origin = { gateway: wanted.facts.gatewayName, mode: wanted.facts.mode?.name ?? '', commit: wanted.commit }
       const commit = await mirror.readBy(
         wanted.commit,
         (repository) => {
-          const text = options.message ?? messageOf(captured, wanted)
+          const text = options.message ?? subjectOf(captured, wanted.facts.gatewayName)
           const at = Math.floor(systemClock.now().epochMilliseconds / 1000)
-          const name = author ?? whoSaved(captured, wanted)
-          return makeCommit(repository, wanted.commit, captured, { author: name, text: withTrailers(text, wanted), at }, signal)
+          const name = author ?? whoSaved(captured, wanted.facts.gatewayName)
+          return makeCommit(repository, wanted.commit, captured, { author: name, text: withTrailers(text, origin), at }, signal)
         },
         signal,
       )
@@ -87,48 +81,10 @@ function leftOutLine({ path: file, why }: LeftOut): string {
   return `left out: ${file} ${why}`
 }
 
-/** The same changes have the same branch, so that a second capture finds the first. */
-function digestOf(edits: readonly Edit[]): string {
-  const hash = createHash('sha256')
-  for (const { source, content, exec } of edits) {
-    hash.update(`${source}\0${content === undefined ? 'gone' : `${exec ? 'x' : '-'}${content.length}`}\0`)
-    if (content !== undefined) hash.update(content)
-  }
-  return hash.digest('hex').slice(0, 8)
-}
-
 function parseAuthor(text: string): { name: string; email: string } {
   const [, name = '', email = ''] = /^([^<>\n]{1,100}?) *<([^<>\s]{1,200})>$/.exec(text) ?? []
   if (name !== '') return { name, email }
   throw new Fault('InvalidConfiguration', '--author must be of the form "Name <address>"')
-}
-
-/** Whoever last saved one of the resources in a Designer, as their manifests say. */
-function whoSaved(captured: readonly Captured[], wanted: Wanted): { name: string; email: string } {
-  let last = { actor: '', at: '' }
-  for (const { path: file, op } of captured) {
-    if (op === 'removed' || !mayHoldModification(file)) continue
-    const value = jsonOrUndefined(presentContent(wanted, file, maxManifestBytes)?.toString('utf8') ?? '')
-    const attributes = isObject(value) && isObject(value['attributes']) ? value['attributes'] : {}
-    const saved = isObject(attributes['lastModification']) ? attributes['lastModification'] : {}
-    const { actor, timestamp } = saved
-    if (typeof actor !== 'string' || typeof timestamp !== 'string' || timestamp <= last.at) continue
-    last = { actor: printable(actor).replaceAll(/[<>]/g, '').trim().slice(0, maxNameLength), at: timestamp }
-  }
-  const name = last.actor === '' ? wanted.facts.gatewayName : last.actor
-  const local = name.toLowerCase().replaceAll(/[^a-z0-9.-]+/g, '-')
-  return { name, email: `${local === '' ? 'gateway' : local}@${noAddress}` }
-}
-
-function messageOf(captured: readonly Captured[], { facts }: Wanted): string {
-  const files = captured.length === 1 ? '1 file' : `${captured.length} files`
-  return `Keep what was changed on ${facts.gatewayName} (${files})`
-}
-
-function withTrailers(text: string, { facts, commit }: Wanted): string {
-  const mode = facts.mode?.name ?? ''
-  const trailers = [`Captured-Gateway: ${facts.gatewayName}`, ...(mode === '' ? [] : [`Captured-Mode: ${mode}`]), `Captured-On: ${commit}`]
-  return `${text.trimEnd()}\n\n${trailers.join('\n')}\n`
 }
 
 /** What the gate would refuse is not handed on; what it refuses of the parent too was there before. */
@@ -177,7 +133,7 @@ async function handOn(
     lines.push(`written to ${output}`)
   }
   if (push === true) {
-    await mirror.push(commit, parseRefName(branch), signal)
+    await mirror.push({ commit, branch: parseRefName(branch) }, signal)
     lines.push(`pushed as the new branch ${branch}`)
   }
   return lines

@@ -59,6 +59,11 @@ async function settingsOf(options: Options): Promise<RunSettings> {
   const cwd = process.cwd()
   const follow = (text: string): Followed => {
     const sync = parseStandaloneSync(text, options.file)
+    if (sync.spec.capture?.enabled === true)
+      throw new Fault(
+        'InvalidConfiguration',
+        `${options.file}: spec.capture is of a cluster; on one machine use "cluster-sync capture", and set enabled: false here`,
+      )
     const targets = parseTargets(options, sync, cwd)
     for (const { name, dataDir } of targets) requireFolder(dataDir, `target ${name}`)
     return { sync, targets }

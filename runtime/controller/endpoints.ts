@@ -23,6 +23,7 @@ import type { ControllerSettings } from '../settings.ts'
 import type { TracingSettings } from '../tracing/settings.ts'
 import type { Tracing } from '../tracing/trace.ts'
 import { createAuthoriser } from './authorise.ts'
+import type { Captures } from './captures.ts'
 import { readGatewayAccess } from './gateway-access.ts'
 import type { PushKeys } from './webhook-keys.ts'
 import { controllerReceiver } from './receiver.ts'
@@ -37,6 +38,7 @@ export type EndpointDeps = {
   reviews: Kube
   store: Store
   mirrors: SyncMirrors
+  captures: Pick<Captures, 'offered'>
   readSecret: ReadSecret
   metrics: Metrics
   events: EventRecorder
@@ -103,7 +105,7 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
 }
 
 function delivery(
-  { reviews, store, mirrors, readSecret, metrics, leader, leads, clock, log }: EndpointDeps,
+  { reviews, store, mirrors, captures, readSecret, metrics, leader, leads, clock, log }: EndpointDeps,
   { watchNamespaces: watched }: ControllerSettings,
 ) {
   const app = deliveryApp({
@@ -117,6 +119,7 @@ function delivery(
         source: mirrors.source({ namespace, name, spec }),
         hasProfile: (profile) => Object.hasOwn(spec.sync.profiles, profile),
         revision: `${record.uid} ${record.generation}`,
+        capture: (pod, offer) => captures.offered({ namespace, name }, pod, offer),
         access: (signal) => readGatewayAccess(readSecret, namespace, spec.gateway, signal),
       }
     },

@@ -22,6 +22,7 @@ import type { OpenHostApi } from '../source/host-api.ts'
 import type { Network } from '../source/remote/network.ts'
 import type { Tracing } from '../tracing/trace.ts'
 import { createAgentBindings } from './agent-bindings.ts'
+import type { Captures } from './captures.ts'
 import { logChanges } from './log-changes.ts'
 import { toldSteps } from './lookup-steps.ts'
 import { tellPodTroubles } from './pod-events.ts'
@@ -35,6 +36,8 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify'
   statusKube: Pick<Kube, 'mergePatch' | 'listPages'>
   store: Store
   mirrors: SyncMirrors
+  /** What agents tell of changes of their gateways. */
+  captures: Pick<Captures, 'known' | 'lead'>
   /** For commit statuses. */
   hostApi: OpenHostApi
   /** Who receives notifications, and how they are reached. */
@@ -82,7 +85,8 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const stop = deps.subscribe(changed)
   try {
     for (const { namespace, name } of store.syncs()) changed(`${namespace}/${name}`, 'other')
-    await Promise.all([queue.run(signal), bindings.run(signal), deps.secrets.run(signal), tellPodTroubles(deps, signal)])
+    const capturing = deps.captures.lead((key) => queue.add(key), signal)
+    await Promise.all([queue.run(signal), bindings.run(signal), deps.secrets.run(signal), tellPodTroubles(deps, signal), capturing])
     await Promise.all([lookups.settled(), statuses.settled(), notifications.settled()])
   } finally {
     stop()
@@ -110,6 +114,7 @@ function passDepsOf(
       if (record === undefined) statuses.forget({ namespace, name })
       else if (spec !== undefined) statuses.observed({ namespace, name, git: spec.git, status: record.status })
     },
+    captured: deps.captures.known,
     secretChanges: deps.secrets.count,
     async resolve({ namespace, name }, spec, wanted, fresh, signal) {
       const tell = (reason: 'ok' | Reason, durationMs: number): void => {

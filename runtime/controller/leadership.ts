@@ -14,6 +14,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { createCommitCheck } from '../reconcile/commit-check.ts'
 import { createSignatureCheck } from '../reconcile/signature-check.ts'
 import type { Tracing } from '../tracing/trace.ts'
+import type { Captures } from './captures.ts'
 import { fenced } from './fenced.ts'
 import { type LeaderDeps, runLeader } from './leader.ts'
 import type { Parts } from './parts.ts'
@@ -33,6 +34,7 @@ type Deps = {
   /** A client only for Lease and status, so that they never wait for a connection behind anything else. */
   leading: Kube
   parts: Parts
+  captures: Captures
   metrics: Metrics
   certificates: CertificateKeeper
   tracing: Tracing
@@ -79,7 +81,7 @@ export function createLeadership(deps: Deps, config: ControllerConfig): Leadersh
 
 /** What this replica works with during one term as the leader. */
 function leaderDeps(
-  { kube, leading, parts, metrics, certificates, tracing, clock, log }: Deps,
+  { kube, leading, parts, captures, metrics, certificates, tracing, clock, log }: Deps,
   { settings }: ControllerConfig,
 ): LeaderDeps {
   const { store, mirrors, network, hostApi, secrets, events, gate, changes } = parts
@@ -89,6 +91,7 @@ function leaderDeps(
     statusKube: leading,
     store,
     mirrors,
+    captures,
     hostApi,
     network,
     receivers: settings.notifications,

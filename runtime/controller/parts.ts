@@ -18,7 +18,7 @@ import type { VolumeFigures } from '../source/mirror/volume.ts'
 import { createHostApis, type OpenHostApi } from '../source/host-api.ts'
 import { createMirrors } from '../source/mirrors.ts'
 import type { Network } from '../source/remote/network.ts'
-import { createRemotes } from '../source/remotes.ts'
+import { createRemotes, type RemoteOf } from '../source/remotes.ts'
 import { type Changes, createChanges } from './changes.ts'
 import { networkOf } from './network.ts'
 import { sourceSecretUsers } from './secret-users.ts'
@@ -39,6 +39,8 @@ export type Parts = {
   mirrors: SyncMirrors
   /** How git hosts are reached, and whoever else a GatewaySync or the installation names. */
   network: Network
+  /** How the repository of a GatewaySync is reached with given credentials. */
+  remoteOf: RemoteOf
   /** The APIs of the git hosts that GatewaySyncs name. */
   hostApi: OpenHostApi
   gate: IsolatedGate
@@ -86,6 +88,7 @@ export function openParts(
     secrets,
     mirrors: createSyncMirrors(gitMirrors, remotes),
     network,
+    remoteOf: remotes,
     hostApi: createHostApis({ remoteOf: remotes, readSecret: secrets.readSecret, network, allowedHosts }),
     gate,
     events,

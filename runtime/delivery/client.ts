@@ -7,8 +7,17 @@ import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { causeOf, readText } from '../http/client.ts'
 import { isReset, send, streamFault } from './call.ts'
-import { changesReader, decodeGatewayAccess, decodeProblem, framesReader, maxIdsPerRequest } from './frames.ts'
-import { type BlobsRequest, type ChangesRequest, type DeliveryRoute, type GatewayAccess, routePath, type Source } from './protocol.ts'
+import { changesReader, decodeCaptureAnswer, decodeGatewayAccess, decodeProblem, framesReader, maxIdsPerRequest } from './frames.ts'
+import {
+  type BlobsRequest,
+  type CaptureAnswer,
+  type CaptureOffer,
+  type ChangesRequest,
+  type DeliveryRoute,
+  type GatewayAccess,
+  routePath,
+  type Source,
+} from './protocol.ts'
 
 /** The controller, how it is trusted, and the GatewaySync (`namespace`, `name`) that is asked for. */
 export type DeliveryClientOptions = {
@@ -45,6 +54,8 @@ const maxAccessBytes = 2 * 1024 * 1024
 export type DeliveryClient = Source & {
   /** Throws SecretNotFound and what `Source` throws. */
   gateway(signal: AbortSignal): Promise<GatewayAccess>
+  /** Tells of what was changed on the gateway. */
+  capture(offer: CaptureOffer, signal: AbortSignal): Promise<CaptureAnswer>
 }
 
 /**
@@ -89,6 +100,10 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
     async gateway(signal) {
       const response = await ask('gateway', {}, signal)
       return decodeGatewayAccess((await readText(response, maxAccessBytes)) ?? '')
+    },
+    async capture(offer, signal) {
+      const response = await ask('capture', offer, signal)
+      return decodeCaptureAnswer((await readText(response, maxProblemBytes)) ?? '')
     },
     async *changes(request: ChangesRequest, signal) {
       const stop = deadline(streamTimeoutMs, signal)

@@ -5,7 +5,16 @@
 import * as v from 'valibot'
 import { Fault, type Reason, reasons } from '../fault.ts'
 import { isCommitHash, isRelativePath } from '../gatewaysync/values.ts'
-import type { BlobId, BlobSink, Change, FileMode, GatewayAccess } from './protocol.ts'
+import { leftOut, mostLeftOut } from '../gatewaysync/schema/capture-spec.ts'
+import {
+  type BlobId,
+  type BlobSink,
+  type CaptureAnswer,
+  captureBounds,
+  type Change,
+  type FileMode,
+  type GatewayAccess,
+} from './protocol.ts'
 import { jsonOrUndefined } from '../json.ts'
 
 const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
@@ -25,6 +34,35 @@ export const blobsBody = v.object({
   profile: v.pipe(v.string(), v.maxLength(63)),
   ids: v.pipe(v.array(id), v.maxLength(maxIdsPerRequest)),
 })
+
+const relativePath = v.pipe(v.string(), v.maxLength(4096), v.check(isRelativePath, 'is no path below a folder'))
+/** The body of `capture`. */
+export const captureBody = v.object({
+  commit: id,
+  profile: v.pipe(v.string(), v.maxLength(63)),
+  mode: v.pipe(v.string(), v.maxLength(255)),
+  request: v.pipe(v.string(), v.maxLength(64)),
+  digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  files: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(captureBounds.files)),
+  leftOut: v.pipe(v.array(leftOut), v.maxLength(mostLeftOut)),
+  leftOutFiles: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  changes: v.optional(
+    v.pipe(
+      v.array(
+        v.object({
+          source: relativePath,
+          path: relativePath,
+          op: v.picklist(['added', 'changed', 'removed']),
+          exec: v.boolean(),
+          content: v.optional(v.pipe(v.string(), v.maxLength(Math.ceil(captureBounds.fileBytes / 3) * 4), v.base64())),
+        }),
+      ),
+      v.maxLength(captureBounds.files),
+    ),
+  ),
+})
+
+const captureAnswer = v.object({ answer: v.picklist(['send', 'later', 'done']) })
 
 const gatewayAccess = v.object({ apiKey: v.optional(v.string()), caBundle: v.optional(v.string()) })
 
@@ -108,6 +146,13 @@ export function decodeGatewayAccess(text: string): GatewayAccess {
   if (!parsed.success) throw new Fault('DeliveryFailed', 'the answer to gateway cannot be understood')
   const { apiKey, caBundle } = parsed.output
   return { ...(apiKey === undefined ? {} : { apiKey }), ...(caBundle === undefined ? {} : { caBundle }) }
+}
+
+/** Reads an answer to `capture`; throws DeliveryFailed. */
+export function decodeCaptureAnswer(text: string): CaptureAnswer {
+  const parsed = v.safeParse(captureAnswer, jsonOrUndefined(text))
+  if (!parsed.success) throw new Fault('DeliveryFailed', 'the answer to capture cannot be understood')
+  return parsed.output
 }
 
 const newline = 10

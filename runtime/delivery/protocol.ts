@@ -58,8 +58,40 @@ export type FramedSource = Source & {
   holds(commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean>
 }
 
-/** The last part of each route's path. `gateway` answers with `GatewayAccess`. */
-export type DeliveryRoute = 'changes' | 'blobs' | 'gateway'
+/** One change of a gateway on its way back: `source` is its place in the repository, `path` that on the gateway; `content` is base64. */
+export type CapturedChange = {
+  source: string
+  path: string
+  op: 'added' | 'changed' | 'removed'
+  exec: boolean
+  content?: string | undefined
+}
+
+/** What an agent tells of the changes of its gateway: first without `changes`, then with them once the controller wants them. */
+export type CaptureOffer = {
+  /** The commit that the changes were made on. */
+  commit: CommitHash
+  profile: string
+  /** The deployment mode; `''`: none. */
+  mode: string
+  /** The request that asks for them. */
+  request: string
+  /** SHA-256 of all changes, in hex. */
+  digest: string
+  files: number
+  leftOut: { path: string; why: string }[]
+  leftOutFiles: number
+  changes?: CapturedChange[] | undefined
+}
+
+/** `send`: with the changes, please; `later`: ask again; `done`: it is over, or nobody asks for it any more. */
+export type CaptureAnswer = { answer: 'send' | 'later' | 'done' }
+
+/** Bounds of one offer: of contents and of all of them, in bytes, and of files. */
+export const captureBounds = { totalBytes: 3 * 1024 * 1024, fileBytes: 1024 * 1024, files: 200 } as const
+
+/** The last part of each route's path. `gateway` answers with `GatewayAccess`, `capture` takes a `CaptureOffer`. */
+export type DeliveryRoute = 'changes' | 'blobs' | 'gateway' | 'capture'
 
 /** The path of a route. `/v1` changes only by addition. */
 export function routePath({ namespace, name }: { namespace: string; name: string }, route: DeliveryRoute): string {

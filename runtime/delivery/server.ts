@@ -13,11 +13,19 @@ import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
 import { peerOf, remoteOf } from '../http/peer.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
-import { blobsBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, maxIdsPerRequest } from './frames.ts'
+import { blobsBody, captureBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, maxIdsPerRequest } from './frames.ts'
 import { createFellows } from './fellows.ts'
 import { createPlaces, type PlaceLimits } from './places.ts'
 import { type AskLeader, forwardedHeader } from './forward.ts'
-import type { Change, DeliveryRoute, GatewayAccess, FramedSource } from './protocol.ts'
+import {
+  type CaptureAnswer,
+  type CaptureOffer,
+  type Change,
+  type DeliveryRoute,
+  type FramedSource,
+  type GatewayAccess,
+} from './protocol.ts'
+import { type AuthorisedCall, offerLimits, takeOffer } from './offered.ts'
 import { busy, failed, problem } from './problems.ts'
 import { lookupPublished, requirePublished } from './published.ts'
 import { createSharedAnswers, type Make } from './shared.ts'
@@ -30,6 +38,11 @@ export type Deliverable = {
   hasProfile(name: string): boolean
   /** Changes with the object and its spec, so that answers made before a change are not shared with calls after it. */
   revision: string
+  /**
+   * Takes what an agent tells of the changes of its gateway; `pod` is its name. Undefined: this replica does not lead. Throws
+   * PayloadMalformed for changes that the GatewaySync does not permit.
+   */
+  capture(pod: string, offer: CaptureOffer): CaptureAnswer | undefined
   /** How agents are let in by their gateway. Throws SecretNotFound, ApiUnavailable, Forbidden. */
   access(signal: AbortSignal): Promise<GatewayAccess>
 }
@@ -83,8 +96,8 @@ export const deliveryConnections = { maxConnections: 128, readAheadBytes: 16 * 1
 
 /** How an answer is made, from which commits, and the checked request. */
 type Content = { type: string; commit: CommitHash; from: CommitHash | null; body: object; make: Make }
-/** An answer for one caller alone that is never shared or cached: it holds a key. */
-type Secret = { secret: GatewayAccess }
+/** An answer for one caller alone that is never shared or cached. */
+type Secret = { secret: GatewayAccess | CaptureAnswer }
 
 /** The app of the port for delivery. Every call is authorised by the caller's own token before anything else is looked at. */
 export function deliveryApp(deps: DeliveryDeps): Hono {
@@ -93,22 +106,10 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
   const places = createPlaces(deps.places ?? usualPlaces, deps.clock, deps.streaming)
   const answers = createSharedAnswers(deps.clock)
   const fellows = createFellows(deps.clock)
-  /** Reports a stream when it has ended, in whichever way. */
-  const counted = async function* (path: DeliveryRoute, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    let bytes = 0
-    try {
-      for await (const chunk of chunks) {
-        bytes += chunk.byteLength
-        yield chunk
-      }
-    } finally {
-      // Without a byte it became a refusal, which is reported with its own status.
-      if (bytes > 0) deps.observe(path, 200, bytes)
-    }
-  }
   const route = (
     path: DeliveryRoute,
-    open: (origin: Deliverable, body: unknown, signal: AbortSignal) => Content | Promise<Secret>,
+    open: (origin: Deliverable, body: unknown, signal: AbortSignal, call: AuthorisedCall) => Content | Promise<Secret>,
+    limits: BodyLimits = bodyLimits,
   ): void => {
     const serve = async (
       context: Context<object, '/:namespace/:name'>,
@@ -116,17 +117,17 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
       left: AbortController,
     ): Promise<Response> => {
       const { namespace, name } = context.req.param()
-      const body = await readRequest(context.req.raw, bodies, namespace)
+      const body = await readRequest(context.req.raw, limits, bodies, namespace)
       const deliverable = await lookupPublished(deps, { namespace, name, commit: commitOf(body) }, left.signal)
       if (deliverable === undefined)
         return problem(context, 404, 'NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
-      const opened = await open(deliverable, body, left.signal)
+      const isForwarded = context.req.header(forwardedHeader) !== undefined
+      const opened = await open(deliverable, body, left.signal, { namespace, name, pod, token, isForwarded })
       if ('secret' in opened) {
         deps.observe(path, 200, 0)
         return context.json(opened.secret, 200, { 'cache-control': 'no-store' })
       }
       const { type, commit, from, make } = opened
-      const isForwarded = context.req.header(forwardedHeader) !== undefined
       const chosen: Make = async function* (signal) {
         const leader = isForwarded ? undefined : deps.leader?.()
         if (leader === undefined || (await isHeld(deliverable.source, from === null ? [commit] : [commit, from], signal)))
@@ -137,7 +138,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
       // Forwarded calls have their own key: theirs are always made here, while others may come from the leader.
       const key = hashOf([subject, path, isForwarded, opened.body])
       const chunks = answers.read(key, chosen, { fellows: fellows.join(subject, pod) })
-      const stream = await streamed(counted(path, chunks), { left, outgoing: outgoingOf(context), ...deps })
+      const stream = await streamed(counted(deps, path, chunks), { left, outgoing: outgoingOf(context), ...deps })
       return new Response(stream, { headers: { 'content-type': type } })
     }
     const handle = async (context: Context<object, '/:namespace/:name'>): Promise<Response> => {
@@ -188,8 +189,32 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
     return { type: 'application/octet-stream', commit, from: null, body: { commit, profile, ids }, make }
   })
   route('gateway', async ({ access }, _body, signal) => ({ secret: await access(signal) }))
+  const offered = async (deliverable: Deliverable, body: unknown, signal: AbortSignal, call: AuthorisedCall): Promise<Secret> => {
+    const offer = parsed(captureBody, body)
+    requirePublished(deliverable, offer.commit, offer.profile)
+    return { secret: await takeOffer(deps.leader, deliverable, offer, call, signal) }
+  }
+  route('capture', offered, offerLimits)
   app.notFound((context) => problem(context, 404, 'NotFound', 'there is no such route'))
   return app
+}
+
+/** Reports a stream when it has ended, in whichever way. */
+async function* counted(
+  { observe }: Pick<DeliveryDeps, 'observe'>,
+  path: DeliveryRoute,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  try {
+    for await (const chunk of chunks) {
+      bytes += chunk.byteLength
+      yield chunk
+    }
+  } finally {
+    // Without a byte it became a refusal, which is reported with its own status.
+    if (bytes > 0) observe(path, 200, bytes)
+  }
 }
 
 /** Whether these commits can be read here; a failure to find out counts as no. */
@@ -238,8 +263,8 @@ async function* frames(blobs: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   yield encodeLastFrame()
 }
 
-async function readRequest(request: Request, bodies: BodyBudget, namespace: string): Promise<unknown> {
-  const body = await readJson(request, bodyLimits, bodies, namespace)
+async function readRequest(request: Request, limits: BodyLimits, bodies: BodyBudget, namespace: string): Promise<unknown> {
+  const body = await readJson(request, limits, bodies, namespace)
   if (body.kind === 'json') return body.value
   const [reason, message] = unreadable[body.kind]
   throw new Fault(reason, message)
@@ -249,7 +274,7 @@ async function readRequest(request: Request, bodies: BodyBudget, namespace: stri
 const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [Reason, string]> = {
   malformed: ['PayloadMalformed', 'the body is not JSON in UTF-8'],
   tooComplex: ['PayloadMalformed', 'the body is no request of delivery'],
-  tooLarge: ['PayloadTooLarge', `the body is larger than ${bodyLimits.maxBytes} bytes`],
+  tooLarge: ['PayloadTooLarge', 'the body is larger than a request of this kind may be'],
   cutOff: ['PayloadMalformed', 'the body ended early'],
   busy: ['TooManyRequests', 'too many large requests are being read; try again'],
 }

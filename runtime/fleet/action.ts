@@ -16,7 +16,19 @@ export type Asked = { namespace: string; name: string; generation: number; statu
 export type Outcome = {
   /** It is so, as it was asked for. */
   done: boolean
-  outcome: 'Handled' | 'Superseded' | 'Refused' | 'InPlace' | 'Stuck' | 'Paused' | 'Resumed' | 'Approved' | 'Aborted' | 'Unanswered'
+  outcome:
+    | 'Handled'
+    | 'Superseded'
+    | 'Refused'
+    | 'InPlace'
+    | 'Stuck'
+    | 'Paused'
+    | 'Resumed'
+    | 'Approved'
+    | 'Aborted'
+    | 'Captured'
+    | 'NothingChanged'
+    | 'Unanswered'
   reason?: string
   message: string
   /** What the reason means, in the words of the reason table. */

@@ -44,6 +44,13 @@ export const confirmDeletionsAnnotation = `${group}/confirm-deletions`
 /** Permits one commit to undo local changes although `drift` is `hold`; the value is the commit hash. */
 export const confirmOverwritesAnnotation = `${group}/confirm-overwrites`
 
+/** By which somebody asks for what was changed on gateways: when, which names the request; who asks; one gateway or pod, else all. */
+export const captureAnnotations = {
+  at: `${group}/capture-requested-at`,
+  by: `${group}/capture-requested-by`,
+  gateway: `${group}/capture-gateway`,
+} as const
+
 /** By which somebody acts on a staged rollout: what is asked for, who asks, and when, so that the same can be asked again. */
 export const rolloutAnnotations = {
   action: `${group}/rollout-action`,

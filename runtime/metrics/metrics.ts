@@ -22,6 +22,7 @@ const receiverSources = ['push', 'tag-push', 'release', 'notification', 'promoti
 
 /** Who is told what became of commits, and how a try ended. */
 const addressees = [...statusProviders, ...receiverTypes] as const
+const captureStates = ['Pushed', 'Nothing', 'Refused', 'Failed'] as const
 const notificationOutcomes = ['sent', 'retried', 'dropped'] as const
 
 /** What the controller watches, and from where a watch that failed went on. */
@@ -64,6 +65,8 @@ export type Metrics = {
   certificate(validity: { from: Temporal.Instant; until: Temporal.Instant }): void
   /** A try to tell somebody what became of a commit. */
   notified(to: (typeof addressees)[number], outcome: (typeof notificationOutcomes)[number]): void
+  /** What became of the changes of a gateway. */
+  captured(state: (typeof captureStates)[number]): void
   leading(leads: boolean): void
   /** The text of a scrape, in pieces that are made as they are read. */
   text(format?: Format): AsyncGenerator<string>
@@ -148,6 +151,7 @@ export function createMetrics({ clock, version, agentVersions = () => [] }: Opti
       series.gauge('clustersync_certificate_expiry_timestamp_seconds').set(until.epochMilliseconds / 1000)
     },
     notified: (to, outcome) => series.counter('clustersync_notifications_total').inc({ to, outcome }),
+    captured: (state) => series.counter('clustersync_captures_total').inc({ state }),
     leading(isLeader) {
       leads = isLeader
       series.gauge('clustersync_leader').set(leads ? 1 : 0)
@@ -208,7 +212,8 @@ function startAtZero(series: Series): void {
   for (const to of addressees) {
     for (const outcome of notificationOutcomes) series.counter('clustersync_notifications_total').inc({ to, outcome }, 0)
   }
+  for (const state of captureStates) series.counter('clustersync_captures_total').inc({ state }, 0)
   for (const outcome of admissionOutcomes) series.counter('clustersync_admission_total').inc({ outcome }, 0)
-  for (const route of ['changes', 'blobs', 'gateway'])
+  for (const route of ['changes', 'blobs', 'gateway', 'capture'])
     series.counter('clustersync_delivery_requests_total').inc({ route, status: '200' }, 0)
 }

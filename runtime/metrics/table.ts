@@ -125,6 +125,11 @@ export const processMetrics = {
     help: 'messages to git hosts and receivers by what became of a try to send one: sent, retried, or dropped for good',
     labels: ['to', 'outcome'],
   },
+  clustersync_captures_total: {
+    type: 'counter',
+    help: 'changes of gateways by what became of them: Pushed, Nothing, Refused, or Failed and to be tried again',
+    labels: ['state'],
+  },
   clustersync_certificate_issued_timestamp_seconds: { type: 'gauge', help: 'when the served certificate became valid' },
   clustersync_certificate_expiry_timestamp_seconds: { type: 'gauge', help: 'when the served certificate ends' },
 } as const satisfies Record<string, Metric>

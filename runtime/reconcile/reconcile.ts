@@ -20,6 +20,7 @@ import type { EventToRecord } from '../gatewaysync/decide/events.ts'
 import { dueForLookup, rememberedSource } from '../gatewaysync/decide/lookup.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
 import { type WantedRef, wantedRef } from '../gatewaysync/decide/request.ts'
+import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { summariseInvalid } from '../gatewaysync/decide/summary.ts'
@@ -58,6 +59,8 @@ export type ReconcileDeps = {
   check(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<Verdict>
   /** Called when a new commit will probably have to be checked, so that preparations can run while it is fetched. */
   prepareCheck(spec: GatewaySyncSpec): void
+  /** What became of changes of its gateways; absent on one machine. */
+  captured?(key: SyncKey): readonly CaptureEntry[]
   delivery(): GatewaySyncStatus['delivery']
   /** Writes the new status; `patch` is the merge patch that leads to it. Returns the object as it is then. */
   writeStatus(
@@ -139,6 +142,7 @@ function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySy
     pods: store.podsOf(namespace, name),
     reports: store.reportsIn(namespace),
     delivery: deps.delivery(),
+    captured: deps.captured?.(syncKey(namespace, name)) ?? [],
     now: clock.now(),
   }
 }

@@ -1,18 +1,23 @@
 /**
- * What was changed on a gateway, in a cluster: the controller and a gateway's agent at the real API server, with a real repository.
+ * What was changed on gateways, in a cluster: the controller and the agents of two gateways at the real API server, with a real repository
+ * over https that takes pushes from one token alone.
  */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
+import { captureCommand, requestCommand } from '../../runtime/cli/fleet/change-command.ts'
 import { driftCommand } from '../../runtime/cli/fleet/drift-command.ts'
 import type { Output } from '../../runtime/cli/fleet/output.ts'
-import { syncReportType } from '../../runtime/kube/types.ts'
+import { secretType } from '../../runtime/kube/types.ts'
 import { install, simulatedGateway } from '../support/installation.ts'
+import { startPushHost } from '../support/push-host.ts'
 import { requires } from '../support/requires.ts'
 import { shown } from '../support/shown-output.ts'
 import { until } from '../support/world.ts'
 
 const page = 'capture.md'
+const token = 'token-that-only-captures-have'
+const withinMs = 180_000
 
 /** What a command prints, and its exit code. */
 async function called(run: (output: Output) => Promise<number>): Promise<{ code: number; output: string }> {
@@ -22,39 +27,133 @@ async function called(run: (output: Output) => Promise<number>): Promise<{ code:
   return { code, output }
 }
 
-void t.test('what was changed on a gateway is seen in the cluster', { timeout: 600_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
-  const cluster = await install(t, ['plant'], {}, { lifetimeMs: 600_000 })
+void t.test('what was changed on gateways is seen, and becomes commits', { timeout: 900_000 }, async (t) => {
+  if (!requires(t, 'git', 'kubectl', 'openssl', 'prlimit')) return
+  const cluster = await install(t, ['plant'], {}, { lifetimeMs: 900_000 })
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))
   })
-  const { world, host } = cluster
+  const { world } = cluster
   const namespace = cluster.namespace('plant')
-  const repository = host.repository('plant.git')
-  repository.commit({ 'projects/line/project.json': '{}', 'projects/line/a.txt': 'one' })
+  const host = await startPushHost(t, cluster.folder, token)
+  const repository = host.pushable('plant.git')
+  const first = repository.commit({ 'projects/line/project.json': '{}', 'projects/line/a.txt': 'one' })
+  const git = (...args: string[]): string =>
+    repository
+      .git(...args)
+      .toString('utf8')
+      .trim()
+  const secret = async (name: string, key: string, value: string): Promise<void> => {
+    const data = { [key]: Buffer.from(value).toString('base64') }
+    await world.kube.create(secretType, { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, data }, world.signal)
+  }
+  await secret('git-ca', 'ca.crt', host.ca)
+  await secret('push', 'token', token)
   const { simulator, dataDir, port } = await simulatedGateway(t, cluster.folder, 'gw')
+  const other = path.join(cluster.folder, 'other')
+  mkdirSync(other)
   await cluster.gatewaySync(namespace, 'plant', {
-    git: { repo: host.url('plant.git/.git'), ref: 'main' },
+    git: { repo: host.url('plant.git/.git'), ref: 'main', caBundle: { secretRef: { name: 'git-ca', key: 'ca.crt' } } },
     polling: { enabled: false },
     gateway: { port },
     sync: { defaults: { syncPeriod: 5 }, profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+    capture: { auth: { token: { secretRef: { name: 'push', key: 'token' } } } },
   })
   await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
-  const phase = async (): Promise<string | undefined> => {
-    const report = await world.kube.get(syncReportType, { namespace, name: 'gw-0' }, world.signal)
-    return (report?.status as { phase?: string } | undefined)?.phase
-  }
-  await until(async () => ((await phase()) === 'Synced' ? true : undefined), 'the gateway is in step', 120_000)
-  const options = { kubeconfig: world.plane.adminKubeconfig, namespace, format: 'text' as const }
+  await cluster.gateway(namespace, 'gw-1', { account: 'gateway', simulator, dataDir: other })
+  const phases = async (...wanted: string[]): Promise<true> =>
+    await until(
+      async () => {
+        const reports = await Promise.all(['gw-0', 'gw-1'].map((pod) => cluster.report(namespace, pod)))
+        return reports.every((report, index) => report?.phase === wanted[index]) ? true : undefined
+      },
+      `the gateways are ${wanted.join(' and ')}`,
+      withinMs,
+    )
+  await phases('Synced', 'Synced')
+  const options = { kubeconfig: world.plane.adminKubeconfig, namespace, format: 'text' as const, timeout: withinMs }
   const drift = (): Promise<{ code: number; output: string }> => called((output) => driftCommand('plant', options, output))
-  t.match(await drift(), { code: 0, output: '0 of 1 gateways were changed, 1 were not\n' })
+  const capture = (gateway?: string): Promise<{ code: number; output: string }> =>
+    called((output) => captureCommand('plant', { ...options, ...(gateway === undefined ? {} : { gateway }) }, output))
+  const entries = async () => (await cluster.status(namespace, 'plant')).capture?.gateways ?? []
+  const entryOf = async (pod: string) => (await entries()).find((entry) => entry.pod === pod)
+  const write = (folder: string, file: string, text: string): void => writeFileSync(path.join(folder, 'projects/line', file), text)
 
   await t.test('drift lists the changed files of each gateway', async (t) => {
-    writeFileSync(path.join(dataDir, 'projects/line/a.txt'), 'repaired')
-    writeFileSync(path.join(dataDir, 'projects/line/project.json'), '{"title":"Line"}')
-    await until(async () => ((await phase()) === 'Drifted' ? true : undefined), 'the agent has seen it', 120_000)
+    t.match(await drift(), { code: 0, output: '0 of 2 gateways were changed, 2 were not\n' })
+    write(dataDir, 'a.txt', 'repaired')
+    write(dataDir, 'project.json', '{"title":"Line"}')
+    await phases('Drifted', 'Synced')
     const told = await drift()
     t.equal(told.code, 1)
     shown(t, page, 'drift-of-a-cluster', told.output)
+  })
+
+  await t.test(
+    'on request the changes of a gateway are a commit on its branch, pushed with the credentials of capture alone',
+    async (t) => {
+      write(dataDir, 'new.txt', 'added')
+      const told = await capture('gw-0')
+      t.equal(told.code, 0, told.output)
+      shown(t, page, 'capture-of-a-cluster', told.output)
+      const entry = await entryOf('gw-0')
+      t.match(entry, { state: 'Pushed', branch: 'captured/gw-0', files: 3, on: first })
+      t.equal(git('rev-parse', 'captured/gw-0'), entry?.commit)
+      t.equal(git('rev-parse', 'captured/gw-0^'), first)
+      t.equal(git('show', 'captured/gw-0:projects/line/a.txt'), 'repaired')
+      t.equal(
+        git('diff', '--name-status', 'main', 'captured/gw-0'),
+        'M\tprojects/line/a.txt\nA\tprojects/line/new.txt\nM\tprojects/line/project.json',
+      )
+      t.match(git('log', '-1', '--format=%B', 'captured/gw-0'), /Captured-Gateway: gw-0\n(?:.*\n)?Captured-On: /)
+      t.ok(host.seen.pushes > 0)
+      t.equal(host.seen.others, 0, 'nothing else uses the credentials')
+      t.notMatch(cluster.logs.join(''), token)
+      t.equal(await entryOf('gw-1'), undefined, 'another gateway was not asked')
+    },
+  )
+
+  await t.test('the same changes again are the same commit', async (t) => {
+    const { commit } = (await entryOf('gw-0')) ?? {}
+    t.equal((await capture('gw-0')).code, 0)
+    t.equal((await entryOf('gw-0'))?.commit, commit)
+    t.equal(git('rev-parse', 'captured/gw-0'), commit)
+  })
+
+  await t.test('after the merge the gateway is in step without a write, and the other one has the repair', async (t) => {
+    repository.git('merge', '-q', '--ff-only', 'captured/gw-0')
+    const moved = await called((output) => requestCommand('plant', { ...options, ref: 'main', wait: true }, output))
+    t.equal(moved.code, 0, moved.output)
+    await phases('Synced', 'Synced')
+    t.equal(readFileSync(path.join(other, 'projects/line/a.txt'), 'utf8'), 'repaired')
+    t.match(await capture(), { code: 0, output: /gw-0: nothing to capture; gw-1: nothing to capture/ })
+  })
+
+  await t.test('equal changes of two gateways are one commit; different ones have a branch each', async (t) => {
+    for (const folder of [dataDir, other]) write(folder, 'a.txt', 'of both')
+    const both = await capture()
+    t.equal(both.code, 0, both.output)
+    const [one, two] = [await entryOf('gw-0'), await entryOf('gw-1')]
+    t.equal(one?.commit, two?.commit)
+    t.equal(one?.branch, two?.branch)
+    write(other, 'a.txt', 'of the second alone')
+    const again = await capture()
+    t.equal(again.code, 0, again.output)
+    const [mine, its] = [await entryOf('gw-0'), await entryOf('gw-1')]
+    t.not(mine?.commit, its?.commit)
+    t.not(mine?.branch, its?.branch)
+    for (const each of [mine, its]) t.equal(git('rev-parse', each?.branch ?? ''), each?.commit)
+    t.equal(git('show', `${its?.branch ?? ''}:projects/line/a.txt`), 'of the second alone')
+  })
+
+  await t.test('a branch to which somebody else has committed is left as it is', async (t) => {
+    repository.git('switch', '-q', 'captured/gw-0')
+    const theirs = repository.commit({ 'projects/line/theirs.txt': 'kept' })
+    repository.git('switch', '-q', 'main')
+    write(dataDir, 'a.txt', 'another repair')
+    const refused = await capture('gw-0')
+    t.equal(refused.code, 1, refused.output)
+    t.match(await entryOf('gw-0'), { state: 'Refused', reason: 'PushRefused' })
+    t.equal(git('rev-parse', 'captured/gw-0'), theirs)
   })
 })

@@ -16,6 +16,8 @@ type Spec = Record<string, unknown>
 const git = { repo: 'https://git.example/plant.git', ref: 'main' }
 const mapping = { source: 'projects', destination: 'projects' }
 const sync = { profiles: { default: { mappings: [mapping] } } }
+const pushToken = { token: { secretRef: { name: 'push', key: 'token' } } }
+const keyOfHost = { secretRef: { name: 'x', key: 'y' }, insecureIgnoreHostKey: true }
 const minimal: Spec = { git, sync }
 const profile = (members: Spec): Spec => ({ git, sync: { profiles: { default: members } } })
 const withGit = (members: Spec): Spec => ({ git: { ...git, ...members }, sync })
@@ -89,6 +91,24 @@ const refused: [string, Spec, RegExp][] = [
   ['an absolute destination', profile({ mappings: [{ ...mapping, destination: '/etc' }] }), /must be relative/],
   ['a destination outside', profile({ mappings: [{ ...mapping, destination: 'a/../../b' }] }), /must be relative/],
   ['an unknown prune', profile({ mappings: [{ ...mapping, prune: 'some' }] }), /Unsupported value: "some"/],
+  ['a capture without credentials', { ...minimal, capture: { auth: {} } }, /must name one of token/],
+  [
+    'a capture of two credentials',
+    { ...minimal, capture: { auth: { ...pushToken, basic: { secretRef: { name: 'x' } } } } },
+    /at most one of/,
+  ],
+  ['a capture with an ssh key over https', { ...minimal, capture: { auth: { sshKey: keyOfHost } } }, /an https repository takes none/],
+  [
+    'a capture over http',
+    { ...minimal, git: { repo: 'http://git.example/plant.git', ref: 'main' }, capture: { auth: pushToken } },
+    /capture sends credentials/,
+  ],
+  ['a branch for all gateways', { ...minimal, capture: { branch: 'captured/all', auth: pushToken } }, /spec\.capture\.branch/],
+  [
+    'a branch that is only a name of a gateway',
+    { ...minimal, capture: { branch: '{{ gateway.name }}', auth: pushToken } },
+    /capture\.branch/,
+  ],
   ['101 percent', { ...minimal, sync: { ...sync, defaults: { maxDeletions: '101%' } } }, /must be a percentage/],
   ['a syncPeriod of a second', { ...minimal, sync: { ...sync, defaults: { syncPeriod: 1 } } }, /syncPeriod/],
 ]

@@ -69,7 +69,9 @@ export async function serveDelivery(
         ? { kind: 'refused', status: 401, message: 'no such token' }
         : { kind: 'allowed', pod: `${namespace}/${token}` },
     lookup: (_namespace, name) =>
-      name === 'plant' ? { commits, source, hasProfile: (profile) => profile === 'default', revision: '1', access } : undefined,
+      name === 'plant'
+        ? { commits, source, hasProfile: (profile) => profile === 'default', revision: '1', access, capture: () => undefined }
+        : undefined,
     observe: (route, status, bytes) => told.push({ route, status, bytes }),
     clock: systemClock,
     log: silentLog,

@@ -17,6 +17,7 @@ import { eventRecorder } from '../../runtime/kube/events.ts'
 import { silentLog } from '../../runtime/log.ts'
 import type { ReceiverDeps } from '../../runtime/receiver/app.ts'
 import { connectionBounds } from '../../runtime/receiver/limits.ts'
+import { createCaptures } from '../../runtime/controller/captures.ts'
 import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
 import { type ChangeKind, createStore, type SyncKey } from '../../runtime/reconcile/store.ts'
 import { createSyncMirrors } from '../../runtime/reconcile/mirrors-of-syncs.ts'
@@ -97,6 +98,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           },
           store,
           mirrors,
+          captures: createCaptures({ store, mirrors, remoteOf, gate, captured: () => undefined, clock, log }),
           hostApi: createHostApis({ ...way, remoteOf }),
           network: openNetwork,
           receivers: [],

@@ -14,6 +14,7 @@ import {
   rolloutVerdict,
   type Verdict,
 } from '../../fleet/action.ts'
+import { askCapture, captureVerdict } from '../../fleet/capture-action.ts'
 import { markOf } from '../../fleet/paint.ts'
 import { rollbackTarget } from '../../fleet/rollback.ts'
 import { actionVerdict, askRollout, type RolloutAsked } from '../../fleet/rollout-action.ts'
@@ -24,7 +25,7 @@ import { gatewaySyncType, type KubeObject } from '../../kube/types.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store.ts'
 import { type Cluster, inCluster } from './cluster.ts'
 import { exitNo, exitYes } from './exit.ts'
-import type { ApproveOptions, ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
+import type { ApproveOptions, CaptureRequestOptions, ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
 import { type Output, print } from './output.ts'
 
 /** Somebody else may write at the same time. */
@@ -69,6 +70,16 @@ export async function pauseCommand(name: string, paused: boolean, options: Chang
         return verdict.kind === 'waiting' || resumed === undefined ? verdict : actionVerdict(asked, resumed)
       },
     )
+  })
+}
+
+export async function captureCommand(name: string, options: CaptureRequestOptions, output: Output): Promise<number> {
+  const { gateway, timeout, format } = options
+  return await inCluster(options, async (cluster) => {
+    const by = await whoAsks(cluster)
+    const asked = { id: `${timestamp(systemClock.now())}/${systemClock.uuid().slice(0, 8)}`, gateway }
+    const written = await patch(cluster, name, (record) => ({ metadata: { annotations: askCapture(record, asked, by) } }))
+    return await follow(cluster, written, { timeout, format, output }, (seen) => captureVerdict(seen, asked))
   })
 }
 

@@ -4,6 +4,7 @@
  */
 import { timestamp } from '../../clock.ts'
 import { Fault, type Reason } from '../../fault.ts'
+import { captureAfter } from './capture.ts'
 import { meaningOf, needsSomebody } from './conditions.ts'
 import { type EventToRecord, syncEvent } from './events.ts'
 import { describeErrors } from './findings.ts'
@@ -24,6 +25,7 @@ import {
   wantedRef,
 } from './request.ts'
 import { followRollout, rolledBack } from './rollout.ts'
+import type { CaptureEntry } from '../schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'
 import { type StatusFinding, type GatewaySyncStatus, maxUnreported } from '../schema/status.ts'
 import type { CommitHash, RefName } from '../values.ts'
@@ -70,6 +72,8 @@ export type Observation = {
   pods: readonly GatewayPod[]
   reports: ReadonlyMap<string, GatewayReport>
   delivery: GatewaySyncStatus['delivery']
+  /** What became of changes of gateways since the status was written. */
+  captured?: readonly CaptureEntry[]
   now: Temporal.Instant
 }
 
@@ -113,13 +117,15 @@ export function decide(observed: Observation): Decision {
   if (change.findings !== undefined) status.findings = change.findings
   if (change.rollout !== undefined) status.rollout = change.rollout
   if (observed.delivery !== undefined) status.delivery = observed.delivery
+  const capture = captureAfter(observed.status.capture, observed.captured ?? [], observed.spec.capture, observed.annotations)
+  if (capture.status !== undefined) status.capture = capture.status
   status.conditions = summarise(
     { ...observed, gateways, fault: change.fault, pending: observed.source.kind === 'pending', status, at },
     observed.status.conditions ?? [],
   )
   const told = new Set(change.events.map(({ reason }) => reason))
   const changes = conditionEvents(observed.status, status).filter(({ reason }) => !told.has(reason))
-  return { status, events: [...change.events, ...changes], wakeAt: change.wakeAt }
+  return { status, events: [...change.events, ...capture.events, ...changes], wakeAt: change.wakeAt }
 }
 
 type SourceChange = {

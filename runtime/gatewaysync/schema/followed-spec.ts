@@ -12,6 +12,8 @@ import { unknownMembers } from '../without-defaults.ts'
 export type FollowedSpec = Pick<GatewaySyncSpec, 'gateway' | 'sync' | 'validation' | 'paused'> & {
   git: { repo: string; ref: string }
   rollout?: unknown
+  /** Whether the gateway hands on what was changed on it when it is asked. */
+  capture?: unknown
 }
 
 /** `ignoredFields` are paths such as `sync.defaults.x`; `path` and `message` name the first invalid member. */
@@ -38,6 +40,7 @@ export function readFollowedSpec(document: unknown, profile: string): ReadSpec {
     validation: v.optional(validationSettings, {}),
     paused: v.optional(v.boolean(), false),
     rollout: v.optional(v.unknown()),
+    capture: v.optional(v.unknown()),
   })
   const parsed = v.safeParse(schema, document)
   if (!parsed.success) {

@@ -93,9 +93,11 @@ const githubApp = v.pipe(
   v.description('A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.'),
 )
 
-const kinds = ['token', 'basic', 'clientCertificate', 'sshKey', 'githubApp'] as const
+/** The kinds of credentials; at most one is given. */
+export const gitAuthKinds = ['token', 'basic', 'clientCertificate', 'sshKey', 'githubApp'] as const
 
-const auth = v.pipe(
+/** Credentials of a git host. */
+export const gitAuth = v.pipe(
   v.object({
     token: v.optional(v.pipe(secretRefHolder, v.description('Access token for https, of any git host.'))),
     basic: v.optional(v.pipe(secretHolder, v.description('User and password for https: the keys username and password of a Secret.'))),
@@ -107,15 +109,15 @@ const auth = v.pipe(
   }),
   rule(
     'at most one of token, basic, clientCertificate, sshKey and githubApp',
-    `[${kinds.map((kind) => `has(self.${kind})`).join(', ')}].filter(x, x).size() <= 1`,
-    (value) => kinds.filter((kind) => value[kind] !== undefined).length <= 1,
+    `[${gitAuthKinds.map((kind) => `has(self.${kind})`).join(', ')}].filter(x, x).size() <= 1`,
+    (value) => gitAuthKinds.filter((kind) => value[kind] !== undefined).length <= 1,
   ),
 )
 
 /** What a host's API takes as git does. */
 const apiKinds = ['token', 'basic', 'githubApp'] as const
 
-const celHas = (kinds: readonly string[]): string => `has(self.auth) && (${kinds.map((kind) => `has(self.auth.${kind})`).join(' || ')})`
+const celHas = (named: readonly string[]): string => `has(self.auth) && (${named.map((kind) => `has(self.auth.${kind})`).join(' || ')})`
 
 /** The schema of `spec.git`. */
 export function gitSpec(options: SpecOptions) {
@@ -123,7 +125,7 @@ export function gitSpec(options: SpecOptions) {
     v.object({
       repo: repository(options),
       ref,
-      auth: v.optional(v.pipe(auth, v.description('Credentials of a private repository, of one kind.'))),
+      auth: v.optional(v.pipe(gitAuth, v.description('Credentials of a private repository, of one kind.'))),
       caBundle: v.optional(
         v.pipe(
           secretRefHolder,
@@ -173,7 +175,7 @@ export function gitSpec(options: SpecOptions) {
     }),
     rule(
       'credentials are not sent over http; use https or ssh',
-      `!self.repo.startsWith('http://') || !(${celHas(kinds)})`,
+      `!self.repo.startsWith('http://') || !(${celHas(gitAuthKinds)})`,
       (value) => !value.repo.startsWith('http://') || kindsOf(value.auth).length === 0,
     ),
     rule(
@@ -197,10 +199,11 @@ export function gitSpec(options: SpecOptions) {
   )
 }
 
-function kindsOf(given: v.InferOutput<typeof auth> | undefined): (typeof kinds)[number][] {
-  return kinds.filter((kind) => given?.[kind] !== undefined)
+function kindsOf(given: v.InferOutput<typeof gitAuth> | undefined): (typeof gitAuthKinds)[number][] {
+  return gitAuthKinds.filter((kind) => given?.[kind] !== undefined)
 }
 
-function isSshRepository(repo: string): boolean {
+/** Whether a repository is reached over ssh. */
+export function isSshRepository(repo: string): boolean {
   return parseRepositoryUrl(repo)?.protocol === 'ssh'
 }

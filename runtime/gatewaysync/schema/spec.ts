@@ -2,10 +2,11 @@
  * What a user may ask for: the one source of the GatewaySync spec's TypeScript types, run-time validation and CRD schema. Pure.
  */
 import * as v from 'valibot'
+import { captureSpec } from './capture-spec.ts'
 import { interval, secretKey, secretName, secretRefHolder, text } from './fields.ts'
-import { gitSpec, type SpecOptions } from './git-spec.ts'
+import { gitSpec, isSshRepository, type SpecOptions } from './git-spec.ts'
 import { rolloutSpec } from './rollout-spec.ts'
-import { crd } from './rule.ts'
+import { crd, rule } from './rule.ts'
 import { syncSpec } from './sync-spec.ts'
 
 const polling = v.object({
@@ -91,22 +92,46 @@ const agent = v.object({
 
 /** The schema of `spec`. Parsing applies the same defaults as the API server does. */
 export function gatewaySyncSpec(options: SpecOptions) {
-  return v.object({
-    git: v.pipe(gitSpec(options), v.description('Where the configuration comes from.')),
-    polling: v.optional(v.pipe(polling, v.description('How often the git host is asked.')), {}),
-    webhook: v.optional(v.pipe(webhook, v.description("Replaces the operator's global pair for this resource; either suffices."))),
-    gateway: v.optional(v.pipe(gatewaySettings, v.description("The gateway's own HTTP API.")), {}),
-    sync: v.pipe(syncSpec, v.description('Which folders go where.')),
-    validation: v.optional(v.pipe(validationSettings, v.description('Checks of resource collections before a commit is published.')), {}),
-    rollout: v.optional(
-      v.pipe(
-        rolloutSpec,
-        v.description('Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.'),
+  return v.pipe(
+    v.object({
+      git: v.pipe(gitSpec(options), v.description('Where the configuration comes from.')),
+      polling: v.optional(v.pipe(polling, v.description('How often the git host is asked.')), {}),
+      webhook: v.optional(v.pipe(webhook, v.description("Replaces the operator's global pair for this resource; either suffices."))),
+      gateway: v.optional(v.pipe(gatewaySettings, v.description("The gateway's own HTTP API.")), {}),
+      sync: v.pipe(syncSpec, v.description('Which folders go where.')),
+      validation: v.optional(v.pipe(validationSettings, v.description('Checks of resource collections before a commit is published.')), {}),
+      rollout: v.optional(
+        v.pipe(
+          rolloutSpec,
+          v.description('Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.'),
+        ),
       ),
+      capture: v.optional(
+        v.pipe(
+          captureSpec,
+          v.description(
+            'What was changed on gateways becomes commits, on request; absent: agents hand on nothing. docs/capture.md tells more.',
+          ),
+        ),
+      ),
+      agent: v.optional(v.pipe(agent, v.description('The injected container.'))),
+      paused: v.optional(
+        v.pipe(v.boolean(), v.description('Stops gateway writes only; fetching, checking and acknowledging go on.')),
+        false,
+      ),
+    }),
+    rule(
+      'capture sends credentials, which is not done over http; use https or ssh in git.repo',
+      "!has(self.capture) || !self.git.repo.startsWith('http://')",
+      ({ capture, git }) => capture === undefined || !git.repo.startsWith('http://'),
     ),
-    agent: v.optional(v.pipe(agent, v.description('The injected container.'))),
-    paused: v.optional(v.pipe(v.boolean(), v.description('Stops gateway writes only; fetching, checking and acknowledging go on.')), false),
-  })
+    rule(
+      'capture.auth: an ssh repository needs sshKey, and an https repository takes none',
+      "!has(self.capture) || self.git.repo.startsWith('http://') || self.git.repo.startsWith('https://') != has(self.capture.auth.sshKey)",
+      ({ capture, git }) =>
+        capture === undefined || git.repo.startsWith('http://') || isSshRepository(git.repo) === (capture.auth.sshKey !== undefined),
+    ),
+  )
 }
 
 type SpecSchema = ReturnType<typeof gatewaySyncSpec>
@@ -120,6 +145,8 @@ export type Profile = GatewaySyncSpec['sync']['profiles'][string]
 export type Mapping = NonNullable<Profile['mappings']>[number]
 export type Collections = NonNullable<Profile['collections']>
 export type GatewaySpec = GatewaySyncSpec['gateway']
+/** `spec.capture` with its defaults. */
+export type CaptureSpec = NonNullable<GatewaySyncSpec['capture']>
 /** `spec.rollout` with its defaults. */
 export type RolloutSpec = NonNullable<GatewaySyncSpec['rollout']>
 /** One of its stages. */

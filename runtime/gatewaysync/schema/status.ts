@@ -2,6 +2,7 @@
  * What the controller reports: the one source of the TypeScript types and the CRD schema of a GatewaySync's status. Pure.
  */
 import * as v from 'valibot'
+import { captureStatus } from './capture-spec.ts'
 import { rolloutStatus } from './rollout-status.ts'
 import { crd } from './rule.ts'
 
@@ -181,6 +182,7 @@ export const gatewaySyncStatus = v.object({
       v.description('The last commits that were published or refused, newest first.'),
     ),
   ),
+  capture: v.optional(v.pipe(captureStatus, v.description('What became of changes that were made on gateways.'))),
   conditions: v.optional(
     v.pipe(
       v.array(condition),

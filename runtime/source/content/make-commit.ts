@@ -10,20 +10,21 @@ import { type GitLimits, type GitRun, runGit } from '../git/git.ts'
 /** `content` undefined: the file goes. */
 export type Edit = { source: string; content: Uint8Array | undefined; exec: boolean }
 
-/** `at` is the time of author and committer, in seconds since 1970. */
-export type Message = { author: { name: string; email: string }; text: string; at: number }
+/** `at` is the time of author and committer, in seconds since 1970. `follows`: a second parent, which gives nothing to the tree. */
+export type Message = { author: { name: string; email: string }; text: string; at: number; follows?: CommitHash | undefined }
 
 type Repository = { folder: string; limits: GitLimits }
 
 const timeoutMs = 120_000
-const committer = { name: 'cluster-sync', email: 'cluster-sync@localhost.invalid' }
+/** Who commits what was changed on gateways. */
+export const committer = { name: 'cluster-sync', email: 'cluster-sync@localhost.invalid' }
 
-/** Returns the new commit, whose only parent is `parent`. Throws the faults of git. */
+/** Returns the new commit, whose first parent is `parent`. Throws the faults of git. */
 export async function makeCommit(
   { folder, limits }: Repository,
   parent: CommitHash,
   edits: readonly Edit[],
-  { author, text, at }: Message,
+  { author, text, at, follows }: Message,
   signal: AbortSignal,
 ): Promise<CommitHash> {
   const own = mkdtempSync(path.join(folder, 'index-'))
@@ -49,7 +50,8 @@ export async function makeCommit(
       GIT_COMMITTER_EMAIL: committer.email,
       GIT_COMMITTER_DATE: date,
     }
-    return parseCommitHash(await git(['commit-tree', tree, '-p', parent, '-F', '-'], { input: text, environment }))
+    const parents = [parent, ...(follows === undefined || follows === parent ? [] : [follows])].flatMap((each) => ['-p', each])
+    return parseCommitHash(await git(['commit-tree', tree, ...parents, '-F', '-'], { input: text, environment }))
   } finally {
     rmSync(own, { recursive: true, force: true })
   }

@@ -7,6 +7,7 @@ import { type CommitHash, isCommitHash, type ObjectFormat, objectFormatOf, parse
 import { incomingRef, keepCommit, sweep, writeConfig } from '../disk/mirror-folder.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
 import type { CallHost } from '../host/call-host.ts'
+import type { Remote } from '../remote/remote.ts'
 import type { Reservation } from './volume.ts'
 
 /** A commit that the mirror holds. `committedAt`: RFC 3339; undefined when the commit claims an impossible time. */
@@ -32,13 +33,21 @@ export type Fetches = {
    * Throws the faults of git.
    */
   formatOfHost(at: string, what: string, usual: ObjectFormat, signal: AbortSignal): Promise<ObjectFormat>
-  /** Makes a new branch at the host for a commit of the folder. Throws PushRefused where there is one of that name, and the faults of git. */
-  push(at: string, commit: CommitHash, branch: string, signal: AbortSignal): Promise<void>
+  /**
+   * Makes a new branch at the host for a commit of the folder, or moves one on that points to an ancestor. Throws PushRefused where the branch
+   * is something else by then, and the faults of git.
+   */
+  push(at: string, what: Push, signal: AbortSignal): Promise<void>
 }
+
+/** A commit to push. `moves`: the branch is there already and goes on to this commit; else it must be new. `as`: with other credentials. */
+export type Push = { commit: CommitHash; branch: string; moves?: boolean; as?: Remote }
 
 type Deps = {
   url: RepositoryUrl
   callHost: CallHost
+  /** The same host, called with the credentials of another remote. */
+  hostAs(remote: Remote): CallHost
   limits: GitLimits
   /** Room for the pack of a fetch. Throws SourceVolumeFull. */
   reserve(size: 'usual' | 'most'): Promise<Reservation>
@@ -59,7 +68,7 @@ export function createRunLocal(limits: GitLimits): RunLocal {
 
 /** Never fetches tags along, history or submodules. */
 export function createFetches(deps: Deps): Fetches {
-  const { url, callHost, limits } = deps
+  const { url, callHost, hostAs, limits } = deps
   const local = createRunLocal(limits)
   return {
     async fetch({ at, format }, what, signal) {
@@ -89,20 +98,20 @@ export function createFetches(deps: Deps): Fetches {
       const [id = ''] = output.toString('latin1').split('\t')
       return id === '' ? usual : objectFormatOf(id)
     },
-    async push(at, commit, branch, signal) {
+    async push(at, { commit, branch, moves = false, as }, signal) {
       const ref = `refs/heads/${branch}`
-      // An empty lease: the branch must not exist yet, so that nobody's work is ever moved.
+      // An empty lease: the branch must not exist yet. Without one the host moves a branch only to what follows it. Nobody's work is lost.
       const args = [
         'push',
         '-q',
         '--no-verify',
         '--no-follow-tags',
-        `--force-with-lease=${ref}:`,
+        ...(moves ? [] : [`--force-with-lease=${ref}:`]),
         '--end-of-options',
         url.text,
         `${commit}:${ref}`,
       ]
-      await callHost({ at, args, timeoutMs: fetchTimeoutMs }, signal)
+      await (as === undefined ? callHost : hostAs(as))({ at, args, timeoutMs: fetchTimeoutMs }, signal)
     },
   }
 }

@@ -24,7 +24,7 @@ import type { GitMemory } from '../git/memory.ts'
 import { openHost } from '../host/call-host.ts'
 import type { Network } from '../remote/network.ts'
 import type { Remote } from '../remote/remote.ts'
-import { createFetches, createRunLocal, type Fetched } from './fetch.ts'
+import { createFetches, createRunLocal, type Fetched, type Push } from './fetch.ts'
 import { createPresentCommits } from './present-commits.ts'
 import type { Reservation } from './volume.ts'
 
@@ -36,8 +36,8 @@ export type FolderState = {
   fetch(what: string, signal: AbortSignal): Promise<Fetched>
   /** Whether the host has a ref; undefined when the folder is doubted. Throws the faults of git. */
   isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
-  /** Makes a new branch at the host for a commit of the folder. Throws PushRefused and the faults of git. */
-  push(commit: CommitHash, branch: string, signal: AbortSignal): Promise<void>
+  /** Pushes a commit of the folder. Throws PushRefused and the faults of git. */
+  push(what: Push, signal: AbortSignal): Promise<void>
   /** Merges packs; a failure is logged. `thorough`: also drops what is not needed; by default when that is due. */
   tidy(signal: AbortSignal, thorough?: boolean): Promise<void>
   drop(): void
@@ -69,7 +69,13 @@ export function openFolderState(options: FolderOptions): FolderState {
   const { folder, remote, limits, log } = options
   const aside = `${folder}.new`
   const local = createRunLocal(limits)
-  const fetches = createFetches({ url: remote.url, callHost: openHost(options), limits, reserve: options.reserve })
+  const fetches = createFetches({
+    url: remote.url,
+    callHost: openHost(options),
+    hostAs: (other) => openHost({ ...options, remote: other }),
+    limits,
+    reserve: options.reserve,
+  })
   const present = createPresentCommits(async (commit, signal) => {
     const found = await local(folder, ['cat-file', '--batch-check=%(objecttype)'], signal, `${keepRef(commit)}\n`)
     return found.toString('latin1').startsWith('commit')
@@ -138,7 +144,7 @@ export function openFolderState(options: FolderOptions): FolderState {
       }
     },
     isThere: async (ref, signal) => (state === 'sound' ? await fetches.isThere({ at: folder, format }, ref, signal) : undefined),
-    push: (commit, branch, signal) => fetches.push(folder, commit, branch, signal),
+    push: (what, signal) => fetches.push(folder, what, signal),
     async tidy(signal, thorough = isThoroughDue(sizeOfFolder(folder), thoroughBytes)) {
       present.forget()
       try {

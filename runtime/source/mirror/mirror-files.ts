@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
 import { countPacks, keepRef } from '../disk/mirror-folder.ts'
 import { readRawObject } from '../disk/raw-object.ts'
-import { createRunLocal, type Fetched, type LocalCommit, readCommit } from './fetch.ts'
+import { createRunLocal, type Fetched, type LocalCommit, type Push, readCommit } from './fetch.ts'
 import { type FolderOptions, openFolderState } from './folder-state.ts'
 import { createOneWriter } from './one-writer.ts'
 
@@ -17,8 +17,8 @@ export type MirrorFiles = {
   rawObject(type: 'commit' | 'tag', id: CommitHash, signal: AbortSignal): Promise<Buffer | undefined>
   /** Whether the host has a ref; nothing is kept of what it points to. Undefined when the files are doubted. Throws the faults of git. */
   isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
-  /** Makes a new branch at the host for a commit of these files. Throws PushRefused and the faults of git. */
-  push(commit: CommitHash, branch: string, signal: AbortSignal): Promise<void>
+  /** Pushes a commit of these files. Throws PushRefused and the faults of git. */
+  push(what: Push, signal: AbortSignal): Promise<void>
   /** Whether a commit was fetched and kept. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
   /** The commit and when it was committed; undefined when it is not held. */
@@ -86,7 +86,7 @@ export function openMirrorFiles(options: Options): MirrorFiles {
         await state.prepare(signal)
         return await state.isThere(ref, signal)
       }),
-    push: (commit, branch, signal) => writer.run(() => state.push(commit, branch, signal)),
+    push: (what, signal) => writer.run(() => state.push(what, signal)),
     async rawObject(type, id, signal) {
       await ready(signal)
       return await readRawObject((args, own, input) => local(folder, args, own, input), type, id, signal)

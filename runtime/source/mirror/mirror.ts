@@ -39,7 +39,7 @@ export type Mirror = {
   listing(commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
   /** Runs a read of a commit, such as one in a worker thread; if the mirror proves damaged, once more in a new mirror. */
   readBy<Value>(commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
-  /** Makes a new branch at the git host for a commit that was made here. Throws PushRefused and the faults of git. */
+  /** Makes a new branch at the git host for a commit that was made here, or moves one on. Throws PushRefused and the faults of git. */
   push: MirrorFiles['push']
   /** Removes everything from the disk; the next use creates the mirror again. */
   drop(): Promise<void>

@@ -37,6 +37,7 @@ const app = deliveryApp({
           hasProfile: () => true,
           revision: mirrors.name,
           access: async () => ({}),
+          capture: () => undefined,
         },
   observe() {},
   clock: systemClock,

@@ -63,7 +63,7 @@ void t.test('an agent that hears of a commit before its controller does is answe
   const commits = new Set<string>()
   const lookup = () => {
     asked.resolve()
-    return { commits, source: inner.source, hasProfile: () => true, revision: '1', access: async () => ({}) }
+    return { commits, source: inner.source, hasProfile: () => true, revision: '1', access: async () => ({}), capture: () => undefined }
   }
   const { client, publish } = await serveDelivery(t, inner, { more: { lookup, lateMs: 60_000 } })
   const commit = inner.repository.commit({ 'projects/a.txt': 'a' })

@@ -1,0 +1,92 @@
+/**
+ * Which changes of gateways somebody asks for, and what the status says of them. Pure.
+ */
+import { isObject } from '../../json.ts'
+import { captureAnnotations, podAnnotations } from '../names.ts'
+import { type CaptureEntry, type CaptureStatus, gatewayNamePlace, mostCaptured } from '../schema/capture-spec.ts'
+import type { CaptureSpec } from '../schema/spec.ts'
+import { isRefName, type RefName } from '../values.ts'
+import { type EventToRecord, syncEvent } from './events.ts'
+import type { Annotations } from './request.ts'
+
+/** `id` tells it from any other; `gateway` names a gateway or its pod, undefined: all. */
+export type CaptureRequest = { id: string; by: string | undefined; gateway: string | undefined }
+
+const maxId = 64
+const maxBy = 128
+
+/** The request that the annotations make; undefined: none. */
+export function captureRequest(annotations: Annotations): CaptureRequest | undefined {
+  const id = annotations[captureAnnotations.at]?.trim() ?? ''
+  if (id === '') return undefined
+  const gateway = annotations[captureAnnotations.gateway]
+  return {
+    id: id.slice(0, maxId),
+    by: annotations[captureAnnotations.by]?.slice(0, maxBy),
+    gateway: gateway === undefined || gateway === '' ? undefined : gateway,
+  }
+}
+
+/** Whether a request is for this gateway. */
+export function concerns({ gateway }: CaptureRequest, pod: { pod: string; gateway: string }): boolean {
+  return gateway === undefined || gateway === pod.gateway || gateway === pod.pod
+}
+
+/** The id of the request that an agent answers, from a spec that may be of a later release; undefined: nobody asks it for anything. */
+export function askedOf(capture: unknown, annotations: Annotations, pod: { pod: string; gateway: string }): string | undefined {
+  if (!isObject(capture) || capture['enabled'] === false) return undefined
+  const request = captureRequest(annotations)
+  return request !== undefined && concerns(request, pod) ? request.id : undefined
+}
+
+/** The gateway's name in reports, branches and templates: that of the pod's annotation, else the pod's. */
+export function gatewayNameOf({ name, annotations }: { name: string; annotations: Annotations }): string {
+  const named = annotations[podAnnotations.gatewayName]
+  return named === undefined || named === '' ? name : named
+}
+
+/** The branch of a gateway; undefined where its name makes none that git takes. */
+export function captureBranch({ branch }: Pick<CaptureSpec, 'branch'>, gateway: string): RefName | undefined {
+  const name = branch.replace(gatewayNamePlace, () => gateway)
+  return isRefName(name) && !name.startsWith('refs/') ? name : undefined
+}
+
+/** The status after what is newly known, and what to tell; undefined status: nothing was ever asked for. */
+export function captureAfter(
+  before: CaptureStatus | undefined,
+  known: readonly CaptureEntry[],
+  spec: CaptureSpec | undefined,
+  annotations: Annotations,
+): { status: CaptureStatus | undefined; events: EventToRecord[] } {
+  if (spec === undefined) return { status: undefined, events: [] }
+  const request = captureRequest(annotations)
+  const entries = new Map((before?.gateways ?? []).map((entry) => [entry.pod, entry]))
+  const events: EventToRecord[] = []
+  for (const entry of known) {
+    const last = entries.get(entry.pod)
+    if (last !== undefined && saysTheSame(last, entry)) continue
+    entries.set(entry.pod, entry)
+    events.push(...eventOf(entry))
+  }
+  const isNewest = (entry: CaptureEntry): number => (entry.request === request?.id ? 0 : 1)
+  const isEmpty = (entry: CaptureEntry): number => (entry.state === 'Nothing' ? 1 : 0)
+  const gateways = [...entries.values()]
+    .toSorted((a, b) => isNewest(a) - isNewest(b) || isEmpty(a) - isEmpty(b) || (a.pod < b.pod ? -1 : 1))
+    .slice(0, mostCaptured)
+  const status: CaptureStatus = {}
+  if (request !== undefined) status.request = request.id
+  if (request?.by !== undefined) status.by = request.by
+  if (gateways.length > 0) status.gateways = gateways
+  return { status: Object.keys(status).length === 0 ? undefined : status, events }
+}
+
+function saysTheSame({ at: _a, ...last }: CaptureEntry, { at: _b, ...next }: CaptureEntry): boolean {
+  return JSON.stringify(last) === JSON.stringify(next)
+}
+
+function eventOf({ state, gateway, files = 0, commit = '', branch = '', message = '', reason = '' }: CaptureEntry): EventToRecord[] {
+  const what = `${files} ${files === 1 ? 'change' : 'changes'} of gateway ${gateway}`
+  if (state === 'Pushed') return [syncEvent('Captured', `${what} pushed as commit ${commit} of ${branch}`)]
+  if (state === 'Nothing') return []
+  return [syncEvent('CaptureRefused', `${what} not pushed: ${message} (${reason})`)]
+}

@@ -1,0 +1,80 @@
+/**
+ * How changes made on gateways become commits: `spec.capture`, and what became of them: `status.capture`. Pure.
+ */
+import * as v from 'valibot'
+import { gitAuth, gitAuthKinds } from './git-spec.ts'
+import { crd, rule } from './rule.ts'
+
+/** Where the gateway's name stands in the name of its branch. */
+export const gatewayNamePlace = /\{\{ ?gateway\.name ?\}\}/
+
+/** The schema of `spec.capture`. */
+export const captureSpec = v.object({
+  enabled: v.optional(v.pipe(v.boolean(), v.description('When false, agents hand on nothing.')), true),
+  branch: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(200),
+      v.regex(
+        /^[A-Za-z0-9][A-Za-z0-9._/-]*\{\{ ?gateway\.name ?\}\}[A-Za-z0-9._/-]*$/,
+        'must hold {{ gateway.name }} behind a name of its own, such as captured/{{ gateway.name }}',
+      ),
+      v.description('Branch of a gateway. It belongs to the operator alone, and is never forced.'),
+    ),
+    'captured/{{ gateway.name }}',
+  ),
+  auth: v.pipe(
+    gitAuth,
+    rule(
+      'must name one of token, basic, clientCertificate, sshKey and githubApp',
+      `[${gitAuthKinds.map((kind) => `has(self.${kind})`).join(', ')}].exists(x, x)`,
+      (value) => gitAuthKinds.some((kind) => value[kind] !== undefined),
+    ),
+    v.description('Credentials to push with, which nothing else uses; spec.git.auth needs no right to write.'),
+  ),
+})
+
+const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+const hash = v.pipe(v.string(), v.regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/))
+const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))
+
+/** Of how many gateways a status tells, and of how many files of each that were left out. */
+export const mostCaptured = 20
+export const mostLeftOut = 10
+
+export const leftOut = v.object({
+  path: v.pipe(text(1024), v.description('Where it stands on the gateway.')),
+  why: v.pipe(text(256), v.description('Why it does not go back, as the end of a sentence.')),
+})
+
+const captured = v.object({
+  pod: v.pipe(text(253), v.description('Pod of the gateway.')),
+  gateway: v.pipe(text(253), v.description('Name of the gateway.')),
+  request: v.pipe(text(64), v.description('The request that asked for it.')),
+  state: v.pipe(
+    v.picklist(['Pushed', 'Nothing', 'Refused', 'Failed']),
+    v.description('Nothing: there was nothing to capture; Refused: somebody has to change something; Failed: it is tried again.'),
+  ),
+  changes: v.optional(v.pipe(text(64), v.description('Tells these changes from any other; the same changes are one commit.'))),
+  files: v.optional(v.pipe(count, v.description('How many files were changed, added or removed.'))),
+  on: v.optional(v.pipe(hash, v.description('The commit that the changes were made on.'))),
+  branch: v.optional(v.pipe(text(255), v.description('Where the commit was pushed to.'))),
+  commit: v.optional(v.pipe(hash, v.description('The commit of the changes.'))),
+  reason: v.optional(v.pipe(text(64), v.description('Why it was not pushed, in one word of docs/operations.md.'))),
+  message: v.optional(v.pipe(text(1024), v.description('Why it was not pushed, in one sentence.'))),
+  leftOut: v.optional(v.pipe(v.array(leftOut), v.maxLength(mostLeftOut), v.description('Changes that do not go back.'))),
+  leftOutFiles: v.optional(v.pipe(count, v.description('How many changes do not go back.'))),
+  at: v.pipe(time, v.description('When that was known.')),
+})
+
+/** The schema of `status.capture`. */
+export const captureStatus = v.object({
+  request: v.optional(v.pipe(text(64), v.description('The request that is followed.'))),
+  by: v.optional(v.pipe(text(128), v.description('Who asked for it.'))),
+  gateways: v.optional(v.pipe(v.array(captured), v.maxLength(mostCaptured), v.description('What became of the changes of each gateway.'))),
+})
+
+export type CaptureStatus = v.InferOutput<typeof captureStatus>
+/** What became of the changes of one gateway. */
+export type CaptureEntry = v.InferOutput<typeof captured>

@@ -1,0 +1,199 @@
+/**
+ * Whoever has taken over a gateway may hand on anything as its changes: nothing becomes a commit but files that its own profile delivers, and
+ * nothing large, nested or unasked for costs the controller more than a refusal.
+ */
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { acceptChanges } from '../../runtime/capture/accept.ts'
+import { digestOf } from '../../runtime/capture/commit.ts'
+import { createCaptureOffers } from '../../runtime/capture/offer.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { captureBounds, type CaptureAnswer, type CapturedChange, type CaptureOffer } from '../../runtime/delivery/protocol.ts'
+import { Fault } from '../../runtime/fault.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { runCycle } from '../../runtime/sync/cycle.ts'
+import { serveDelivery } from '../support/delivery-server.ts'
+import { memorySource, profileOf, wantedOf } from '../support/memory-source.ts'
+import { temporaryFolder } from '../support/repository.ts'
+
+const profile = profileOf([{ source: 'gw/projects', destination: 'projects' }], {
+  collections: { root: 'gw/resources', mode: 'auto' },
+  excludePatterns: ['**/*.log'],
+})
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const change = (source: string, more: Partial<CapturedChange> = {}): CapturedChange => ({
+  source,
+  path: source.replace(/^gw\//, ''),
+  op: 'changed',
+  exec: false,
+  content: base64('x'),
+  ...more,
+})
+
+/** The digest that goes with changes, whatever they are. */
+function digestFor(changes: readonly CapturedChange[]): string {
+  return digestOf(
+    changes.map(({ source, exec, content }) => ({
+      source,
+      exec,
+      content: content === undefined ? undefined : Buffer.from(content, 'base64'),
+    })),
+  )
+}
+
+function offerOf(changes: CapturedChange[] | undefined, more: Partial<CaptureOffer> = {}): CaptureOffer {
+  const files = changes?.length ?? 1
+  const digest = digestFor(changes ?? [])
+  return {
+    commit: 'a'.repeat(40) as CaptureOffer['commit'],
+    profile: 'default',
+    mode: '',
+    request: 'now',
+    digest,
+    files,
+    leftOut: [],
+    leftOutFiles: 0,
+    changes,
+    ...more,
+  }
+}
+
+/** How it ends: the reason of its Fault, or `accepted`. */
+function reasonOf(work: () => unknown): string {
+  try {
+    work()
+    return 'accepted'
+  } catch (error) {
+    return error instanceof Fault ? error.reason : String(error)
+  }
+}
+
+void t.test('a change of anything that the profile does not deliver is refused', async (t) => {
+  t.equal(acceptChanges([change('gw/projects/line/a.txt')], digestFor([change('gw/projects/line/a.txt')]), profile).length, 1)
+  const hostile: readonly CapturedChange[] = [
+    change('README.md'),
+    change('gw/other/x'),
+    change('gw/projects'),
+    change('gw/projects/../other/x'),
+    change('../gw/projects/x'),
+    change('/gw/projects/x'),
+    change('gw/projects//x'),
+    change('gw/projects/line/.git/hooks/post-commit'),
+    change('gw/projects/line/.GIT/config'),
+    change('gw/projects/line/debug.log'),
+    change('gw/projects/x', { path: 'config/local/x' }),
+    change('gw/projects/x', { path: 'config/resources/core/ignition/api-token/x/config.json' }),
+    change('gw/projects/x', { path: '.cluster-sync/manifest' }),
+    change('gw/projects/x', { op: 'removed' }),
+    change('gw/projects/x', { content: undefined }),
+  ]
+  for (const each of hostile)
+    t.equal(
+      reasonOf(() => acceptChanges([each], digestFor([each]), profile)),
+      'PayloadMalformed',
+      JSON.stringify(each),
+    )
+  const one = change('gw/projects/x')
+  t.equal(
+    reasonOf(() => acceptChanges([one, one], digestFor([one, one]), profile)),
+    'PayloadMalformed',
+    'twice',
+  )
+  t.equal(
+    reasonOf(() => acceptChanges([one], '0'.repeat(64), profile)),
+    'PayloadMalformed',
+    'another digest than was told',
+  )
+})
+
+void t.test('the door of uploads is closed to strangers, and to what is too large, too much or of no form', async (t) => {
+  const taken: { pod: string; offer: CaptureOffer }[] = []
+  let answer: CaptureAnswer | undefined = { answer: 'later' }
+  const commits = new Set<string>(['a'.repeat(40)])
+  const lookup = (_namespace: string, name: string) =>
+    name !== 'plant'
+      ? undefined
+      : {
+          commits,
+          source: { ...memorySource(), frames: async function* () {}, holds: async () => true, publish: async () => undefined },
+          hasProfile: (named: string) => named === 'default',
+          revision: '1',
+          access: async () => ({}),
+          capture(pod: string, offer: CaptureOffer) {
+            taken.push({ pod, offer })
+            return answer
+          },
+        }
+  const inner = { ...memorySource(), frames: async function* () {}, holds: async () => true, publish: async () => undefined }
+  const { client } = await serveDelivery(t, inner as never, { more: { lookup, lateMs: 0 } })
+  const signal = AbortSignal.timeout(120_000)
+  const outcome = async (offer: object, token = 'gw-0', name = 'plant'): Promise<string> =>
+    await client(token, name)
+      .capture(offer as CaptureOffer, signal)
+      .then(
+        ({ answer: said }) => said,
+        (error: unknown) => (error instanceof Fault ? error.reason : String(error)),
+      )
+
+  t.equal(await outcome(offerOf([change('gw/projects/x')])), 'later')
+  t.match(taken, [{ pod: 'gw-0', offer: { digest: digestFor([change('gw/projects/x')]) } }], 'the pod is that of the token')
+  taken.length = 0
+  t.equal(await outcome(offerOf(undefined), 'bad'), 'DeliveryUnauthorised')
+  t.equal(await outcome(offerOf(undefined), 'gw-0', 'other'), 'NotFound')
+  t.equal(await outcome(offerOf(undefined, { commit: 'b'.repeat(40) as CaptureOffer['commit'] })), 'CommitNotPublished')
+  t.equal(await outcome(offerOf(undefined, { profile: 'another' })), 'UnknownProfile')
+  for (const source of ['../x', '/x', 'a//b', 'a/../b', 'a\0b', ''])
+    t.equal(await outcome(offerOf([change(source, { path: 'x' })])), 'PayloadMalformed', source)
+  t.equal(await outcome(offerOf([change('gw/projects/x', { content: 'no base64!' })])), 'PayloadMalformed')
+  t.equal(await outcome(offerOf([change('x', { content: base64('x'.repeat(captureBounds.fileBytes + 3)) })])), 'PayloadMalformed')
+  t.equal(
+    await outcome(offerOf(Array.from({ length: captureBounds.files + 1 }, (_, index) => change(`gw/projects/${index}`)))),
+    'PayloadMalformed',
+  )
+  t.equal(await outcome({ ...offerOf(undefined), leftOut: [[[[[[]]]]]] }), 'PayloadMalformed')
+  t.equal(await outcome({ ...offerOf(undefined), more: 'x'.repeat(8 * 1024 * 1024) }), 'PayloadTooLarge')
+  t.same(taken, [], 'none of it was looked at')
+  answer = undefined
+  t.equal(await outcome(offerOf(undefined)), 'DeliveryUnreachable', 'a replica that does not lead takes nothing')
+})
+
+void t.test('an agent reads no link, nothing large, and nothing outside of what is delivered', async (t) => {
+  const folder = temporaryFolder(t, 'captured')
+  const dataDir = path.join(folder, 'data')
+  mkdirSync(dataDir)
+  const source = memorySource()
+  const own = profileOf([{ source: 'gw/projects', destination: 'projects' }])
+  const commit = source.commit({ 'gw/projects/line/a.txt': 'a', 'gw/projects/line/b.txt': 'b', 'gw/projects/line/c.txt': 'c' })
+  const wanted = wantedOf(dataDir, commit, own)
+  const signal = AbortSignal.timeout(120_000)
+  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
+  t.equal((await runCycle(deps, wanted, signal)).phase, 'Synced')
+  writeFileSync(path.join(folder, 'secret'), 'outside')
+  const line = path.join(dataDir, 'projects/line')
+  symlinkSync(path.join(folder, 'secret'), path.join(line, 'link.txt'))
+  symlinkSync(folder, path.join(line, 'folder'))
+  writeFileSync(path.join(line, 'large.bin'), 'x'.repeat(captureBounds.fileBytes + 1))
+  writeFileSync(path.join(line, 'a.txt'), 'changed')
+  mkdirSync(path.join(dataDir, 'config/local'), { recursive: true })
+  linkSync(path.join(folder, 'secret'), path.join(dataDir, 'config/local/key'))
+  const sent: CaptureOffer[] = []
+  const answers: CaptureAnswer['answer'][] = ['send', 'later', 'done']
+  const offers = createCaptureOffers()
+  const send = async (offer: CaptureOffer): Promise<CaptureAnswer> => {
+    sent.push(offer)
+    return { answer: answers.shift() ?? 'done' }
+  }
+  t.equal(await offers(source, wanted, 'now', send, signal), 'again')
+  t.equal(await offers(source, wanted, 'now', send, signal), 'done')
+  t.equal(await offers(source, wanted, 'now', send, signal), 'done', 'what is over is not told again')
+  t.equal(sent.length, 3)
+  t.equal(sent[0]?.changes, undefined, 'contents follow only when they are asked for')
+  t.same(
+    sent[1]?.changes?.map(({ path: file }) => file),
+    ['projects/line/a.txt'],
+  )
+  t.match(sent[1]?.leftOut, [{ path: 'projects/line/large.bin' }])
+  t.notMatch(JSON.stringify(sent), base64('outside'))
+})

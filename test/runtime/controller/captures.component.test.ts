@@ -1,0 +1,184 @@
+/**
+ * What agents tell the leading replica of their gateways' changes: who is asked, what is taken, what the real gate stops, and where real git
+ * puts the rest.
+ */
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { digestOf } from '../../../runtime/capture/commit.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { createCaptures } from '../../../runtime/controller/captures.ts'
+import type { CaptureAnswer, CaptureOffer } from '../../../runtime/delivery/protocol.ts'
+import { openIsolatedGate } from '../../../runtime/gate/isolate.ts'
+import { createMarks } from '../../../runtime/gate/marks.ts'
+import { captureAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import type { CaptureEntry } from '../../../runtime/gatewaysync/schema/capture-spec.ts'
+import type { CommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { createSyncMirrors } from '../../../runtime/reconcile/mirrors-of-syncs.ts'
+import { createStore } from '../../../runtime/reconcile/store.ts'
+import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { openNetwork } from '../../../runtime/source/remote/network.ts'
+import { createRemotes } from '../../../runtime/source/remotes.ts'
+import { repositoryOf } from '../../support/collection-repository.ts'
+import { config, resource, root, validTree } from '../../support/collection-tree.ts'
+import { pod } from '../../support/fleet-facts.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+import { until } from '../../support/world.ts'
+
+const sync = { namespace: 'plant-a', name: 'plant' }
+const key = 'plant-a/plant'
+const project = JSON.stringify({ title: 'Line', description: '', parent: '', enabled: true, inheritable: false })
+
+function setUp(t: Test) {
+  const view = 'gw/projects/line/com.inductiveautomation.perspective/views/main'
+  const repository = repositoryOf(t, {
+    ...validTree(),
+    'gw/projects/line/a.txt': 'one',
+    'gw/projects/line/project.json': project,
+    [`${view}/view.json`]: '{}',
+    [`${view}/resource.json`]: '{"scope":"G","version":1,"restricted":false,"overridable":true,"files":["view.json"],"attributes":{}}',
+  })
+  const commit = repository.git('rev-parse', 'HEAD').toString('utf8').trim() as CommitHash
+  const folder = temporaryFolder(t, 'captures')
+  const store = createStore(() => {})
+  const stop = new AbortController()
+  const readSecret = async () => ({ version: '1', data: new Map([['token', Buffer.from('t')]]) })
+  const way = { allowLocal: true, allowedHosts: [], readSecret, network: openNetwork }
+  const remoteOf = createRemotes({ ...way, clock: systemClock, signal: stop.signal })
+  const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
+  const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'checking.json')) })
+  const states: CaptureEntry['state'][] = []
+  const mirrors = createSyncMirrors(gitMirrors, remoteOf)
+  const captured = (state: CaptureEntry['state']): void => void states.push(state)
+  const captures = createCaptures({ store, mirrors, remoteOf, gate, captured, clock: systemClock, log: silentLog })
+  const changed: string[] = []
+  let leading: Promise<void> | undefined
+  t.teardown(async () => {
+    stop.abort()
+    await leading
+    await gate.close()
+    await gitMirrors.close()
+  })
+  const spec = {
+    git: { repo: repository.folder, ref: 'main' },
+    sync: {
+      profiles: { default: { mappings: [{ source: 'gw/projects', destination: 'projects' }], collections: { root, mode: 'auto' } } },
+    },
+    validation: { policy: 'Off' },
+    capture: { auth: { token: { secretRef: { name: 'push', key: 'token' } } } },
+  }
+  let version = 0
+  const ask = (annotations: Record<string, string>, more: object = {}): void =>
+    store.upsertSync({
+      ...sync,
+      uid: 'u',
+      resourceVersion: String((version += 1)),
+      generation: 1,
+      annotations,
+      spec: { ...spec, ...more },
+      status: { published: { commit, ref: 'main', at: '2026-03-01T12:00:00Z' } },
+    })
+  for (const name of ['gw-0', 'gw-1']) store.upsertPod({ ...pod(name, 'plant'), serviceAccount: 'gateway' })
+  const offer = (request: string, contents: Readonly<Record<string, string>>): CaptureOffer => {
+    const edits = Object.entries(contents).map(([source, text]) => ({ source, exec: false, content: Buffer.from(text) }))
+    const changes = edits.map(({ source, content }) => ({
+      source,
+      path: source.replace(`${root}/`, 'config/resources/').replace('gw/', ''),
+      op: 'changed' as const,
+      exec: false,
+      content: content.toString('base64'),
+    }))
+    const told = { commit, profile: 'default', mode: 'dev', request, leftOut: [], leftOutFiles: 0 }
+    return { ...told, digest: digestOf(edits), files: edits.length, changes }
+  }
+  /** As an agent does: asks until it is over. */
+  const handOn = async (name: string, { changes, ...short }: CaptureOffer): Promise<CaptureEntry | undefined> => {
+    const tell = (whole: CaptureOffer): CaptureAnswer['answer'] | undefined => captures.offered(sync, name, whole)?.answer
+    await until(
+      async () => {
+        const first = tell(short)
+        return (first === 'send' ? tell({ ...short, changes }) : first) === 'done' ? true : undefined
+      },
+      'the offer is over',
+      120_000,
+    )
+    return captures.known(key).find((entry) => entry.pod === name)
+  }
+  return {
+    repository,
+    commit,
+    captures,
+    states,
+    changed,
+    ask,
+    offer,
+    handOn,
+    git: (...args: string[]): string =>
+      repository
+        .git(...args)
+        .toString('utf8')
+        .trim(),
+    lead(): void {
+      leading = captures.lead((name) => void changed.push(name), stop.signal)
+    },
+  }
+}
+
+void t.test('nobody is asked for contents but a gateway whose changes somebody asked for, by the replica that leads', async (t) => {
+  if (!requires(t, 'git')) return
+  const { captures, ask, offer, lead } = setUp(t)
+  const { changes: _none, ...short } = offer('now', { 'gw/projects/line/a.txt': 'two' })
+  const answer = (more: Partial<CaptureOffer> = {}, name = 'gw-0') => captures.offered(sync, name, { ...short, ...more })
+  ask({ [captureAnnotations.at]: 'now', [captureAnnotations.gateway]: 'gw-0' })
+  t.equal(answer(), undefined, 'a replica that does not lead')
+  lead()
+  t.same(answer(), { answer: 'send' })
+  t.same(answer({}, 'gw-1'), { answer: 'done' }, 'another gateway')
+  t.same(answer({ request: 'before' }), { answer: 'done' }, 'another request')
+  t.throws(() => answer({ profile: 'other' }), { name: 'Fault' })
+  ask({}, {})
+  t.same(answer(), { answer: 'done' }, 'no request')
+  ask({ [captureAnnotations.at]: 'now' }, { capture: undefined })
+  t.same(answer(), { answer: 'done' }, 'no spec.capture')
+  t.same(captures.known(key), [])
+})
+
+void t.test(
+  'changes become a commit on the branch of their gateway, equal ones are one, and a second repair follows the first',
+  async (t) => {
+    if (!requires(t, 'git')) return
+    const { states, changed, ask, offer, handOn, git, lead, commit } = setUp(t)
+    lead()
+    ask({ [captureAnnotations.at]: 'first' })
+    const edit = { 'gw/projects/line/a.txt': 'two' }
+    const one = await handOn('gw-0', offer('first', edit))
+    t.match(one, { state: 'Pushed', branch: 'captured/gw-0', files: 1, on: commit })
+    t.equal(git('rev-parse', 'captured/gw-0'), one?.commit)
+    t.equal(git('log', '-1', '--format=%P', 'captured/gw-0'), commit)
+    const same = await handOn('gw-1', offer('first', edit))
+    t.match(same, { state: 'Pushed', branch: 'captured/gw-0', commit: one?.commit })
+    ask({ [captureAnnotations.at]: 'second' })
+    const next = await handOn('gw-0', offer('second', { ...edit, 'gw/projects/line/b.txt': 'new' }))
+    t.equal(git('log', '-1', '--format=%P', 'captured/gw-0'), `${commit} ${one?.commit ?? ''}`, 'nothing is forced')
+    t.equal(git('rev-parse', 'captured/gw-0'), next?.commit)
+    t.match(await handOn('gw-1', { ...offer('second', {}), files: 0 }), { state: 'Nothing' })
+    t.same(states, ['Pushed', 'Pushed', 'Pushed', 'Nothing'])
+    t.same(new Set(changed), new Set([key]))
+  },
+)
+
+void t.test('an error and a plain credential stop a commit, with the finding, even where the policy is Off', async (t) => {
+  if (!requires(t, 'git')) return
+  const { ask, offer, handOn, git, lead } = setUp(t)
+  lead()
+  ask({ [captureAnnotations.at]: 'error' })
+  const broken = await handOn('gw-0', offer('error', { 'gw/projects/line/project.json': '{"title": "Line",' }))
+  t.match(broken, { state: 'Refused', reason: 'CollectionsInvalid', message: /project\.json/ })
+  ask({ [captureAnnotations.at]: 'credential' })
+  const database = config({ connectURL: 'jdbc:postgresql://db.dev.example.com/erp', password: 'to be changed' })
+  const secret = await handOn('gw-0', offer('credential', resource('dev/ignition/database-connection/erp', database)))
+  t.match(secret, { state: 'Refused', reason: 'CollectionsInvalid', message: /plain-credential/ })
+  t.notMatch(JSON.stringify(secret), /to be changed/)
+  t.equal(git('branch', '--list', 'captured/*'), '')
+})

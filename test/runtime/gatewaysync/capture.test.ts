@@ -1,0 +1,72 @@
+/**
+ * Which gateways a request concerns, which branch is a gateway's, and what a status tells of captures.
+ */
+import t from 'tap'
+import { askedOf, captureAfter, captureBranch, captureRequest } from '../../../runtime/gatewaysync/decide/capture.ts'
+import { captureAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { type CaptureEntry, mostCaptured } from '../../../runtime/gatewaysync/schema/capture-spec.ts'
+import type { CaptureSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
+
+const spec: CaptureSpec = {
+  enabled: true,
+  branch: 'captured/{{ gateway.name }}',
+  auth: { token: { secretRef: { name: 'push', key: 'token' } } },
+}
+const asked = { [captureAnnotations.at]: 'now', [captureAnnotations.by]: 'maria' }
+const press = { pod: 'gw-0', gateway: 'press' }
+const commit = 'a'.repeat(40)
+
+function entry(pod: string, more: Partial<CaptureEntry> = {}): CaptureEntry {
+  return { pod, gateway: pod, request: 'now', state: 'Nothing', files: 0, on: commit, at: '2026-03-01T12:00:00Z', ...more }
+}
+
+void t.test('a request concerns every gateway, or the one that it names, where capture is enabled', async (t) => {
+  t.equal(captureRequest({}), undefined)
+  t.equal(captureRequest({ [captureAnnotations.at]: ' ' }), undefined)
+  t.equal(askedOf(spec, asked, press), 'now')
+  t.equal(askedOf(spec, {}, press), undefined)
+  t.equal(askedOf(undefined, asked, press), undefined)
+  t.equal(askedOf({ ...spec, enabled: false }, asked, press), undefined)
+  for (const [named, expected] of [
+    ['press', 'now'],
+    ['gw-0', 'now'],
+    ['', 'now'],
+    ['gw-1', undefined],
+  ] as const)
+    t.equal(askedOf(spec, { ...asked, [captureAnnotations.gateway]: named }, press), expected, `"${named}"`)
+})
+
+void t.test("a gateway's branch holds its name; a name that git does not take makes none", async (t) => {
+  t.equal(captureBranch(spec, 'press'), 'captured/press')
+  t.equal(captureBranch({ branch: 'night-{{gateway.name}}/fix' }, 'press'), 'night-press/fix')
+  t.equal(captureBranch(spec, '$&'), 'captured/$&')
+  for (const name of ['a b', '../main', 'x..y', 'x.lock', '/x', '']) t.equal(captureBranch(spec, name), undefined, `"${name}"`)
+})
+
+void t.test(
+  'the status tells of the newest request first, of changes before their absence, and of a bounded number of gateways',
+  async (t) => {
+    const before = { gateways: [entry('gw-5', { request: 'before', state: 'Pushed', commit, branch: 'captured/gw-5' })] }
+    const known = [entry('gw-1'), entry('gw-2', { state: 'Refused', files: 2, reason: 'PushRefused', message: 'no' })]
+    const { status, events } = captureAfter(before, known, spec, asked)
+    t.match(status, { request: 'now', by: 'maria' })
+    t.same(
+      status?.gateways?.map(({ pod }) => pod),
+      ['gw-2', 'gw-1', 'gw-5'],
+    )
+    t.match(events, [{ type: 'Warning', reason: 'CaptureRefused', note: '2 changes of gateway gw-2 not pushed: no (PushRefused)' }])
+    const many = Array.from({ length: 50 }, (_, index) => entry(`gw-${index}`))
+    t.equal(captureAfter(undefined, many, spec, asked).status?.gateways?.length, mostCaptured)
+  },
+)
+
+void t.test('what is known already is told once, and nothing stands of a GatewaySync that captures nothing', async (t) => {
+  const pushed = entry('gw-0', { state: 'Pushed', files: 1, commit, branch: 'captured/gw-0' })
+  const first = captureAfter(undefined, [pushed], spec, asked)
+  t.match(first.events, [
+    { type: 'Normal', reason: 'Captured', note: `1 change of gateway gw-0 pushed as commit ${commit} of captured/gw-0` },
+  ])
+  t.same(captureAfter(first.status, [{ ...pushed, at: '2026-03-01T13:00:00Z' }], spec, asked), { status: first.status, events: [] })
+  t.same(captureAfter(first.status, [pushed], undefined, asked), { status: undefined, events: [] })
+  t.same(captureAfter(undefined, [], spec, {}), { status: undefined, events: [] })
+})
