@@ -61,8 +61,8 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
   await ready(second)
 
   const shown = await world.plane.kubectl(['get', 'gs,sr', '-n', namespace])
-  t.match(shown.stdout, /gatewaysync\.clustersync\.io\/plant +True +\w+ +main +[0-9a-f]{40} +1 +1/)
-  t.match(shown.stdout, /syncreport\.clustersync\.io\/gw-0 +plant +gw-0 +Synced +[0-9a-f]{40}/)
+  t.match(shown.stdout, /gatewaysync\.clustersync\.io\/plant +True +1\/1 +[0-9a-f]{8} +\w+ +1 of 1 gateways run the published commit/)
+  t.match(shown.stdout, /syncreport\.clustersync\.io\/gw-0 +plant +Synced +[0-9a-f]{8} +\w+/)
 
   const refused = await fetch(`${receiver.url}/webhook/${namespace}/plant`, {
     method: 'POST',
