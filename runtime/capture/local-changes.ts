@@ -46,6 +46,8 @@ export type LocalChanges = {
 /** Originals are read for comparison: of each file, and of all together. */
 const maxOriginalBytes = 1024 * 1024
 const maxOriginals = 64 * 1024 * 1024
+/** A way back by what is said now may lead to another file than the one that the gateway got. */
+const deliveredAnew = 'is delivered in another way than by the last sync: spec, mode or labels were changed since'
 
 /**
  * Looks at the folder that `wanted` names, at the commit that `wanted` names; writes nothing. `manifest` is the folder's own. Throws what
@@ -65,7 +67,7 @@ export async function findLocalChanges(source: Source, wanted: Wanted, manifest:
     absent: diff.absent,
     collectionsRoot: collections === undefined ? undefined : parseRelativePath(collections.root),
   }
-  const changes = [...(await changedFiles(published, wanted, manifest, signal)), ...addedFiles(published, wanted)]
+  const changes = [...(await changedFiles(published, wanted, manifest, signal)), ...addedFiles(published, wanted, manifest)]
   const originals = await readOriginals(source, wanted, published, changes, signal)
   const original = (path: string): Uint8Array | undefined => originals.get(published.desired.get(path)?.id ?? ('' as BlobId))
   const written = (path: string): Uint8Array | undefined => {
@@ -97,11 +99,19 @@ async function changedFiles({ desired }: Published, { dataDir, commit }: Wanted,
   const changes: LocalChange[] = []
   for (const [path, file] of desired) {
     const owned = manifest.files.get(path)
-    const expected = owned !== undefined && owned.id === file.id ? (owned.rendered?.id ?? owned.id) : file.id
     const seen = observed.get(path)
-    if (seen === undefined || seen.kind === 'absent') changes.push({ path, op: 'removed', kind: 'change', exec: false })
-    else if (seen.kind !== 'file') changes.push({ path, op: 'changed', kind: 'change', exec: false, obstacle: obstacleOf(seen) })
-    else if (seen.id !== expected || seen.exec !== file.exec) changes.push({ path, op: 'changed', kind: 'change', exec: seen.exec })
+    const isGone = seen === undefined || seen.kind === 'absent'
+    // What was never put in place is not gone.
+    if (owned === undefined && isGone) continue
+    // The disk holds what the last sync wrote there, whatever spec, mode and labels say since.
+    const expected = owned?.rendered?.id ?? owned?.id ?? file.id
+    const exec = (owned ?? file).exec
+    const obstacle = owned?.id === file.id ? undefined : deliveredAnew
+    const change = (op: LocalChange['op'], isExec: boolean, own = obstacle): void =>
+      void changes.push({ path, op, kind: 'change', exec: isExec, ...(own === undefined ? {} : { obstacle: own }) })
+    if (isGone) change('removed', false)
+    else if (seen.kind !== 'file') change('changed', false, obstacleOf(seen))
+    else if (seen.id !== expected || seen.exec !== exec) change('changed', seen.exec)
   }
   return changes
 }
@@ -112,15 +122,15 @@ function obstacleOf(seen: { kind: 'folder' } | { kind: 'special'; what: string }
   return seen.what === 'link' ? 'is a symbolic link now' : 'is no ordinary file now'
 }
 
-/** Files in managed folders that the commit does not deliver; those that a mapping excludes are not managed. */
-function addedFiles({ desired, mappings, absent }: Published, { dataDir }: Wanted): LocalChange[] {
+/** Files in managed folders that neither the commit nor the last sync delivers; those that a mapping excludes are not managed. */
+function addedFiles({ desired, mappings, absent }: Published, { dataDir }: Wanted, { files }: Manifest): LocalChange[] {
   const folders = mappings.flatMap(({ type, destination, excluded }, at) =>
     type === 'dir' && !absent.includes(at) ? [{ destination, excluded }] : [],
   )
   const observer = createObserver(dataDir)
   const found = new Map<string, LocalChange>()
   for (const { destination, excluded } of folders) {
-    for (const path of listForeign(dataDir, destination, (file) => desired.has(file))) {
+    for (const path of listForeign(dataDir, destination, (file) => desired.has(file) || files.has(file))) {
       const below = destination === '' ? path : path.slice(destination.length + 1)
       const seen = excluded(below) ? undefined : observer.look(path)
       if (seen?.kind === 'file') found.set(path, { path, op: 'added', kind: 'change', exec: seen.exec })

@@ -1,0 +1,93 @@
+/**
+ * Local changes are those of the last sync: what the spec says since, which no sync has brought yet, is nobody's change.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { captureChanges } from '../../../runtime/capture/capture.ts'
+import { findLocalChanges } from '../../../runtime/capture/local-changes.ts'
+import { createCaptureOffers } from '../../../runtime/capture/offer.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import type { CaptureOffer } from '../../../runtime/delivery/protocol.ts'
+import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { runCycle } from '../../../runtime/sync/cycle.ts'
+import { readManifest } from '../../../runtime/sync/disk/manifest-file.ts'
+import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+
+const signal = AbortSignal.timeout(120_000)
+const deliveredAnew = /is delivered in another way than by the last sync/
+
+/** A gateway that was synced by one profile; `look` finds its changes by another, as the CLI does and as an agent that is paused. */
+async function syncedBy(t: Test, before: ResolvedProfile, tree: Tree) {
+  const dataDir = path.join(temporaryFolder(t, 'local-changes'), 'data')
+  mkdirSync(dataDir)
+  const source = memorySource()
+  const commit = source.commit(tree)
+  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
+  t.equal((await runCycle(deps, wantedOf(dataDir, commit, before), signal)).phase, 'Synced')
+  return {
+    write(file: string, text: string): void {
+      mkdirSync(path.dirname(path.join(dataDir, file)), { recursive: true })
+      writeFileSync(path.join(dataDir, file), text)
+    },
+    remove: (file: string): void => rmSync(path.join(dataDir, file)),
+    async look(after: ResolvedProfile) {
+      const wanted = wantedOf(dataDir, commit, after, { paused: true, syncHash: 'of the changed spec' })
+      const found = await findLocalChanges(source, wanted, readManifest(dataDir), signal)
+      const { captured, leftOut } = captureChanges(found, wanted, () => false)
+      let offer: CaptureOffer | undefined
+      const send = async (sent: CaptureOffer): Promise<{ answer: 'done' }> => {
+        offer = sent
+        return { answer: 'done' }
+      }
+      await createCaptureOffers()(source, wanted, 'now', send, signal)
+      return { captured: captured.map(({ op, source: file }) => `${op} ${file}`), leftOut, offer }
+    },
+  }
+}
+
+void t.test('a mapping that leads to another source since the last sync takes nothing from that one, and nothing to it', async (t) => {
+  const tree = {
+    'sites/a/x.txt': 'of a',
+    'sites/a/only.txt': 'a',
+    'sites/b/x.txt': 'of b',
+    'sites/b/new.txt': 'b',
+    'sites/a/same.txt': 's',
+  }
+  const [a, b] = ['sites/a', 'sites/b'].map((source) => profileOf([{ source, destination: 'projects/site' }]))
+  if (a === undefined || b === undefined) throw new Error('there are two profiles')
+  const { write, look } = await syncedBy(t, a, tree)
+  t.match(await look(b), { captured: [], leftOut: [], offer: { files: 0, leftOutFiles: 0 } }, 'nobody has changed anything')
+  write('projects/site/x.txt', 'repaired')
+  t.same((await look(a)).captured, ['changed sites/a/x.txt'])
+  t.match(await look(b), {
+    captured: [],
+    leftOut: [{ path: 'projects/site/x.txt', why: deliveredAnew }],
+    offer: { files: 0, leftOut: [{ path: 'projects/site/x.txt', why: deliveredAnew }] },
+  })
+})
+
+void t.test('files that were excluded at the last sync are not removed, and those that are excluded since are not added', async (t) => {
+  const tree = { 'projects/line/a.txt': 'a', 'projects/line/b.log': 'b', 'projects/line/c.log': 'c' }
+  const mappings = [{ source: 'projects', destination: 'projects' }]
+  const narrow = profileOf(mappings, { excludePatterns: ['**/*.log'] })
+  const wide = profileOf(mappings)
+  const { write, look } = await syncedBy(t, narrow, tree)
+  t.match(await look(wide), { captured: [], leftOut: [], offer: { files: 0, leftOutFiles: 0 } })
+  write('projects/line/b.log', 'of the gateway')
+  t.match(await look(wide), { captured: [], leftOut: [{ path: 'projects/line/b.log', why: deliveredAnew }] })
+  const second = await syncedBy(t, wide, tree)
+  second.remove('projects/line/c.log')
+  t.same((await second.look(wide)).captured, ['removed projects/line/c.log'], 'what the last sync delivered is removed')
+  t.match(await second.look(narrow), { captured: [], leftOut: [], offer: { files: 0 } })
+})
+
+void t.test('what the last sync delivered is not new where the spec delivers it no more', async (t) => {
+  const tree = { 'projects/line/a.txt': 'a', 'projects/line/b.txt': 'b', 'over/b.txt': 'over' }
+  const first = { source: 'projects', destination: 'projects' }
+  const { look, write } = await syncedBy(t, profileOf([first, { source: 'over', destination: 'projects/line/over' }]), tree)
+  write('projects/line/own.txt', 'new')
+  t.match(await look(profileOf([first])), { captured: ['added projects/line/own.txt'], leftOut: [] })
+})
