@@ -99,7 +99,10 @@ export const reasons = {
   StateUnreadable: { retry: 'on-change', help: 'a state file of ours is damaged and was left as it is' },
   // gateway
   GatewayUnreachable: { retry: 'backoff', help: 'the gateway does not answer' },
-  GatewayNotReady: { retry: 'backoff', help: 'the gateway is starting, stopping or being commissioned' },
+  GatewayNotReady: {
+    retry: 'backoff',
+    help: 'the gateway is starting, stopping or being commissioned, or somebody else holds its scan lock',
+  },
   GatewayUnauthorised: { retry: 'backoff', help: 'the gateway refused the API key (401)' },
   GatewayForbidden: { retry: 'backoff', help: 'the API key lacks a security level that the call needs (403): scan needs Write' },
   ScanFailed: { retry: 'backoff', help: 'the gateway did not finish the scan' },

@@ -48,6 +48,8 @@ export type Desired =
       validation: GatewaySyncSpec['validation']
       confirmDeletions: CommitHash | undefined
       confirmOverwrites: CommitHash | undefined
+      /** The last commit that every gateway had before the present rollout. */
+      rolledOutBefore: string | undefined
       delivery: { url: string; caBundle: string }
       /** The request that asked for the commit; undefined when the spec alone did. */
       requestId: string | undefined
@@ -123,6 +125,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     validation: spec.validation,
     confirmDeletions: confirmed(confirmDeletionsAnnotation),
     confirmOverwrites: confirmed(confirmOverwritesAnnotation),
+    rolledOutBefore: isStaged ? rollout?.before?.commit : undefined,
     delivery,
     requestId: source?.commit === commit ? source.requested?.id : undefined,
     capture: askedOf(spec.capture, followed.annotations, { pod: pod.podName, gateway: gatewayName(pod) }),

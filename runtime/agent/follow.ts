@@ -211,10 +211,12 @@ function wantedOf(
   pod: PodFacts,
   { dataDir, mode, halt }: { dataDir: string; mode: Wanted['facts']['mode']; halt: AbortSignal },
 ): Wanted {
-  const { commit, ref, profile, syncHash, paused, validation, confirmDeletions, confirmOverwrites, requestId } = desired
+  const { commit, ref, profile, syncHash, paused, validation, requestId } = desired
+  const { confirmDeletions, confirmOverwrites, rolledOutBefore } = desired
   const { podName, namespace, labels: podLabels } = pod
   const facts = { gatewayName: gatewayName(pod), podName, namespace, ordinal: podOrdinal(pod), podLabels, mode }
-  return { commit, ref, profile, syncHash, dataDir, paused, validation, halt, confirmDeletions, confirmOverwrites, requestId, facts }
+  const answers = { confirmDeletions, confirmOverwrites, rolledOutBefore }
+  return { commit, ref, profile, syncHash, dataDir, paused, validation, halt, requestId, facts, ...answers }
 }
 
 /** Whether the profile follows the gateway's mode and the gateway has not told it yet. */

@@ -19,8 +19,8 @@ export type GatewayStatus = 'running' | 'commissioning' | 'starting' | 'stopping
 export type GatewayInfo = { name: string; version: string; deploymentMode: string | undefined; redundancyRole: string }
 /** An open Designer session; `project` is `''` when the gateway does not name one. */
 export type Designer = { user: string; project: string }
-/** When each scan finished, by the gateway's clock, and what the gateway complained of. */
-export type Scanned = { projects?: Temporal.Instant; config?: Temporal.Instant; problems: string[] }
+/** When each scan finished, by the gateway's clock, and what the gateway complained of; `problems` is undefined when nobody can say. */
+export type Scanned = { projects?: Temporal.Instant; config?: Temporal.Instant; problems: string[] | undefined }
 
 /**
  * Throws GatewayUnreachable, GatewayNotReady, GatewayUnauthorised, GatewayForbidden and, from `lock` and `scan`, ScanFailed. `status`
@@ -53,8 +53,8 @@ const lockRetryMs = 1_000
 const lockAttempts = 5
 const designersPerPage = 100
 const maxDesigners = 1_000
-/** More than a report names, so that a new problem is found among many old ones. */
-const maxProblems = 200
+/** Of so many problems more may have been left out. More than a report names, so that a new problem is found among many old ones. */
+export const maxProblems = 200
 
 /**
  * Opens no connection before the first call. Its calls throw GatewayUnreachable, GatewayUnauthorised, GatewayForbidden, GatewayNotReady and
@@ -95,11 +95,15 @@ export function connectGateway(deps: GatewayDeps): Gateway {
     },
     problems: (signal) => problemsOf(ask, signal),
     async scan(kinds, signal) {
-      const result: Scanned = { problems: [] }
+      const result: Scanned = { problems: undefined }
       for (const kind of (['projects', 'config'] as const).filter((wanted) => kinds.includes(wanted))) {
         result[kind] = await scanOne(ask, kind, deps.clock, signal)
       }
-      result.problems = (await problemsOf(ask, signal)) ?? []
+      // The scan has ended, whether or not the gateway goes on to say what it complains of.
+      result.problems = await problemsOf(ask, signal).catch(() => {
+        signal.throwIfAborted()
+        return undefined
+      })
       return result
     },
   }
@@ -116,7 +120,7 @@ async function lockOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
       required(answer, `scan-lock/${kind}`, 'Write')
       return 'held'
     }
-    if (attempt === lockAttempts) throw new Fault('ScanFailed', `someone else holds the gateway's scan lock for ${kind}`)
+    if (attempt === lockAttempts) throw new Fault('GatewayNotReady', `someone else holds the gateway's scan lock for ${kind}`)
     await clock.wait(lockRetryMs, signal)
   }
 }
@@ -137,7 +141,10 @@ async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
   }
 }
 
-/** Problems of projects, resources and connections, then modules in quarantine; undefined when it lacks the first route, or the key may not read it. */
+/**
+ * Problems of projects, resources and connections, then modules in quarantine; undefined when it lacks the first route, or the key may not
+ * read it, or it does not say which modules those are although it could.
+ */
 async function problemsOf(ask: Ask, signal: AbortSignal): Promise<string[] | undefined> {
   const [overview, quarantined] = await Promise.all([
     ask({ method: 'GET', path: `${api}/overview/problems` }, signal),
@@ -145,13 +152,19 @@ async function problemsOf(ask: Ask, signal: AbortSignal): Promise<string[] | und
   ])
   const found = v.safeParse(problemsSchema, jsonOrUndefined(overview.body))
   if (overview.status !== 200 || !found.success) return undefined
-  const modules = v.safeParse(modulesSchema, jsonOrUndefined(quarantined.body))
-  const names =
-    quarantined.status === 200 && modules.success ? modules.output.items.map(({ name, id }) => name ?? id ?? 'without a name') : []
+  const names = quarantinedModules(quarantined)
+  if (names === undefined) return undefined
   return [
     ...found.output.items.map(({ message, description }) => message ?? description ?? 'a problem without a message'),
     ...names.map((name) => `module ${name} is in quarantine`),
   ].slice(0, maxProblems)
+}
+
+/** Names of modules; none where the gateway lacks the route or the key may not read it, as before its problems so after them. */
+function quarantinedModules({ status, body }: Answer): string[] | undefined {
+  if (status === 403 || status === 404) return []
+  const modules = v.safeParse(modulesSchema, jsonOrUndefined(body))
+  return status === 200 && modules.success ? modules.output.items.map(({ name, id }) => name ?? id ?? 'without a name') : undefined
 }
 
 function statusOf({ status, body }: Answer): GatewayStatus {

@@ -228,7 +228,12 @@ async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<C
     return filesInPlace(wanted, summary, { reason, message })
   }
   try {
-    appendManifest(wanted.dataDir, manifest, [], await doStep(deps, 'scan', wanted.commit, () => scanPending(gateway, state, signal)))
+    const scanned = await doStep(deps, 'scan', wanted.commit, () => scanPending(gateway, state, signal))
+    if (typeof scanned === 'string') {
+      const message = `the gateway has read its files and is ${scanned} since; it reads them again when it runs`
+      return filesInPlace(wanted, summary, { reason: 'GatewayNotReady', message })
+    }
+    appendManifest(wanted.dataDir, manifest, [], scanned)
     return filesInPlace(wanted, summary, undefined)
   } catch (error) {
     if (isAbort(error, signal)) throw error

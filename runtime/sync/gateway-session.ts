@@ -1,10 +1,9 @@
 /**
  * The calls to the gateway around a publish: may files be written now, and has it read them?
  */
-import { isDeepStrictEqual } from 'node:util'
 import { timestamp } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
-import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
+import { type Gateway, type GatewayStatus, maxProblems as maxToldProblems } from '../gateway/gateway.ts'
 import { newProblems } from '../gateway/new-problems.ts'
 import type { Wanted } from './model/wanted.ts'
 import type { State } from './model/manifest.ts'
@@ -71,18 +70,19 @@ export async function problemsBefore(
   signal: AbortSignal,
 ): Promise<string[] | undefined> {
   if (gateway === undefined || status !== 'running') return undefined
-  return boundedProblems(await toldProblems(gateway, signal))
+  const problems = await toldProblems(gateway, signal)
+  // Where some were left out, an old one could later seem new.
+  return problems === undefined || problems.length >= maxToldProblems ? undefined : bounded(problems)
 }
 
 /**
- * Asks the gateway to scan what it has not read yet and waits until it has, and whether it still runs then. Returns the new state; throws
- * faults of the gateway.
+ * Asks the gateway to scan what it has not read yet and waits until it has, and whether it still runs then. Returns the new state, or how the
+ * gateway is that does not run: then it has to scan again. Throws faults of the gateway.
  */
-export async function scanPending(gateway: Gateway, state: State, signal: AbortSignal): Promise<State> {
-  if (state.scanPending.length === 0) return state
+export async function scanPending(gateway: Gateway, state: State, signal: AbortSignal): Promise<State | Exclude<GatewayStatus, 'running'>> {
   const done = await gateway.scan(state.scanPending, signal)
   const status = await gateway.status(signal)
-  if (status !== 'running') throw new Fault('GatewayNotReady', `the gateway has read its files and is ${status} since`)
+  if (status !== 'running') return status
   const scanned = { ...state.scanned }
   for (const kind of ['projects', 'config'] as const) {
     const at = done[kind]
@@ -101,22 +101,30 @@ export async function watchHealth(gateway: Gateway, state: State, nowMs: number,
   const problems = await toldProblems(gateway, signal)
   if (problems === undefined) return state
   const after = withProblems(state, problems)
-  return isDeepStrictEqual(after, state) ? state : after
+  return saysTheSame(after, state) ? state : after
 }
 
-function withProblems(state: State, told: readonly string[]): State {
-  const problems = boundedProblems(told)?.slice(0, maxProblems) ?? []
+/** Numbers in messages change with the time, and every change is written to the disk and to the cluster. */
+function saysTheSame(a: State, b: State): boolean {
+  return isSame(a.problems, b.problems) && isSame(a.health?.newProblems ?? [], b.health?.newProblems ?? [])
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && newProblems(a, b).length === 0
+}
+
+/** `told` is undefined when nobody can say what the gateway complains of: then nothing is known to be new. */
+function withProblems(state: State, told: readonly string[] | undefined): State {
+  if (told === undefined) return { ...state, problems: [] }
+  const all = bounded(told)
+  const problems = all.slice(0, maxProblems)
   const { health } = state
   if (health?.before === undefined) return { ...state, problems }
-  return {
-    ...state,
-    problems,
-    health: { ...health, newProblems: newProblems(health.before, boundedProblems(told) ?? []).slice(0, maxProblems) },
-  }
+  return { ...state, problems, health: { ...health, newProblems: newProblems(health.before, all).slice(0, maxProblems) } }
 }
 
-function boundedProblems(problems: readonly string[] | undefined): string[] | undefined {
-  return problems?.map((text) => text.slice(0, maxProblemCharacters))
+function bounded(problems: readonly string[]): string[] {
+  return problems.map((text) => text.slice(0, maxProblemCharacters))
 }
 
 /** That a gateway does not say what it complains of must keep nothing from being written. */

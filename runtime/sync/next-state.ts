@@ -42,9 +42,14 @@ export function nextState(run: Run, staged: StagedRun | undefined, nowMs: number
 /** What a gateway complains of is compared with what it did before this commit and configuration, however often their files are repaired. */
 function healthOf({ wanted, manifest: { state }, problems }: Run, staged: StagedRun | undefined, nowMs: number): Pick<State, 'health'> {
   const isSame = state !== undefined && state.commit === wanted.commit && state.syncHash === wanted.syncHash
-  if (isSame) return state.health === undefined ? {} : { health: state.health }
-  if (staged === undefined) return {}
-  return { health: { since: nowMs, ...(problems === undefined ? {} : { before: problems }), newProblems: [] } }
+  const old = state?.health
+  if (isSame) return old === undefined ? {} : { health: old }
+  // What a commit broke that was stopped is no measure: the next one would take the fault along to everybody.
+  const isStopped = wanted.rolledOutBefore !== undefined && state?.commit !== wanted.rolledOutBefore
+  const harmed = isStopped && old?.before !== undefined && old.newProblems.length > 0 ? old : undefined
+  if (staged === undefined) return harmed === undefined ? {} : { health: { ...harmed, since: nowMs } }
+  const before = harmed?.before ?? problems
+  return { health: { since: nowMs, ...(before === undefined ? {} : { before }), newProblems: [] } }
 }
 
 /** The mode as far as it is known. Without collections nobody asks for it, and the one that was known stays. */

@@ -53,6 +53,8 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     ended: new Map<string, string>(),
     /** Gateways on which somebody has changed files that a commit would undo. */
     edited: new Set<string>(),
+    /** Gateways whose agent does nothing, as their pod cannot be scheduled. */
+    off: new Set<string>(),
 
     rollout(): RolloutStatus | undefined {
       return fleet.status.rollout
@@ -106,7 +108,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     /** One look of the agent of a pod; returns whether it wrote anything. */
     look(name: string): boolean {
       const pod = fleet.pods.get(name)
-      if (pod === undefined) return false
+      if (pod === undefined || fleet.off.has(name)) return false
       const followed: FollowedSync = { annotations: fleet.annotations, spec: fleet.spec, status: fleet.status }
       const facts = { podName: name, namespace: 'plant', annotations: {}, labels: pod.labels }
       const desired = desiredSync('plant', followed, facts, pod.inPlace)

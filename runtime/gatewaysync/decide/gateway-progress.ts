@@ -7,12 +7,15 @@ import type { GatewayProgress, Target } from '../rollout/facts.ts'
 import { shortSyncHash } from '../rollout/turn.ts'
 import type { Gateway, GatewayPod, GatewayReport } from './gateways.ts'
 
-/** `gateways` as they are counted for the target. `watched`: a rollout of it is under way, so that what has become of a gateway since counts. */
+/**
+ * `gateways` as they are counted for the target. `since`: when the rollout began that is under way, so that what has become of a gateway that
+ * took something in it counts.
+ */
 export function progressOf(
   gateways: readonly Gateway[],
   pods: readonly GatewayPod[],
   reports: ReadonlyMap<string, GatewayReport>,
-  { target, watched }: { target: Target; watched: boolean },
+  { target, since }: { target: Target; since: string | undefined },
 ): GatewayProgress[] {
   const byName = new Map(pods.map((pod) => [pod.name, pod]))
   return gateways.map((gateway): GatewayProgress => {
@@ -21,7 +24,7 @@ export function progressOf(
     const staged = { pod: gateway.pod, name: name === undefined || name === '' ? gateway.pod : name, labels: pod?.labels ?? {} }
     const { state, reason = 'Unexpected' } = gateway
     if (state === 'synced' || state === 'drifted') {
-      const harm = watched ? harmOf(pod, reports.get(gateway.pod)) : undefined
+      const harm = since === undefined ? undefined : harmOf(pod, reports.get(gateway.pod), since)
       return harm === undefined ? { ...staged, progress: 'updated' } : { ...staged, progress: 'failed', reason: harm }
     }
     if (state === 'paused' || state === 'dryRun' || state === 'missingAgent') return { ...staged, progress: 'excluded' }
@@ -34,16 +37,22 @@ export function progressOf(
   })
 }
 
-/** What the commit has done to a gateway that runs it: complaints that it did not have before, or an end of its process. */
-function harmOf(pod: GatewayPod | undefined, report: GatewayReport | undefined): Reason | undefined {
+/** By so much the clock of a gateway's node may be behind ours. */
+const clockSlackMs = 60_000
+/** A process that ends later does so for another reason. */
+const restartWatchedSeconds = 3_600
+
+/** What the commit has done to a gateway that took it in this rollout: complaints that it did not have before, or an end of its process. */
+function harmOf(pod: GatewayPod | undefined, report: GatewayReport | undefined, rolloutSince: string): Reason | undefined {
   const health = report?.status?.health
-  if (health === undefined) return undefined
+  if (health === undefined || Date.parse(health.since) < Date.parse(rolloutSince) - clockSlackMs) return undefined
   if (health.newProblem !== undefined) return 'NewProblems'
   const endedAt = pod?.gatewayEndedAt
   if (endedAt === undefined) return undefined
   // A pod tells whole seconds.
   const [ended, since] = [Date.parse(endedAt), Date.parse(health.since)].map((ms) => Math.floor(ms / 1000))
-  return ended !== undefined && since !== undefined && ended >= since ? 'GatewayRestarted' : undefined
+  if (ended === undefined || since === undefined) return undefined
+  return ended >= since && ended - since <= restartWatchedSeconds ? 'GatewayRestarted' : undefined
 }
 
 /**

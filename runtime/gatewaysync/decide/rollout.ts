@@ -60,7 +60,7 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
     previous: status.rollout,
     gateways: progressOf(counted, pods, reports, {
       target,
-      watched: status.rollout?.state === 'Progressing' || status.rollout?.state === 'Stopped',
+      since: status.rollout?.state === 'Progressing' || status.rollout?.state === 'Stopped' ? status.rollout.startedAt : undefined,
     }),
     action,
     skip: annotations[skipStagesAnnotation],

@@ -5,7 +5,12 @@ import * as v from 'valibot'
 import { rolloutSpec } from '../schema/rollout-spec.ts'
 import type { GatewaySyncSpec, RolloutSpec } from '../schema/spec.ts'
 
-const oneStage: RolloutSpec = v.parse(rolloutSpec, { stages: [{ name: 'all' }], onFailure: 'Rollback' })
+/** A gateway that is off, or waits for a Designer, says nothing about the commit however long it takes; one that took it is watched a while. */
+const oneStage: RolloutSpec = v.parse(rolloutSpec, {
+  stages: [{ name: 'all', soak: '1m' }],
+  onFailure: 'Rollback',
+  progressDeadline: '999999h',
+})
 
 /** Undefined: every gateway takes a commit at once, and none goes back by itself. */
 export function rolloutOf({ rollout, sync }: Pick<GatewaySyncSpec, 'rollout' | 'sync'>): RolloutSpec | undefined {

@@ -30,6 +30,8 @@ export type Wanted = {
   confirmDeletions?: CommitHash | undefined
   /** The commit that may undo local changes although `drift` is `hold`. */
   confirmOverwrites?: CommitHash | undefined
+  /** Before a rollout: the last commit that every gateway had; undefined: there is no rollout, or it knows none. */
+  rolledOutBefore?: string | undefined
   paused: boolean
   /** How rendered resources of collections are judged. */
   validation: GatewaySyncSpec['validation']

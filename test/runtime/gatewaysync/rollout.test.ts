@@ -181,6 +181,48 @@ void t.test('a gateway that ends by itself while it is watched has failed, and o
   t.match(fleet.rollout(), { state: 'Progressing' }, 'it is accepted')
 })
 
+void t.test('a gateway that ends hours after it took its commit ends for another reason', async (t) => {
+  const fleet = pushed({ stages: [{ ...stages[0], name: 'test', soak: '10h' }, { name: 'plant' }] })
+  fleet.settle()
+  fleet.wait(4 * 3_600_000)
+  fleet.ended.set('gw-test', String(fleet.now))
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Soak' })
+})
+
+void t.test('what became of a gateway before a rollout began stops none', async (t) => {
+  const fleet = pushed({ stages })
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done' })
+  fleet.wait(600_000)
+  for (const pod of ['gw-test', 'gw-a']) fleet.ended.set(pod, String(fleet.now))
+  fleet.wait(600_000)
+  fleet.off.add('gw-b')
+  fleet.spec = {
+    ...fleet.spec,
+    sync: { ...fleet.spec.sync, profiles: { ...fleet.spec.sync.profiles, other: fleet.spec.sync.profiles['default'] ?? { mappings: [] } } },
+  }
+  fleet.settle()
+  t.match(fleet.rollout(), { state: /Progressing|Done/, failures: undefined })
+})
+
+void t.test('a gateway that is off sends nobody back from a commit', async (t) => {
+  const fleet = stagedFleet(undefined, lines)
+  fleet.spec = { ...fleet.spec, sync: { ...fleet.spec.sync, rollbackOnFailedScan: true } }
+  fleet.settle()
+  fleet.off.add('gw-c')
+  fleet.head = commitOf(2)
+  fleet.settle()
+  fleet.wait(5 * 3_600_000)
+  fleet.settle()
+  t.match(fleet.commits(), { 'gw-a': commitOf(2), 'gw-c': commitOf(1) })
+  fleet.off.clear()
+  fleet.settle()
+  fleet.wait(120_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done', commit: commitOf(2) })
+})
+
 void t.test('what a gateway complained of before stages were asked for stops none of them', async (t) => {
   const fleet = stagedFleet(undefined, lines)
   fleet.harmful.add(commitOf(1))

@@ -178,6 +178,51 @@ void t.test('what a gateway complains of since a commit is told apart from what 
   t.match(await sync(broken), { phase: 'Synced', health: { newProblems: undefined } }, 'a key that may not read them keeps nothing back')
 })
 
+void t.test('what a commit broke that was stopped is no measure for the next one', async (t) => {
+  const { sync } = await setUp(t)
+  const first = await sync(base)
+  const rolledOutBefore = first.commit
+  const broken = { ...base, 'projects/line/project.json': '{' }
+  const harmed = await sync(broken, both, { wanted: { rolledOutBefore } })
+  t.same(harmed.health?.newProblems, ['Project line cannot be read'])
+  const onTop = { ...broken, 'config/a': '2' }
+  t.same((await sync(onTop, both, { wanted: { rolledOutBefore } })).health?.newProblems, ['Project line cannot be read'])
+  const elsewhere = { ...onTop, 'other/a': '1' }
+  t.same((await sync(elsewhere, both, { wanted: { rolledOutBefore } })).health?.newProblems, ['Project line cannot be read'])
+  t.notOk((await sync({ ...elsewhere, 'projects/line/project.json': project }, both, { wanted: { rolledOutBefore } })).health?.newProblems)
+  const accepted = await sync(broken, both, { wanted: { rolledOutBefore } })
+  t.same(accepted.health?.newProblems, ['Project line cannot be read'])
+  const after = await sync({ ...broken, 'config/a': '3' }, both, { wanted: { rolledOutBefore: accepted.commit } })
+  t.notOk(after.health?.newProblems, 'unless every gateway took it all the same')
+})
+
+void t.test('a scan that ended has ended, whatever the gateway says of its problems', async (t) => {
+  const { sync, simulator, gateway } = await setUp(t)
+  simulator.failNext({ path: '/data/api/v1/modules/quarantined', status: 500, times: 2 })
+  t.match(await sync(base), { phase: 'Synced', scan: { problems: undefined } })
+  const mute: Gateway = {
+    ...gateway,
+    problems: async () => {
+      throw new Error('connection reset')
+    },
+  }
+  t.match(await sync({ ...base, 'config/a': '2' }, both, { deps: { gateway: mute } }), { phase: 'Synced' })
+})
+
+void t.test('numbers that change in what a gateway complains of are not written down each time', async (t) => {
+  const { sync, simulator, dataDir } = await setUp(t)
+  await sync(base)
+  const second = { ...base, 'config/a': '2' }
+  await sync(second)
+  simulator.setProblems(['connection "db" is faulted since 10 s'])
+  t.same((await sync(second)).health?.newProblems, ['connection "db" is faulted since 10 s'])
+  const record = (): string => readFileSync(path.join(dataDir, '.cluster-sync/manifest'), 'utf8')
+  const before = record()
+  simulator.setProblems(['connection "db" is faulted since 40 s'])
+  t.same((await sync(second)).health?.newProblems, ['connection "db" is faulted since 10 s'])
+  t.equal(record(), before)
+})
+
 void t.test('a gateway that does not run any more once it has read its files has not read them', async (t) => {
   const { sync, gateway } = await setUp(t)
   let status: GatewayStatus = 'running'
@@ -190,7 +235,7 @@ void t.test('a gateway that does not run any more once it has read its files has
       return scanned
     },
   }
-  t.match(await sync(base, both, { deps: { gateway: dying } }), { phase: 'Failed', reason: 'GatewayNotReady' })
+  t.match(await sync(base, both, { deps: { gateway: dying } }), { phase: 'Pending', reason: 'GatewayNotReady', message: /faulted/ })
   t.match(await sync(base), { phase: 'Synced' }, 'and reads them again when it runs')
 })
 
