@@ -62,8 +62,8 @@ export function createPlaces(
   const mayWait = (namespace: string, pod: string): boolean =>
     waiting.length < all &&
     waiting.filter((other) => other.namespace === namespace).length < perNamespace &&
-    // A pod whose own limit is reached has left its answers behind: nobody gives them back soon.
-    (pods.get(pod) ?? 0) < perPod
+    // A pod whose own limit is reached has left its answers behind: nobody gives them back soon. Those that wait will be answers too.
+    (pods.get(pod) ?? 0) + waiting.filter((other) => other.pod === pod).length < perPod
 
   const place = (namespace: string, pod: string): Taken => {
     const move = (by: number): void => {

@@ -76,6 +76,22 @@ void t.test(
   },
 )
 
+void t.test(
+  'a pod waits for no more places than it may have, so that it takes none of those that others of its namespace wait in',
+  async (t) => {
+    const { ask, answers } = setUp({ all: 4, perNamespace: 2, perPod: 2 })
+    const [one] = [await ask('plant', 'a'), await ask('plant', 'b')]
+    const second = ask('plant', 'a')
+    await ask('plant', 'a')
+    t.same(answers, ['a taken', 'b taken', 'a full'], 'one answer and one that waits are all that it may have')
+    const other = ask('plant', 'c')
+    one()
+    await second
+    t.same(answers.slice(3), ['a taken'])
+    void other
+  },
+)
+
 void t.test('who has left waits no more', async (t) => {
   const { ask, answers } = setUp({ all: 1, perNamespace: 1, perPod: 1 })
   const one = await ask('plant', 'a')
