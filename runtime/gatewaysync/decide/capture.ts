@@ -1,6 +1,7 @@
 /**
  * Which changes of gateways somebody asks for, and what the status says of them. Pure.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../json.ts'
 import { captureAnnotations, podAnnotations } from '../names.ts'
 import { type CaptureEntry, type CaptureStatus, gatewayNamePlace, mostCaptured } from '../schema/capture-spec.ts'
@@ -61,18 +62,20 @@ export function captureAfter(
   if (spec === undefined) return { status: undefined, events: [] }
   const request = captureRequest(annotations)
   const entries = new Map((before?.gateways ?? []).map((entry) => [entry.pod, entry]))
-  const events: EventToRecord[] = []
+  const news = new Set<CaptureEntry>()
   for (const entry of known) {
     const last = entries.get(entry.pod)
     if (last !== undefined && saysTheSame(last, entry)) continue
     entries.set(entry.pod, entry)
-    events.push(...eventOf(entry))
+    news.add(entry)
   }
   const isNewest = (entry: CaptureEntry): number => (entry.request === request?.id ? 0 : 1)
   const isEmpty = (entry: CaptureEntry): number => (entry.state === 'Nothing' ? 1 : 0)
   const gateways = [...entries.values()]
     .toSorted((a, b) => isNewest(a) - isNewest(b) || isEmpty(a) - isEmpty(b) || (a.pod < b.pod ? -1 : 1))
     .slice(0, mostCaptured)
+  // Of what finds no place the status remembers nothing, so that it would be news with each pass.
+  const events = gateways.filter((entry) => news.has(entry)).flatMap(eventOf)
   const status: CaptureStatus = {}
   if (request !== undefined) status.request = request.id
   if (request?.by !== undefined) status.by = request.by
@@ -81,7 +84,8 @@ export function captureAfter(
 }
 
 function saysTheSame({ at: _a, ...last }: CaptureEntry, { at: _b, ...next }: CaptureEntry): boolean {
-  return JSON.stringify(last) === JSON.stringify(next)
+  // The API server returns the fields in an order of its own.
+  return isDeepStrictEqual(last, next)
 }
 
 function eventOf({ state, gateway, files = 0, commit = '', branch = '', message = '', reason = '' }: CaptureEntry): EventToRecord[] {

@@ -70,3 +70,20 @@ void t.test('what is known already is told once, and nothing stands of a Gateway
   t.same(captureAfter(first.status, [pushed], undefined, asked), { status: undefined, events: [] })
   t.same(captureAfter(undefined, [], spec, {}), { status: undefined, events: [] })
 })
+
+void t.test('what the status has from the API server, in another order of fields, is not told again', async (t) => {
+  const leftOut = [{ path: 'projects/line/z.txt', why: 'is new' }]
+  const pushed = entry('gw-0', { state: 'Pushed', files: 1, commit, branch: 'captured/gw-0', leftOut, leftOutFiles: 1 })
+  const sorted = Object.fromEntries(Object.entries(pushed).toSorted(([a], [b]) => (a < b ? -1 : 1))) as CaptureEntry
+  t.not(JSON.stringify(sorted), JSON.stringify(pushed))
+  t.same(captureAfter({ gateways: [sorted] }, [pushed], spec, asked).events, [])
+})
+
+void t.test('of more gateways than the status tells of, none is told of again with each pass', async (t) => {
+  const many = Array.from({ length: 25 }, (_, index) =>
+    entry(`gw-${index}`, { state: 'Pushed', files: 1, commit, branch: `captured/gw-${index}` }),
+  )
+  const first = captureAfter(undefined, many, spec, asked)
+  t.equal(first.events.length, mostCaptured)
+  t.same(captureAfter(first.status, many, spec, asked), { status: first.status, events: [] })
+})
