@@ -75,6 +75,8 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   const gateways = keepLatest(deps.gateway)
   const { gatewaySync, agentVersion, dataDir, waitedMs = 0 } = options
   let state = initialState({ gatewaySync, agentVersion, startedMs: clock.monotonicMs() - waitedMs })
+  /** How often in a row changes could not be handed on. */
+  let failedOffers = 0
   /** Stops the cycle under way from publishing, if it has not begun to. */
   let halt: AbortController | undefined
 
@@ -109,14 +111,17 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const mode = await deps.mode(gateway, signal)
     halt = new AbortController()
     const wanted = wantedOf(desired, pod, { dataDir, mode, halt: halt.signal })
-    const isCaptured = await handOn(deps, source, wanted, desired.capture, signal)
+    const handed = await handOn(deps, source, wanted, desired.capture, signal)
+    failedOffers = handed === 'failed' ? failedOffers + 1 : 0
     take({ kind: 'cycleBegan', inPlace: held, at: startedAt })
     const result = await deps.cycle(source, gateway, wanted, signal)
     take({ kind: 'cycleEnded', result, startedAt, at: now() })
     logEnd(log, desired, result, failuresBefore > 0 || isMove(desired, held))
     const assumed = gateway !== undefined && lacksMode(desired, mode) ? { gateway, mode } : undefined
-    const waitMs = waitAfter(result, desired, gateway !== undefined) ?? retryMs()
-    return { waitMs: Math.min(waitMs, isCaptured ? Infinity : waitingMs), assumed }
+    const waitMs = waitAfter(result, desired, gateway !== undefined)
+    const againMs = handed === 'again' ? waitingMs : backoffMs(failedOffers, waitingMs, longestRetryMs, clock.random())
+    // An offer that is made again has the cycle run again too, so a cycle that failed decides when.
+    return { waitMs: waitMs === undefined ? retryMs() : handed === 'done' ? waitMs : Math.min(waitMs, againMs), assumed }
   }
 
   const retryMs = (): number => backoffMs(state.failures, firstRetryMs, longestRetryMs, clock.random())
@@ -179,22 +184,24 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   }
 }
 
-/** Whether nothing is left to hand on of what was changed on the gateway, which the next sync may overwrite. A failure keeps no sync from being made. */
+type Handed = 'done' | 'again' | 'failed'
+
+/** Hands on what was changed on the gateway, which the next sync may overwrite. A failure keeps no sync from being made. */
 async function handOn(
   { capture, log }: Pick<FollowDeps, 'capture' | 'log'>,
   source: Source,
   wanted: Wanted,
   request: string | undefined,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (request === undefined || capture === undefined) return true
+): Promise<Handed> {
+  if (request === undefined || capture === undefined) return 'done'
   try {
-    return (await capture(source, wanted, request, signal)) === 'done'
+    return await capture(source, wanted, request, signal)
   } catch (error) {
     if (isAbort(error, signal)) throw error
     const { reason, message } = asFault(error)
     log.warn({ commit: wanted.commit, reason, message }, 'local changes could not be handed on')
-    return false
+    return 'failed'
   }
 }
 

@@ -11,7 +11,7 @@ import type { IsolatedGate } from '../gate/isolate.ts'
 import { captureBranch, captureRequest, concerns, gatewayNameOf } from '../gatewaysync/decide/capture.ts'
 import { resolveProfile } from '../gatewaysync/decide/profile.ts'
 import { podAnnotations } from '../gatewaysync/names.ts'
-import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
+import { type CaptureEntry, cutToFit } from '../gatewaysync/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
@@ -22,7 +22,7 @@ import { specOf } from './spec-of.ts'
 
 /** One for each replica. */
 export type Captures = {
-  /** Undefined while this replica does not lead. Throws PayloadMalformed, PayloadTooLarge. */
+  /** Undefined while this replica does not lead. Throws PayloadMalformed where the pod follows another profile than the offer tells. */
   offered(sync: { namespace: string; name: string }, pod: string, offer: CaptureOffer): CaptureAnswer | undefined
   /** What became of the changes of each gateway, of those that are not in the status yet. */
   known(key: SyncKey): readonly CaptureEntry[]
@@ -62,48 +62,39 @@ export function createCaptures(deps: Deps): Captures {
   const results = new Map<SyncKey, Map<string, { entry: CaptureEntry; untilMs: number }>>()
   let term: Term | undefined
 
-  const keep = (key: SyncKey, entry: CaptureEntry): void => {
+  const keep = (key: SyncKey, told: CaptureEntry): void => {
+    const entry = cutToFit(told)
     const own = results.get(key) ?? new Map<string, { entry: CaptureEntry; untilMs: number }>()
     results.set(key, own)
     own.set(entry.pod, { entry, untilMs: entry.state === 'Failed' ? clock.monotonicMs() + failedForMs : Infinity })
     deps.captured(entry.state)
     term?.changed(key)
   }
-  const base = (asked: Asked, offer: CaptureOffer) => ({
-    pod: asked.pod,
-    gateway: asked.gateway,
-    request: offer.request,
-    files: offer.files,
-    on: offer.commit,
-    ...(offer.leftOutFiles === 0 ? {} : { leftOut: offer.leftOut, leftOutFiles: offer.leftOutFiles }),
-    at: timestamp(clock.now()),
-  })
+  const base = (asked: Asked, offer: CaptureOffer) => baseOf(asked, offer, timestamp(clock.now()))
   const entriesOf = (key: SyncKey, { status }: GatewaySyncRecord): CaptureEntry[] => {
     const fresh = [...(results.get(key)?.values() ?? [])].map(({ entry }) => entry)
     const pods = new Set(fresh.map(({ pod }) => pod))
     return [...fresh, ...(status.capture?.gateways ?? []).filter(({ pod }) => !pods.has(pod))]
+  }
+  const fail = (key: SyncKey, asked: Asked, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] => {
+    const { state, reason, message } = failureOf(asked, error, log)
+    keep(key, { ...base(asked, offer), changes: offer.digest, state, reason, message, ...(branch === undefined ? {} : { branch }) })
+    return state
   }
   const take = async (key: SyncKey, asked: Asked, offer: CaptureOffer, edits: TakenEdit[], ending: AbortSignal): Promise<void> => {
     const signal = deadline(timeoutMs, ending)
     const { record, gateway } = asked
     const { namespace, name } = record
     const branch = captureBranch(asked.capture, gateway)
-    const about = { ...base(asked, offer), changes: offer.digest }
     try {
       if (branch === undefined || branch === asked.spec.git.ref)
         throw new Fault('PushRefused', `the name of gateway "${gateway}" makes no branch that spec.capture.branch could mean`)
       const origin = { gateway, mode: offer.mode, commit: offer.commit }
       const commit = await takeChanges(await workOf(deps, asked, signal), { ...origin, branch, edits }, signal)
-      keep(key, { ...about, state: 'Pushed', branch, commit })
+      keep(key, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', branch, commit })
       log.info({ namespace, name, pod: asked.pod, commit, ref: branch }, 'local changes were pushed')
     } catch (error) {
-      if (ending.aborted) return
-      const fault = asFault(error)
-      const { reason, message } = fault
-      if (reason === 'Unexpected') log.error({ namespace, name, pod: asked.pod, err: error }, 'a capture met a bug')
-      else log.warn({ namespace, name, pod: asked.pod, reason, message }, 'local changes were not pushed')
-      const state = fault.retry === 'on-change' ? 'Refused' : 'Failed'
-      keep(key, { ...about, state, reason, message: message.slice(0, 1024), ...(branch === undefined ? {} : { branch }) })
+      if (!ending.aborted) fail(key, asked, offer, error, branch)
     }
   }
 
@@ -133,7 +124,12 @@ export function createCaptures(deps: Deps): Captures {
       }
       if (term.isWorking) return { answer: 'later' }
       if (offer.changes === undefined) return { answer: 'send' }
-      const edits = acceptChanges(offer.changes, offer.digest, resolveProfile(asked.spec.sync, offer.profile))
+      let edits: TakenEdit[]
+      try {
+        edits = acceptChanges(offer.changes, offer.digest, resolveProfile(asked.spec.sync, offer.profile))
+      } catch (error) {
+        return { answer: fail(key, asked, offer, error) === 'Refused' ? 'done' : 'later' }
+      }
       const now = term
       now.isWorking = true
       now.work = take(key, asked, { ...offer, changes: undefined }, edits, now.signal).finally(() => (now.isWorking = false))
@@ -154,6 +150,20 @@ export function createCaptures(deps: Deps): Captures {
       await own.work
     },
   }
+}
+
+/** What an entry tells of an offer, whatever becomes of it. */
+function baseOf({ pod, gateway }: Asked, { request, files, commit: on, leftOut, leftOutFiles }: CaptureOffer, at: string) {
+  return { pod, gateway, request, files, on, ...(leftOutFiles === 0 ? {} : { leftOut, leftOutFiles }), at }
+}
+
+/** What an entry tells of an error, which is logged. */
+function failureOf({ record: { namespace, name }, pod }: Asked, error: unknown, log: Log) {
+  const fault = asFault(error)
+  const { reason, message } = fault
+  if (reason === 'Unexpected') log.error({ namespace, name, pod, err: error }, 'a capture met a bug')
+  else log.warn({ namespace, name, pod, reason, message }, 'local changes were not pushed')
+  return { state: fault.retry === 'on-change' ? ('Refused' as const) : ('Failed' as const), reason, message }
 }
 
 /** Whose changes are asked for; undefined: nobody asks this gateway for them now. */

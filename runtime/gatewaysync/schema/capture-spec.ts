@@ -78,3 +78,14 @@ export const captureStatus = v.object({
 export type CaptureStatus = v.InferOutput<typeof captureStatus>
 /** What became of the changes of one gateway. */
 export type CaptureEntry = v.InferOutput<typeof captured>
+
+/** The entry with every text cut to the length that the API server takes; it would refuse the whole status for one that is longer. */
+export function cutToFit(entry: CaptureEntry): CaptureEntry {
+  const { issues = [] } = v.safeParse(captured, entry)
+  const cut = issues.flatMap((issue): [string, string][] => {
+    const key = v.getDotPath(issue)
+    const isLong = issue.type === 'max_length' && typeof issue.input === 'string' && typeof issue.requirement === 'number'
+    return isLong && key !== null ? [[key, issue.input.slice(0, issue.requirement).toWellFormed()]] : []
+  })
+  return { ...entry, ...Object.fromEntries(cut) }
+}

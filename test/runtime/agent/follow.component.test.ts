@@ -8,6 +8,8 @@ import type { FollowedSync } from '../../../runtime/agent/desired.ts'
 import { createFollower, type FollowDeps, type Follower } from '../../../runtime/agent/follow.ts'
 import { serveProbes } from '../../../runtime/agent/probes.ts'
 import { type Clock, systemClock } from '../../../runtime/clock.ts'
+import { Fault } from '../../../runtime/fault.ts'
+import { captureAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
 import { connectGateway, type Gateway } from '../../../runtime/gateway/gateway.ts'
 import { createModeFinder } from '../../../runtime/gateway/mode.ts'
@@ -22,7 +24,15 @@ import { until } from '../../support/world.ts'
 
 const pod = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
 
-type Options = { dataDir?: string; clock?: Clock; gateway?: Gateway; mode?: FollowDeps['mode']; profile?: object; waitedMs?: number }
+type Options = {
+  dataDir?: string
+  clock?: Clock
+  gateway?: Gateway
+  mode?: FollowDeps['mode']
+  profile?: object
+  waitedMs?: number
+  capture?: NonNullable<FollowDeps['capture']>
+}
 
 function setUp(t: Pick<Test, 'teardown'>, options: Options = {}) {
   const { dataDir = temporaryFolder(t, 'follow'), clock = systemClock, gateway, mode = async () => ({ name: '', from: 'none' }) } = options
@@ -57,6 +67,7 @@ function setUp(t: Pick<Test, 'teardown'>, options: Options = {}) {
       cycle: (from, to, wanted, signal) =>
         runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),
       report: (status) => void reports.push(status),
+      ...(options.capture === undefined ? {} : { capture: options.capture }),
     },
     { gatewaySync: 'plant', dataDir, agentVersion: 'test', waitedMs: options.waitedMs ?? 0 },
   )
@@ -111,6 +122,48 @@ function clockAhead() {
   const ahead = { ms: 0 }
   return { ahead, clock: { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + ahead.ms } }
 }
+
+/** A clock whose waits are short, and how long they were meant to be. */
+function shortWaits() {
+  const waits: number[] = []
+  const wait: Clock['wait'] = async (ms, own) => {
+    waits.push(ms)
+    await systemClock.wait(Math.min(ms, 5), own)
+  }
+  return { waits, clock: { ...systemClock, wait } }
+}
+
+void t.test(
+  'changes that cannot be handed on are offered again with growing waits, and never before a failed sync is tried again',
+  async (t) => {
+    const asking = { [captureAnnotations.at]: 'now' }
+    const grown = async (waits: number[], what: string): Promise<true> =>
+      await until(() => (waits.some((ms) => ms > 30_000 && ms < 200_000) ? true : undefined), what)
+    await t.test('an offer that is refused', async (t) => {
+      const { waits, clock } = shortWaits()
+      const capture = async (): Promise<'done'> => {
+        throw new Fault('PayloadMalformed', 'the changes are not permitted')
+      }
+      const { follower, followed } = setUp(t, {
+        clock,
+        capture,
+        profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
+      })
+      const sync = followed({ 'projects/a': '1' }, false)
+      follower.observe({ ...sync, annotations: asking, spec: { ...(sync.spec as object), capture: {} } })
+      await grown(waits, 'the waits grow although each sync is well')
+    })
+    await t.test('an offer that has to wait, at a sync that fails', async (t) => {
+      const { waits, clock } = shortWaits()
+      const { follower, followed } = setUp(t, { clock, capture: async () => 'again' })
+      const sync = followed({ 'projects/a': '1' }, false)
+      const published = { commit: 'f'.repeat(40), ref: 'main', at: '2026-03-01T12:00:00Z' }
+      const status = { ...sync.status, published }
+      follower.observe({ ...sync, status, annotations: asking, spec: { ...(sync.spec as object), capture: {} } })
+      await grown(waits, 'the waits of the failed sync grow')
+    })
+  },
+)
 
 void t.test(
   'a pause in the middle of a sync is obeyed at once: what was staged is given up, the report says at which commit',

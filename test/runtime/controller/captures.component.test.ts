@@ -4,14 +4,15 @@
  */
 import path from 'node:path'
 import t, { type Test } from 'tap'
+import * as v from 'valibot'
 import { digestOf } from '../../../runtime/capture/commit.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import { createCaptures } from '../../../runtime/controller/captures.ts'
 import type { CaptureAnswer, CaptureOffer } from '../../../runtime/delivery/protocol.ts'
 import { openIsolatedGate } from '../../../runtime/gate/isolate.ts'
 import { createMarks } from '../../../runtime/gate/marks.ts'
-import { captureAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import type { CaptureEntry } from '../../../runtime/gatewaysync/schema/capture-spec.ts'
+import { captureAnnotations, podAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { type CaptureEntry, captureStatus } from '../../../runtime/gatewaysync/schema/capture-spec.ts'
 import type { CommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createSyncMirrors } from '../../../runtime/reconcile/mirrors-of-syncs.ts'
@@ -109,6 +110,7 @@ function setUp(t: Test) {
     repository,
     commit,
     captures,
+    store,
     states,
     changed,
     ask,
@@ -181,4 +183,27 @@ void t.test('an error and a plain credential stop a commit, with the finding, ev
   t.match(secret, { state: 'Refused', reason: 'CollectionsInvalid', message: /plain-credential/ })
   t.notMatch(JSON.stringify(secret), /to be changed/)
   t.equal(git('branch', '--list', 'captured/*'), '')
+})
+
+void t.test('changes that are not permitted are refused once, with the reason in the status', async (t) => {
+  if (!requires(t, 'git')) return
+  const { captures, states, ask, offer, handOn, lead } = setUp(t)
+  lead()
+  ask({ [captureAnnotations.at]: 'now' })
+  const foreign = offer('now', { 'elsewhere/a.txt': 'two' })
+  t.match(await handOn('gw-0', foreign), { state: 'Refused', reason: 'PayloadMalformed', message: /elsewhere/, files: 1 })
+  t.same(captures.offered(sync, 'gw-0', foreign), { answer: 'done' })
+  t.same(states, ['Refused'])
+})
+
+void t.test('an entry holds no text that is longer than the API server takes, however long the name of a gateway is', async (t) => {
+  if (!requires(t, 'git')) return
+  const { store, ask, offer, handOn, lead } = setUp(t)
+  lead()
+  ask({ [captureAnnotations.at]: 'now' })
+  const annotations = { [podAnnotations.gatewayName]: 'g'.repeat(5_000) }
+  store.upsertPod({ ...pod('gw-0', 'plant'), serviceAccount: 'gateway', annotations })
+  const told = await handOn('gw-0', offer('now', { 'gw/projects/line/a.txt': 'two' }))
+  t.match(told, { state: 'Refused', reason: 'PushRefused', gateway: 'g'.repeat(253) })
+  t.equal(v.safeParse(captureStatus, { gateways: [told] }).success, true)
 })

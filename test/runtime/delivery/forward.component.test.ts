@@ -171,6 +171,20 @@ void t.test('a replica goes to the git host itself when the leader cannot help',
   }
 })
 
+void t.test('what the leader says against an offer of changes reaches the agent; no other replica could take it', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { ask, push } = await startReplicas(t)
+  const commit = parseCommitHash(await push({ 'projects/a.txt': 'a' }))
+  const told = { profile: 'default', mode: '', request: 'now', digest: '0'.repeat(64), files: 0, leftOut: [], leftOutFiles: 0 }
+  const call = { namespace: 'plant-a', name: 'plant', token: 'gateway-0' }
+  const asked = async (route: 'capture' | 'changes', body: object) => await ask({ ...call, route, body }, signal)
+  const refusal = async (body: object): Promise<unknown> => await asked('capture', body).catch((error: unknown) => error)
+  t.match(await refusal({ ...told, commit, digest: 'short' }), { reason: 'PayloadMalformed' })
+  t.match(await refusal({ ...told, commit: 'f'.repeat(40) }), { reason: 'CommitNotPublished' })
+  t.match(await refusal({ ...told, commit, profile: 'other' }), { reason: 'UnknownProfile' })
+  t.equal(await asked('changes', { commit: 'f'.repeat(40), from: null, profile: 'default' }), undefined, 'content has another way')
+})
+
 void t.test('the leader is asked with the token of the agent, and authorises it anew', async (t) => {
   if (!requires(t, 'git', 'prlimit')) return
   const tokens: string[] = []
