@@ -29,28 +29,47 @@ nav.pages{display:flex;gap:1rem;margin:1rem 0}
 @media(max-width:40rem){input{min-width:0;width:100%}}
 `
 
-/** Says that the page is behind when the connection is lost, and fetches it anew when something has changed; the place in it is kept. */
+/**
+ * Fetches the page anew when something has changed; the place in it is kept. Says that the page is behind while nobody tells of changes, and
+ * while what comes back is no page of ours, such as a refusal or the login of a proxy; both are tried again. A browser itself gives up `/events`
+ * for good when that is refused once.
+ */
 const scriptText = `(() => {
-  const events = new EventSource('/events')
+  const againAfterMs = 5000
   const stale = document.getElementById('stale')
+  let told = true
+  let fresh = true
   let waiting = false
   let again = false
+  let retry
+  const show = () => { stale.hidden = told && fresh }
   const refresh = async () => {
     if (waiting) { again = true; return }
     waiting = true
+    clearTimeout(retry)
     try {
-      const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+      const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(30000) })
       const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      const [from, to] = [next.querySelector('main'), document.querySelector('main')]
-      if (from && to) to.replaceChildren(...from.childNodes)
-      stale.hidden = true
-    } catch { stale.hidden = false }
+      const from = next.querySelector('#stale') && next.querySelector('main')
+      if (from) document.querySelector('main').replaceChildren(...from.childNodes)
+      fresh = from !== null
+    } catch { fresh = false }
     waiting = false
+    show()
     if (again) { again = false; refresh() }
+    else if (!fresh) retry = setTimeout(refresh, againAfterMs)
   }
-  events.addEventListener('changed', refresh)
-  events.addEventListener('error', () => { stale.hidden = false })
-  events.addEventListener('open', refresh)
+  const follow = () => {
+    const events = new EventSource('/events')
+    events.addEventListener('changed', refresh)
+    events.addEventListener('open', () => { told = true; refresh() })
+    events.addEventListener('error', () => {
+      told = false
+      show()
+      if (events.readyState === 2) setTimeout(follow, againAfterMs)
+    })
+  }
+  follow()
   const form = document.querySelector('form')
   form?.addEventListener('input', () => {
     const query = new URLSearchParams(new FormData(form))
