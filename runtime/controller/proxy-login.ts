@@ -25,6 +25,8 @@ const maxGroups = 100
 const reserved = 'system:'
 const everybody = 'system:authenticated'
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 /** Returns the `identify` of the status page. */
 export function createProxyLogin(settings: ProxySettings, { clock, log }: { clock: Clock; log: Log }): People['identify'] {
   const { secretFile, userHeader, groupsHeader, userPrefix, groupsPrefix } = settings
@@ -43,7 +45,7 @@ export function createProxyLogin(settings: ProxySettings, { clock, log }: { cloc
     return known.secrets
   }
   return async (header) => {
-    const shown = header(proxySecretHeader) ?? ''
+    const shown = header(proxySecretHeader).join(',')
     const isProxy = (await secrets()).filter((secret) => isEqual(secret, shown)).length > 0
     return isProxy ? personOf(header(userHeader), header(groupsHeader), { userPrefix, groupsPrefix }) : undefined
   }
@@ -63,15 +65,28 @@ function isEqual(a: string, b: string): boolean {
 
 type Prefixes = Pick<ProxySettings, 'userPrefix' | 'groupsPrefix'>
 
-/** Undefined where no one person is named. A header that came twice, once from the caller, is joined by a comma and names nobody. */
-function personOf(user: string | undefined, groups: string | undefined, { userPrefix, groupsPrefix }: Prefixes): Person | undefined {
-  const name = `${userPrefix}${(user ?? '').trim()}`
+/**
+ * Undefined where no one person is named: a header that came twice may be once from the caller, and so may a name with a comma, which joins
+ * two headers.
+ */
+function personOf(users: readonly string[], groups: readonly string[], { userPrefix, groupsPrefix }: Prefixes): Person | undefined {
+  if (users.length > 1 || groups.length > 1) return undefined
+  const name = `${userPrefix}${decoded(users[0] ?? '').trim()}`
   if (name === userPrefix || name.length > maxNameLength || /[,\p{Cc}]/u.test(name) || name.startsWith(reserved)) return undefined
-  const named = (groups ?? '')
+  const named = (groups[0] ?? '')
     .split(',')
-    .map((group) => group.trim())
+    .map((group) => decoded(group).trim())
     .filter((group) => group !== '' && group.length <= maxNameLength)
     .map((group) => `${groupsPrefix}${group}`)
     .filter((group) => !group.startsWith(reserved))
   return { name, groups: [...new Set(named)].slice(0, maxGroups).concat(everybody) }
+}
+
+/** Node reads a header's bytes as Latin-1, and proxies write UTF-8; bytes that are none stay as Node has read them. */
+function decoded(text: string): string {
+  try {
+    return utf8.decode(Buffer.from(text, 'latin1'))
+  } catch {
+    return text
+  }
 }

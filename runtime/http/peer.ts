@@ -2,6 +2,7 @@
  * Who calls, for limits and shares: the remote address, or what trusted proxies say about it. Pure.
  */
 import type { Context } from 'hono'
+import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { Fault } from '../fault.ts'
 
@@ -33,6 +34,12 @@ export function createPeers(trustedProxies: readonly string[]): Peers {
 export function remoteOf(context: Context): string | undefined {
   const { incoming } = (context.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
   return incoming?.socket?.remoteAddress
+}
+
+/** Each value that a call's header came with; fetch's Headers join several into one. None where there is no connection. */
+export function headersOf(context: Context, name: string): readonly string[] {
+  const { incoming } = (context.env ?? {}) as { incoming?: Pick<IncomingMessage, 'headersDistinct'> }
+  return incoming?.headersDistinct[name.toLowerCase()] ?? []
 }
 
 /** The name of a caller that no proxy forwards. */

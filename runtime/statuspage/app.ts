@@ -12,6 +12,7 @@ import type { FleetFacts } from '../fleet/facts.ts'
 import type { FleetView } from '../fleet/view.ts'
 import { acceptsGzip } from '../http/accept.ts'
 import { guard } from '../http/guard.ts'
+import { headersOf } from '../http/peer.ts'
 import { problem } from '../http/problem.ts'
 import { icon, script, style } from './assets.ts'
 import { type Html, messagePage, overviewPage, type PageContext, syncPage } from './page.ts'
@@ -120,7 +121,7 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, clock, 
   })
   if (people !== undefined) {
     app.use(async (context, next) => {
-      const person = await people.identify((name) => context.req.header(name))
+      const person = await people.identify((name) => headersOf(context, name))
       if (person === undefined) return problem(context, 401, 'the login in front of this page has to say who asks')
       context.set('person', person)
       await next()

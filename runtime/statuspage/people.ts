@@ -9,8 +9,8 @@ export type Person = { name: string; groups: readonly string[] }
 
 /** How it is known who asks, and what they may see. */
 export type People = {
-  /** Undefined: nobody that we believe. Never throws. */
-  identify(header: (name: string) => string | undefined): Promise<Person | undefined>
+  /** `header`: each value that a header came with, as Node reads it. Undefined: nobody that we believe. Never throws. */
+  identify(header: (name: string) => readonly string[]): Promise<Person | undefined>
   /** Which of the namespaces somebody may see. Throws ApiUnavailable where nobody can say. */
   sees(person: Person, namespaces: readonly string[]): Promise<ReadonlySet<string>>
 }

@@ -104,6 +104,31 @@ void t.test('who is named beside the secret must be one person, and no part of t
   t.same(new Set(asked.flatMap(({ groups }) => groups)), new Set(['a', 'b', 'system:authenticated']))
 })
 
+void t.test('groups that come twice, once perhaps from the caller, are nobody', async (t) => {
+  const { get, asked } = await opened(t)
+  const both = { ...proved, 'x-forwarded-user': 'ann', 'x-forwarded-groups': ['operators', 'engineers'] }
+  for (const place of places) t.equal((await get(place, both)).status, 401, place)
+  t.same(asked, [])
+})
+
+void t.test('names beyond ASCII are those that the proxy has written', async (t) => {
+  const { get, asked } = await opened(t)
+  const onTheWire = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
+  const people = ['ÄÖÜß', 'Jörg Müller', 'Anaïs à', '山田']
+  const groups = ['Straße Ä', 'voilà', 'Ōsaka']
+  for (const person of people) {
+    const headers = { ...proved, 'x-forwarded-user': onTheWire(person), 'x-forwarded-groups': onTheWire(groups.join(', ')) }
+    t.equal((await get('/', headers)).status, 200, person)
+  }
+  t.same(new Set(asked.map(({ user }) => user)), new Set(people))
+  t.same(new Set(asked.flatMap((spec) => spec.groups)), new Set([...groups, 'system:authenticated']))
+  const latin = Buffer.from('Jörg', 'latin1').toString('latin1')
+  t.equal((await get('/', { ...proved, 'x-forwarded-user': latin })).status, 200)
+  t.equal(asked.at(-1)?.user, 'Jörg', 'also of a proxy that writes Latin-1')
+  const control = onTheWire('ann\u0085')
+  t.equal((await get('/', { ...proved, 'x-forwarded-user': control })).status, 401, 'a control character')
+})
+
 void t.test('a page that was made for somebody else is not shown, compressed or not, whoever asked first', async (t) => {
   const { get } = await opened(t)
   for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
