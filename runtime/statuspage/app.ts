@@ -14,11 +14,12 @@ import { acceptsGzip } from '../http/accept.ts'
 import { guard } from '../http/guard.ts'
 import { headersOf } from '../http/peer.ts'
 import { problem } from '../http/problem.ts'
+import { createUnread, type UnreadLimits } from '../http/unread.ts'
 import { icon, script, style } from './assets.ts'
 import { type Html, messagePage, overviewPage, type PageContext, syncPage } from './page.ts'
 import { parseSelection, queryOf } from './selection.ts'
 import { type People, type Person, visiblePart } from './people.ts'
-import { createRendered } from './rendered.ts'
+import { createRendered, plain } from './rendered.ts'
 import { createViewers } from './viewers.ts'
 import { type Words, wordsFor } from './words.ts'
 
@@ -38,8 +39,11 @@ export type StatusPageDeps = {
   clock: Clock
   /** Ends the streams. */
   signal: AbortSignal
+  /** What answers may hold until they are read. */
+  unread?: UnreadLimits
 }
 
+const mebibyte = 1024 * 1024
 const maxViewers = 200
 /** At most one second behind, with what it takes to fetch the page. */
 const tellEveryMs = 500
@@ -51,6 +55,10 @@ const viewMs = 1_000
 const keptPages = 64
 /** All who come through one proxy are one peer. */
 const limits = { perSecond: 500, failuresPerPeer: 100 }
+/** All pages of two hundred viewers fit, and none of it takes long to read; only data of large fleets is more than some ten kilobytes. */
+const usualUnread: UnreadLimits = { totalBytes: 16 * mebibyte, ofOneBytes: 8 * mebibyte, waitMs: 5_000, endAfterMs: 60_000 }
+/** What decompressing takes for each who does not take gzip, with what its connection buffers. */
+const unpackingBytes = 96 * 1024
 
 /** A browser runs no script but ours, shows the page in no frame, and tells nobody where somebody came from. */
 const protectiveHeaders = secureHeaders({
@@ -71,7 +79,8 @@ const protectiveHeaders = secureHeaders({
 })
 
 /** The app of the page. With `people` every answer is for whoever `identify` believes; others get 401, and 503 while nobody can say what they see. */
-export function statusPageApp({ facts, subscribe, hosts, people, isOpen, clock, signal }: StatusPageDeps): Hono<Env> {
+export function statusPageApp({ facts, subscribe, hosts, people, isOpen, clock, signal, ...more }: StatusPageDeps): Hono<Env> {
+  const unread = createUnread(more.unread ?? usualUnread, clock)
   const rendered = createRendered(keptPages)
   let made: { view: FleetView; atMs: number } | undefined
   const viewers = createViewers({
@@ -104,9 +113,13 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, clock, 
     const all = view()
     const page = make(seen === undefined ? all : visiblePart(all, seen), contextOf(words))
     const headers = { 'content-type': page.type, vary: 'accept-encoding, accept-language' }
-    if (!acceptsGzip(context.req.header('accept-encoding'))) return context.body(await page.text(), page.status, headers)
     const bytes = await rendered.of(`${words.language} ${keyOf(seen)} ${key}`, page.text)
-    return context.body(bytes, page.status, { ...headers, 'content-encoding': 'gzip' })
+    const isPlain = !acceptsGzip(context.req.header('accept-encoding'))
+    const held = bytes.byteLength + (isPlain ? unpackingBytes : 0)
+    if (!(await unread.hold(context, held, person?.name))) return problem(context, 503, 'too much waits for slow readers; try again later')
+    return isPlain
+      ? context.body(plain(bytes), page.status, headers)
+      : context.body(bytes, page.status, { ...headers, 'content-encoding': 'gzip' })
   }
 
   const app = new Hono<Env>()

@@ -3,7 +3,7 @@
  * rendering. The longest unread one makes room.
  */
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { createGunzip, gzip } from 'node:zlib'
 
 const compress = promisify(gzip)
 
@@ -32,4 +32,11 @@ export function createRendered(most: number): Rendered {
     },
     forget: () => kept.clear(),
   }
+}
+
+/** A page for somebody who does not take gzip, decompressed piece by piece as it is read. */
+export function plain(page: Uint8Array): ReadableStream<Uint8Array> {
+  const pieces = createGunzip()
+  pieces.end(page)
+  return ReadableStream.from<Uint8Array>(pieces)
 }
