@@ -18,6 +18,7 @@ import { gatewaySyncColumns } from '../gatewaysync/decide/columns.ts'
 import { decide, type Decision, type Observation, type Signers, type Verdict } from '../gatewaysync/decide/decide.ts'
 import type { EventToRecord } from '../gatewaysync/decide/events.ts'
 import { dueForLookup, rememberedSource } from '../gatewaysync/decide/lookup.ts'
+import { isWorthWriting } from '../gatewaysync/decide/worth-writing.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
 import { type WantedRef, wantedRef } from '../gatewaysync/decide/request.ts'
 import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
@@ -74,9 +75,6 @@ export type ReconcileDeps = {
   observed(key: SyncKey, status: GatewaySyncStatus | undefined): void
   gone(record: { namespace: string; name: string }): void
 }
-
-/** How often a status is written only to refresh `checkedAt`: each write wakes every agent. The metric shows every lookup. */
-const refreshCheckedAtMs = 3_600_000
 
 /** The longest wait for a step of a rollout; a later one is waited for anew. */
 const mostWaitMs = 3_600_000
@@ -223,21 +221,13 @@ async function apply(
   const status = { ...decided, columns: gatewaySyncColumns(decided) }
   const patch = mergePatchBetween(record.status, status)
   try {
-    if (patch === undefined || isOnlyRefresh(patch, record.status, deps.clock.now())) return
+    if (patch === undefined || !isWorthWriting(patch, record.status, deps.clock.now())) return
     deps.store.updateSync(await deps.writeStatus(record, status, patch, signal))
     deps.recordEvents(record, events)
   } finally {
     // Metrics show the decided status even if the API server refuses it.
     deps.observed(syncKey(record.namespace, record.name), status)
   }
-}
-
-function isOnlyRefresh(patch: Record<string, unknown>, before: GatewaySyncStatus, now: Temporal.Instant): boolean {
-  const { source, ...others } = patch
-  if (Object.keys(others).length > 0 || typeof source !== 'object' || source === null) return false
-  if (Object.keys(source).some((member) => member !== 'checkedAt' && member !== 'fetchedAt')) return false
-  const checkedAt = before.source?.checkedAt
-  return checkedAt !== undefined && now.since(checkedAt).total('milliseconds') < refreshCheckedAtMs
 }
 
 /** Reports an invalid spec in the conditions; the last valid desired state stays in force. */

@@ -31,9 +31,9 @@ export function syncReportColumns({ commit, findings, reason, message }: SyncRep
   return columns
 }
 
-/** One line of at most so many characters, with the hashes of commits as people read them. */
+/** One line of at most so many UTF-16 units, as the schema counts them, with the hashes of commits as people read them. */
 function oneLine(text: string, width: number): string {
   const line = shortHashes(text).replace(/\s+/g, ' ').trim()
-  const characters = Array.from(line)
-  return characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : line
+  // A cut may leave half of a character, which no API server takes as it is.
+  return line.length > width ? `${line.slice(0, width - 1).toWellFormed()}…` : line.toWellFormed()
 }

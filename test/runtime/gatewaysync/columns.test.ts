@@ -2,8 +2,11 @@
  * What is written for `kubectl get`: short, on one line, and by the same counts as elsewhere.
  */
 import t from 'tap'
+import * as v from 'valibot'
 import { gatewaySyncColumns, syncReportColumns } from '../../../runtime/gatewaysync/decide/columns.ts'
 import { countGateways, type GatewayState } from '../../../runtime/gatewaysync/decide/gateways.ts'
+import { syncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
+import { gatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
 
 const commit = '24a7d5c9c97cf8e04c02ea0114063d89b0766069'
 const at = '2026-01-01T00:00:00Z'
@@ -27,6 +30,17 @@ void t.test('a message stays on one line and within its width, and says so where
   t.equal(message, '3 of 3 gateways: gw-0: CollectionsInvalid, gw-0: Co…')
   const report = syncReportColumns({ phase: 'Failed', message: long })
   t.equal(report.message, '3 of 3 gateways: gw-0: CollectionsInvalid…')
+})
+
+void t.test('a message of emoji is cut to what the schema takes, and stays text where the cut goes through one', async (t) => {
+  for (const message of ['🏭'.repeat(60), `a${'🏭'.repeat(60)}`, '🏭'.repeat(30)]) {
+    const columns = gatewaySyncColumns({ conditions: ready(message) })
+    t.ok(v.safeParse(gatewaySyncStatus, { columns }).success, message)
+    t.ok(columns.message?.isWellFormed())
+    t.match(columns.message, /🏭.*…$/u)
+    const report = syncReportColumns({ phase: 'Failed', message })
+    t.ok(v.safeParse(syncReportStatus, { phase: 'Failed', columns: report }).success, message)
+  }
 })
 
 void t.test('where there is no message, the reason stands in its place; nothing is made up for what is not known', async (t) => {

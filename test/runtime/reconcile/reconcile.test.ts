@@ -34,6 +34,8 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
   let signatures: SignatureVerdict = { kind: 'notAsked' }
   let secretChanges = 0
   let version = 1
+  let older = false
+  const told = { writes: 0, events: [] as string[] }
   store.upsertSync({
     namespace: 'plant',
     name: 'one',
@@ -65,19 +67,24 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     delivery: () => undefined,
     async writeStatus(before, status) {
       if (refuse !== undefined) throw refuse
-      return { ...before, resourceVersion: String((version += 1)), status }
+      told.writes += 1
+      const { columns, ...others } = status
+      return { ...before, resourceVersion: String((version += 1)), status: older ? others : { ...others, columns } }
     },
-    recordEvents() {},
+    recordEvents: (_record, events) => void told.events.push(...events.map(({ reason }) => reason)),
     observed() {},
     gone() {},
   })
   return {
     host,
+    told,
     status: () => record().status,
     pass: () => reconcile(deps(), key, stop.signal),
     change: (changes: Partial<GatewaySyncRecord>) => store.upsertSync({ ...record(), resourceVersion: String((version += 1)), ...changes }),
     sign: (verdict: SignatureVerdict) => (signatures = verdict),
     changeSecret: () => (secretChanges += 1),
+    /** The API server has the CRD of a release before `status.columns`, and drops them. */
+    dropColumns: () => (older = true),
     refuseWrites: (fault: Fault | undefined) => (refuse = fault),
     /** Settles the newest question and waits until its answer lies ready. */
     async answer(how: CommitHash | Fault) {
@@ -258,6 +265,34 @@ void t.test('an invalid spec stalls, is not also under way, and keeps what is pu
   await answer(commitB)
   await pass()
   t.match(condition(status(), 'Ready'), { status: 'True' })
+})
+
+void t.test('with a CRD that drops the columns, nothing is written or told again that has not changed', async (t) => {
+  const { pass, answer, change, dropColumns, restart, told, status } = setUp()
+  dropColumns()
+  for (let lookup = 0; lookup < 2; lookup += 1) {
+    await pass()
+    await answer(commitA)
+    await pass()
+    restart()
+  }
+  t.equal(status().columns, undefined)
+  const { writes } = told
+  for (let lookup = 0; lookup < 3; lookup += 1) {
+    await pass()
+    await answer(commitA)
+    await pass()
+    restart()
+  }
+  t.equal(told.writes, writes, 'three lookups that find the same')
+
+  change({ generation: 2, spec: { ...spec(), polling: { interval: 'often' } } })
+  for (let times = 0; times < 3; times += 1) await pass()
+  t.equal(told.writes, writes + 1)
+  t.same(
+    told.events.filter((reason) => reason === 'InvalidSpec'),
+    ['InvalidSpec'],
+  )
 })
 
 const verifying = (ref = 'main') => spec(ref, { git: { ...spec(ref).git, verify: { mode: 'Commit', secretRef: { name: 'keys' } } } })
