@@ -3,7 +3,7 @@
  * gives, with the command line that a release has.
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
@@ -91,11 +91,12 @@ async function runAction(folder: string, workspace: string, inputs: Record<strin
 
 /** What a GitLab runner does with a job: one script of all its lines, in a shell that ends with the first that fails. */
 async function runJob(workspace: string, variables: Record<string, string>): Promise<Ended> {
-  type Job = { variables: Record<string, string>; before_script: string[]; script: string[] }
+  type Job = { variables?: Record<string, string>; before_script: string[]; script: string[] }
   const { 'cluster-sync-lint': job } = parse(read('integrations/gitlab-ci.yml')) as { 'cluster-sync-lint': Job }
   const lines = ['set -eo pipefail', ...job.before_script, ...job.script]
   const host = { CI: 'true', GITLAB_CI: 'true', CI_PROJECT_DIR: workspace }
-  return await run(workspace, ['bash', '-c', lines.join('\n')], { ...host, ...job.variables, ...variables })
+  // A job's own variables override those of the pipeline.
+  return await run(workspace, ['bash', '-c', lines.join('\n')], { ...host, ...variables, ...job.variables })
 }
 
 void t.test('a change is checked where it is made, pushed and merged', { timeout: 290_000 }, async (t) => {
@@ -120,25 +121,39 @@ void t.test('a change is checked where it is made, pushed and merged', { timeout
   })
 
   await t.test('the GitLab job fails with a code quality report', async (t) => {
-    const variables = { CLUSTER_SYNC_PACKAGE: tarball, CLUSTER_SYNC_PATH: 'services', TMPDIR: folder }
+    const [page = {}] = textsIn('docs/pipelines.md', 'yaml').flatMap((text) => {
+      const { include, variables } = parse(text) as { include?: unknown; variables?: Record<string, string> }
+      return include === undefined || variables === undefined ? [] : [variables]
+    })
+    t.same(Object.keys(page), ['CLUSTER_SYNC_PACKAGE', 'CLUSTER_SYNC_PATH'], 'as the page sets them')
+    const variables = { ...page, CLUSTER_SYNC_PACKAGE: tarball, TMPDIR: folder }
     const failed = await runJob(plant.folder, variables)
     t.equal(failed.code, 1, failed.output)
     const report = JSON.parse(readFileSync(path.join(plant.folder, 'gl-code-quality-report.json'), 'utf8')) as unknown[]
     t.match(report, [{ check_name: 'invalid-config-mode', location: { path: at } }])
     t.match(await runJob(clean.folder, variables), { code: 0 })
+    t.match(await runJob(clean.folder, { CLUSTER_SYNC_PACKAGE: tarball, TMPDIR: folder }), { code: 0 }, 'the whole repository by default')
     t.match(await runJob(clean.folder, {}), { code: 2, output: /set CLUSTER_SYNC_PACKAGE/ })
   })
 
   await t.test('the hooks keep git from making the commit', async (t) => {
-    const [hook] = parse(read('.pre-commit-hooks.yaml')) as { entry: string; pass_filenames: boolean }[]
-    t.same([hook?.entry, hook?.pass_filenames], ['cluster-sync lint', false])
+    const [hook] = parse(read('.pre-commit-hooks.yaml')) as Record<string, unknown>[]
+    t.match(hook, { entry: 'cluster-sync lint', pass_filenames: false, always_run: true })
     const programs = path.join(folder, 'programs')
     mkdirSync(programs)
     symlinkSync(path.join(folder, 'cluster-sync/bin/cluster-sync'), path.join(programs, 'cluster-sync'))
     const env = { ...author, PATH: `${programs}:${path.dirname(process.execPath)}:${process.env['PATH']}` }
 
     const [install = ''] = textsIn('docs/pipelines.md', 'sh')
-    t.match(await run(clean.folder, ['sh', '-ec', `mkdir -p .git/hooks\n${install}`], env), { code: 0 })
+    const linked = path.join(folder, 'linked')
+    t.match(await run(clean.folder, ['git', 'worktree', 'add', '--quiet', '-b', 'linked', linked], env), { code: 0 })
+    const hookFile = path.join(clean.folder, '.git/hooks/pre-commit')
+    mkdirSync(path.dirname(hookFile), { recursive: true })
+    writeFileSync(hookFile, 'mine')
+    t.match(await run(clean.folder, ['sh', '-ec', install], env), { code: 0 })
+    t.equal(readFileSync(hookFile, 'utf8'), 'mine', 'a hook that is there stays')
+    rmSync(hookFile)
+    t.match(await run(linked, ['sh', '-ec', install], env), { code: 0 }, 'in a linked working tree, for all of them')
     mkdirSync(path.dirname(path.join(clean.folder, at)), { recursive: true })
     writeFileSync(path.join(clean.folder, at), bad[at] ?? '')
     const commit = ['git', 'commit', '--quiet', '--message', 'Add dev']
