@@ -1,5 +1,5 @@
 /**
- * `npm run package:cli [folder]`: packs the command line for machines without this checkout, as JavaScript for Node 22.15 and newer. Everything
+ * `npm run package:cli [folder]`: packs the command line for machines without this checkout, as JavaScript for Node 22.19 and newer. Everything
  * that it imports is bundled, so installing it needs no registry. Prints the path of the tarball, which is
  * build/cluster-sync-operator-cli-<version>.tgz unless a folder is named.
  */
@@ -82,7 +82,7 @@ function packageJson({ name, version, description, license }: Manifest) {
     description: `${description} The command line.`,
     license,
     type: 'module',
-    engines: { node: '>=22.15' },
+    engines: { node: '>=22.19 <23 || >=23.11' },
     os: ['linux', 'darwin'],
     bin: { 'cluster-sync': 'program/cluster-sync.mjs' },
     files: ['program', 'third-party-licenses.txt'],
