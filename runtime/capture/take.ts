@@ -7,9 +7,10 @@ import { Fault } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/decide.ts'
 import type { StatusFinding } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, parseCommitHash, type RefName } from '../gatewaysync/values.ts'
-import { committer, makeCommit } from '../source/content/make-commit.ts'
+import { committer, fileOf, makeCommit } from '../source/content/make-commit.ts'
 import type { Mirror, Remote } from '../source/mirrors.ts'
 import type { TakenEdit } from './accept.ts'
+import { newCredentials } from './credentials.ts'
 import { type Origin, subjectOf, whoSaved, withTrailers } from './commit.ts'
 
 export type TakeDeps = {
@@ -27,11 +28,12 @@ const maxMessage = 900
 
 /**
  * Returns the commit at which the branch stands then; it is the one from before where the branch says the same already. Throws
- * CollectionsInvalid with the first new finding, PushRefused, and the faults of git and of reading Secrets.
+ * CollectionsInvalid with the first new finding, CheckFailed where the checks did not finish, PushRefused, and the faults of git and of reading Secrets.
  */
 export async function takeChanges({ mirror, pushAs, check, clock }: TakeDeps, taking: Taking, signal: AbortSignal): Promise<CommitHash> {
   const { commit: parent, branch, edits, gateway } = taking
   await mirror.ensure(parent, signal)
+  await refuseCredentials(mirror, taking, signal)
   const head = await headOf(mirror, branch, signal)
   const text = withTrailers(subjectOf(edits, gateway), taking)
   const at = Math.floor(clock.now().epochMilliseconds / 1000)
@@ -39,7 +41,7 @@ export async function takeChanges({ mirror, pushAs, check, clock }: TakeDeps, ta
   const commit = await mirror.readBy(parent, (repository) => makeCommit(repository, parent, edits, message, signal), signal)
   const made = await readHead(mirror, commit, branch, signal)
   if (head?.tree === made.tree) return head.commit
-  await refuseNewErrors({ check }, { parent, commit }, signal)
+  await refuseNewErrors({ check }, { parent, commit, edits }, signal)
   await mirror.push({ commit, branch, moves: head !== undefined, as: await pushAs(signal) }, signal)
   return commit
 }
@@ -67,13 +69,39 @@ async function readHead(mirror: Mirror, commit: CommitHash, name: string, signal
   return { commit, tree: parseCommitHash(tree), isOurs }
 }
 
-/** What the gate would refuse is not pushed; what it refuses of the parent too was there before. */
+/** A credential stays in the history of a repository: the files themselves are searched, also where no check of collections looks. */
+async function refuseCredentials(mirror: Mirror, { commit: parent, edits }: Taking, signal: AbortSignal): Promise<void> {
+  for (const edit of edits) {
+    if (newCredentials(edit, undefined).length === 0) continue
+    const before = await mirror.readBy(parent, (repository) => fileOf(repository, parent, edit.source, signal), signal)
+    const [place] = newCredentials(edit, before)
+    if (place === undefined) continue
+    const message = `${edit.source}: holds a password in plain text at ${place} (plain-credential)`
+    throw new Fault('CollectionsInvalid', message.slice(0, maxMessage))
+  }
+}
+
+/** What the gate would refuse is not pushed, nor what it could not judge; what it refuses of the parent too was there before. */
 async function refuseNewErrors(
   { check }: Pick<TakeDeps, 'check'>,
-  { parent, commit }: { parent: CommitHash; commit: CommitHash },
+  { parent, commit, edits }: { parent: CommitHash; commit: CommitHash; edits: readonly TakenEdit[] },
   signal: AbortSignal,
 ): Promise<void> {
-  const found = errorsOf(await check(commit, signal))
+  const verdict = await check(commit, signal)
+  const found = errorsOf(verdict)
+  if (verdict.kind === 'checked' && verdict.unfinished !== undefined)
+    throw new Fault('CheckFailed', `nothing was pushed: ${found[0]?.message ?? 'the checks did not finish'}`.slice(0, maxMessage))
+  const config = edits.find(({ path }) => path.startsWith('config/'))
+  if (config !== undefined && verdict.kind === 'notChecked')
+    throw new Fault(
+      'CollectionsInvalid',
+      `${config.path}: configuration is pushed only where spec.sync.profiles has collections to check it by`,
+    )
+  if (config !== undefined && verdict.kind === 'checked' && verdict.errors > found.length)
+    throw new Fault(
+      'CollectionsInvalid',
+      `${config.path}: the checks find ${verdict.errors} errors, too many to tell new ones from old ones`,
+    )
   if (found.length === 0) return
   const known = new Set(errorsOf(await check(parent, signal)).map(keyOf))
   const [first, ...more] = found.filter((finding) => !known.has(keyOf(finding)))

@@ -11,17 +11,18 @@ const passwordPlace = /(?:^|\.)(?!keyStoreAliasPassword$)[a-z_]*(?:password|pass
 /** Holds hashes. */
 const usersFile = 'users.json'
 
+/** Where a file of a resource holds a credential in plain text; `key` is the resource's, in lower case. Never a value. */
+export function plainPlaces(value: unknown, key: string, file: string): string[] {
+  if (file === usersFile) return []
+  return findHosts(value, key, file).flatMap(({ kind, at }) => (kind === 'credential' && passwordPlace.test(at) ? [at] : []))
+}
+
 export function* plainCredential({ collection, resource, path, json }: ResourceFacts, { hasModes }: ResourceContext): Generator<Found> {
   const name = foldName(collection.name)
   // In core of several environments another rule says it, together with hosts.
   if (name === 'local' || (name === 'core' && hasModes) || unsearchedTypes.has(typeOf(resource))) return
   const places: string[] = []
-  for (const [file, value] of json) {
-    if (file === usersFile) continue
-    for (const { kind, at } of findHosts(value, foldName(resource.key), file)) {
-      if (kind === 'credential' && passwordPlace.test(at)) places.push(at)
-    }
-  }
+  for (const [file, value] of json) places.push(...plainPlaces(value, foldName(resource.key), file))
   const [first] = places
   if (first === undefined) return
   const more = places.length === 1 ? '' : ` (and ${places.length - 1} more)`

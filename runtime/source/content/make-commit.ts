@@ -57,6 +57,17 @@ export async function makeCommit(
   }
 }
 
+/** A file of a commit; undefined where it has none there, or it cannot be read. */
+export async function fileOf(
+  { folder, limits }: Repository,
+  commit: CommitHash,
+  file: string,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  const args = ['cat-file', 'blob', `${commit}:${file}`]
+  return await runGit({ folder, args, timeoutMs }, { limits, signal }).catch(() => undefined)
+}
+
 /** Writes a commit as a patch that `git am` takes. Throws the faults of git. */
 export async function writePatch({ folder, limits }: Repository, commit: CommitHash, file: string, signal: AbortSignal): Promise<void> {
   const args = ['format-patch', '-1', '--binary', '--full-index', '--no-signature', `--output=${file}`, commit]

@@ -1,0 +1,84 @@
+/**
+ * What stops a commit of changes before it is pushed: a credential in plain text wherever it stands, and checks that did not judge it.
+ */
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { takeChanges } from '../../../runtime/capture/take.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { failedVerdict } from '../../../runtime/gate/isolate.ts'
+import type { Verdict } from '../../../runtime/gatewaysync/decide/decide.ts'
+import type { CommitHash, RefName } from '../../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { openNetwork } from '../../../runtime/source/remote/network.ts'
+import { createRemotes } from '../../../runtime/source/remotes.ts'
+import { repositoryOf } from '../../support/collection-repository.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+
+const fine: Verdict = { kind: 'checked', errors: 0, warnings: 0, items: [] }
+const database = 'config/resources/core/ignition/database-connection/erp/config.json'
+const json = (password: string, more: object = {}): string => JSON.stringify({ settings: { password, ...more } })
+
+/** Takes one changed file of a real repository; returns `pushed`, or why not. */
+async function setUp(t: Test, tree: Readonly<Record<string, string>>) {
+  const repository = repositoryOf(t, tree)
+  const git = (...args: string[]): string =>
+    repository
+      .git(...args)
+      .toString('utf8')
+      .trim()
+  const commit = git('rev-parse', 'HEAD') as CommitHash
+  const stop = new AbortController()
+  const signal = AbortSignal.timeout(120_000)
+  const readSecret = async () => ({ version: '1', data: new Map<string, Buffer>() })
+  const way = { allowLocal: true, allowedHosts: [], readSecret, network: openNetwork }
+  const remoteOf = createRemotes({ ...way, clock: systemClock, signal: stop.signal })
+  const mirrors = createMirrors({ folder: path.join(temporaryFolder(t, 'take'), 'mirrors'), clock: systemClock, log: silentLog })
+  t.teardown(async () => {
+    stop.abort()
+    await mirrors.close()
+  })
+  const remote = await remoteOf('plant', { repo: repository.folder } as Parameters<typeof remoteOf>[1], signal)
+  const mirror = mirrors.of(remote)
+  let run = 0
+  return async (file: string, text: string, verdict: Verdict): Promise<string> => {
+    const branch = `captured/${(run += 1)}` as RefName
+    const edits = [{ source: file, path: file, exec: false, content: Buffer.from(text) }]
+    const deps = { mirror, pushAs: async () => remote, check: async () => verdict, clock: systemClock }
+    const taking = { gateway: 'press', mode: '', commit, branch, edits }
+    const said = await takeChanges(deps, taking, signal).then(
+      () => 'pushed',
+      (error: unknown) => String(error),
+    )
+    t.equal(git('branch', '--list', branch) !== '', said === 'pushed', 'a branch is there exactly when it was pushed')
+    return said
+  }
+}
+
+void t.test('a new credential in plain text is never pushed, in core, in a project and where nothing is checked', async (t) => {
+  if (!requires(t, 'git')) return
+  const take = await setUp(t, { [database]: json('known'), 'projects/line/props.json': json('known') })
+  const verdicts: readonly Verdict[] = [fine, { kind: 'notChecked' }]
+  for (const verdict of verdicts) {
+    for (const file of [database, 'projects/line/props.json', 'projects/line/new.json']) {
+      const said = await take(file, json('of the night'), verdict)
+      t.match(said, /holds a password in plain text at settings\.password/, `${file} ${verdict.kind}`)
+      t.notMatch(said, /of the night/)
+    }
+  }
+  t.equal(await take(database, json('known', { more: 1 }), fine), 'pushed', 'the parent holds the same one already')
+})
+
+void t.test('what the checks did not judge is not pushed', async (t) => {
+  if (!requires(t, 'git')) return
+  const take = await setUp(t, { [database]: '{}', 'projects/line/a.txt': 'a' })
+  const item = { rule: 'x', severity: 'error', path: 'x', message: 'was there before' } as const
+  const tooMany: Verdict = { kind: 'checked', errors: 51, warnings: 0, items: Array.from({ length: 50 }, () => item) }
+  t.match(await take(database, '{"a":1}', { kind: 'notChecked' }), /has collections to check it by/)
+  t.match(await take(database, '{"a":1}', tooMany), /too many to tell new ones from old ones/)
+  for (const file of [database, 'projects/line/a.txt'])
+    t.match(await take(file, '{"a":1}', failedVerdict('id', 'took too long', 'x')), /the checks of this commit took too long/)
+  t.equal(await take('projects/line/a.txt', 'b', { kind: 'notChecked' }), 'pushed')
+  t.equal(await take(database, '{"a":1}', fine), 'pushed')
+})
