@@ -7,8 +7,8 @@ import { isObject, jsonOrUndefined } from '../json.ts'
 import type { Edit } from '../source/content/make-commit.ts'
 import { mayHoldModification } from '../sync/plan/drift.ts'
 
-/** Of which gateway, in which mode, on which commit. */
-export type Origin = { gateway: string; mode: string; commit: string }
+/** Of which gateway, in which mode, on which commit; `owner`: for whom a branch of captures is kept, `<namespace>/<GatewaySync>/<pod>`. */
+export type Origin = { gateway: string; mode: string; commit: string; owner?: string }
 
 type Saved = Edit & { path: string }
 
@@ -50,8 +50,18 @@ export function subjectOf(captured: readonly Edit[], gateway: string): string {
   return `Keep what was changed on ${gateway} (${files})`
 }
 
+/** The line by which the branch of one gateway is known. */
+export function ownerTrailer(owner: string): string {
+  return `Captured-For: ${owner}`
+}
+
 /** A message with the trailers by which the origin of a commit is known. */
-export function withTrailers(text: string, { gateway, mode, commit }: Origin): string {
-  const trailers = [`Captured-Gateway: ${gateway}`, ...(mode === '' ? [] : [`Captured-Mode: ${mode}`]), `Captured-On: ${commit}`]
+export function withTrailers(text: string, { gateway, mode, commit, owner }: Origin): string {
+  const trailers = [
+    `Captured-Gateway: ${gateway}`,
+    ...(mode === '' ? [] : [`Captured-Mode: ${mode}`]),
+    `Captured-On: ${commit}`,
+    ...(owner === undefined ? [] : [ownerTrailer(owner)]),
+  ]
   return `${text.trimEnd()}\n\n${trailers.join('\n')}\n`
 }

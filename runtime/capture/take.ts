@@ -11,7 +11,7 @@ import { committer, fileOf, makeCommit } from '../source/content/make-commit.ts'
 import type { Mirror, Remote } from '../source/mirrors.ts'
 import type { TakenEdit } from './accept.ts'
 import { newCredentials } from './credentials.ts'
-import { type Origin, subjectOf, whoSaved, withTrailers } from './commit.ts'
+import { type Origin, ownerTrailer, subjectOf, whoSaved, withTrailers } from './commit.ts'
 
 export type TakeDeps = {
   mirror: Mirror
@@ -22,7 +22,7 @@ export type TakeDeps = {
   clock: Clock
 }
 
-type Taking = Origin & { commit: CommitHash; branch: RefName; edits: readonly TakenEdit[] }
+type Taking = Origin & { owner: string; commit: CommitHash; branch: RefName; edits: readonly TakenEdit[] }
 
 const maxMessage = 900
 
@@ -34,12 +34,12 @@ export async function takeChanges({ mirror, pushAs, check, clock }: TakeDeps, ta
   const { commit: parent, branch, edits, gateway } = taking
   await mirror.ensure(parent, signal)
   await refuseCredentials(mirror, taking, signal)
-  const head = await headOf(mirror, branch, signal)
+  const head = await headOf(mirror, taking, signal)
   const text = withTrailers(subjectOf(edits, gateway), taking)
   const at = Math.floor(clock.now().epochMilliseconds / 1000)
   const message = { author: whoSaved(edits, gateway), text, at, follows: head?.commit }
   const commit = await mirror.readBy(parent, (repository) => makeCommit(repository, parent, edits, message, signal), signal)
-  const made = await readHead(mirror, commit, branch, signal)
+  const made = await readHead(mirror, commit, taking, signal)
   if (head?.tree === made.tree) return head.commit
   await refuseNewErrors({ check }, { parent, commit, edits }, signal)
   await mirror.push({ commit, branch, moves: head !== undefined, as: await pushAs(signal) }, signal)
@@ -48,24 +48,35 @@ export async function takeChanges({ mirror, pushAs, check, clock }: TakeDeps, ta
 
 type Head = { commit: CommitHash; tree: CommitHash }
 
-/** Where the branch stands; undefined when there is none. Throws PushRefused where somebody else has committed to it. */
-async function headOf(mirror: Mirror, branch: RefName, signal: AbortSignal): Promise<Head | undefined> {
+/** Where the branch stands; undefined when there is none. Throws PushRefused where somebody else, or another gateway, has committed to it. */
+async function headOf(mirror: Mirror, { branch, owner }: Pick<Taking, 'branch' | 'owner'>, signal: AbortSignal): Promise<Head | undefined> {
   const ref = `refs/heads/${branch}` as RefName
   const resolved = await mirror.resolve(ref, { fresh: true }, signal).catch((error: unknown) => {
     if (error instanceof Fault && error.reason === 'RefNotFound') return undefined
     throw error
   })
   if (resolved === undefined) return undefined
-  const head = await readHead(mirror, resolved.commit, ref, signal)
-  if (!head.isOurs) throw new Fault('PushRefused', `branch ${branch} holds commits that are not of a capture; nothing of it was changed`)
+  const head = await readHead(mirror, resolved.commit, { branch: ref, owner }, signal)
+  if (!head.isOurs)
+    throw new Fault(
+      'PushRefused',
+      `branch ${branch} holds commits that are not captures of ${owner}; nothing of it was changed, and spec.capture.branch can name another`,
+    )
   return head
 }
 
-async function readHead(mirror: Mirror, commit: CommitHash, name: string, signal: AbortSignal): Promise<Head & { isOurs: boolean }> {
-  const text = (await mirror.rawObject('commit', commit, name, signal)).toString('utf8')
+async function readHead(
+  mirror: Mirror,
+  commit: CommitHash,
+  { branch, owner }: Pick<Taking, 'branch' | 'owner'>,
+  signal: AbortSignal,
+): Promise<Head & { isOurs: boolean }> {
+  const text = (await mirror.rawObject('commit', commit, branch, signal)).toString('utf8')
   const [, tree = ''] = /^tree ([0-9a-f]+)\n/.exec(text) ?? []
   const [heading = '', ...message] = text.split('\n\n')
-  const isOurs = heading.includes(`\ncommitter ${committer.name} <${committer.email}> `) && /^Captured-On: /m.test(message.at(-1) ?? '')
+  const isOurs =
+    heading.includes(`\ncommitter ${committer.name} <${committer.email}> `) &&
+    (message.at(-1) ?? '').split('\n').includes(ownerTrailer(owner))
   return { commit, tree: parseCommitHash(tree), isOurs }
 }
 

@@ -89,7 +89,7 @@ export function createCaptures(deps: Deps): Captures {
     try {
       if (branch === undefined || branch === asked.spec.git.ref)
         throw new Fault('PushRefused', `the name of gateway "${gateway}" makes no branch that spec.capture.branch could mean`)
-      const origin = { gateway, mode: offer.mode, commit: offer.commit }
+      const origin = { gateway, mode: offer.mode, commit: offer.commit, owner: `${namespace}/${name}/${asked.pod}` }
       const commit = await takeChanges(await workOf(deps, asked, signal), { ...origin, branch, edits }, signal)
       keep(key, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', branch, commit })
       log.info({ namespace, name, pod: asked.pod, commit, ref: branch }, 'local changes were pushed')

@@ -42,16 +42,17 @@ async function setUp(t: Test, tree: Readonly<Record<string, string>>) {
   const remote = await remoteOf('plant', { repo: repository.folder } as Parameters<typeof remoteOf>[1], signal)
   const mirror = mirrors.of(remote)
   let run = 0
-  return async (file: string, text: string, verdict: Verdict): Promise<string> => {
-    const branch = `captured/${(run += 1)}` as RefName
+  return async (file: string, text: string, verdict: Verdict, own: { branch?: string; owner?: string } = {}): Promise<string> => {
+    const branch = (own.branch ?? `captured/${(run += 1)}`) as RefName
     const edits = [{ source: file, path: file, exec: false, content: Buffer.from(text) }]
     const deps = { mirror, pushAs: async () => remote, check: async () => verdict, clock: systemClock }
-    const taking = { gateway: 'press', mode: '', commit, branch, edits }
+    const taking = { gateway: 'press', mode: '', commit, branch, edits, owner: own.owner ?? 'plant/press/gw-0' }
     const said = await takeChanges(deps, taking, signal).then(
       () => 'pushed',
       (error: unknown) => String(error),
     )
-    t.equal(git('branch', '--list', branch) !== '', said === 'pushed', 'a branch is there exactly when it was pushed')
+    if (own.branch === undefined)
+      t.equal(git('branch', '--list', branch) !== '', said === 'pushed', 'a branch is there exactly when it was pushed')
     return said
   }
 }
@@ -81,4 +82,14 @@ void t.test('what the checks did not judge is not pushed', async (t) => {
     t.match(await take(file, '{"a":1}', failedVerdict('id', 'took too long', 'x')), /the checks of this commit took too long/)
   t.equal(await take('projects/line/a.txt', 'b', { kind: 'notChecked' }), 'pushed')
   t.equal(await take(database, '{"a":1}', fine), 'pushed')
+})
+
+void t.test('the branch of a gateway is left to it: another one of its name does not follow it', async (t) => {
+  if (!requires(t, 'git')) return
+  const take = await setUp(t, { 'projects/line/a.txt': 'a' })
+  const branch = 'captured/press'
+  const [first, second] = ['plant-a/press/gw-0', 'plant-b/press/gw-0']
+  t.equal(await take('projects/line/a.txt', 'b', fine, { branch, owner: first }), 'pushed')
+  t.match(await take('projects/line/b.txt', 'c', fine, { branch, owner: second }), /not captures of plant-b\/press\/gw-0/)
+  t.equal(await take('projects/line/a.txt', 'c', fine, { branch, owner: first }), 'pushed')
 })
