@@ -53,6 +53,8 @@ type Term = { changed: (key: SyncKey) => void; signal: AbortSignal; isWorking: b
 /** A capture that failed for a passing reason is tried again after this long. */
 const failedForMs = 60_000
 const timeoutMs = 300_000
+/** So long after a request was first seen a gateway may begin to answer it. */
+const answeredWithinMs = 3_600_000
 const plainCredential = 'plain-credential'
 
 /** Holds the changes of one gateway at a time. */
@@ -110,6 +112,7 @@ export function createCaptures(deps: Deps): Captures {
       const failed = results.get(key)?.get(pod)
       if (own !== undefined && own.state !== 'Failed') return { answer: 'done' }
       if (own !== undefined && (failed?.untilMs ?? 0) > clock.monotonicMs()) return { answer: 'later' }
+      if (own === undefined && isOver(asked.record, offer.request, clock.now())) return { answer: 'done' }
       if (offer.files === 0) {
         keep(key, { ...base(asked, offer), state: 'Nothing' })
         return { answer: 'done' }
@@ -150,6 +153,12 @@ export function createCaptures(deps: Deps): Captures {
       await own.work
     },
   }
+}
+
+/** Whether a request is so old that whoever asked no longer waits for gateways that have not answered: a pod may come weeks later. */
+function isOver({ status: { capture } }: GatewaySyncRecord, request: string, now: Temporal.Instant): boolean {
+  if (capture?.request !== request || capture.at === undefined) return false
+  return now.epochMilliseconds - Date.parse(capture.at) > answeredWithinMs
 }
 
 /** What an entry tells of an offer, whatever becomes of it. */

@@ -4,7 +4,7 @@
 import * as v from 'valibot'
 import { Fault } from '../fault.ts'
 import { captureAnnotations } from '../gatewaysync/names.ts'
-import { type CaptureEntry, mostCaptured } from '../gatewaysync/schema/capture-spec.ts'
+import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { type Asked, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
 
@@ -31,14 +31,17 @@ export function captureVerdict({ namespace, name, status }: Asked, { id, gateway
   if (capture?.request !== id) return { kind: 'waiting', sentence: 'the controller has not seen it yet' }
   const own = (capture.gateways ?? []).filter((entry) => entry.request === id)
   const ended = own.filter(({ state }) => state !== 'Failed')
-  const wanted = gateway === undefined ? Math.min(mostCaptured, gateways?.total ?? 0) : 1
+  // A pod without an agent answers nothing.
+  const wanted = gateway === undefined ? (gateways?.total ?? 0) - (gateways?.missingAgent ?? 0) : 1
+  // Not every gateway of a large fleet is listed.
+  const answered = gateway === undefined ? Math.max(capture.answered ?? 0, ended.length) : ended.length
   const said = own.map(captureSentence).join('; ')
-  if (ended.length < wanted)
-    return { kind: 'waiting', sentence: `${ended.length} of ${wanted} gateways have answered${said === '' ? '' : `: ${said}`}` }
+  if (answered < wanted)
+    return { kind: 'waiting', sentence: `${answered} of ${wanted} gateways have answered${said === '' ? '' : `: ${said}`}` }
   const refused = own.find(({ state }) => state === 'Refused')
   const commit = own.find(({ state }) => state === 'Pushed')?.commit
   const outcome: Outcome = {
-    done: refused === undefined,
+    done: refused === undefined && commit !== undefined,
     outcome: refused === undefined ? (commit === undefined ? 'NothingChanged' : 'Captured') : 'Refused',
     message: said === '' ? 'no gateway follows it yet' : said,
     ...explained(refused?.reason),

@@ -126,7 +126,7 @@ void t.test('what was changed on gateways is seen, and becomes commits', { timeo
     t.equal(moved.code, 0, moved.output)
     await phases('Synced', 'Synced')
     t.equal(readFileSync(path.join(other, 'projects/line/a.txt'), 'utf8'), 'repaired')
-    t.match(await capture(), { code: 0, output: /gw-0: nothing to capture; gw-1: nothing to capture/ })
+    t.match(await capture(), { code: 1, output: /gw-0: nothing to capture; gw-1: nothing to capture/ })
   })
 
   await t.test('equal changes of two gateways are one commit; different ones have a branch each', async (t) => {

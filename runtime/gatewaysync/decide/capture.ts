@@ -52,12 +52,13 @@ export function captureBranch({ branch }: Pick<CaptureSpec, 'branch'>, gateway: 
   return isRefName(name) && !name.startsWith('refs/') ? name : undefined
 }
 
-/** The status after what is newly known, and what to tell; undefined status: nothing was ever asked for. */
+/** The status after what is newly known at the time `at`, and what to tell; undefined status: nothing was ever asked for. */
 export function captureAfter(
   before: CaptureStatus | undefined,
   known: readonly CaptureEntry[],
   spec: CaptureSpec | undefined,
   annotations: Annotations,
+  at: string,
 ): { status: CaptureStatus | undefined; events: EventToRecord[] } {
   if (spec === undefined) return { status: undefined, events: [] }
   const request = captureRequest(annotations)
@@ -69,15 +70,22 @@ export function captureAfter(
     entries.set(entry.pod, entry)
     news.add(entry)
   }
+  const isAnswer = ({ request: of, state }: CaptureEntry): boolean => of === request?.id && state !== 'Failed'
   const isNewest = (entry: CaptureEntry): number => (entry.request === request?.id ? 0 : 1)
-  const isEmpty = (entry: CaptureEntry): number => (entry.state === 'Nothing' ? 1 : 0)
+  const order = { Refused: 0, Failed: 0, Pushed: 1, Nothing: 2 } as const
   const gateways = [...entries.values()]
-    .toSorted((a, b) => isNewest(a) - isNewest(b) || isEmpty(a) - isEmpty(b) || (a.pod < b.pod ? -1 : 1))
+    .toSorted((a, b) => isNewest(a) - isNewest(b) || order[a.state] - order[b.state] || (a.pod < b.pod ? -1 : 1))
     .slice(0, mostCaptured)
   // Of what finds no place the status remembers nothing, so that it would be news with each pass.
   const events = gateways.filter((entry) => news.has(entry)).flatMap(eventOf)
   const status: CaptureStatus = {}
-  if (request !== undefined) status.request = request.id
+  if (request !== undefined) {
+    const same = before?.request === request.id ? before : undefined
+    status.request = request.id
+    status.at = same?.at ?? at
+    // Another replica that led before may have heard of gateways that are not listed.
+    status.answered = Math.max(same?.answered ?? 0, [...entries.values()].filter(isAnswer).length)
+  }
   if (request?.by !== undefined) status.by = request.by
   if (gateways.length > 0) status.gateways = gateways
   return { status: Object.keys(status).length === 0 ? undefined : status, events }

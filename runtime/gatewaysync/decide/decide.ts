@@ -117,7 +117,7 @@ export function decide(observed: Observation): Decision {
   if (change.findings !== undefined) status.findings = change.findings
   if (change.rollout !== undefined) status.rollout = change.rollout
   if (observed.delivery !== undefined) status.delivery = observed.delivery
-  const capture = captureAfter(observed.status.capture, observed.captured ?? [], observed.spec.capture, observed.annotations)
+  const capture = captureAfter(observed.status.capture, observed.captured ?? [], observed.spec.capture, observed.annotations, at)
   if (capture.status !== undefined) status.capture = capture.status
   status.conditions = summarise(
     { ...observed, gateways, fault: change.fault, pending: observed.source.kind === 'pending', status, at },

@@ -72,6 +72,8 @@ const captured = v.object({
 export const captureStatus = v.object({
   request: v.optional(v.pipe(text(64), v.description('The request that is followed.'))),
   by: v.optional(v.pipe(text(128), v.description('Who asked for it.'))),
+  at: v.optional(v.pipe(time, v.description('When the controller saw it first; an hour later no gateway begins to answer it any more.'))),
+  answered: v.optional(v.pipe(count, v.description('How many gateways have answered it, those that are not listed too.'))),
   gateways: v.optional(v.pipe(v.array(captured), v.maxLength(mostCaptured), v.description('What became of the changes of each gateway.'))),
 })
 

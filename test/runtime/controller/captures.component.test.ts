@@ -6,13 +6,13 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { digestOf } from '../../../runtime/capture/commit.ts'
-import { systemClock } from '../../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { createCaptures } from '../../../runtime/controller/captures.ts'
 import type { CaptureAnswer, CaptureOffer } from '../../../runtime/delivery/protocol.ts'
 import { openIsolatedGate } from '../../../runtime/gate/isolate.ts'
 import { createMarks } from '../../../runtime/gate/marks.ts'
 import { captureAnnotations, podAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { type CaptureEntry, captureStatus } from '../../../runtime/gatewaysync/schema/capture-spec.ts'
+import { type CaptureEntry, type CaptureStatus, captureStatus } from '../../../runtime/gatewaysync/schema/capture-spec.ts'
 import type { CommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createSyncMirrors } from '../../../runtime/reconcile/mirrors-of-syncs.ts'
@@ -25,13 +25,14 @@ import { config, resource, root, validTree } from '../../support/collection-tree
 import { pod } from '../../support/fleet-facts.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
+import { steppedClock } from '../../support/stepped-clock.ts'
 import { until } from '../../support/world.ts'
 
 const sync = { namespace: 'plant-a', name: 'plant' }
 const key = 'plant-a/plant'
 const project = JSON.stringify({ title: 'Line', description: '', parent: '', enabled: true, inheritable: false })
 
-function setUp(t: Test) {
+function setUp(t: Test, clock: Clock = systemClock) {
   const view = 'gw/projects/line/com.inductiveautomation.perspective/views/main'
   const repository = repositoryOf(t, {
     ...validTree(),
@@ -52,7 +53,7 @@ function setUp(t: Test) {
   const states: CaptureEntry['state'][] = []
   const mirrors = createSyncMirrors(gitMirrors, remoteOf)
   const captured = (state: CaptureEntry['state']): void => void states.push(state)
-  const captures = createCaptures({ store, mirrors, remoteOf, gate, captured, clock: systemClock, log: silentLog })
+  const captures = createCaptures({ store, mirrors, remoteOf, gate, captured, clock, log: silentLog })
   const changed: string[] = []
   let leading: Promise<void> | undefined
   t.teardown(async () => {
@@ -70,7 +71,7 @@ function setUp(t: Test) {
     capture: { auth: { token: { secretRef: { name: 'push', key: 'token' } } } },
   }
   let version = 0
-  const ask = (annotations: Record<string, string>, more: object = {}): void =>
+  const ask = (annotations: Record<string, string>, more: object = {}, capture: CaptureStatus = {}): void =>
     store.upsertSync({
       ...sync,
       uid: 'u',
@@ -78,7 +79,7 @@ function setUp(t: Test) {
       generation: 1,
       annotations,
       spec: { ...spec, ...more },
-      status: { published: { commit, ref: 'main', at: '2026-03-01T12:00:00Z' } },
+      status: { published: { commit, ref: 'main', at: '2026-03-01T12:00:00Z' }, capture },
     })
   for (const name of ['gw-0', 'gw-1']) store.upsertPod({ ...pod(name, 'plant'), serviceAccount: 'gateway' })
   const offer = (request: string, contents: Readonly<Record<string, string>>): CaptureOffer => {
@@ -206,4 +207,21 @@ void t.test('an entry holds no text that is longer than the API server takes, ho
   const told = await handOn('gw-0', offer('now', { 'gw/projects/line/a.txt': 'two' }))
   t.match(told, { state: 'Refused', reason: 'PushRefused', gateway: 'g'.repeat(253) })
   t.equal(v.safeParse(captureStatus, { gateways: [told] }).success, true)
+})
+
+void t.test('a gateway that comes long after a request answers it no more', async (t) => {
+  if (!requires(t, 'git')) return
+  const start = Temporal.Instant.from('2026-03-01T12:00:00Z')
+  const { clock, set } = steppedClock(start)
+  const { captures, ask, offer, lead } = setUp(t, clock)
+  lead()
+  const { changes: _none, ...short } = offer('now', { 'gw/projects/line/a.txt': 'two' })
+  ask({ [captureAnnotations.at]: 'now' }, {}, { request: 'now', at: start.toString() })
+  set(start.add({ minutes: 59 }))
+  t.same(captures.offered(sync, 'gw-0', short), { answer: 'send' })
+  set(start.add({ minutes: 61 }))
+  t.same(captures.offered(sync, 'gw-0', short), { answer: 'done' })
+  t.same(captures.known(key), [])
+  ask({ [captureAnnotations.at]: 'again' }, {}, { request: 'now', at: start.toString() })
+  t.same(captures.offered(sync, 'gw-0', { ...short, request: 'again' }), { answer: 'send' }, 'a new request')
 })

@@ -41,10 +41,27 @@ void t.test('a request is answered once every gateway has answered, or the one t
     sentence: /oven: 0 files not pushed: away/,
   })
   t.match(verdict([pushed, other]), { kind: 'ended', outcome: { done: true, outcome: 'Captured', message: /; oven: nothing to capture$/ } })
-  t.match(verdict([{}, other]), { kind: 'ended', outcome: { done: true, outcome: 'NothingChanged' } })
+  t.match(verdict([{}, other]), { kind: 'ended', outcome: { done: false, outcome: 'NothingChanged' } })
   const refused: Partial<CaptureEntry> = { state: 'Refused', files: 1, reason: 'PushRefused', message: 'not ours' }
   t.match(verdict([refused, other]), { kind: 'ended', outcome: { done: false, outcome: 'Refused', reason: 'PushRefused' } })
   t.match(verdict([{ ...pushed, request: 'before' }], {}, 1), { kind: 'waiting' }, 'an answer to an earlier request')
   t.match(captureVerdict({ namespace: 'a', name: 'b', generation: 1, status: {} }, asked), { kind: 'waiting' })
   t.match(verdict([], {}, 0), { kind: 'ended', outcome: { message: 'no gateway follows it yet' } })
+})
+
+void t.test('of a fleet that is larger than its list every gateway with an agent is waited for', async (t) => {
+  const listed = Array.from({ length: 20 }, (_, index): CaptureEntry => ({
+    pod: `gw-${index}`,
+    gateway: `gw-${index}`,
+    request: 'now',
+    state: 'Nothing',
+    at: '2026-03-01T12:00:00Z',
+  }))
+  const of = (answered: number) => {
+    const capture = { request: 'now', answered, gateways: listed }
+    const status: GatewaySyncStatus = { capture, gateways: counts({ total: 50, missingAgent: 2 }) }
+    return captureVerdict({ namespace: 'plant-a', name: 'plant', generation: 1, status }, asked)
+  }
+  t.match(of(45), { kind: 'waiting', sentence: /^45 of 48 gateways have answered/ })
+  t.match(of(48), { kind: 'ended', outcome: { outcome: 'NothingChanged' } })
 })

@@ -15,6 +15,7 @@ const spec: CaptureSpec = {
 const asked = { [captureAnnotations.at]: 'now', [captureAnnotations.by]: 'maria' }
 const press = { pod: 'gw-0', gateway: 'press' }
 const commit = 'a'.repeat(40)
+const at = '2026-03-01T12:00:00Z'
 
 function entry(pod: string, more: Partial<CaptureEntry> = {}): CaptureEntry {
   return { pod, gateway: pod, request: 'now', state: 'Nothing', files: 0, on: commit, at: '2026-03-01T12:00:00Z', ...more }
@@ -48,7 +49,7 @@ void t.test(
   async (t) => {
     const before = { gateways: [entry('gw-5', { request: 'before', state: 'Pushed', commit, branch: 'captured/gw-5' })] }
     const known = [entry('gw-1'), entry('gw-2', { state: 'Refused', files: 2, reason: 'PushRefused', message: 'no' })]
-    const { status, events } = captureAfter(before, known, spec, asked)
+    const { status, events } = captureAfter(before, known, spec, asked, at)
     t.match(status, { request: 'now', by: 'maria' })
     t.same(
       status?.gateways?.map(({ pod }) => pod),
@@ -56,19 +57,19 @@ void t.test(
     )
     t.match(events, [{ type: 'Warning', reason: 'CaptureRefused', note: '2 changes of gateway gw-2 not pushed: no (PushRefused)' }])
     const many = Array.from({ length: 50 }, (_, index) => entry(`gw-${index}`))
-    t.equal(captureAfter(undefined, many, spec, asked).status?.gateways?.length, mostCaptured)
+    t.equal(captureAfter(undefined, many, spec, asked, at).status?.gateways?.length, mostCaptured)
   },
 )
 
 void t.test('what is known already is told once, and nothing stands of a GatewaySync that captures nothing', async (t) => {
   const pushed = entry('gw-0', { state: 'Pushed', files: 1, commit, branch: 'captured/gw-0' })
-  const first = captureAfter(undefined, [pushed], spec, asked)
+  const first = captureAfter(undefined, [pushed], spec, asked, at)
   t.match(first.events, [
     { type: 'Normal', reason: 'Captured', note: `1 change of gateway gw-0 pushed as commit ${commit} of captured/gw-0` },
   ])
-  t.same(captureAfter(first.status, [{ ...pushed, at: '2026-03-01T13:00:00Z' }], spec, asked), { status: first.status, events: [] })
-  t.same(captureAfter(first.status, [pushed], undefined, asked), { status: undefined, events: [] })
-  t.same(captureAfter(undefined, [], spec, {}), { status: undefined, events: [] })
+  t.same(captureAfter(first.status, [{ ...pushed, at: '2026-03-01T13:00:00Z' }], spec, asked, at), { status: first.status, events: [] })
+  t.same(captureAfter(first.status, [pushed], undefined, asked, at), { status: undefined, events: [] })
+  t.same(captureAfter(undefined, [], spec, {}, at), { status: undefined, events: [] })
 })
 
 void t.test('what the status has from the API server, in another order of fields, is not told again', async (t) => {
@@ -76,14 +77,26 @@ void t.test('what the status has from the API server, in another order of fields
   const pushed = entry('gw-0', { state: 'Pushed', files: 1, commit, branch: 'captured/gw-0', leftOut, leftOutFiles: 1 })
   const sorted = Object.fromEntries(Object.entries(pushed).toSorted(([a], [b]) => (a < b ? -1 : 1))) as CaptureEntry
   t.not(JSON.stringify(sorted), JSON.stringify(pushed))
-  t.same(captureAfter({ gateways: [sorted] }, [pushed], spec, asked).events, [])
+  t.same(captureAfter({ gateways: [sorted] }, [pushed], spec, asked, at).events, [])
 })
 
 void t.test('of more gateways than the status tells of, none is told of again with each pass', async (t) => {
   const many = Array.from({ length: 25 }, (_, index) =>
     entry(`gw-${index}`, { state: 'Pushed', files: 1, commit, branch: `captured/gw-${index}` }),
   )
-  const first = captureAfter(undefined, many, spec, asked)
+  const first = captureAfter(undefined, many, spec, asked, at)
   t.equal(first.events.length, mostCaptured)
-  t.same(captureAfter(first.status, many, spec, asked), { status: first.status, events: [] })
+  t.same(captureAfter(first.status, many, spec, asked, at), { status: first.status, events: [] })
+})
+
+void t.test('a request has the time when it was first seen, and counts the answers of gateways that are not listed too', async (t) => {
+  const many = Array.from({ length: 25 }, (_, index) =>
+    entry(`gw-${index}`, index === 0 ? { state: 'Failed', reason: 'GitUnreachable' } : {}),
+  )
+  const first = captureAfter(undefined, many, spec, asked, at)
+  t.match(first.status, { request: 'now', at, answered: 24 })
+  const later = '2026-03-01T13:00:00Z'
+  t.match(captureAfter(first.status, [], spec, asked, later).status, { at, answered: 24 }, 'for a replica that has just begun to lead')
+  const next = { ...asked, [captureAnnotations.at]: 'next' }
+  t.match(captureAfter(first.status, many, spec, next, later).status, { request: 'next', at: later, answered: 0 })
 })
