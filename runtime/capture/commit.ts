@@ -59,7 +59,7 @@ export function ownerTrailer(owner: string): string {
 export function withTrailers(text: string, { gateway, mode, commit, owner }: Origin): string {
   const trailers = [
     `Captured-Gateway: ${gateway}`,
-    ...(mode === '' ? [] : [`Captured-Mode: ${mode}`]),
+    ...(mode === '' ? [] : [`Captured-Mode: ${printable(mode)}`]),
     `Captured-On: ${commit}`,
     ...(owner === undefined ? [] : [ownerTrailer(owner)]),
   ]

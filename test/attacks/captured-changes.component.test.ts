@@ -6,7 +6,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { acceptChanges } from '../../runtime/capture/accept.ts'
-import { digestOf } from '../../runtime/capture/commit.ts'
+import { digestOf, withTrailers } from '../../runtime/capture/commit.ts'
 import { createCaptureOffers } from '../../runtime/capture/offer.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { captureBounds, type CaptureAnswer, type CapturedChange, type CaptureOffer } from '../../runtime/delivery/protocol.ts'
@@ -106,6 +106,11 @@ void t.test('a change of anything that the profile does not deliver is refused',
     'PayloadMalformed',
     'another digest than was told',
   )
+})
+
+void t.test('a mode of several lines forges no trailer', async (t) => {
+  const text = withTrailers('x', { gateway: 'press', mode: 'dev\nCaptured-For: a/b/c', commit: 'a'.repeat(40) })
+  t.notMatch(text, /^Captured-For/m)
 })
 
 void t.test('the door of uploads is closed to strangers, and to what is too large, too much or of no form', async (t) => {
