@@ -142,16 +142,6 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     await wake.wait(Number.isFinite(leftMs) ? Math.max(0, leftMs) : undefined, signal)
   }
 
-  const recover = async (signal: AbortSignal): Promise<void> => {
-    try {
-      await deps.recover(signal)
-    } catch (error) {
-      if (isAbort(error, signal)) return
-      const { reason, message } = asFault(error)
-      log.warn({ reason, message }, 'an interrupted publish could not be ended yet; the next sync tries again')
-    }
-  }
-
   return {
     observe(followed) {
       take({ kind: 'observed', followed, inPlace: state.looked === undefined ? undefined : inPlace() })
@@ -162,7 +152,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     },
     async run(signal) {
       let due: Rest = { waitMs: undefined }
-      await recover(signal)
+      await endInterrupted(deps, signal)
       while (!signal.aborted) {
         noteGate()
         await rest(due, signal).catch(() => undefined)
@@ -181,6 +171,17 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       }
       take({ kind: 'stopped' })
     },
+  }
+}
+
+/** A publish that was interrupted is ended before the first look; where that fails, the next sync tries again. */
+async function endInterrupted({ recover, log }: Pick<FollowDeps, 'recover' | 'log'>, signal: AbortSignal): Promise<void> {
+  try {
+    await recover(signal)
+  } catch (error) {
+    if (isAbort(error, signal)) return
+    const { reason, message } = asFault(error)
+    log.warn({ reason, message }, 'an interrupted publish could not be ended yet; the next sync tries again')
   }
 }
 
