@@ -23,8 +23,8 @@ export type Designer = { user: string; project: string }
 export type Scanned = { projects?: Temporal.Instant; config?: Temporal.Instant; problems: string[] | undefined }
 
 /**
- * Throws GatewayUnreachable, GatewayNotReady, GatewayUnauthorised, GatewayForbidden and, from `lock` and `scan`, ScanFailed. `status`
- * throws nothing.
+ * Throws GatewayUnreachable, GatewayNotReady (from `lock` also while somebody else holds it), GatewayUnauthorised, GatewayForbidden and, from
+ * `lock` and `scan`, ScanFailed. `status` throws nothing.
  */
 export type Gateway = {
   status(signal: AbortSignal): Promise<GatewayStatus>

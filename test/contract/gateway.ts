@@ -59,7 +59,7 @@ export async function gatewayContract(
     const under = await make(t, {})
     const gateway = clientOf(under, under.apiKey)
     t.equal(await gateway.lock(['projects'], signal), 'held')
-    t.equal(await reasonOf(clientOf(under, under.apiKey, impatient).lock(['projects'], signal)), 'ScanFailed', 'a second one gives up')
+    t.equal(await reasonOf(clientOf(under, under.apiKey, impatient).lock(['projects'], signal)), 'GatewayNotReady', 'a second one gives up')
     const waitingForScan: Clock = { ...systemClock, wait: async () => void (await gateway.scan(['projects'], signal)) }
     t.equal(await clientOf(under, under.apiKey, waitingForScan).lock(['projects'], signal), 'held', 'a scan gives it back')
     t.equal(await clientOf(await make(t, { lockRoute: false }), under.apiKey).lock(['projects'], signal), 'unsupported')
