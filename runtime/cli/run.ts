@@ -25,7 +25,7 @@ export function register(program: Command): void {
     .option('--data <dir>', "the gateway's data directory (short form for one target)")
     .option('--gateway <url>', 'URL of the gateway to scan; belongs to --data')
     .option('--profile <name>', 'profile of spec.sync.profiles (default: "default")')
-    .option('--target <name=…,data=…>', 'a target; further keys gateway=…, profile=…, mode=…; repeatable', collect, [])
+    .option('--target <name=…,data=…>', 'a target; further keys gateway=…, profile=…, mode=…, label=<key>:<value>; repeatable', collect, [])
     .option(
       '--state <dir>',
       'where requests, status, reports and mirrors are kept (default: $STATE_DIRECTORY, ~/.local/state/cluster-sync; of root /var/lib/cluster-sync)',

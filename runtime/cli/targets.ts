@@ -58,7 +58,7 @@ export function createTargets(deps: Deps, settings: Settings): Targets {
 
 function followTarget(deps: Deps, { sync, version, thorough }: Settings, target: Target): Follower {
   const { clock, log } = deps
-  const { name, dataDir, profile, mode, gatewayUrl: url } = target
+  const { name, dataDir, profile, mode, labels, gatewayUrl: url } = target
   const memory: EngineMemory = { manifest: undefined }
   let last: CycleFacts = {}
   const conf = path.join(dataDir, 'ignition.conf')
@@ -66,7 +66,7 @@ function followTarget(deps: Deps, { sync, version, thorough }: Settings, target:
     podName: name,
     namespace: sync.namespace,
     annotations: { [podAnnotations.profile]: profile, [podAnnotations.gatewayName]: name },
-    labels: {},
+    labels,
   }
   return createFollower(
     {

@@ -77,7 +77,7 @@ export function createObjectStore(
   }
 
   store.upsertSync(record())
-  for (const { name, profile } of targets) {
+  for (const { name, profile, labels } of targets) {
     const annotations = { [podAnnotations.gatewaySync]: sync.name, [podAnnotations.profile]: profile }
     store.upsertPod({
       namespace: sync.namespace,
@@ -86,7 +86,7 @@ export function createObjectStore(
       annotations,
       injected: true,
       terminating: false,
-      labels: {},
+      labels,
       agentDown: undefined,
       serviceAccount: '',
     })

@@ -29,6 +29,8 @@ export type Target = {
   gatewayUrl: string | undefined
   profile: string
   mode: string | undefined
+  /** By which stages of a rollout choose, as by the labels of a pod. */
+  labels: Readonly<Record<string, string>>
 }
 
 const objectName = v.pipe(
@@ -115,7 +117,7 @@ function meantBy(unknown: string): string {
 
 /** The options of the command line that name targets. */
 export type TargetOptions = {
-  /** Each `name=…,data=…[,gateway=…][,profile=…][,mode=…]`. */
+  /** Each `name=…,data=…[,gateway=…][,profile=…][,mode=…][,label=<key>:<value>]…`. */
   target: readonly string[]
   data: string | undefined
   gateway: string | undefined
@@ -142,11 +144,15 @@ export function parseTargets(options: TargetOptions, sync: StandaloneSync, cwd: 
   return targets
 }
 
-const targetKeys = ['name', 'data', 'gateway', 'profile', 'mode'] as const
+const targetKeys = ['name', 'data', 'gateway', 'profile', 'mode', 'label'] as const
+/** A label as Kubernetes permits it, written as `<key>:<value>`; neither part can hold a colon. */
+const labelForm =
+  /^((?:[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?):((?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?)$/
 
 function parseTarget(text: string, profile: string | undefined, cwd: string): Target {
   const label = `--target ${printable(text)}`
   const values: Record<string, string> = {}
+  const labels: Record<string, string> = {}
   for (const part of text.split(',')) {
     const [, key = '', value = ''] = /^([a-z]+)=(.*)$/s.exec(part) ?? []
     if (!targetKeys.some((known) => known === key)) {
@@ -155,14 +161,33 @@ function parseTarget(text: string, profile: string | undefined, cwd: string): Ta
         `${label}: "${printable(part)}" is none of ${targetKeys.map((known) => `${known}=…`).join(', ')}`,
       )
     }
+    if (key === 'label') {
+      addLabel(labels, value, label)
+      continue
+    }
     if (Object.hasOwn(values, key)) throw new Fault('InvalidConfiguration', `${label}: ${key} is given twice`)
     values[key] = value
   }
-  return target({ profile, ...values }, label, cwd)
+  return target({ profile, ...values, labels }, label, cwd)
 }
 
-function target(values: Partial<Record<(typeof targetKeys)[number], string | undefined>>, label: string, cwd: string): Target {
-  const { name, data, gateway, profile, mode } = values
+/** Adds what one `label=` says. Throws InvalidConfiguration where it is no label, or another one with its key stands there already. */
+function addLabel(labels: Record<string, string>, text: string, label: string): void {
+  const [, key, , value] = labelForm.exec(text) ?? []
+  if (key === undefined || value === undefined) {
+    throw new Fault(
+      'InvalidConfiguration',
+      `${label}: "${printable(text)}" is no label; write label=<key>:<value>, as Kubernetes permits them`,
+    )
+  }
+  if (Object.hasOwn(labels, key)) throw new Fault('InvalidConfiguration', `${label}: label ${key} is given twice`)
+  labels[key] = value
+}
+
+type TargetValues = Partial<Record<Exclude<(typeof targetKeys)[number], 'label'>, string | undefined>> & { labels?: Record<string, string> }
+
+function target(values: TargetValues, label: string, cwd: string): Target {
+  const { name, data, gateway, profile, mode, labels = {} } = values
   if (name === undefined || !v.is(objectName, name)) {
     throw new Fault('InvalidConfiguration', `${label}: name is needed, of lower-case letters, digits, - and .`)
   }
@@ -170,7 +195,7 @@ function target(values: Partial<Record<(typeof targetKeys)[number], string | und
   if (gateway !== undefined && !isHttpUrl(gateway)) {
     throw new Fault('InvalidConfiguration', `${label}: gateway "${printable(gateway)}" is not an http or https URL`)
   }
-  return { name, dataDir: path.resolve(cwd, data), gatewayUrl: gateway, profile: profile ?? defaultProfileName, mode }
+  return { name, dataDir: path.resolve(cwd, data), gatewayUrl: gateway, profile: profile ?? defaultProfileName, mode, labels }
 }
 
 function isHttpUrl(text: string): boolean {

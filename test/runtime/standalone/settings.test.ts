@@ -68,14 +68,23 @@ void t.test('what is not accepted is refused with the file, the key and the caus
 
 void t.test('the short form is one target, the long form any number', async (t) => {
   t.same(parseTargets({ ...none, data: 'gw', gateway: 'http://localhost:8088' }, sync, '/srv'), [
-    { name: 'plant', dataDir: '/srv/gw', gatewayUrl: 'http://localhost:8088', profile: 'default', mode: undefined },
+    { name: 'plant', dataDir: '/srv/gw', gatewayUrl: 'http://localhost:8088', profile: 'default', mode: undefined, labels: {} },
   ])
   const target = ['name=a,data=/a,mode=dev', 'name=b,data=b,profile=edge,gateway=https://gw:8043']
   t.same(parseTargets({ ...none, target }, sync, '/srv'), [
-    { name: 'a', dataDir: '/a', gatewayUrl: undefined, profile: 'default', mode: 'dev' },
-    { name: 'b', dataDir: '/srv/b', gatewayUrl: 'https://gw:8043', profile: 'edge', mode: undefined },
+    { name: 'a', dataDir: '/a', gatewayUrl: undefined, profile: 'default', mode: 'dev', labels: {} },
+    { name: 'b', dataDir: '/srv/b', gatewayUrl: 'https://gw:8043', profile: 'edge', mode: undefined, labels: {} },
   ])
   t.equal(parseTargets({ ...none, target: ['name=a,data=/a'], profile: 'edge' }, sync, '/')[0]?.profile, 'edge')
+})
+
+void t.test('a target has labels as a pod has', async (t) => {
+  const labelsOf = (text: string) => parseTargets({ ...none, target: [`name=a,data=/a${text}`] }, sync, '/')[0]?.labels
+  t.same(labelsOf(',label=line:test,label=plant.example/area:North_1,label=spare:'), {
+    line: 'test',
+    'plant.example/area': 'North_1',
+    spare: '',
+  })
 })
 
 void t.test('a target that cannot be meant is refused with its own words', async (t) => {
@@ -86,6 +95,10 @@ void t.test('a target that cannot be meant is refused with its own words', async
     [{ target: ['name=a'] }, /data=<folder> is needed/],
     [{ target: ['data=/a'] }, /name is needed/],
     [{ target: ['name=a,data=/a,mod=dev'] }, /"mod=dev" is none of/],
+    [{ target: ['name=a,data=/a,label=line'] }, /"line" is no label; write label=<key>:<value>/],
+    [{ target: ['name=a,data=/a,label=line:a:b'] }, /"line:a:b" is no label/],
+    [{ target: ['name=a,data=/a,label=-line:a'] }, /"-line:a" is no label/],
+    [{ target: ['name=a,data=/a,label=line:a,label=line:b'] }, /label line is given twice/],
     [{ target: ['name=a,name=b,data=/a'] }, /name is given twice/],
     [{ target: ['name=a,data=/a,gateway=ftp://x'] }, /not an http or https URL/],
     [{ target: ['name=a,data=/a', 'name=a,data=/b'] }, /two targets have the name "a"/],
