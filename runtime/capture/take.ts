@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
-import type { Verdict } from '../gatewaysync/decide/decide.ts'
+import type { Verdict } from '../gatewaysync/decide/observation.ts'
 import type { StatusFinding } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, parseCommitHash, type RefName } from '../gatewaysync/values.ts'
 import { committer, fileOf, makeCommit } from '../source/content/make-commit.ts'

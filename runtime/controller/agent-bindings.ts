@@ -7,7 +7,7 @@ import { asFault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import { agentRoleBinding, type RoleBinding } from '../reconcile/agent-rbac.ts'
 import { createQueue } from '../reconcile/queue.ts'
-import type { PodRecord } from '../reconcile/store.ts'
+import type { PodRecord } from '../reconcile/records.ts'
 
 /** What the leader's part for agents' rights works with. */
 export type AgentBindingsDeps = {

@@ -13,7 +13,8 @@ import type { Kube } from '../kube/client.ts'
 import { readClaims, type TokenClaims } from '../kube/token-claims.ts'
 import { reviewPodToken } from '../kube/token-review.ts'
 import { podType } from '../kube/types.ts'
-import { projectPod, type Store } from '../reconcile/store.ts'
+import type { Store } from '../reconcile/store.ts'
+import { projectPod } from '../reconcile/records.ts'
 
 /** What authorising agents works with. */
 export type AuthoriserDeps = {

@@ -1,7 +1,8 @@
 /**
  * Publishes to subscribers which GatewaySyncs an observation may concern.
  */
-import type { ChangeKind, SyncKey } from '../reconcile/store.ts'
+import type { ChangeKind } from '../reconcile/store.ts'
+import type { SyncKey } from '../reconcile/records.ts'
 
 /** Called with a GatewaySync that may have to be looked at, and why. */
 export type ChangeListener = (key: SyncKey, kind: ChangeKind) => void

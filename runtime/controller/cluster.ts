@@ -8,7 +8,8 @@ import type { Kube } from '../kube/client.ts'
 import { runListWatch, type WatchFigures, type WatchHandlers } from '../kube/list-watch.ts'
 import { gatewaySyncType, type KubeObject, type ObjectKey, podType, syncReportType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
-import { type GatewaySyncRecord, projectGatewaySync, projectPod, projectReport, type Store } from '../reconcile/store.ts'
+import type { Store } from '../reconcile/store.ts'
+import { type GatewaySyncRecord, projectGatewaySync, projectPod, projectReport } from '../reconcile/records.ts'
 import { createPodScopes, type PodsListed } from './pod-scopes.ts'
 
 type Deps = { kube: Kube; clock: Clock; log: Log; observe?: WatchFigures }

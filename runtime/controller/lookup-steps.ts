@@ -8,7 +8,7 @@ import { parseRefName } from '../gatewaysync/values.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { Log } from '../log.ts'
 import type { ReconcileDeps } from '../reconcile/reconcile.ts'
-import type { GatewaySyncRecord } from '../reconcile/store.ts'
+import type { GatewaySyncRecord } from '../reconcile/records.ts'
 import type { Tracing } from '../tracing/trace.ts'
 
 type Deps = Pick<ReconcileDeps, 'check' | 'verify'> & { tracing: Pick<Tracing, 'ended'>; clock: Clock; log: Log }

@@ -5,7 +5,8 @@
 import { type Clock, pause } from '../clock.ts'
 import { isOutdated, observeGateways } from '../gatewaysync/decide/gateways.ts'
 import type { EventRecorder } from '../kube/events.ts'
-import type { PodRecord, Store } from '../reconcile/store.ts'
+import type { Store } from '../reconcile/store.ts'
+import type { PodRecord } from '../reconcile/records.ts'
 import { specOf } from './spec-of.ts'
 
 /** Events on gateway pods; docs/operations.md lists them. */

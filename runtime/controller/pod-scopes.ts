@@ -2,7 +2,8 @@
  * Which pods are watched: only those in namespaces with a GatewaySync, for a cluster has many more. Each namespace takes a watch and so a
  * connection; with many namespaces one watch over everything costs less.
  */
-import type { GatewaySyncRecord, Store } from '../reconcile/store.ts'
+import type { Store } from '../reconcile/store.ts'
+import type { GatewaySyncRecord } from '../reconcile/records.ts'
 
 type Deps = {
   store: Pick<Store, 'upsertSync' | 'upsertOther' | 'removeSync' | 'podsIn' | 'removePod'>

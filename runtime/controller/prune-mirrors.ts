@@ -4,7 +4,8 @@
 import { type Clock, pause } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import type { Log } from '../log.ts'
-import type { GatewaySyncRecord, Store } from '../reconcile/store.ts'
+import type { Store } from '../reconcile/store.ts'
+import type { GatewaySyncRecord } from '../reconcile/records.ts'
 import type { NamedSync, SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
 import { specOf } from './spec-of.ts'
 

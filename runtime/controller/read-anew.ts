@@ -4,7 +4,7 @@
 import { Fault } from '../fault.ts'
 import type { Kube } from '../kube/client.ts'
 import { gatewaySyncType } from '../kube/types.ts'
-import { type GatewaySyncRecord, projectGatewaySync } from '../reconcile/store.ts'
+import { type GatewaySyncRecord, projectGatewaySync } from '../reconcile/records.ts'
 
 /** Throws NotFound, ApiUnavailable. */
 export async function readAnew(

@@ -9,7 +9,8 @@ import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import { podType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
-import { projectPod, type Store } from '../reconcile/store.ts'
+import type { Store } from '../reconcile/store.ts'
+import { projectPod } from '../reconcile/records.ts'
 import { isUnfollowed, tellTrouble } from './pod-events.ts'
 
 type Deps = { kube: Pick<Kube, 'listPages'>; store: Store; events: Pick<EventRecorder, 'record'>; clock: Clock; log: Log }

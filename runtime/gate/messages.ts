@@ -4,7 +4,7 @@
 import type { GateRequest } from '../collections/gate/gate.ts'
 import type { GateMemory } from '../collections/gate/handover.ts'
 import type { Reason } from '../fault.ts'
-import type { Verdict } from '../gatewaysync/decide/decide.ts'
+import type { Verdict } from '../gatewaysync/decide/observation.ts'
 import type { Repository } from '../source/content/mirror-listing.ts'
 
 /** `rest` asks for what the thread remembers, before it is ended. */

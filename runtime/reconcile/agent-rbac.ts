@@ -3,7 +3,7 @@
  * nothing is bound, and never the namespace's default account by itself. Pure.
  */
 import { fieldManager } from '../gatewaysync/names.ts'
-import type { PodRecord } from './store.ts'
+import type { PodRecord } from './records.ts'
 
 /** rbac.authorization.k8s.io/v1 RoleBinding, as far as it is written. */
 export type RoleBinding = {

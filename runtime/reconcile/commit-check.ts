@@ -2,13 +2,14 @@
  * Calls the gate before a commit is published, with the profiles, the modes in use and the content that it has to judge.
  */
 import { checkId, type IsolatedGate } from '../gate/isolate.ts'
-import type { Verdict } from '../gatewaysync/decide/decide.ts'
+import type { Verdict } from '../gatewaysync/decide/observation.ts'
 import { resolveProfile } from '../gatewaysync/decide/profile.ts'
 import { wantedRef } from '../gatewaysync/decide/request.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import type { Repository } from '../source/content/mirror-listing.ts'
 import type { ReconcileDeps } from './reconcile.ts'
-import { type GatewaySyncRecord, type Store, syncKey, type SyncKey } from './store.ts'
+import type { Store } from './store.ts'
+import { type GatewaySyncRecord, syncKey, type SyncKey } from './records.ts'
 
 type Deps = {
   store: Store

@@ -4,13 +4,13 @@
  */
 import type { Clock } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
-import type { SourceObservation } from '../gatewaysync/decide/decide.ts'
+import type { SourceObservation } from '../gatewaysync/decide/observation.ts'
 import type { Due, LastLookup, SharedLookup } from '../gatewaysync/decide/lookup.ts'
 import type { WantedRef } from '../gatewaysync/decide/request.ts'
 import { createHostPlaces } from './host-places.ts'
 import type { ResolvedCommit } from './resolved-commit.ts'
 import { createSharedResults, type HostAnswer, sharedLookup, type SharedResult, type SharedResults } from './shared-results.ts'
-import type { SyncKey } from './store.ts'
+import type { SyncKey } from './records.ts'
 
 /** One lookup: what it is about, and how it is done. */
 export type Lookup = {

@@ -10,7 +10,7 @@ import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Mirror, Mirrors, NamedRemote } from '../source/mirrors.ts'
 import { readRepository } from '../source/remote/remote.ts'
 import type { RemoteOf } from '../source/remotes.ts'
-import { syncKey } from './store.ts'
+import { syncKey } from './records.ts'
 
 /** The GatewaySync that a mirror is for. */
 export type SyncOfMirror = { namespace: string; name: string; spec: GatewaySyncSpec }

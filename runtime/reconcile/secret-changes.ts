@@ -4,7 +4,7 @@
  */
 import { type Clock, pause } from '../clock.ts'
 import type { ReadSecret } from '../source/remote/secrets.ts'
-import type { SyncKey } from './store.ts'
+import type { SyncKey } from './records.ts'
 
 /** Versions of the Secrets in use. */
 export type SecretChanges = {

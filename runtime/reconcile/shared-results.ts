@@ -5,7 +5,7 @@
 import type { Fault } from '../fault.ts'
 import { isNews, type LastLookup, type SharedLookup } from '../gatewaysync/decide/lookup.ts'
 import type { ResolvedCommit } from './resolved-commit.ts'
-import type { SyncKey } from './store.ts'
+import type { SyncKey } from './records.ts'
 
 /** `resolved` or `fault`, and when the git host was asked and answered, monotonic. */
 export type HostAnswer = { startedMs: number; atMs: number } & (

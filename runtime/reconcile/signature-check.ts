@@ -7,7 +7,7 @@ import type { ReadSecret } from '../source/remote/secrets.ts'
 import { readKeyring } from '../source/signatures/keyring.ts'
 import { verify, type Verified } from '../source/signatures/verify.ts'
 import type { ReconcileDeps } from './reconcile.ts'
-import { syncKey, type SyncKey } from './store.ts'
+import { syncKey, type SyncKey } from './records.ts'
 
 export type SignatureDeps = {
   readSecret: ReadSecret

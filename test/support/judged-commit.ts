@@ -4,14 +4,15 @@
 import * as v from 'valibot'
 import { gateRoots } from '../../runtime/collections/gate/coverage.ts'
 import { createGate } from '../../runtime/collections/gate/gate.ts'
-import type { Verdict } from '../../runtime/gatewaysync/decide/decide.ts'
+import type { Verdict } from '../../runtime/gatewaysync/decide/observation.ts'
 import { parseReport } from '../../runtime/gatewaysync/decide/gateways.ts'
 import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
 import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
 import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
 import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
 import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
-import { createStore, type GatewaySyncRecord } from '../../runtime/reconcile/store.ts'
+import { createStore } from '../../runtime/reconcile/store.ts'
+import type { GatewaySyncRecord } from '../../runtime/reconcile/records.ts'
 import { commitListing, type Files } from './collection-tree.ts'
 
 const signal = new AbortController().signal

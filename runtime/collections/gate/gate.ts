@@ -2,7 +2,7 @@
  * The gate: whether a commit may be published, judged on what its profiles would deliver. One check at a time, each verdict kept, so that
  * a hundred GatewaySyncs of one repository cost one check.
  */
-import type { Verdict } from '../../gatewaysync/decide/decide.ts'
+import type { Verdict } from '../../gatewaysync/decide/observation.ts'
 import { Fault } from '../../fault.ts'
 import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
 import type { ResolvedProfile } from '../../gatewaysync/decide/profile.ts'

@@ -4,7 +4,7 @@
  * left out: it is found again in the lists.
  */
 import { deserialize, serialize } from 'node:v8'
-import type { Verdict } from '../../gatewaysync/decide/decide.ts'
+import type { Verdict } from '../../gatewaysync/decide/observation.ts'
 import type { Remembered } from '../check/remembered.ts'
 import { FileTable, type PackedTable } from '../model/file-table.ts'
 import { createProjectFinder, type SeenOfProjects } from '../model/projects.ts'

@@ -3,7 +3,7 @@
  */
 import { backoffMs } from '../../clock.ts'
 import { Fault, type Reason, reasons } from '../../fault.ts'
-import type { SourceObservation } from './decide.ts'
+import type { SourceObservation } from './observation.ts'
 import { durationMs } from '../schema/fields.ts'
 import { isSameRef, type WantedRef } from './request.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'

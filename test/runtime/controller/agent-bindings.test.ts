@@ -3,7 +3,7 @@ import { createAgentBindings } from '../../../runtime/controller/agent-bindings.
 import { Fault } from '../../../runtime/fault.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import type { RoleBinding } from '../../../runtime/reconcile/agent-rbac.ts'
-import type { PodRecord } from '../../../runtime/reconcile/store.ts'
+import type { PodRecord } from '../../../runtime/reconcile/records.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 import { until } from '../../support/world.ts'
 

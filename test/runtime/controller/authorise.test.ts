@@ -3,7 +3,8 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { createAuthoriser, reviewLimits } from '../../../runtime/controller/authorise.ts'
 import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
-import { createStore, type PodRecord, projectPod } from '../../../runtime/reconcile/store.ts'
+import { createStore } from '../../../runtime/reconcile/store.ts'
+import { type PodRecord, projectPod } from '../../../runtime/reconcile/records.ts'
 import { isMadeUp, madeUpToken, podToken } from '../../support/pod-token.ts'
 
 const signal = AbortSignal.timeout(60_000)

@@ -3,7 +3,8 @@ import { findPodTroubles, podEvents, tellPodTroubles } from '../../../runtime/co
 import { parseReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
 import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
 import { specOf } from '../../../runtime/controller/spec-of.ts'
-import { createStore, type GatewaySyncRecord, type PodRecord, type ReportRecord } from '../../../runtime/reconcile/store.ts'
+import { createStore } from '../../../runtime/reconcile/store.ts'
+import type { GatewaySyncRecord, PodRecord, ReportRecord } from '../../../runtime/reconcile/records.ts'
 import type { EventToWrite } from '../../../runtime/kube/events.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 

@@ -3,7 +3,8 @@
  */
 import t from 'tap'
 import { createPodScopes, type PodsListed } from '../../../runtime/controller/pod-scopes.ts'
-import { createStore, type GatewaySyncRecord, type PodRecord } from '../../../runtime/reconcile/store.ts'
+import { createStore } from '../../../runtime/reconcile/store.ts'
+import type { GatewaySyncRecord, PodRecord } from '../../../runtime/reconcile/records.ts'
 
 const sync = (namespace: string, name: string): GatewaySyncRecord => ({
   namespace,

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
-import { decide, type Observation, type SourceObservation, type Verdict } from '../../../runtime/gatewaysync/decide/decide.ts'
+import { decide } from '../../../runtime/gatewaysync/decide/decide.ts'
+import type { Observation, SourceObservation, Verdict } from '../../../runtime/gatewaysync/decide/observation.ts'
 import type { GatewayReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'

@@ -9,7 +9,8 @@ import { silentLog } from '../../../runtime/log.ts'
 import { createLookups } from '../../../runtime/reconcile/lookups.ts'
 import { reconcile, type ReconcileDeps, type SignatureVerdict } from '../../../runtime/reconcile/reconcile.ts'
 import type { ResolvedCommit } from '../../../runtime/reconcile/resolved-commit.ts'
-import { createStore, type GatewaySyncRecord, syncKey } from '../../../runtime/reconcile/store.ts'
+import { createStore } from '../../../runtime/reconcile/store.ts'
+import { type GatewaySyncRecord, syncKey } from '../../../runtime/reconcile/records.ts'
 
 const commitA = parseCommitHash('a'.repeat(40))
 const commitB = parseCommitHash('b'.repeat(40))

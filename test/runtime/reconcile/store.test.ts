@@ -2,7 +2,8 @@ import t from 'tap'
 import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { parseReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
 import { keptReport } from '../../../runtime/gatewaysync/decide/told.ts'
-import { createStore, type GatewaySyncRecord, type PodRecord, projectReport } from '../../../runtime/reconcile/store.ts'
+import { createStore } from '../../../runtime/reconcile/store.ts'
+import { type GatewaySyncRecord, type PodRecord, projectReport } from '../../../runtime/reconcile/records.ts'
 
 function sync(name: string, changes: Partial<GatewaySyncRecord> = {}): GatewaySyncRecord {
   return {
