@@ -4,27 +4,26 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import type { Test } from 'tap'
 import { startSimulator, type Simulator } from '../../examples/simulator/simulator.ts'
 import type { Manifest } from './manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
-import { agentContainerName, apiVersion, podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { agentContainerName, apiVersion } from '../../runtime/gatewaysync/names.ts'
 import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
 import { gatewaySyncType, type KubeObject, leaseType, podType, syncReportType } from '../../runtime/kube/types.ts'
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
 import { startGitHost, type GitHost } from './git-host.ts'
+import { deployed, type GatewayOptions, gatewayPod, onThisMachine, reachable } from './installed-objects.ts'
 import { type PodObject, startContainer } from './kubelet.ts'
+import { freePort, freePorts, type Ports } from './ports.ts'
 import { presentRelease, type Release } from './releases.ts'
 import { temporaryFolder } from './repository.ts'
 import { openWorld, until, type World, type WorldOptions } from './world.ts'
 
 /** A machine that has much else to do takes long to start a controller, and one that may not list all waits by itself. */
 const readyWithinMs = 150_000
-
-export type Ports = { receiver: number; admission: number; metrics: number; probes: number; delivery: number }
 
 export type Installation = {
   world: World
@@ -82,16 +81,6 @@ export type InstallOptions = WorldOptions & {
   release?: Release
 }
 
-export type GatewayOptions = {
-  account: string
-  simulator: Simulator
-  dataDir: string
-  profile?: string
-  mode?: string
-  /** The GatewaySync that the pod names. */
-  follows?: string
-  labels?: Record<string, string>
-}
 export type Gateway = {
   pod: PodObject
   /** Where its agent answers probes and tells its figures, on this machine. */
@@ -266,81 +255,6 @@ export async function install(
   }
 }
 
-/** The controller's account, and the settings and variables of OpenTelemetry that its Deployment gives it. */
-function deployed(manifests: readonly Manifest[]): {
-  account: string
-  settings: ControllerSettingsInput
-  tracing: Record<string, string>
-} {
-  const { spec } = manifests.find(({ kind }) => kind === 'Deployment') as Manifest & {
-    spec: { template: { spec: { serviceAccountName: string; containers: { env: { name: string; value?: string }[] }[] } } }
-  }
-  const { serviceAccountName, containers } = spec.template.spec
-  const env = containers[0]?.env ?? []
-  const written = env.find(({ name }) => name === controllerSettingsVariable)?.value ?? ''
-  const tracing = Object.fromEntries(env.flatMap(({ name, value }) => (name.startsWith('OTEL_') ? [[name, value ?? '']] : [])))
-  return { account: serviceAccountName, settings: JSON.parse(written) as ControllerSettingsInput, tracing }
-}
-
-/** There is no Service network, so the API server is told the address. */
-function reachable(manifest: Manifest, port: number): Manifest {
-  if (manifest.kind !== 'MutatingWebhookConfiguration') return manifest
-  const webhooks = (manifest['webhooks'] as Record<string, unknown>[]).map((webhook) => ({
-    ...webhook,
-    clientConfig: { url: `https://localhost:${port}/mutate` },
-  }))
-  return { ...manifest, webhooks }
-}
-
-/** The settings of the manifests, but for what differs outside of a pod: addresses, ports, folders. */
-function onThisMachine(settings: ControllerSettingsInput, folder: string, ports: Ports, tokenFile: string): ControllerSettingsInput {
-  return {
-    ...settings,
-    host: '127.0.0.1',
-    ports,
-    source: { ...settings.source, folder: path.join(folder, 'mirrors') },
-    dnsNames: ['localhost', ...settings.dnsNames],
-    receiver: { ...settings.receiver, tokenFile },
-    ...(settings.statusPage && { statusPage: statusPageHere(settings.statusPage, path.dirname(tokenFile)) }),
-    // A folder for each, beside the token, where their Secrets would be mounted.
-    notifications:
-      settings.notifications?.map((one) => ({ ...one, folder: path.join(path.dirname(tokenFile), 'notifications', one.name) })) ?? [],
-  }
-}
-
-/** The secret of the page's proxy stands beside the token, where its Secret would be mounted. */
-function statusPageHere(
-  { proxy, ...page }: NonNullable<ControllerSettingsInput['statusPage']>,
-  folder: string,
-): NonNullable<ControllerSettingsInput['statusPage']> {
-  return proxy === undefined ? page : { ...page, proxy: { ...proxy, secretFile: path.join(folder, 'page-proxy-secret') } }
-}
-
-function gatewayPod(namespace: string, name: string, { account, profile, mode, follows, labels = {} }: GatewayOptions): object {
-  const annotations = {
-    [podAnnotations.inject]: 'true',
-    ...(profile === undefined ? {} : { [podAnnotations.profile]: profile }),
-    ...(follows === undefined ? {} : { [podAnnotations.gatewaySync]: follows }),
-  }
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { namespace, name, annotations, labels },
-    spec: {
-      serviceAccountName: account,
-      containers: [
-        {
-          name: 'gateway',
-          image: 'gateway:8.3',
-          args: ['-n', name, '--', ...(mode === undefined ? [] : [`-Dignition.config.mode=${mode}`])],
-          volumeMounts: [{ name: 'data', mountPath: '/usr/local/bin/ignition/data' }],
-        },
-      ],
-      volumes: [{ name: 'data', emptyDir: {} }],
-    },
-  }
-}
-
 /** A simulated gateway with a data directory of its own. */
 export async function simulatedGateway(
   t: Pick<Test, 'teardown'>,
@@ -363,28 +277,6 @@ async function stopChild(child: ChildProcess): Promise<number | null> {
   const code = await ended
   clearTimeout(late)
   return code
-}
-
-export async function freePorts(): Promise<Ports> {
-  const [receiver, admission, metrics, probes, delivery] = [
-    await freePort(),
-    await freePort(),
-    await freePort(),
-    await freePort(),
-    await freePort(),
-  ]
-  return { receiver, admission, metrics, probes, delivery }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }
 
 /** Waits until the GatewaySync `plant` says that its gateways run a commit; returns that status. */

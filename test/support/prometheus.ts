@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { freePort } from './installation.ts'
+import { freePort } from './ports.ts'
 import type { ScrapeConfig } from './monitoring-operator.ts'
 import { until } from './world.ts'
 

@@ -5,7 +5,8 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { until } from '../../support/world.ts'
 import { systemClock } from '../../../runtime/clock.ts'
-import { freePorts, type Installation, type Ports } from '../../support/installation.ts'
+import { freePorts, type Ports } from '../../support/ports.ts'
+import type { Installation } from '../../support/installation.ts'
 
 export type Replicas = {
   /** Kills the one that leads, or else one that does not, and starts it again in its pod. */

@@ -1,0 +1,94 @@
+/** The objects of an installation, changed to what a machine without pods and Services has, and the pods of gateways. */
+import path from 'node:path'
+import type { Simulator } from '../../examples/simulator/simulator.ts'
+import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
+import type { Manifest } from './manifest.ts'
+import type { Ports } from './ports.ts'
+
+export type GatewayOptions = {
+  account: string
+  simulator: Simulator
+  dataDir: string
+  profile?: string
+  mode?: string
+  /** The GatewaySync that the pod names. */
+  follows?: string
+  labels?: Record<string, string>
+}
+
+/** The controller's account, and the settings and variables of OpenTelemetry that its Deployment gives it. */
+export function deployed(manifests: readonly Manifest[]): {
+  account: string
+  settings: ControllerSettingsInput
+  tracing: Record<string, string>
+} {
+  const { spec } = manifests.find(({ kind }) => kind === 'Deployment') as Manifest & {
+    spec: { template: { spec: { serviceAccountName: string; containers: { env: { name: string; value?: string }[] }[] } } }
+  }
+  const { serviceAccountName, containers } = spec.template.spec
+  const env = containers[0]?.env ?? []
+  const written = env.find(({ name }) => name === controllerSettingsVariable)?.value ?? ''
+  const tracing = Object.fromEntries(env.flatMap(({ name, value }) => (name.startsWith('OTEL_') ? [[name, value ?? '']] : [])))
+  return { account: serviceAccountName, settings: JSON.parse(written) as ControllerSettingsInput, tracing }
+}
+
+/** There is no Service network, so the API server is told the address. */
+export function reachable(manifest: Manifest, port: number): Manifest {
+  if (manifest.kind !== 'MutatingWebhookConfiguration') return manifest
+  const webhooks = (manifest['webhooks'] as Record<string, unknown>[]).map((webhook) => ({
+    ...webhook,
+    clientConfig: { url: `https://localhost:${port}/mutate` },
+  }))
+  return { ...manifest, webhooks }
+}
+
+/** The settings of the manifests, but for what differs outside of a pod: addresses, ports, folders. */
+export function onThisMachine(settings: ControllerSettingsInput, folder: string, ports: Ports, tokenFile: string): ControllerSettingsInput {
+  return {
+    ...settings,
+    host: '127.0.0.1',
+    ports,
+    source: { ...settings.source, folder: path.join(folder, 'mirrors') },
+    dnsNames: ['localhost', ...settings.dnsNames],
+    receiver: { ...settings.receiver, tokenFile },
+    ...(settings.statusPage && { statusPage: statusPageHere(settings.statusPage, path.dirname(tokenFile)) }),
+    // A folder for each, beside the token, where their Secrets would be mounted.
+    notifications:
+      settings.notifications?.map((one) => ({ ...one, folder: path.join(path.dirname(tokenFile), 'notifications', one.name) })) ?? [],
+  }
+}
+
+/** The secret of the page's proxy stands beside the token, where its Secret would be mounted. */
+function statusPageHere(
+  { proxy, ...page }: NonNullable<ControllerSettingsInput['statusPage']>,
+  folder: string,
+): NonNullable<ControllerSettingsInput['statusPage']> {
+  return proxy === undefined ? page : { ...page, proxy: { ...proxy, secretFile: path.join(folder, 'page-proxy-secret') } }
+}
+
+/** A pod as its owner writes it, before admission. */
+export function gatewayPod(namespace: string, name: string, { account, profile, mode, follows, labels = {} }: GatewayOptions): object {
+  const annotations = {
+    [podAnnotations.inject]: 'true',
+    ...(profile === undefined ? {} : { [podAnnotations.profile]: profile }),
+    ...(follows === undefined ? {} : { [podAnnotations.gatewaySync]: follows }),
+  }
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace, name, annotations, labels },
+    spec: {
+      serviceAccountName: account,
+      containers: [
+        {
+          name: 'gateway',
+          image: 'gateway:8.3',
+          args: ['-n', name, '--', ...(mode === undefined ? [] : [`-Dignition.config.mode=${mode}`])],
+          volumeMounts: [{ name: 'data', mountPath: '/usr/local/bin/ignition/data' }],
+        },
+      ],
+      volumes: [{ name: 'data', emptyDir: {} }],
+    },
+  }
+}
