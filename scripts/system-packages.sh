@@ -4,7 +4,8 @@ set -euo pipefail
 
 declare -A package_of=([git]=git [ssh]=openssh-client [sshd]=openssh-server [openssl]=openssl [ip]=iproute2 [prlimit]=util-linux [setpriv]=util-linux
   [gpg]=gnupg [gpgv]=gpgv [ssh-keygen]=openssh-client [fusermount3]=fuse3 [buildah]=buildah [prometheus]=prometheus [promtool]=prometheus
-  [containerd]=containerd [ctr]=containerd [runc]=runc [iptables]=iptables [unshare]=util-linux [nsenter]=util-linux [nginx]=nginx)
+  [containerd]=containerd [ctr]=containerd [runc]=runc [iptables]=iptables [unshare]=util-linux [nsenter]=util-linux [nginx]=nginx
+  [chromium]=chromium)
 # A library is no program on PATH: it lets ssh run for a user without an entry in /etc/passwd, as in the controller's image.
 missing=()
 for program in "${!package_of[@]}"; do

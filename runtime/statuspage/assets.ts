@@ -10,9 +10,9 @@ const styleText = `:root{color-scheme:light dark;--ground:#f6f7f8;--card:#fff;--
 @media(prefers-color-scheme:dark){:root{--ground:#12161a;--card:#1b2127;--line:#363e46;--text:#e8ecef;--quiet:#a3adb7;--ok:#4cc46a;--working:#6cb0ff;--warning:#e5b04a;--error:#ff8a80}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--text);font:15px/1.45 system-ui,sans-serif}
-header,main,[role=status]{max-width:120rem;margin:0 auto;padding:.5rem 1rem}[role=status]{padding-block:0}
+header,main,.bar,[role=status]{max-width:120rem;margin:0 auto;padding:.5rem 1rem}[role=status]{padding-block:0}
 header{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;align-items:baseline}
-h1{font-size:1.35rem;margin:0}h2{font-size:1.1rem;margin:0}h3{font-size:1rem;margin:1.2rem 0 .4rem}
+h1{font-size:1.35rem;margin:0}h2{font-size:1rem;margin:1.2rem 0 .4rem}header>h2{font-size:1.1rem;margin:0}
 a{color:inherit}a:focus-visible,input:focus-visible,select:focus-visible,button:focus-visible{outline:3px solid var(--working);outline-offset:2px}
 .quiet{color:var(--quiet)}.sync{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.8rem 1rem;margin:0 0 1rem}
 .sync>header{padding:0;margin:0;gap:.25rem 1rem}
@@ -24,7 +24,7 @@ form{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}input,select,butto
 input{min-width:20rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.6rem 0 0}dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
 ul.plain{margin:.3rem 0 0;padding-left:1.2rem}code{font:.92em ui-monospace,monospace}
 .banner{border:2px solid var(--error);border-radius:.5rem;padding:.5rem 1rem;margin:0 0 1rem;font-weight:600}
-.banner.open{max-width:118rem;margin:.5rem auto;border-color:var(--warning);color:var(--warning)}
+.banner.open{flex-basis:100%;margin:0;border-color:var(--warning);color:var(--warning)}
 nav.pages{display:flex;gap:1rem;margin:1rem 0}
 @media(max-width:40rem){input{min-width:0;width:100%}}
 `

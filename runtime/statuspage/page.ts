@@ -63,7 +63,7 @@ export function syncPage(sync: SyncView, page: number, context: PageContext): Ht
       ${
         next.length === 0
           ? ''
-          : html`<h3>${words.whatToDo}</h3>
+          : html`<h2>${words.whatToDo}</h2>
               <ul class="plain">
                 ${next.map((step) => html`<li>${step}</li>`)}
               </ul>`
@@ -77,7 +77,7 @@ export function syncPage(sync: SyncView, page: number, context: PageContext): Ht
         <dd>${published(sync, context)}</dd>
       </dl>
       ${findings === undefined ? '' : findingsOf(findings, words)} ${requests.length === 0 ? '' : requestsOf(sync, context)}
-      <h3>${words.title}</h3>
+      <h2>${words.title}</h2>
       ${gateways.length === 0 ? html`<p>${words.noGateway}</p>` : tiles(gateways, words, now)}
       ${pagesOf(selected, (number) => `${linkOf(sync)}${number > 1 ? `?page=${number}` : ''}`, words)}
     </section>
@@ -105,15 +105,18 @@ function frame(title: string, body: Html, { words, isOpen }: PageContext): Html 
         <script src="${script.path}" defer></script>
       </head>
       <body>
-        <header><h1>${title}</h1></header>
+        <header>
+          <h1>${title}</h1>
+          ${isOpen ? html`<p class="banner open">${words.noLogin}</p>` : ''}
+        </header>
         <div role="status"><p id="stale" class="banner error" hidden>${words.stale}</p></div>
-        ${isOpen ? html`<p class="banner open">${words.noLogin}</p>` : ''} ${body}
+        ${body}
       </body>
     </html>`
 }
 
 function searchForm({ query, trouble }: Selection, words: Words): Html {
-  return html`<header>
+  return html`<div class="bar">
     <form method="get" action="/" role="search">
       <label for="q">${words.search}</label>
       <input id="q" name="q" type="search" value="${query}" placeholder="${words.searchHint}" maxlength="200" />
@@ -124,7 +127,7 @@ function searchForm({ query, trouble }: Selection, words: Words): Html {
       </select>
       <button>${words.apply}</button>
     </form>
-  </header>`
+  </div>`
 }
 
 function linkOf({ namespace, name }: SyncView): string {
@@ -196,7 +199,7 @@ function findingsOf({ errors, warnings, items }: NonNullable<SyncView['findings'
   if (errors + warnings === 0) return html``
   const shown = items.slice(0, maxFindings)
   const more = errors + warnings - shown.length
-  return html`<h3>${words.findings}: ${words.countOf(errors, warnings)}</h3>
+  return html`<h2>${words.findings}: ${words.countOf(errors, warnings)}</h2>
     <ul class="plain">
       ${shown.map(
         ({ severity, path, message, rule }) =>
@@ -210,7 +213,7 @@ function findingsOf({ errors, warnings, items }: NonNullable<SyncView['findings'
 }
 
 function requestsOf({ requests }: SyncView, { words, now }: PageContext): Html {
-  return html`<h3>${words.requests}</h3>
+  return html`<h2>${words.requests}</h2>
     <ul class="plain">
       ${requests.map(({ level, outcome, ref, at, reason, message, meaning }) => {
         const age = ageOf(at, now)

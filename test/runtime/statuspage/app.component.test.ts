@@ -4,61 +4,13 @@
 import { createHash } from 'node:crypto'
 import * as http from 'node:http'
 import { gunzipSync } from 'node:zlib'
-import t, { type Test } from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import type { FleetFacts } from '../../../runtime/fleet/facts.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { serve } from '../../../runtime/serve.ts'
-import { type StatusPageDeps, statusPageApp } from '../../../runtime/statuspage/app.ts'
+import t from 'tap'
 import { commit, condition, fleetFacts, pod, report, syncFacts } from '../../support/fleet-facts.ts'
+import { openStatusPage, thousandGateways, twoLines } from '../../support/status-page.ts'
 import { until } from '../../support/world.ts'
 
-const facts = fleetFacts({
-  syncs: [
-    syncFacts('line-1'),
-    syncFacts('line-2', { conditions: [condition('Ready', 'False', 'CollectionsInvalid', 'services/core/a.json: is no JSON')] }),
-  ],
-  pods: [pod('gw-0', 'line-1'), pod('gw-1', 'line-2')],
-  reports: [report('gw-0', 'line-1'), report('gw-1', 'line-2')],
-})
-
-async function opened(t: Pick<Test, 'teardown'>, first: FleetFacts = facts, { hosts, isOpen = false }: Partial<StatusPageDeps> = {}) {
-  const stop = new AbortController()
-  let current = first
-  let tell = (): void => undefined
-  const app = statusPageApp({
-    facts: () => current,
-    subscribe(changed) {
-      tell = changed
-      return () => undefined
-    },
-    hosts,
-    isOpen,
-    clock: systemClock,
-    signal: stop.signal,
-  })
-  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
-  t.teardown(async () => {
-    stop.abort()
-    await served.closed
-  })
-  const url = `http://127.0.0.1:${served.port}`
-  const get = async (path: string, headers: Record<string, string> = {}) => {
-    const answer = await fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(60_000) })
-    return { status: answer.status, headers: answer.headers, text: await answer.text() }
-  }
-  return {
-    url,
-    get,
-    change(next: FleetFacts) {
-      current = next
-      tell()
-    },
-  }
-}
-
 void t.test('a tile for each gateway, the reason of what is wrong, and what to do on the page of its GatewaySync', async (t) => {
-  const { get } = await opened(t)
+  const { get } = await openStatusPage(t)
   const overview = await get('/')
   t.equal(overview.status, 200)
   for (const text of ['gw-0', 'gw-1', 'plant-a/line-1', 'services/core/a.json', 'CollectionsInvalid', commit.slice(0, 8)])
@@ -73,7 +25,7 @@ void t.test('a tile for each gateway, the reason of what is wrong, and what to d
 })
 
 void t.test('/status.json is the view of "cluster-sync status --format json"', async (t) => {
-  const { get } = await opened(t)
+  const { get } = await openStatusPage(t)
   const { headers, text } = await get('/status.json')
   t.match(headers.get('content-type'), 'application/json')
   t.match(JSON.parse(text), {
@@ -86,7 +38,7 @@ void t.test('/status.json is the view of "cluster-sync status --format json"', a
 
 void t.test('what a repository, a gateway or a caller writes is shown as text', async (t) => {
   const evil = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
-  const { get } = await opened(
+  const { get } = await openStatusPage(
     t,
     fleetFacts({
       syncs: [
@@ -113,7 +65,7 @@ void t.test('what a repository, a gateway or a caller writes is shown as text', 
 })
 
 void t.test('a browser runs no script but ours, shows the page in no frame, and keeps nothing but the assets', async (t) => {
-  const { get } = await opened(t)
+  const { get } = await openStatusPage(t)
   const { headers, text } = await get('/')
   const policy = headers.get('content-security-policy') ?? ''
   for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]) t.match(policy, rule)
@@ -133,7 +85,7 @@ void t.test('a browser runs no script but ours, shows the page in no frame, and 
 })
 
 void t.test('nothing can be changed: every method but reading is refused', async (t) => {
-  const { url } = await opened(t)
+  const { url } = await openStatusPage(t)
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const answer = await fetch(`${url}/gatewaysyncs/plant-a/line-1`, { method })
     t.equal(answer.status, 404, method)
@@ -141,22 +93,14 @@ void t.test('nothing can be changed: every method but reading is refused', async
 })
 
 void t.test('without a login every page says so', async (t) => {
-  const { get } = await opened(t, facts, { isOpen: true })
+  const { get } = await openStatusPage(t, twoLines, { isOpen: true })
   for (const path of ['/', '/gatewaysyncs/plant-a/line-1', '/nothing']) t.match((await get(path)).text, 'There is no login', path)
-  const { get: ofRun } = await opened(t)
+  const { get: ofRun } = await openStatusPage(t)
   t.notMatch((await ofRun('/')).text, 'There is no login')
 })
 
 void t.test('a thousand gateways are below 60 KB on the wire on each page, and each is on one of them', async (t) => {
-  const names = Array.from({ length: 1000 }, (_, index) => `gateway-${index}`)
-  const { url, get } = await opened(
-    t,
-    fleetFacts({
-      syncs: [syncFacts('line-1')],
-      pods: names.map((name) => pod(name, 'line-1')),
-      reports: names.map((name) => report(name, 'line-1', { gateway: name, message: ownText(name), phase: 'Drifted' })),
-    }),
-  )
+  const { url, get } = await openStatusPage(t, thousandGateways(ownText))
   const seen = new Set<string>()
   for (const path of ['/', '/gatewaysyncs/plant-a/line-1']) {
     seen.clear()
@@ -187,7 +131,7 @@ async function wireOf(url: string): Promise<{ encoding: string | undefined; byte
 }
 
 void t.test('a page that asks by another name than the expected ones is refused', async (t) => {
-  const { url, get } = await opened(t, facts, { hosts: ['127.0.0.1', 'localhost'] })
+  const { url, get } = await openStatusPage(t, twoLines, { hosts: ['127.0.0.1', 'localhost'] })
   t.equal((await get('/')).status, 200)
   const byName = await new Promise<http.IncomingMessage>((resolve) => {
     http.get(url, { headers: { host: 'evil.example' } }, resolve)
@@ -197,7 +141,7 @@ void t.test('a page that asks by another name than the expected ones is refused'
 })
 
 void t.test('whoever looks learns of a change, and the page shows it', async (t) => {
-  const { url, get, change } = await opened(t)
+  const { url, get, change } = await openStatusPage(t)
   const leave = new AbortController()
   const stream = await fetch(`${url}/events`, { signal: leave.signal })
   t.match(stream.headers.get('content-type'), 'text/event-stream')
@@ -213,7 +157,7 @@ void t.test('whoever looks learns of a change, and the page shows it', async (t)
 })
 
 void t.test('two hundred may look at once, and a place is free again when one leaves', async (t) => {
-  const { url } = await opened(t)
+  const { url } = await openStatusPage(t)
   const leaving = Array.from({ length: 200 }, () => new AbortController())
   const streams = await Promise.all(leaving.map(async ({ signal }) => await fetch(`${url}/events`, { signal })))
   t.ok(streams.every(({ status }) => status === 200))

@@ -1,0 +1,153 @@
+/**
+ * The status page in a real browser: what somebody sees and does, with the script and without, by keyboard, and when the connection is lost.
+ */
+import { createServer } from 'node:http'
+import t from 'tap'
+import { axeFindings, openBrowser, type Page } from '../../../support/browser.ts'
+import { fleetFacts, pod, report, syncFacts } from '../../../support/fleet-facts.ts'
+import { openStatusPage, thousandGateways, twoLines } from '../../../support/status-page.ts'
+import { until } from '../../../support/world.ts'
+
+const banner = '#stale'
+const isShown = async (page: Page, text: string): Promise<true | undefined> =>
+  (await page.locator('main').innerText()).includes(text) ? true : undefined
+const shows = async (page: Page, text: string): Promise<true> => await until(async () => await isShown(page, text), `"${text}" is shown`)
+
+/** The same fleet with one gateway of another name. */
+const withGateway = (name: string) =>
+  fleetFacts({ syncs: [syncFacts('line-1')], pods: [pod(name, 'line-1')], reports: [report(name, 'line-1')] })
+
+void t.test('what changes is seen without asking again, where the page is scrolled and the focus stays where it is', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === undefined) return
+  const { url, change } = await openStatusPage(t)
+  const page = await browser.page(url)
+  await page.locator('#q').focus()
+  change(withGateway('gw-new'))
+  await shows(page, 'gw-new')
+  t.equal(await page.evaluate('document.activeElement.id'), 'q')
+  t.equal(await page.locator(banner).isVisible(), false)
+  t.same(browser.complaints, [])
+})
+
+void t.test('while the server is away the page says that it may be out of date, and goes on by itself when it is back', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === undefined) return
+  const first = await openStatusPage(t)
+  const page = await browser.page(first.url)
+  await shows(page, 'gw-0')
+  await first.close()
+  await page.locator(banner).waitFor({ state: 'visible' })
+  const again = await openStatusPage(t, withGateway('gw-back'), { port: first.port })
+  await page.locator(banner).waitFor({ state: 'hidden' })
+  await shows(page, 'gw-back')
+  again.change(withGateway('gw-after'))
+  await shows(page, 'gw-after')
+})
+
+void t.test('a refusal, or the login of a proxy, is not taken for news', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === undefined) return
+  const inner = await openStatusPage(t)
+  let refusal: { status: number; text: string } | undefined
+  const proxy = createServer((request, response) => {
+    if (refusal !== undefined && request.url === '/') {
+      response.writeHead(refusal.status, { 'content-type': 'text/html' }).end(refusal.text)
+      return
+    }
+    void fetch(`${inner.url}${request.url}`).then(async (answer) => {
+      response.writeHead(answer.status, {
+        'content-type': answer.headers.get('content-type') ?? '',
+        'content-security-policy': answer.headers.get('content-security-policy') ?? '',
+      })
+      for await (const chunk of answer.body ?? []) response.write(chunk)
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+  const page = await browser.page(`http://127.0.0.1:${(proxy.address() as { port: number }).port}/`)
+  await shows(page, 'gw-0')
+  // The stream is open once the page has been fetched again because of it.
+  for (const answer of [
+    { status: 503, text: '{"status":503}' },
+    { status: 200, text: '<main>Sign in</main>' },
+  ]) {
+    refusal = answer
+    await until(async () => {
+      inner.change(withGateway('gw-hidden'))
+      return (await page.locator(banner).isVisible()) ? true : undefined
+    }, `${answer.text} is no news`)
+    t.match(await page.locator('main').innerText(), /gw-0|gw-hidden/)
+    refusal = undefined
+    await page.locator(banner).waitFor({ state: 'hidden' })
+  }
+})
+
+void t.test('without JavaScript everything can be read, searched and followed by links', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === undefined) return
+  const { url } = await openStatusPage(t)
+  const page = await browser.page(url, { script: false })
+  await page.locator('#q').fill('line-2')
+  await page.locator('form button').click()
+  await shows(page, 'gw-1')
+  t.equal(await isShown(page, 'gw-0'), undefined)
+  await page.getByRole('link', { name: 'plant-a/line-2' }).click()
+  await shows(page, 'CollectionsInvalid')
+})
+
+void t.test('the keyboard reaches the search, what is shown, and the page of a GatewaySync', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === undefined) return
+  const { url } = await openStatusPage(t)
+  const page = await browser.page(url)
+  const focused = async (): Promise<string> =>
+    (await page.evaluate('document.activeElement.id || document.activeElement.textContent.trim()')) as string
+  const seen: string[] = []
+  for (let presses = 0; presses < 12 && !seen.includes('plant-a/line-1'); presses += 1) {
+    await page.keyboard.press('Tab')
+    seen.push(await focused())
+  }
+  t.match(seen.join(' '), /q .*show .*plant-a\/line-1/)
+  t.not(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/gatewaysyncs/plant-a/line-1')
+  await shows(page, 'gw-0')
+})
+
+void t.test('axe finds nothing on any page, light or dark, in both languages', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === undefined) return
+  const { url } = await openStatusPage(t, twoLines, { isOpen: true })
+  for (const theme of ['light', 'dark'] as const) {
+    for (const language of ['en', 'de'] as const) {
+      const page = await browser.page(url, { theme, language })
+      for (const path of ['/', '/gatewaysyncs/plant-a/line-2', '/nothing']) {
+        await page.goto(`${url}${path}`)
+        t.same(await axeFindings(page), [], `${path} ${theme} ${language}`)
+      }
+    }
+  }
+})
+
+void t.test('searching among a thousand gateways is not slower than typing', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === undefined) return
+  const { url } = await openStatusPage(
+    t,
+    thousandGateways((name) => `${name} was changed`),
+  )
+  const page = await browser.page(url)
+  await page.evaluate(`window.longest = 0; new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration)
+  }).observe({ type: 'event', durationThreshold: 16 })`)
+  await page.locator('#q').pressSequentially('gateway-77', { delay: 60 })
+  await until(async () => ((await page.locator('.tile').count()) === 11 ? true : undefined), 'only what matches is shown')
+  const longestMs = Number(await page.evaluate('window.longest'))
+  t.comment(`from a key to the next frame at most ${longestMs} ms`)
+  t.ok(longestMs < 1_000, `a key waited ${longestMs} ms`)
+})

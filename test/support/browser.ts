@@ -1,0 +1,73 @@
+/**
+ * Debian's Chromium, for tests of what people see and do on a page. One browser for a test file; each page has a profile of its own.
+ */
+import axe from 'axe-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import root, { type Test } from 'tap'
+import { requires } from './requires.ts'
+
+export type { Page } from 'playwright-core'
+
+/** How somebody looks at a page; by itself English, light, at a desk, with the script. */
+export type Look = { language?: 'en' | 'de'; theme?: 'light' | 'dark'; width?: number; height?: number; script?: boolean }
+
+export type Opened = {
+  /** A page of somebody who has not been here before. Whatever it logs as an error, and every exception of a script, is kept in `complaints`. */
+  page(url: string, look?: Look): Promise<Page>
+  complaints: string[]
+}
+
+let shared: Promise<Browser> | undefined
+root.teardown(async () => (await shared)?.close())
+
+/** Longer than anything takes on a machine with other work. */
+const patienceMs = 20_000
+
+/** Undefined where there is no Chromium: the test is skipped then (or has failed under CI) and should return. */
+export async function openBrowser(t: Test): Promise<Opened | undefined> {
+  if (!requires(t, 'chromium')) return undefined
+  shared ??= launch()
+  const browser = await shared
+  const complaints: string[] = []
+  return {
+    complaints,
+    async page(url, { language = 'en', theme = 'light', width = 1280, height = 800, script = true } = {}) {
+      const choices: BrowserContextOptions = {
+        locale: language,
+        colorScheme: theme,
+        viewport: { width, height },
+        javaScriptEnabled: script,
+        ignoreHTTPSErrors: true,
+        reducedMotion: 'reduce',
+      }
+      const context = await browser.newContext(choices)
+      t.teardown(async () => context.close())
+      context.setDefaultTimeout(patienceMs)
+      const page = await context.newPage()
+      page.on('pageerror', (error) => complaints.push(String(error)))
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text())
+      })
+      await page.goto(url)
+      return page
+    },
+  }
+}
+
+function launch(): Promise<Browser> {
+  // Chromium's sandbox does not start for root, as which tests run in containers; it only visits pages of the test.
+  const isRoot = process.getuid?.() === 0
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    chromiumSandbox: !isRoot,
+    args: ['--disable-dev-shm-usage', '--disable-gpu', '--disable-extensions'],
+    timeout: patienceMs,
+  })
+}
+
+/** What axe finds on a page, by WCAG 2.2 A and AA and its own best practices: rule, and the elements that break it. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const found = (await page.evaluate('axe.run(document)')) as axe.AxeResults
+  return found.violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' | ')}`)
+}
