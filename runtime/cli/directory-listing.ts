@@ -5,7 +5,7 @@
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import path from 'node:path'
 import { Fault } from '../fault.ts'
-import type { Entry, Listing } from '../collections/model/listing.ts'
+import type { ContentSink, Entry, Listing } from '../collections/model/listing.ts'
 
 const batchSize = 1_000
 const chunkBytes = 256 * 1024
@@ -38,15 +38,29 @@ export function directoryListing(folder: string, below = ''): Listing {
         signal.throwIfAborted()
         const file = openFile(`${folder}/${entry.path}`)
         try {
-          sink.begin(entry, fstatSync(file).size)
-          for (let size = readSync(file, chunk); size > 0; size = readSync(file, chunk)) sink.data(chunk.subarray(0, size))
-          sink.end()
+          readFile(file, entry, chunk, sink)
         } finally {
           closeSync(file)
         }
       }
     },
   }
+}
+
+/** Nearly every file fits into one chunk, and then what was read tells its size: asking for it costs as much as reading it. */
+function readFile(file: number, entry: Entry, chunk: Buffer, sink: ContentSink): void {
+  let filled = fill(file, chunk)
+  sink.begin(entry, filled < chunk.length ? filled : fstatSync(file).size)
+  for (; filled === chunk.length; filled = fill(file, chunk)) sink.data(chunk)
+  if (filled > 0) sink.data(chunk.subarray(0, filled))
+  sink.end()
+}
+
+/** Reads until the chunk is full or the file has ended. */
+function fill(file: number, chunk: Buffer): number {
+  let filled = 0
+  for (let size = -1; size !== 0 && filled < chunk.length; filled += size) size = readSync(file, chunk, filled, chunk.length - filled, null)
+  return filled
 }
 
 function* walk(folder: string, below: string): Generator<Entry> {

@@ -208,10 +208,14 @@ const firstOfMark = 0xef
 
 function countKeys(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
-  let count = 0
-  // Without a list of the members for each object, which would be most of what a check leaves behind.
+  if (Array.isArray(value)) return value.reduce((count: number, each) => count + countKeys(each), 0)
+  // Without a list of the members for each object, which would be most of what a check leaves behind. What was parsed inherits none.
   const members = value as Record<string, unknown>
-  for (const name in members) if (Object.hasOwn(members, name)) count += (Array.isArray(value) ? 0 : 1) + countKeys(members[name])
+  let count = 0
+  for (const name in members) {
+    const member = members[name]
+    count += typeof member === 'object' ? 1 + countKeys(member) : 1
+  }
   return count
 }
 

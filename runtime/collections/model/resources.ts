@@ -136,11 +136,15 @@ class ListedResource implements Resource {
   }
 
   get kind(): Resource['kind'] {
-    return kinds[this.#places[this.#at + 3] ?? 0] ?? 'named'
+    return kinds[this.#number(3)] ?? 'named'
   }
 
   get #manifestIndex(): number {
-    return this.#places[this.#at + 2] ?? 0
+    return this.#number(2)
+  }
+
+  #number(which: number): number {
+    return this.#places[this.#at + which] ?? 0
   }
 
   get folder(): string {
@@ -162,8 +166,7 @@ class ListedResource implements Resource {
   }
 
   get files(): readonly Entry[] {
-    const [start = 0, end = 0, manifest = 0] = this.#places.subarray(this.#at, this.#at + 3)
-    this.#files ??= filesOf(this.#list, { start, end, manifest, kind: this.kind })
+    this.#files ??= filesOf(this.#list, { start: this.#number(0), end: this.#number(1), manifest: this.#manifestIndex, kind: this.kind })
     return this.#files
   }
 }

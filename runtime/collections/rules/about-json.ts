@@ -26,18 +26,19 @@ export function isExplained(damage: Damage | undefined): boolean {
 
 /** The check of resources for one kind of damage. */
 export function damagedFile(kind: DamageKind): ResourceCheck {
-  return function* (facts: ResourceFacts): Generator<Found> {
-    const { collection, damaged, parsed, resource } = facts
-    if (damaged.size === 0) return
-    const listed = parsed.kind === 'ok' ? new Set(parsed.manifest.files) : undefined
-    for (const [path, damage] of damaged) {
-      if (damage.kind !== kind) continue
-      const isManifest = path === resource.manifest.path
-      if (isManifest ? !isExplained(damage) : listed !== undefined && !listed.has(nameInResource(resource, path))) continue
-      const found = { path, collection: collection.name, message: damage.problem }
-      const isMild = damage.isTemplate === true || foldName(collection.name) === 'local'
-      yield isMild ? { ...found, severity: 'warning' } : found
-    }
+  // Each resource is asked for each kind, and nearly none has any.
+  return (facts) => (facts.damaged.size === 0 ? [] : findDamaged(facts, kind))
+}
+
+function* findDamaged({ collection, damaged, parsed, resource }: ResourceFacts, kind: DamageKind): Generator<Found> {
+  const listed = parsed.kind === 'ok' ? new Set(parsed.manifest.files) : undefined
+  for (const [path, damage] of damaged) {
+    if (damage.kind !== kind) continue
+    const isManifest = path === resource.manifest.path
+    if (isManifest ? !isExplained(damage) : listed !== undefined && !listed.has(nameInResource(resource, path))) continue
+    const found = { path, collection: collection.name, message: damage.problem }
+    const isMild = damage.isTemplate === true || foldName(collection.name) === 'local'
+    yield isMild ? { ...found, severity: 'warning' } : found
   }
 }
 
