@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
 import type { MemoryCgroup } from './memory-cgroup.ts'
@@ -129,6 +129,22 @@ export function memoryOf(pid: number): Memory {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8')
   const mib = (field: string): number => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) / 1024
   return { anonymousMiB: mib('RssAnon'), residentMiB: mib('VmRSS') }
+}
+
+/** The processes that this one has started and that run a program whose file has that name, by their ids. */
+export function childrenRunning(file: string): number[] {
+  const parent = new RegExp(`^PPid:\\s+${process.pid}$`, 'm')
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => {
+      try {
+        const [status, command] = [readFileSync(`/proc/${pid}/status`, 'utf8'), readFileSync(`/proc/${pid}/cmdline`, 'utf8')]
+        return parent.test(status) && command.split('\0').some((argument) => path.basename(argument) === file)
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
 }
 
 /** The highest figures seen while `work` runs, looking each 5 ms. */
