@@ -105,6 +105,7 @@ const keep = {
   'kustomize.toolkit.fluxcd.io/prune': 'disabled',
 }
 
+/** The CustomResourceDefinition of GatewaySync, made from the valibot schemas that also check at run time. */
 export function gatewaySyncCrd(): CustomResource {
   const spec = structuralSchema(gatewaySyncSpec({ allowLocal: false }))
   const status = structuralSchema(gatewaySyncStatus)
@@ -117,6 +118,7 @@ export function gatewaySyncCrd(): CustomResource {
   )
 }
 
+/** The CustomResourceDefinition of SyncReport, made as that of GatewaySync. */
 export function syncReportCrd(): CustomResource {
   const spec = structuralSchema(syncReportSpec)
   return definition(

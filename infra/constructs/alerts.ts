@@ -33,6 +33,7 @@ const longRolloutDays = 8
 const label = (name: string): string => `{{ $labels.${name} }}`
 const object = `${label('namespace')}/${label('name')}`
 
+/** The PrometheusRule with every alert; `names` makes the queries of one release, `values` the objective and the thresholds. */
 export function alerts(names: Names, values: Live<Values>): ManifestOf<typeof PrometheusRule> {
   const { fullname } = names
   return {

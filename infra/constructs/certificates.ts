@@ -60,6 +60,7 @@ export class Certificates extends Construct {
 /** Who makes the certificate of every secure port; a Secret that the values name wins. */
 type CertificateBy = Record<'existing' | 'certManager' | 'selfManaged', Value<boolean>>
 
+/** Who makes the certificate of the webhooks: a Secret that is there already, cert-manager, or the controller itself. */
 export function certificateBy({ webhook: { existingSecret }, certManager }: Live<Values>): CertificateBy {
   const existing = isSet(existingSecret)
   return { existing, certManager: and(not(existing), certManager.enabled), selfManaged: and(not(existing), not(certManager.enabled)) }

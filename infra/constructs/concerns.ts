@@ -29,6 +29,7 @@ export type Concerns = {
   readonly monitoring: Monitoring
 }
 
+/** Makes the construct of every concern in `scope`. */
 export function concernsIn(scope: Construct, installation: Installation): Concerns {
   return {
     controller: new Controller(scope, 'controller', installation),

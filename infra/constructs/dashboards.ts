@@ -15,6 +15,7 @@ type Target = { refId: string; expr: string; legendFormat: string; datasource: o
 /** Every expression is made of names of the metrics table, so that a renamed metric does not compile. */
 type Known = ObjectMetric | ProcessMetric | AgentMetric | NodeMetric
 
+/** Every dashboard by the name of its file. */
 export function dashboards(): Record<string, Dashboard> {
   return { 'cluster-sync-fleet.json': fleet(), 'cluster-sync-gatewaysync.json': detail(), 'cluster-sync-gateway.json': gateway() }
 }

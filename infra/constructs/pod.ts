@@ -14,6 +14,7 @@ import { imageOf, settingsOf } from './settings.ts'
 import { volumeMounts, volumes } from './volumes.ts'
 import { asGiven, type Written } from './written.ts'
 
+/** The pod of the controller. */
 export function podSpec(names: Names, values: Live<Values>, version: Value<string>): Written<k8s.PodSpec> {
   const { hostNetwork, dnsPolicy } = values
   return {

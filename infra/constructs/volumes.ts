@@ -71,6 +71,7 @@ function hasProxy({ statusPage: { enabled, proxy } }: Live<Values>): Value<boole
   return and(enabled, proxy.enabled)
 }
 
+/** The volumes of the controller's pod: only those that the values ask for. */
 export function volumes(names: Names, values: Live<Values>): Volume[] {
   const { storage, persistence } = values.source
   const { sizeLimit, existingClaim } = storage
@@ -102,6 +103,7 @@ export function volumes(names: Names, values: Live<Values>): Volume[] {
   ]
 }
 
+/** Where the controller's container finds these volumes; one for each, in the same order. */
 export function volumeMounts(names: Names, values: Live<Values>): Mount[] {
   return [
     { name: 'source', mountPath: sourceFolder },

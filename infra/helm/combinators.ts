@@ -20,6 +20,7 @@ import {
 /** What a template may be asked about emptiness: '' [] {} are empty. */
 export type Sized = string | readonly unknown[] | Readonly<Record<string, unknown>>
 
+/** `!condition`, now or in the chart. */
 export function not(condition: Value<boolean>): Value<boolean> {
   if (!isExpression(condition)) return !condition
   const [, inner] = /^\(not ([^]*)\)$/.exec(condition.text) ?? []
@@ -32,6 +33,7 @@ export function and(...conditions: readonly Value<boolean>[]): Value<boolean> {
   return combined('and', conditions.filter(isExpression), true)
 }
 
+/** True when one of the conditions is; false of none. */
 export function or(...conditions: readonly Value<boolean>[]): Value<boolean> {
   if (conditions.includes(true)) return true
   return combined('or', conditions.filter(isExpression), false)
@@ -43,6 +45,7 @@ function combined(name: string, conditions: readonly Value<boolean>[], none: boo
   return others.length === 0 ? first : call(name, ...conditions)
 }
 
+/** Whether two texts are the same. */
 export function equals<T extends string>(a: Value<T>, b: Value<T>): Value<boolean> {
   return isExpression(a) || isExpression(b) ? call('eq', a, b) : a === b
 }
@@ -56,10 +59,12 @@ export function same(value: Value<unknown>, known: unknown): Value<boolean> {
 const fraction = (value: Value<number>): Value<number> =>
   isExpression(value) && value.text.startsWith('(float64 ') ? value : call('float64', value)
 
+/** Whether two numbers are the same, however Helm has read them. */
 export function sameNumber(a: Value<number>, b: Value<number>): Value<boolean> {
   return isExpression(a) || isExpression(b) ? call('eq', fraction(a), fraction(b)) : a === b
 }
 
+/** `a > b`, of numbers. */
 export function greater(a: Value<number>, b: Value<number>): Value<boolean> {
   return isExpression(a) || isExpression(b) ? call('gt', fraction(a), fraction(b)) : a > b
 }
@@ -70,10 +75,12 @@ export function isSet(value: Value<Sized>): Value<boolean> {
   return typeof value === 'string' || Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0
 }
 
+/** Whether a text matches. `pattern` must mean the same in JavaScript and in Go's RE2. */
 export function matches(pattern: RegExp, value: Value<string>): Value<boolean> {
   return isExpression(value) ? call('regexMatch', pattern.source, value) : pattern.test(value)
 }
 
+/** Whether `part` stands in `whole`. */
 export function contains(whole: Value<string>, part: Value<string>): Value<boolean> {
   return isExpression(whole) || isExpression(part) ? call('contains', part, whole) : whole.includes(part)
 }
@@ -105,6 +112,7 @@ export function plucked<Key extends string>(list: Value<readonly Readonly<Record
   return structure(call('fromJsonArray', include(chartTemplate('plucked'), pluckTemplate, { list, key })))
 }
 
+/** `a - b`. */
 export function less(a: Value<number>, b: number): Value<number> {
   return isExpression(a) ? call('sub', a, b) : a - b
 }

@@ -50,6 +50,7 @@ export type Made<T> =
   | Value<T>
   | (T extends readonly (infer Element)[] ? readonly Made<Element>[] : T extends object ? { [Key in keyof T]: Made<T[Key]> } : never)
 
+/** Whether a value is known only when the chart is rendered. */
 export function isExpression(value: unknown): value is Expression<unknown> {
   return value instanceof Expression
 }

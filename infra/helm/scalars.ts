@@ -18,6 +18,7 @@ export function scalarText(value: unknown): string {
   throw new Error(`a manifest cannot hold a ${typeof value}`)
 }
 
+/** A key as YAML writes it, quoted where it would be read as something else than text. */
 export function keyText(key: string): string {
   return scalarText(key)
 }

@@ -19,10 +19,12 @@ const labelValuePattern = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?
 
 const labelWords = 'lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
 
+/** Whether a text can name a Service (RFC 1035 label). */
 export function isServiceLabel(name: Value<string>): Value<boolean> {
   return matches(serviceLabelPattern, name)
 }
 
+/** Whether a text can name a namespace (RFC 1123 label). */
 export function isNamespaceName(name: Value<string>): Value<boolean> {
   return matches(labelPattern, name)
 }

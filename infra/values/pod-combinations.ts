@@ -7,6 +7,7 @@ import { each, field, type Messages, say } from '../helm/nodes.ts'
 import type { Values } from '../values.ts'
 import { ownFolders, ownVolumes } from '../constructs/volumes.ts'
 
+/** Values of the pod that cannot work together, each with the message that names the keys. */
 export function impossiblePod(values: Live<Values>): Messages {
   return [
     ...missingAccount(values),

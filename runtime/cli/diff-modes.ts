@@ -14,6 +14,7 @@ import { modesOf } from './explain-mode.ts'
 export type ResourceChange = { resource: string; a: string | undefined; b: string | undefined; files: FileChange[] }
 export type FileChange = { file: string; keys: JsonDifference[] }
 
+/** The resources that two modes would give a gateway differently, each with the files and keys that differ. */
 export async function diffModes(
   { listing, files }: Pick<Input, 'listing' | 'files'>,
   root: string,
@@ -63,6 +64,7 @@ function fileChanges(a: ResourceContent, b: ResourceContent): FileChange[] {
     .filter(({ file, keys }) => keys.length > 0 || !(a.json.has(file) && b.json.has(file)))
 }
 
+/** The differences as lines for people; values of secrets are masked. */
 export function diffText(a: string, b: string, changes: readonly ResourceChange[]): string {
   if (changes.length === 0) return `gateways with the modes "${a}" and "${b}" would hold the same`
   return changes.flatMap((change) => changeLines(a, b, change)).join('\n')

@@ -28,6 +28,7 @@ function matches({ key }: Resource, wanted: string): boolean {
   return [full, withoutModule].some((text) => text === wanted || text.startsWith(`${wanted}/`))
 }
 
+/** The effective resources as lines for people. */
 export function asText(effective: readonly Effective[]): string {
   const lines: string[] = []
   let before: string[] = []
@@ -43,6 +44,7 @@ export function asText(effective: readonly Effective[]): string {
   return lines.join('\n')
 }
 
+/** The effective resources as one JSON document. */
 export function asJson(mode: string, family: CollectionsByName, effective: readonly Effective[]): string {
   const resources = effective.map(({ resource, collection, overrides }) => ({
     resource: resource.key,

@@ -11,6 +11,7 @@ const maxText = 120
 /** Deeper values are compared as a whole. */
 const maxDepth = 64
 
+/** The keys and values in which two JSON values differ, by key; secrets are hidden. */
 export function differences(a: unknown, b: unknown): JsonDifference[] {
   const found: JsonDifference[] = []
   compare(a, b, [], found)

@@ -82,6 +82,10 @@ async function lintAt(where: string, { ref, root }: Options, signal: AbortSignal
   }
 }
 
+/**
+ * Checks the collections and projects of a directory or a commit. `root`: the folder to check; undefined: all that are found. Throws
+ * faults of git and of the disk.
+ */
 export async function lint(input: Input, root: string | undefined, signal: AbortSignal): Promise<LintResult> {
   const [{ projectRootsOf, rootsOf }, { checkCollections }, { repositorySeverity }] = await Promise.all([
     import('./collections-input.ts'),

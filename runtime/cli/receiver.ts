@@ -20,6 +20,7 @@ export type ReceiverSettings = {
   token: (() => Promise<string>) | undefined
 }
 
+/** The push receiver of a standalone run: the cluster's own, with one GatewaySync behind it. */
 export function receiverOf(
   { keeper }: Standalone,
   { sync, hmac, token }: ReceiverSettings,

@@ -69,6 +69,10 @@ export type Standalone = {
   run(signal: AbortSignal): Promise<void>
 }
 
+/**
+ * The operator in one process: the controller's decisions and an agent for each target, around a state directory in the place of an API
+ * server.
+ */
 export function createStandalone(
   settings: StandaloneSettings,
   watcher: StandaloneWatcher,

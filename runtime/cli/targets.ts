@@ -46,6 +46,7 @@ type Settings = {
 
 const maxConfBytes = 1024 * 1024
 
+/** The agents of a run, one for each target; they start and stop together. */
 export function createTargets(deps: Deps, settings: Settings): Targets {
   const followers = settings.targets.map((target) => followTarget(deps, settings, target))
   return {

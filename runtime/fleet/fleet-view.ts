@@ -8,6 +8,7 @@ import { worstOf } from './level.ts'
 import { syncView } from './sync-view.ts'
 import type { FleetView, SyncView } from './view.ts'
 
+/** What `status`, the page and its JSON show: GatewaySyncs by namespace and name, each with its gateways. */
 export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
   const { syncs, others = [], only, pods, reports, from, notes } = facts
   const namesIn = Map.groupBy([...syncs, ...others], ({ namespace }) => namespace)

@@ -127,6 +127,7 @@ const gatewayColumns: readonly Column[] = [
   { title: 'WHY', max: 32 },
 ]
 
+/** The history as lines for people, the latest first. */
 export function historyText(view: HistoryView, now: Temporal.Instant, style: Style): string[] {
   const { entries, gateways } = view
   const head = heading(`${view.namespace}/${view.name}`, style)

@@ -13,6 +13,7 @@ export function worstOf(levels: readonly Level[]): Level {
   return levels.reduce<Level>((worst, level) => (order.indexOf(level) > order.indexOf(worst) ? level : worst), 'ok')
 }
 
+/** What a reason means in one sentence; undefined of none and of one that the table does not have. */
 export function meaningOrUndefined(reason: string | undefined): string | undefined {
   return reason === undefined ? undefined : meaningOf(reason)
 }

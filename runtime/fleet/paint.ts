@@ -22,10 +22,12 @@ export function markOf(level: Level, style: Style): string {
   return style.symbols ? `${painted(symbolOf[level], level, style)} ` : ''
 }
 
+/** A text in the colour of its level, or as it is where there are no colours. */
 export function painted(text: string, level: Level, { colour }: Style): string {
   return colour ? `\u001b[${colours[level]}m${text}\u001b[0m` : text
 }
 
+/** A heading: bold where the terminal can. */
 export function heading(text: string, { colour }: Style): string {
   return colour ? `\u001b[${bold}m${text}\u001b[0m` : text
 }

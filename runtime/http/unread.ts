@@ -19,6 +19,7 @@ export type Unread = {
   hold(context: Context, bytes: number, taker: string | undefined): Promise<boolean>
 }
 
+/** Bounds what waits to be read, in all and for each taker, and ends answers that wait too long. */
 export function createUnread({ totalBytes, ofOneBytes, waitMs, endAfterMs }: UnreadLimits, clock: Pick<Clock, 'wait'>): Unread {
   const { take } = createShares({ total: totalBytes, ofOne: ofOneBytes, waitMs })
   return {

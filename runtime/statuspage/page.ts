@@ -85,6 +85,7 @@ export function syncPage(sync: SyncView, page: number, context: PageContext): Ht
   return frame(`${sync.namespace}/${sync.name}`, body, context)
 }
 
+/** A page that says one sentence: not found, refused, not available now. */
 export function messagePage(message: string, context: PageContext): Html {
   const body = html`<main>
     <p>${message}</p>

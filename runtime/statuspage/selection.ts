@@ -16,6 +16,7 @@ export type Selected = { shown: Shown[]; matches: number; page: number; pages: n
 export const gatewaysPerPage = 200
 const maxQueryLength = 200
 
+/** What the address asks for; whatever cannot be understood counts as not asked. */
 export function parseSelection(query: (name: string) => string | undefined): Selection {
   const page = Number(query('page'))
   return {

@@ -15,6 +15,7 @@ type Wait = (ms: number) => Promise<void>
 /** `wait` must not reject. `before` is called each time that viewers are about to be told, also when there is none. */
 type ViewerSettings = { max: number; everyMs: number; wait: Wait; before?: () => void }
 
+/** The people who watch: at most `max`, told of changes at most once in `everyMs`. */
 export function createViewers({ max, everyMs, wait, before }: ViewerSettings): Viewers {
   const viewers = new Set<() => void>()
   /** Whether viewers were told less than `everyMs` ago, and whether something has changed since. */

@@ -32,7 +32,12 @@ async function withTraces(traced: boolean, rounds: number): Promise<{ controller
     const collector = traced ? await startOtlpReceiver() : undefined
     t.teardown(async () => collector?.stop())
     const tracing = collector && { endpoint: collector.endpoint }
-    const cluster = await install(t, ['plant'], { ...(tracing && { tracing }) }, { release: shippedRelease(temporaryFolder(t, 'programs')) })
+    const cluster = await install(
+      t,
+      ['plant'],
+      { ...(tracing && { tracing }) },
+      { release: shippedRelease(temporaryFolder(t, 'programs')) },
+    )
     const { host, folder } = cluster
     const plant = host.repository('plant.git')
     plant.commit({ 'projects/line/project.json': '{}' })

@@ -24,6 +24,10 @@ const definitionType: ResourceType = {
 /** For everything together; each call has a shorter one of its own. */
 const withinMs = 120_000
 
+/**
+ * Asks the cluster everything that `check` judges; what cannot be asked is a fact too. `operatorNamespace`: where to look for the
+ * installation; undefined: everywhere.
+ */
 export async function gatherFacts({ kube, server }: Cluster, operatorNamespace: string | undefined): Promise<CheckFacts> {
   const signal = deadline(withinMs)
   const look: Looking['look'] = async (work) => {

@@ -19,6 +19,7 @@ const workloadTypes: readonly ResourceType[] = [
   { group: 'apps', version: 'v1', plural: 'statefulsets', kind: 'StatefulSet', namespaced: true },
 ]
 
+/** The installations of a namespace, or of all, each with what its Deployment, its webhook and its certificate say. */
 export async function findInstallations(
   looking: Looking,
   namespace: string | undefined,

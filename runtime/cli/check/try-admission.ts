@@ -9,6 +9,7 @@ import { podType, pathOf } from '../../kube/types.ts'
 import { inPlainWords } from '../fleet/cluster.ts'
 import type { Looking } from './looking.ts'
 
+/** Whether admission answers: creates a pod that asks for an agent as a dry run, which leaves nothing behind. */
 export async function tryAdmission(
   { kube, clock, signal }: Looking,
   settings: OperatorSettings,

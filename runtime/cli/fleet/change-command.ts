@@ -52,6 +52,7 @@ export async function requestCommand(name: string, options: RequestOptions, outp
   })
 }
 
+/** `pause` and `resume`: sets `spec.paused`; `resume` also takes up a rollout that has stopped. Returns the exit code. */
 export async function pauseCommand(name: string, paused: boolean, options: ChangeOptions, output: Output): Promise<number> {
   return await inCluster(options, async (cluster) => {
     const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
@@ -73,6 +74,7 @@ export async function pauseCommand(name: string, paused: boolean, options: Chang
   })
 }
 
+/** `capture` of gateways in a cluster: asks for it by annotation, and waits for the outcome where that is asked. Returns the exit code. */
 export async function captureCommand(name: string, options: CaptureRequestOptions, output: Output): Promise<number> {
   const { gateway, timeout, format } = options
   return await inCluster(options, async (cluster) => {
@@ -83,6 +85,7 @@ export async function captureCommand(name: string, options: CaptureRequestOption
   })
 }
 
+/** `approve`: lets the rollout that waits go on to the next stage. Returns the exit code. */
 export async function approveCommand(name: string, options: ApproveOptions, output: Output): Promise<number> {
   return await actOnRollout(name, { verb: 'approve', stage: options.stage }, { ...options, output })
 }
@@ -109,6 +112,7 @@ async function actOnRollout(
   })
 }
 
+/** `rollback`: asks for the commit before, or for the one named, as a request. Returns the exit code. */
 export async function rollbackCommand(name: string, options: RollbackOptions, output: Output): Promise<number> {
   return await inCluster(options, async (cluster) => {
     const before = projectGatewaySync(await read(cluster, name))

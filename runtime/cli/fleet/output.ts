@@ -11,6 +11,7 @@ export type Format = 'text' | 'json'
 const usualWidth = 120
 const narrowest = 80
 
+/** The option `--format` of the commands about a fleet. */
 export function formatOption(): Option {
   return new Option('--format <format>', 'text for people, json for programs').choices(['text', 'json']).default('text')
 }
@@ -28,6 +29,7 @@ export type Output = {
   write(text: string): void
 }
 
+/** Where a command of a terminal writes, and how wide and colourful that may be. */
 export function standardOutput(): Output {
   const { isTTY, columns } = process.stdout
   const isPainted = isTTY && !readNoColour()
@@ -38,6 +40,7 @@ export function standardOutput(): Output {
   }
 }
 
+/** Writes lines, each with its end. */
 export function print(output: Output, lines: readonly string[]): void {
   output.write(lines.map((line) => `${line}\n`).join(''))
 }

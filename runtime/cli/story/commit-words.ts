@@ -31,6 +31,7 @@ export type KnownCommits = {
   about(commit: string, nowMs: number): CommitFacts
 }
 
+/** Subjects and authors of commits, as the story has come to know them. */
 export function createKnownCommits(): KnownCommits {
   const known = new Map<string, { words?: CommitWords | undefined; askedMs?: number }>()
   return {

@@ -15,6 +15,7 @@ const toldElsewhere: ReadonlySet<string> = new Set([
   'the push receiver asks for no proof: anyone who reaches it may push',
 ])
 
+/** A log whose entries become events of the story; what tells people nothing is dropped. */
 export function createNarratingLog(tell: (event: StoryEvent) => void): Log {
   const note = (fields: LogFields, message: string): void => {
     if (toldElsewhere.has(message)) return

@@ -31,6 +31,7 @@ const passingMs = 100
 const progressMs = 10_000
 const clearLine = '\r\u001b[2K'
 
+/** Turns events of a run into lines, each with its time; says nothing twice. */
 export function createStory(clock: Pick<Clock, 'now' | 'monotonicMs'>, options: StoryOptions): Story {
   const { format, style, isTerminal, splits, out, err } = options
   let failed = false

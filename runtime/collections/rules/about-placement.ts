@@ -174,6 +174,7 @@ function singletonsOf({ family }: TreeFacts, name: string): string[] {
   return keys
 }
 
+/** `1 file`, `2 files`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -35,6 +35,7 @@ export type Overview = Names & { noted: readonly Noted[]; holders: ReadonlyMap<s
 
 const namedFor: ReadonlySet<string> = new Set([...referredTypes, tagProviderType])
 
+/** The names of resources that others refer to, as one mode sees them. */
 export function namesOf(facts: TreeFacts): Names {
   const { root, tree, family, coreDelivered, isFragment } = facts
   const names = new Map<string, Map<string, Set<string>>>()

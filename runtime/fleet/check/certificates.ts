@@ -12,6 +12,7 @@ const section = 'certificates'
 /** Of its life; renewal begins long before, so that something keeps it from happening. */
 const leastLeft = 0.2
 
+/** Judges the certificate of the webhooks: its life, and whether API server and agents trust it. */
 export function checkCertificates(
   { certificate, bundles, namespace }: InstallationFacts,
   fleet: FleetFacts | undefined,

@@ -18,6 +18,7 @@ const known = [
   { kind: syncReportKind, parts: { status: syncReportStatus } },
 ] as const
 
+/** Judges whether the CRDs are there and of this version. */
 export function checkDefinitions(fact: CheckFacts['definitions']): Finding[] {
   return looked(section, fact, (definitions) => known.map(({ kind, parts }) => checkOne(definitions, `${kind.plural}.${group}`, parts)))
 }

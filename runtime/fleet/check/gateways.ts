@@ -14,6 +14,7 @@ import { shortHashes } from '../../gatewaysync/values.ts'
 /** So many of a kind are named; a fleet may have thousands. */
 const named = 10
 
+/** Judges for each GatewaySync what its git host answered last. */
 export function checkGit({ syncs }: FleetFacts): Finding[] {
   const section = 'git'
   if (syncs.length === 0) return [{ section, level: 'warning', text: 'there is no GatewaySync yet', advice: 'Make one: docs/gateways.md' }]
@@ -39,6 +40,7 @@ export function checkGit({ syncs }: FleetFacts): Finding[] {
   ]
 }
 
+/** Judges the gateways: agents that are missing, silent or of another version, syncs that failed. */
 export function checkGateways(fleet: FleetFacts, { installations }: CheckFacts, now: Temporal.Instant): Finding[] {
   const section = 'gateways'
   const gateways = fleetView(fleet, now).syncs.flatMap(({ namespace, gateways }) => gateways.map((gateway) => ({ namespace, gateway })))
@@ -74,6 +76,7 @@ function skewFinding(namespace: string, { pod, reason, message, agentVersion }: 
   return [{ section, level: 'warning', text, advice: more }]
 }
 
+/** Judges whether the images of agents can be pulled, by the pods that wait for them. */
 export function checkImages({ pods, waiting }: { pods: number; waiting: readonly WaitingImage[] }): Finding[] {
   const section = 'images'
   if (waiting.length === 0) return [{ section, level: 'ok', text: `none of ${pods} ${pods === 1 ? 'pod' : 'pods'} waits for an image` }]

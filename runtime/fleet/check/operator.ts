@@ -8,6 +8,7 @@ import type { Finding } from './report.ts'
 import { rightInWords } from './rights.ts'
 import { compareVersions } from './versions.ts'
 
+/** Judges the controller itself: whether it runs, leads, and has the version of the command line. */
 export function checkOperator(facts: InstallationFacts, cliVersion: string, now: Temporal.Instant): Finding[] {
   const section = 'operator'
   const { name, namespace, version, replicas, readyReplicas, settings } = facts
@@ -62,6 +63,7 @@ function leaseFinding(
     : { section, level: 'error', text: `${lease.holder} should lead, and has not renewed its Lease for ${age}`, advice }
 }
 
+/** Judges what the controller's account may do, right by right. */
 export function checkRights({ namespace, name, rights }: InstallationFacts): Finding[] {
   const section = 'rights'
   return looked(section, rights, (answers) => {
@@ -86,6 +88,7 @@ export function checkRights({ namespace, name, rights }: InstallationFacts): Fin
   })
 }
 
+/** Judges the answer of admission to a pod that was tried. */
 export function checkAdmission({ admission }: InstallationFacts): Finding[] {
   const section = 'admission'
   if (admission.kind === 'refused') return looked(section, admission, () => [])
@@ -101,6 +104,7 @@ export function checkAdmission({ admission }: InstallationFacts): Finding[] {
   return [{ section, level: 'error', text: `${tried} is refused: ${admission.message}`, advice }]
 }
 
+/** Judges whether agents can reach delivery. */
 export function checkDelivery({ delivery }: InstallationFacts): Finding[] {
   return delivery.map(deliveryFinding)
 }

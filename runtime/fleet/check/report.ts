@@ -37,11 +37,13 @@ export type CheckReport = {
 /** The page whose headings are the sections. */
 const page = 'docs/check.md'
 
+/** The findings with the worst of their levels, which decides the exit code. */
 export function reportOf(findings: readonly Finding[], now: Temporal.Instant): CheckReport {
   const level = worstOf(findings.map(({ level }) => level)) as CheckReport['level']
   return { at: now.toString({ smallestUnit: 'second' }), level, findings: [...findings] }
 }
 
+/** The report as lines for people: sections, ✓ ‼ ×, what to do, a link. */
 export function checkText({ level, findings }: CheckReport, style: Style): string[] {
   const lines = (Object.keys(sections) as SectionId[]).flatMap((section) => {
     const own = findings.filter((finding) => finding.section === section)

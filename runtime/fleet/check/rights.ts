@@ -9,6 +9,7 @@ export type ControllerRight = Right & { where: 'cluster' | 'watched' | 'own' }
 
 type Needed = [where: ControllerRight['where'], group: string, resource: string, verbs: readonly string[], name?: string]
 
+/** What the controller must be allowed with these settings, each to be asked of the API server by itself. */
 export function controllerRights(settings: OperatorSettings): ControllerRight[] {
   const { fullname, leaderElection, webhookConfiguration, keepsBundle, selfManaged, bindsAgents, agentRole, isReceiverOpen } = settings
   const needed: Needed[] = [

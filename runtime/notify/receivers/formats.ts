@@ -12,6 +12,7 @@ export type Post = { headers: Readonly<Record<string, string>>; body: string }
 /** `key` signs the bytes of the body; `id` makes the id of each event. */
 export type Writing = { key: string | undefined; id(): string }
 
+/** The request that tells a bundle to a receiver; that of a webhook is signed with `key`. */
 export function postOf(type: ReceiverType, bundle: Bundle, writing: Writing): Post {
   if (type === 'webhook') return signed(events(bundle, writing), writing.key ?? '')
   const body = JSON.stringify(type === 'slack' ? { text: lines(bundle, slack).join('\n') } : card(lines(bundle, plain)))
