@@ -5,7 +5,7 @@
 import type { Source } from '../delivery/protocol.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
-import { discard, manifestChanges, publishRun, type Run, stageAll, type StagedRun } from './publish/publish.ts'
+import { discard, manifestChanges, publishRun, type Run, type StagedRun } from './publish/publish.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './disk/clean-marker.ts'
 import type { Wanted } from './model/wanted.ts'
 import { ownershipOf } from './disk/disk.ts'
@@ -29,8 +29,8 @@ import { isEmptyPlan, type Plan } from './plan/plan.ts'
 import { diffPlan } from './plan/preview.ts'
 import type { Repair } from './plan/judge-drift.ts'
 import { prepare } from './plan/make-plan.ts'
-import { checkRenderedFiles } from './check/policy.ts'
-import { designersInTheWay, giveLockBack, lockForWriting, problemsBefore, scanPending, watchHealth } from './gateway-session.ts'
+import { designersInTheWay, giveLockBack, lockForWriting, scanPending, watchHealth } from './gateway-session.ts'
+import { stageContents } from './stage-contents.ts'
 import { doStep, type StepDeps } from './step.ts'
 
 export type { Wanted } from './model/wanted.ts'
@@ -115,8 +115,8 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   const wait = await reasonToWait(deps, run, writing)
   if (wait !== undefined) return wait
   if (isWriting(prepared.plan)) {
-    const problems = await problemsBefore(deps.gateway, status, writing)
-    await publish(deps, { ...run, problems }, await stage(deps, run, writing), writing)
+    const { staged, problems } = await stageContents(deps, run, writing)
+    await publish(deps, { ...run, problems }, staged, writing)
   } else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
   return await rescan(deps, run, signal)
 }
@@ -156,22 +156,6 @@ function waitsForStart({ clock, memory }: CycleDeps, plan: Plan, status: Gateway
   else memory.startingSinceMs ??= clock.monotonicMs()
   const sinceMs = memory.startingSinceMs
   return plan.deletes.length > 0 && sinceMs !== undefined && clock.monotonicMs() - sinceMs < longestStartMs
-}
-
-/** Writes all new content aside and checks the rendered part of it. Leaves nothing behind when that fails. */
-async function stage(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<StagedRun> {
-  const { wanted, manifest, prepared } = run
-  const staged = await doStep(deps, 'stage', wanted.commit, () => stageAll(deps, run, deps.boundary ?? ignore, signal))
-  try {
-    const check = () => checkRenderedFiles(wanted, manifest, prepared, staged, signal)
-    const { findings, folders } = await doStep(deps, 'check', wanted.commit, check)
-    staged.findings.push(...findings)
-    staged.judged = folders
-    return staged
-  } catch (error) {
-    discard(staged)
-    throw error
-  }
 }
 
 /** Puts everything in place, or nothing, while the gateway's lock holds back its own changes. */

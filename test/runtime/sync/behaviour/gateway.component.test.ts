@@ -1,12 +1,13 @@
 /**
  * The conversation with a gateway around a publish, against the simulator over HTTP.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { startSimulator, type SimulatorOptions } from '../../../../examples/simulator/simulator.ts'
 import { type Clock, systemClock } from '../../../../runtime/clock.ts'
 import { connectGateway, type Gateway, type GatewayStatus } from '../../../../runtime/gateway/gateway.ts'
+import { Fault } from '../../../../runtime/fault.ts'
 import type { ResolvedProfile } from '../../../../runtime/gatewaysync/decide/profile.ts'
 import { silentLog } from '../../../../runtime/log.ts'
 import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../../runtime/sync/cycle.ts'
@@ -63,7 +64,7 @@ async function setUp(t: Pick<Test, 'teardown'>, options: Partial<SimulatorOption
     mkdirSync(path.dirname(path.join(dataDir, file)), { recursive: true })
     writeFileSync(path.join(dataDir, file), content)
   }
-  return { dataDir, keyFile, simulator, gateway, sync, posts, read, write, asked, memory }
+  return { dataDir, keyFile, simulator, gateway, source: counting, sync, posts, read, write, asked, memory }
 }
 
 void t.test('the lock of what changes is held before the first rename, and the scan of just that follows the last', async (t) => {
@@ -207,6 +208,53 @@ void t.test('a scan that ended has ended, whatever the gateway says of its probl
     },
   }
   t.match(await sync({ ...base, 'config/a': '2' }, both, { deps: { gateway: mute } }), { phase: 'Synced' })
+})
+
+void t.test('contents are fetched while the gateway says what it complains of, and nothing is published before it has', async (t) => {
+  const { sync, gateway, asked, read } = await setUp(t)
+  await sync(base)
+  asked.length = 0
+  const second = { ...base, 'config/a': '2' }
+  const slow: Gateway = {
+    ...gateway,
+    problems: async () => {
+      while (asked.length === 0) await new Promise(setImmediate)
+      t.equal(read('config/a'), '1')
+      return ['connection "db" is faulted']
+    },
+  }
+  t.match(await sync(second, both, { deps: { gateway: slow } }), { phase: 'Synced' })
+  t.equal(read('config/a'), '2')
+})
+
+void t.test('a question that hangs ends with its sync, and leaves nothing that was staged', async (t) => {
+  const { sync, gateway, source, asked, dataDir, read } = await setUp(t)
+  await sync(base)
+  let left = 0
+  const hanging: Gateway = {
+    ...gateway,
+    problems: async (within) =>
+      await new Promise((_resolve, reject) => {
+        within.addEventListener('abort', () => reject(new Error(`left ${(left += 1)}`)), { once: true })
+      }),
+  }
+  const lost = async (): Promise<void> => Promise.reject(new Fault('DeliveryFailed', 'the answer ended early'))
+  const second = { ...base, 'config/a': '2' }
+  const failed = await sync(second, both, { deps: { gateway: hanging, source: { ...source, blobs: lost } } })
+  t.match(failed, { phase: 'Failed', reason: 'DeliveryFailed' })
+  t.equal(left, 1, 'a sync that cannot stage waits for nobody')
+  asked.length = 0
+  const halt = new AbortController()
+  const halted = sync(second, both, { deps: { gateway: hanging }, wanted: { halt: halt.signal } })
+  while (!readdirSync(path.join(dataDir, '.cluster-sync')).some((name) => name.startsWith('run-'))) await new Promise(setImmediate)
+  halt.abort(new Error('paused'))
+  t.match(await halted, { phase: 'Paused' })
+  t.equal(left, 2)
+  t.same(
+    readdirSync(path.join(dataDir, '.cluster-sync')).filter((name) => name.startsWith('run-')),
+    [],
+  )
+  t.equal(read('config/a'), '1')
 })
 
 void t.test('numbers that change in what a gateway complains of are not written down each time', async (t) => {
