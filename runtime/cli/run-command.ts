@@ -23,7 +23,7 @@ import type { Followed, RunSettings } from './run-settings.ts'
 import { nextVersion } from './spec-file.ts'
 import { createStandalone, type Standalone, type StandaloneWatcher } from './standalone.ts'
 import { createNarratingLog } from './story/narrating-log.ts'
-import { createNarrator } from './story/narrate.ts'
+import { createNarrator, type Told } from './story/narrate.ts'
 import { createStory, type Story } from './story/tell.ts'
 
 /** Returns the exit code. Throws FolderLocked, StateUnreadable and InvalidConfiguration. */
@@ -75,11 +75,12 @@ async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController
   let { text } = settings
   let receiver: RunReceiver | undefined
   let page: RunPage | undefined
+  const told: Told = { last: new Map(), remarks: new Map() }
   const changed = (): void => page?.changed()
   const read = (): string => readManifestFile(settings.file)
   while (!stop.signal.aborted) {
     const ended = new AbortController()
-    const standalone = begin(settings, followed, deps, { status: changed, failed: changed, report: changed })
+    const standalone = begin(settings, followed, deps, { status: changed, failed: changed, report: changed }, told)
     if (receiver !== undefined) receiver.follow(standalone, followed.sync)
     else if (settings.receiverPort !== undefined) {
       const first = { standalone, sync: followed.sync }
@@ -110,24 +111,30 @@ async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController
 }
 
 /** Makes the runner of one version of the file, and tells what is followed. */
-function begin(settings: RunSettings, { sync, targets }: Followed, { clock, log, story }: RunDeps, also?: RunWatcher): Standalone {
+function begin(
+  settings: RunSettings,
+  { sync, targets }: Followed,
+  { clock, log, story }: RunDeps,
+  also: RunWatcher,
+  told: Told = { last: new Map(), remarks: new Map() },
+): Standalone {
   const { git } = sync.spec
   story.tell({ event: 'following', repo: redactUrls(git.repo, 2_048), ref: git.ref, targets: targets.map(({ name }) => name) })
-  const narrator = createNarrator(story.tell, targets, (commit) => standalone.about(commit))
+  const narrator = createNarrator(story.tell, targets, (commit) => standalone.about(commit), told)
   let published: string | undefined
   const watcher: StandaloneWatcher = {
     status(status, fault, answered) {
       published = fault === undefined && answered ? status.published?.commit : undefined
       narrator.status(status, answered, fault)
-      also?.status(status, fault, answered)
+      also.status(status, fault, answered)
     },
     failed(fault) {
       narrator.failed(fault)
-      also?.failed(fault)
+      also.failed(fault)
     },
     report(target, status, cycle) {
       narrator.report(target, status, cycle)
-      also?.report(target, status)
+      also.report(target, status)
     },
     named(ref, commit) {
       if (commit === published) story.tell({ event: 'unchanged', ref, commit })

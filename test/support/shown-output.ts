@@ -39,9 +39,11 @@ function withoutSuffixes(output: string): string {
 }
 
 /** Where a line is folded depends on how long names are. */
-function ofAnyRun(output: string): string {
+export function ofAnyRun(output: string): string {
   return withoutSuffixes(output)
-    .replace(/\b[0-9a-f]{8}\b/g, '<commit>')
+    .replace(/\b\d\d:\d\d:\d\d\b/g, '<time>')
+    .replace(/\b[0-9]+(?:\.[0-9])?\s+m?s\b/g, '<time>')
+    .replace(/\b(?:[0-9a-f]{8}|[0-9a-f]{40})\b/g, '<commit>')
     .replace(/\b[0-9]+(?:\.[0-9])?[smhd]\b/g, '<time>')
     .replace(/\b[0-9]+ days?\b/g, '<time>')
     .replace(/\s+/g, ' ')

@@ -24,16 +24,22 @@ export type Narrator = {
 
 type NarratedTarget = { name: string; gatewayUrl: string | undefined }
 
-/** `about` tells what is known of a commit; `tell` takes each event once. */
+/** What was told last about each subject, and of each gateway's findings. */
+export type Told = { last: Map<string, string>; remarks: Map<string, ReadonlySet<string>> }
+
+/**
+ * `about` tells what is known of a commit; `tell` takes each event once. `before` is what a narrator of an earlier version of the same file
+ * told: that is not repeated.
+ */
 export function createNarrator(
   tell: (event: StoryEvent) => void,
   targets: readonly NarratedTarget[],
   about: (commit: string) => CommitFacts = () => ({}),
+  { last: told, remarks }: Told = { last: new Map(), remarks: new Map() },
 ): Narrator {
-  const told = new Map<string, string>()
-  const remarks = new Map<string, ReadonlySet<string>>()
   const inPlace = new Set<string>()
   let requests: ReadonlySet<string> | undefined
+  told.delete('ready')
   /** Tells an event unless the last one about the same thing was equal in `what`. */
   const tellOnce = (subject: string, event: StoryEvent, what: unknown = event): void => {
     const text = JSON.stringify(what)
@@ -84,7 +90,9 @@ export function createNarrator(
       tellReady(status)
     },
     report(target, status, cycle = {}) {
-      if (status.phase === 'Syncing') return
+      // While nothing is published there is nothing to say of a gateway; why, the source tells.
+      const waits = status.phase === 'Pending' && status.reason === 'CommitNotPublished' && status.commit === undefined
+      if (status.phase === 'Syncing' || waits) return
       if (status.phase === 'Synced' || status.phase === 'Drifted') inPlace.add(target)
       else inPlace.delete(target)
       const hasGateway = targets.some(({ name, gatewayUrl }) => name === target && gatewayUrl !== undefined)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { StoryEvent } from '../../../../runtime/cli/story/events.ts'
-import { createNarrator } from '../../../../runtime/cli/story/narrate.ts'
+import { createNarrator, type Told } from '../../../../runtime/cli/story/narrate.ts'
 import { Fault } from '../../../../runtime/fault.ts'
 import type { SyncReportStatus } from '../../../../runtime/gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../../../../runtime/gatewaysync/schema/status.ts'
@@ -137,3 +137,35 @@ void t.test('what keeps the run itself from working is told once', async (t) => 
   for (let round = 0; round < 2; round += 1) narrator.failed(new Fault('DiskFull', '/state/state.json: no space is left'))
   t.same(told(), [{ event: 'failed', reason: 'DiskFull', message: '/state/state.json: no space is left' }])
 })
+
+void t.test(
+  'a gateway that waits for the first commit is not told of, and another version of the file repeats nothing but that it is ready',
+  async (t) => {
+    const told: Told = { last: new Map(), remarks: new Map() }
+    const events: StoryEvent[] = []
+    const narratorOf = () =>
+      createNarrator(
+        (event) => events.push(event),
+        [{ name: 'plant', gatewayUrl: undefined }],
+        () => ({}),
+        told,
+      )
+    const found = { ...synced, findings: [{ rule: 'lfs-pointer', path: 'projects/a', message: 'is a pointer' }] }
+    const before = narratorOf()
+    before.report('plant', { phase: 'Pending', reason: 'CommitNotPublished', message: 'no commit is published yet', finishedAt: at })
+    t.same(events, [])
+    before.report('plant', found)
+    before.status(ready, true, undefined)
+    t.same(
+      events.splice(0).map(({ event }) => event),
+      ['target', 'remark', 'published', 'ready'],
+    )
+    const after = narratorOf()
+    after.report('plant', { ...found, files: { added: 0, changed: 0, removed: 0, unchanged: 3, bytes: 0 } })
+    after.status(ready, true, undefined)
+    t.same(
+      events.map(({ event }) => event),
+      ['ready'],
+    )
+  },
+)
