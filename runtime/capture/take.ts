@@ -7,11 +7,12 @@ import { Fault } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/observation.ts'
 import type { StatusFinding } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, parseCommitHash, type RefName } from '../gatewaysync/values.ts'
-import { committer, fileOf, makeCommit } from '../source/content/make-commit.ts'
+import { committer, fileOf } from '../source/content/make-commit.ts'
+import { treeChanges } from '../source/content/tree-changes.ts'
 import type { Mirror, Remote } from '../source/mirrors.ts'
 import type { TakenEdit } from './accept.ts'
 import { newCredentials } from './credentials.ts'
-import { type Origin, ownerTrailer, subjectOf, whoSaved, withTrailers } from './commit.ts'
+import { digestOf, type Origin, ownerTrailer, subjectOf, whoSaved, withTrailers } from './commit.ts'
 
 export type TakeDeps = {
   mirror: Mirror
@@ -26,27 +27,64 @@ type Taking = Origin & { owner: string; commit: CommitHash; branch: RefName; edi
 
 const maxMessage = 900
 
+/** The branch that holds the changes, and the commit at which it stands. */
+export type Taken = { commit: CommitHash; branch: RefName }
+
 /**
- * Returns the commit at which the branch stands then; it is the one from before where the branch says the same already. Throws
- * CollectionsInvalid with the first new finding, CheckFailed where the checks did not finish, PushRefused, and the faults of git and of reading Secrets.
+ * Returns where the changes are then: on the branch that was asked for, or on one with a suffix where that branch holds other changes that
+ * would be lost. The commit is the one from before where the branch says the same already. Throws CollectionsInvalid with the first new
+ * finding, CheckFailed where the checks did not finish, PayloadMalformed where an edit would take other files away, PushRefused, and the
+ * faults of git and of reading Secrets.
  */
-export async function takeChanges({ mirror, pushAs, check, clock }: TakeDeps, taking: Taking, signal: AbortSignal): Promise<CommitHash> {
-  const { commit: parent, branch, edits, gateway } = taking
+export async function takeChanges({ mirror, pushAs, check, clock }: TakeDeps, taking: Taking, signal: AbortSignal): Promise<Taken> {
+  const { commit: parent, edits, gateway } = taking
   await mirror.ensure(parent, signal)
   await refuseCredentials(mirror, taking, signal)
-  const head = await headOf(mirror, taking, signal)
+  const { branch, head } = await branchFor(mirror, taking, signal)
   const text = withTrailers(subjectOf(edits, gateway), taking)
   const at = Math.floor(clock.now().epochMilliseconds / 1000)
   const message = { author: whoSaved(edits, gateway), text, at, follows: head?.commit }
-  const commit = await mirror.readBy(parent, (repository) => makeCommit(repository, parent, edits, message, signal), signal)
+  const commit = await mirror.commit(parent, edits, message, signal)
   const made = await readHead(mirror, commit, taking, signal)
-  if (head?.tree === made.tree) return head.commit
+  if (head?.tree === made.tree) return { commit: head.commit, branch }
   await refuseNewErrors({ check }, { parent, commit, edits }, signal)
   await mirror.push({ commit, branch, moves: head !== undefined, as: await pushAs(signal) }, signal)
-  return commit
+  return { commit, branch }
 }
 
-type Head = { commit: CommitHash; tree: CommitHash }
+type Head = { commit: CommitHash; tree: CommitHash; on: CommitHash | undefined }
+
+/**
+ * The branch to push to, and where it stands. One that holds an earlier repair which is neither merged nor any longer on the gateway stays as it
+ * is: a commit without the repair would take it away with the merge.
+ */
+async function branchFor(mirror: Mirror, taking: Taking, signal: AbortSignal): Promise<{ branch: RefName; head: Head | undefined }> {
+  const { branch, edits } = taking
+  const head = await headOf(mirror, taking, signal)
+  if (head === undefined || !(await wouldLose(mirror, head, taking, signal))) return { branch, head }
+  const fresh = `${branch}-${digestOf(edits).slice(0, 8)}` as RefName
+  return { branch: fresh, head: await headOf(mirror, { ...taking, branch: fresh }, signal) }
+}
+
+/** Whether the head holds a change that neither the new parent has nor the edits make anew. */
+async function wouldLose(mirror: Mirror, head: Head, { commit: parent, edits }: Taking, signal: AbortSignal): Promise<boolean> {
+  const edited = new Set(edits.map(({ source }) => source))
+  const changedSince = async (from: CommitHash): Promise<Set<string>> => {
+    const changes = await mirror.readBy(head.commit, (repository) => treeChanges(repository, from, head.commit, signal), signal)
+    return new Set(changes.map(({ path }) => path).filter((path) => !edited.has(path)))
+  }
+  const missing = await changedSince(parent)
+  if (missing.size === 0 || head.on === parent || head.on === undefined) return missing.size > 0
+  const { on } = head
+  try {
+    await mirror.ensure(on, signal)
+  } catch (error) {
+    // What cannot be told from a repair is kept as one.
+    if (error instanceof Fault && error.reason === 'CommitGone') return true
+    throw error
+  }
+  return !missing.isDisjointFrom(await changedSince(on))
+}
 
 /** Where the branch stands; undefined when there is none. Throws PushRefused where somebody else, or another gateway, has committed to it. */
 async function headOf(mirror: Mirror, { branch, owner }: Pick<Taking, 'branch' | 'owner'>, signal: AbortSignal): Promise<Head | undefined> {
@@ -72,12 +110,12 @@ async function readHead(
   signal: AbortSignal,
 ): Promise<Head & { isOurs: boolean }> {
   const text = (await mirror.rawObject('commit', commit, branch, signal)).toString('utf8')
-  const [, tree = ''] = /^tree ([0-9a-f]+)\n/.exec(text) ?? []
+  const [, tree = '', on] = /^tree ([0-9a-f]+)\n(?:parent ([0-9a-f]+)\n)?/.exec(text) ?? []
   const [heading = '', ...message] = text.split('\n\n')
   const isOurs =
     heading.includes(`\ncommitter ${committer.name} <${committer.email}> `) &&
     (message.at(-1) ?? '').split('\n').includes(ownerTrailer(owner))
-  return { commit, tree: parseCommitHash(tree), isOurs }
+  return { commit, tree: parseCommitHash(tree), on: on === undefined ? undefined : parseCommitHash(on), isOurs }
 }
 
 /** A credential stays in the history of a repository: the files themselves are searched, also where no check of collections looks. */

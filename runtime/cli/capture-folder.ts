@@ -5,7 +5,7 @@
 import { copyFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { captureChanges, type Captured, type LeftOut } from '../capture/capture.ts'
-import { makeCommit, writeBundle, writePatch } from '../source/content/make-commit.ts'
+import { writeBundle, writePatch } from '../source/content/make-commit.ts'
 import { digestOf, subjectOf, whoSaved, withTrailers } from '../capture/commit.ts'
 import { createGate } from '../collections/gate/gate.ts'
 import { gateRoots } from '../collections/gate/coverage.ts'
@@ -52,16 +52,10 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
         return { text: text.join('\n'), captured: true }
       }
       const origin = { gateway: wanted.facts.gatewayName, mode: wanted.facts.mode?.name ?? '', commit: wanted.commit }
-      const commit = await mirror.readBy(
-        wanted.commit,
-        (repository) => {
-          const text = options.message ?? subjectOf(captured, wanted.facts.gatewayName)
-          const at = Math.floor(systemClock.now().epochMilliseconds / 1000)
-          const name = author ?? whoSaved(captured, wanted.facts.gatewayName)
-          return makeCommit(repository, wanted.commit, captured, { author: name, text: withTrailers(text, origin), at }, signal)
-        },
-        signal,
-      )
+      const text = withTrailers(options.message ?? subjectOf(captured, wanted.facts.gatewayName), origin)
+      const at = Math.floor(systemClock.now().epochMilliseconds / 1000)
+      const message = { author: author ?? whoSaved(captured, wanted.facts.gatewayName), text, at }
+      const commit = await mirror.commit(wanted.commit, captured, message, signal)
       await refuseNewErrors(mirror, wanted, commit, signal)
       const handed = await handOn(mirror, { ...options, branch }, { commit, parent: wanted.commit }, signal)
       return {

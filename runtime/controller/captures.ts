@@ -1,11 +1,12 @@
 /**
- * What agents tell the leading replica of changes of their gateways: one at a time becomes a commit, equal ones become one, and the next pass
- * writes what became of them. Only a request in the annotations makes anybody look.
+ * What agents tell the leading replica of changes of their gateways: one of each GatewaySync at a time becomes a commit, equal ones become
+ * one, and the next pass writes what became of them. Only a request in the annotations makes anybody look.
  */
 import { type Clock, deadline, pause, timestamp } from '../clock.ts'
 import { acceptChanges, type TakenEdit } from '../capture/accept.ts'
 import { takeChanges } from '../capture/take.ts'
 import type { CaptureAnswer, CaptureOffer } from '../delivery/protocol.ts'
+import { requirePublished } from '../delivery/published.ts'
 import { asFault, Fault } from '../fault.ts'
 import type { IsolatedGate } from '../gate/isolate.ts'
 import { captureBranch, captureRequest, concerns, gatewayNameOf } from '../gatewaysync/decide/capture.ts'
@@ -16,6 +17,7 @@ import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
 import type { SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
+import { publishedCommits } from '../reconcile/needed-commits.ts'
 import type { Store } from '../reconcile/store.ts'
 import { type GatewaySyncRecord, syncKey, type SyncKey } from '../reconcile/records.ts'
 import type { RemoteOf } from '../source/remotes.ts'
@@ -49,16 +51,19 @@ type Asked = {
   pod: string
   gateway: string
 }
-type Term = { changed: (key: SyncKey) => void; signal: AbortSignal; isWorking: boolean; work: Promise<void> }
+/** `work`: the captures that are under way, one of a GatewaySync at most. */
+type Term = { changed: (key: SyncKey) => void; signal: AbortSignal; work: Map<SyncKey, Promise<void>> }
 
 /** A capture that failed for a passing reason is tried again after this long. */
 const failedForMs = 60_000
 const timeoutMs = 300_000
 /** So long after a request was first seen a gateway may begin to answer it. */
 const answeredWithinMs = 3_600_000
+/** Captures under way at once, each of another GatewaySync; each may hold 3 MiB of contents and a process of git. */
+const mostAtOnce = 3
 const plainCredential = 'plain-credential'
 
-/** Holds the changes of one gateway at a time. */
+/** Holds the changes of three gateways at most. */
 export function createCaptures(deps: Deps): Captures {
   const { store, clock, log } = deps
   /** By GatewaySync and pod. `untilMs`: until then a failure is not tried again. */
@@ -93,9 +98,9 @@ export function createCaptures(deps: Deps): Captures {
       if (branch === undefined || branch === asked.spec.git.ref)
         throw new Fault('PushRefused', `the name of gateway "${gateway}" makes no branch that spec.capture.branch could mean`)
       const origin = { gateway, mode: offer.mode, commit: offer.commit, owner: `${namespace}/${name}/${asked.pod}` }
-      const commit = await takeChanges(await workOf(deps, asked, signal), { ...origin, branch, edits }, signal)
-      keep(key, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', branch, commit })
-      log.info({ namespace, name, pod: asked.pod, commit, ref: branch }, 'local changes were pushed')
+      const taken = await takeChanges(await workOf(deps, asked, signal), { ...origin, branch, edits }, signal)
+      keep(key, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', ...taken })
+      log.info({ namespace, name, pod: asked.pod, commit: taken.commit, ref: taken.branch }, 'local changes were pushed')
     } catch (error) {
       if (!ending.aborted) fail(key, asked, offer, error, branch)
     }
@@ -126,21 +131,23 @@ export function createCaptures(deps: Deps): Captures {
         keep(key, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', branch: same.branch, commit: same.commit })
         return { answer: 'done' }
       }
-      if (term.isWorking) return { answer: 'later' }
-      if (offer.changes === undefined) return { answer: 'send' }
-      let edits: TakenEdit[]
+      let edits: TakenEdit[] | undefined
       try {
-        edits = acceptChanges(offer.changes, offer.digest, resolveProfile(asked.spec.sync, offer.profile))
+        edits = acceptOffer(asked, offer)
       } catch (error) {
         return { answer: fail(key, asked, offer, error) === 'Refused' ? 'done' : 'later' }
       }
-      const now = term
-      now.isWorking = true
-      now.work = take(key, asked, { ...offer, changes: undefined }, edits, now.signal).finally(() => (now.isWorking = false))
+      if (isBusy(term, key)) return { answer: 'later' }
+      if (edits === undefined) return { answer: 'send' }
+      const { work, signal } = term
+      work.set(
+        key,
+        take(key, asked, { ...offer, changes: undefined }, edits, signal).finally(() => work.delete(key)),
+      )
       return { answer: 'later' }
     },
     async lead(changed, signal) {
-      const own: Term = { changed, signal, isWorking: false, work: Promise.resolve() }
+      const own: Term = { changed, signal, work: new Map() }
       term = own
       results.clear()
       while (!signal.aborted) {
@@ -151,9 +158,23 @@ export function createCaptures(deps: Deps): Captures {
         }
       }
       term = undefined
-      await own.work
+      await Promise.all(own.work.values())
     },
   }
+}
+
+function isBusy({ work }: Term, key: SyncKey): boolean {
+  return work.has(key) || work.size >= mostAtOnce
+}
+
+/**
+ * The edits that an offer holds; undefined where it holds none yet. Throws CommitNotPublished, UnknownProfile, PayloadMalformed and
+ * PayloadTooLarge.
+ */
+function acceptOffer({ record, spec }: Asked, { commit, profile, changes, digest }: CaptureOffer): TakenEdit[] | undefined {
+  const commits = new Set<string>(publishedCommits(record.status))
+  requirePublished({ commits, hasProfile: (named) => Object.hasOwn(spec.sync.profiles, named) }, commit, profile)
+  return changes === undefined ? undefined : acceptChanges(changes, digest, resolveProfile(spec.sync, profile))
 }
 
 /** Whether a request is so old that whoever asked no longer waits for gateways that have not answered: a pod may come weeks later. */

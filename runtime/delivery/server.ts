@@ -39,8 +39,8 @@ export type Deliverable = {
   /** Changes with the object and its spec, so that answers made before a change are not shared with calls after it. */
   revision: string
   /**
-   * Takes what an agent tells of the changes of its gateway; `pod` is its name. Undefined: this replica does not lead. Throws
-   * PayloadMalformed for changes that the GatewaySync does not permit.
+   * Takes what an agent tells of the changes of its gateway; `pod` is its name. It is the one to ask whether their commit and profile are
+   * permitted. Undefined: this replica does not lead. Throws PayloadMalformed for changes of a pod that follows another profile.
    */
   capture(pod: string, offer: CaptureOffer): CaptureAnswer | undefined
   /** How agents are let in by their gateway. Throws SecretNotFound, ApiUnavailable, Forbidden. */
@@ -190,9 +190,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
   })
   route('gateway', async ({ access }, _body, signal) => ({ secret: await access(signal) }))
   const offered = async (deliverable: Deliverable, body: unknown, signal: AbortSignal, call: AuthorisedCall): Promise<Secret> => {
-    const offer = parsed(captureBody, body)
-    requirePublished(deliverable, offer.commit, offer.profile)
-    return { secret: await takeOffer(deps.leader, deliverable, offer, call, signal) }
+    return { secret: await takeOffer(deps.leader, deliverable, parsed(captureBody, body), call, signal) }
   }
   route('capture', offered, offerLimits)
   app.notFound((context) => problem(context, 404, 'NotFound', 'there is no such route'))

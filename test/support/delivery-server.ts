@@ -7,6 +7,7 @@ import { nextCertificates } from '../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { type DeliveryClient, deliveryClient } from '../../runtime/delivery/client.ts'
 import type { FramedSource } from '../../runtime/delivery/protocol.ts'
+import { requirePublished } from '../../runtime/delivery/published.ts'
 import { deliveryApp, deliveryConnections, type Deliverable, type DeliveryDeps } from '../../runtime/delivery/server.ts'
 import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../runtime/log.ts'
@@ -62,6 +63,7 @@ export async function serveDelivery(
 ): Promise<ServedDelivery> {
   const commits = new Set<string>()
   const told: Told[] = []
+  const published = { commits, hasProfile: (profile: string): boolean => profile === 'default' }
   const certificates = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
   const app = deliveryApp({
     authorise: async ({ namespace, token }) =>
@@ -70,7 +72,16 @@ export async function serveDelivery(
         : { kind: 'allowed', pod: `${namespace}/${token}` },
     lookup: (_namespace, name) =>
       name === 'plant'
-        ? { commits, source, hasProfile: (profile) => profile === 'default', revision: '1', access, capture: () => undefined }
+        ? {
+            ...published,
+            source,
+            revision: '1',
+            access,
+            capture(_pod, { commit, profile }) {
+              requirePublished(published, commit, profile)
+              return undefined
+            },
+          }
         : undefined,
     observe: (route, status, bytes) => told.push({ route, status, bytes }),
     clock: systemClock,

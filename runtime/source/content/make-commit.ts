@@ -1,11 +1,13 @@
 /**
  * Makes a commit without a checkout: the tree of another one with some files put, and some taken away. Works in the folder of a mirror, where
- * nothing but new objects is left.
+ * nothing but new objects is left; they may be taken away again until a ref keeps the commit.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { type CommitHash, parseCommitHash } from '../../gatewaysync/values.ts'
+import { Fault } from '../../fault.ts'
+import { type CommitHash, parseCommitHash, printable } from '../../gatewaysync/values.ts'
 import { type GitLimits, type GitRun, runGit } from '../git/git.ts'
+import { treeChanges } from './tree-changes.ts'
 
 /** `content` undefined: the file goes. */
 export type Edit = { source: string; content: Uint8Array | undefined; exec: boolean }
@@ -19,14 +21,18 @@ const timeoutMs = 120_000
 /** Who commits what was changed on gateways. */
 export const committer = { name: 'cluster-sync', email: 'cluster-sync@localhost.invalid' }
 
-/** Returns the new commit, whose first parent is `parent`. Throws the faults of git. */
+/** The mode that git has for a path that a tree does not hold, and those of ordinary files. */
+const replaceable = new Set(['000000', '100644', '100755'])
+
+/** Returns the new commit, whose first parent is `parent`. Throws PayloadMalformed where an edit would take anything else away, and the faults of git. */
 export async function makeCommit(
-  { folder, limits }: Repository,
+  repository: Repository,
   parent: CommitHash,
   edits: readonly Edit[],
   { author, text, at, follows }: Message,
   signal: AbortSignal,
 ): Promise<CommitHash> {
+  const { folder, limits } = repository
   const own = mkdtempSync(path.join(folder, 'index-'))
   const git = async (args: string[], more: Pick<GitRun, 'input' | 'environment'> = {}): Promise<string> => {
     const environment = { GIT_INDEX_FILE: path.join(own, 'index'), ...more.environment }
@@ -40,7 +46,8 @@ export async function makeCommit(
       lines.push(id === undefined ? `0 ${'0'.repeat(parent.length)}\t${source}` : `${exec ? '100755' : '100644'} ${id}\t${source}`)
     }
     await git(['update-index', '-z', '--index-info'], { input: `${lines.join('\0')}\0` })
-    const tree = await git(['write-tree'])
+    const tree = parseCommitHash(await git(['write-tree']))
+    await requireOnlyEdits(repository, { parent, tree, edits }, signal)
     const date = `${at} +0000`
     const environment = {
       GIT_AUTHOR_NAME: author.name,
@@ -55,6 +62,26 @@ export async function makeCommit(
   } finally {
     rmSync(own, { recursive: true, force: true })
   }
+}
+
+/** An index holds either a file or a folder of one name: git drops the other without a word, and with a folder every file in it. */
+async function requireOnlyEdits(
+  repository: Repository,
+  { parent, tree, edits }: { parent: CommitHash; tree: CommitHash; edits: readonly Edit[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const edited = new Set(edits.map(({ source }) => source))
+  const harmed = (await treeChanges(repository, parent, tree, signal)).find(
+    ({ path: changed, before }) => !edited.has(changed) || !replaceable.has(before),
+  )
+  if (harmed === undefined) return
+  const by = edits.find(({ source }) => isBelow(source, harmed.path) || isBelow(harmed.path, source))?.source ?? harmed.path
+  const what = by === harmed.path ? 'is a link or a submodule' : `would take the place of "${printable(harmed.path)}"`
+  throw new Fault('PayloadMalformed', `${printable(by)} ${what} in commit ${parent}; change it in the repository`)
+}
+
+function isBelow(file: string, folder: string): boolean {
+  return file.startsWith(`${folder}/`)
 }
 
 /** A file of a commit; undefined where it has none there, or it cannot be read. */

@@ -5,13 +5,15 @@
  *     unseen --prepare--> sound --doubt, prepare--> doubted --fetch--> sound
  */
 import { rmSync } from 'node:fs'
-import { asFault } from '../../fault.ts'
+import { asFault, Fault } from '../../fault.ts'
 import type { CommitHash, ObjectFormat } from '../../gatewaysync/values.ts'
 import type { Log } from '../../log.ts'
+import { type Edit, makeCommit, type Message } from '../content/make-commit.ts'
 import {
   createFolder,
   isOwnFailure,
   isThoroughDue,
+  keepCommit,
   keepRef,
   openFolder,
   repack,
@@ -25,10 +27,10 @@ import { openHost } from '../host/call-host.ts'
 import type { Network } from '../remote/network.ts'
 import type { Remote } from '../remote/remote.ts'
 import { createFetches, createRunLocal, type Fetched, type Push } from './fetch.ts'
-import { createPresentCommits } from './present-commits.ts'
+import { createPresentCommits, type PresentCommits } from './present-commits.ts'
 import type { Reservation } from './volume.ts'
 
-/** Only the one writer may call `prepare`, `fetch`, `isThere`, `push`, `tidy` and `drop`. */
+/** Only the one writer may call `prepare`, `fetch`, `isThere`, `commit`, `push`, `tidy` and `drop`. */
 export type FolderState = {
   /** Opens the folder if that has not been done: creates an absent one, doubts a damaged one. Throws the faults of git. */
   prepare(signal: AbortSignal): Promise<void>
@@ -36,6 +38,8 @@ export type FolderState = {
   fetch(what: string, signal: AbortSignal): Promise<Fetched>
   /** Whether the host has a ref; undefined when the folder is doubted. Throws the faults of git. */
   isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
+  /** Makes a commit on one that the folder holds, and keeps it. Throws CommitGone, PayloadMalformed and the faults of git. */
+  commit(parent: CommitHash, edits: readonly Edit[], message: Message, signal: AbortSignal): Promise<CommitHash>
   /** Pushes a commit of the folder. Throws PushRefused and the faults of git. */
   push(what: Push, signal: AbortSignal): Promise<void>
   /** Merges packs; a failure is logged. `thorough`: also drops what is not needed; by default when that is due. */
@@ -144,6 +148,7 @@ export function openFolderState(options: FolderOptions): FolderState {
       }
     },
     isThere: async (ref, signal) => (state === 'sound' ? await fetches.isThere({ at: folder, format }, ref, signal) : undefined),
+    commit: (...how) => commitIn({ folder, limits, present }, ...how),
     push: (what, signal) => fetches.push(folder, what, signal),
     async tidy(signal, thorough = isThoroughDue(sizeOfFolder(folder), thoroughBytes)) {
       present.forget()
@@ -167,6 +172,17 @@ export function openFolderState(options: FolderOptions): FolderState {
     is: (asked) => state === asked,
     has: present.has,
   }
+}
+
+async function commitIn(
+  { folder, limits, present }: Pick<FolderOptions, 'folder' | 'limits'> & { present: PresentCommits },
+  ...[parent, edits, message, signal]: Parameters<FolderState['commit']>
+): Promise<CommitHash> {
+  if (!(await present.has(parent, signal))) throw new Fault('CommitGone', `the mirror holds commit ${parent} no more`)
+  const commit = await makeCommit({ folder, limits }, parent, edits, message, signal)
+  keepCommit(folder, commit)
+  present.add(commit)
+  return commit
 }
 
 function warn(log: Log, error: unknown, what: string): void {

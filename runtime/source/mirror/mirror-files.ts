@@ -6,7 +6,7 @@ import type { CommitHash } from '../../gatewaysync/values.ts'
 import { countPacks, keepRef } from '../disk/mirror-folder.ts'
 import { readRawObject } from '../disk/raw-object.ts'
 import { createRunLocal, type Fetched, type LocalCommit, type Push, readCommit } from './fetch.ts'
-import { type FolderOptions, openFolderState } from './folder-state.ts'
+import { type FolderOptions, type FolderState, openFolderState } from './folder-state.ts'
 import { createOneWriter } from './one-writer.ts'
 
 /** The operations on a mirror's files; each waits for its turn if it writes. */
@@ -17,6 +17,8 @@ export type MirrorFiles = {
   rawObject(type: 'commit' | 'tag', id: CommitHash, signal: AbortSignal): Promise<Buffer | undefined>
   /** Whether the host has a ref; nothing is kept of what it points to. Undefined when the files are doubted. Throws the faults of git. */
   isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
+  /** Makes a commit on one that these files hold, and keeps it. Throws CommitGone, PayloadMalformed and the faults of git. */
+  commit: FolderState['commit']
   /** Pushes a commit of these files. Throws PushRefused and the faults of git. */
   push(what: Push, signal: AbortSignal): Promise<void>
   /** Whether a commit was fetched and kept. */
@@ -85,6 +87,11 @@ export function openMirrorFiles(options: Options): MirrorFiles {
       writer.run(async () => {
         await state.prepare(signal)
         return await state.isThere(ref, signal)
+      }),
+    commit: (parent, edits, message, signal) =>
+      writer.run(async () => {
+        await state.prepare(signal)
+        return await state.commit(parent, edits, message, signal)
       }),
     push: (what, signal) => writer.run(() => state.push(what, signal)),
     async rawObject(type, id, signal) {

@@ -39,6 +39,11 @@ export type Mirror = {
   listing(commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
   /** Runs a read of a commit, such as one in a worker thread; if the mirror proves damaged, once more in a new mirror. */
   readBy<Value>(commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
+  /**
+   * Makes a commit on one that the mirror holds, beside no fetch or clean-up, and keeps it as long as one that was fetched. Throws CommitGone,
+   * PayloadMalformed where an edit would take away what it does not name, and the faults of git.
+   */
+  commit: MirrorFiles['commit']
   /** Makes a new branch at the git host for a commit that was made here, or moves one on. Throws PushRefused and the faults of git. */
   push: MirrorFiles['push']
   /** Removes everything from the disk; the next use creates the mirror again. */
@@ -76,6 +81,11 @@ export function openMirror(options: MirrorOptions): Mirror {
     source: (roots) => mirrorSource({ ...repository, listedBlobs, recentBlobs, has, ensure, roots, reading }),
     listing: (commit, roots) => mirrorListing({ ...repository, reading }, commit, roots),
     readBy: (commit, read, signal) => reading.whole(commit, () => read(repository), signal),
+    async commit(parent, edits, message, signal) {
+      const made = await reading.whole(parent, () => files.commit(parent, edits, message, signal), signal)
+      recent.add(made)
+      return made
+    },
     push: files.push,
     async drop() {
       await files.drop()

@@ -42,7 +42,7 @@ async function setUp(t: Test, tree: Readonly<Record<string, string>>) {
   const remote = await remoteOf('plant', { repo: repository.folder } as Parameters<typeof remoteOf>[1], signal)
   const mirror = mirrors.of(remote)
   let run = 0
-  return async (file: string, text: string, verdict: Verdict, own: { branch?: string; owner?: string } = {}): Promise<string> => {
+  const take = async (file: string, text: string, verdict: Verdict, own: { branch?: string; owner?: string } = {}): Promise<string> => {
     const branch = (own.branch ?? `captured/${(run += 1)}`) as RefName
     const edits = [{ source: file, path: file, exec: false, content: Buffer.from(text) }]
     const deps = { mirror, pushAs: async () => remote, check: async () => verdict, clock: systemClock }
@@ -55,11 +55,26 @@ async function setUp(t: Test, tree: Readonly<Record<string, string>>) {
       t.equal(git('branch', '--list', branch) !== '', said === 'pushed', 'a branch is there exactly when it was pushed')
     return said
   }
+  /** Captures several files on a commit; returns the branch that holds them. */
+  const capture = async (on: string, files: Readonly<Record<string, string>>): Promise<string> => {
+    const edits = Object.entries(files).map(([file, text]) => ({ source: file, path: file, exec: false, content: Buffer.from(text) }))
+    const deps = { mirror, pushAs: async () => remote, check: async () => fine, clock: systemClock }
+    const taking = {
+      gateway: 'press',
+      mode: '',
+      commit: on as CommitHash,
+      branch: 'captured/press' as RefName,
+      edits,
+      owner: 'plant/press/gw-0',
+    }
+    return (await takeChanges(deps, taking, signal)).branch
+  }
+  return { take, capture, repository, git, commit }
 }
 
 void t.test('a new credential in plain text is never pushed, in core, in a project and where nothing is checked', async (t) => {
   if (!requires(t, 'git')) return
-  const take = await setUp(t, { [database]: json('known'), 'projects/line/props.json': json('known') })
+  const { take } = await setUp(t, { [database]: json('known'), 'projects/line/props.json': json('known') })
   const verdicts: readonly Verdict[] = [fine, { kind: 'notChecked' }]
   for (const verdict of verdicts) {
     for (const file of [database, 'projects/line/props.json', 'projects/line/new.json']) {
@@ -73,7 +88,7 @@ void t.test('a new credential in plain text is never pushed, in core, in a proje
 
 void t.test('what the checks did not judge is not pushed', async (t) => {
   if (!requires(t, 'git')) return
-  const take = await setUp(t, { [database]: '{}', 'projects/line/a.txt': 'a' })
+  const { take } = await setUp(t, { [database]: '{}', 'projects/line/a.txt': 'a' })
   const item = { rule: 'x', severity: 'error', path: 'x', message: 'was there before' } as const
   const tooMany: Verdict = { kind: 'checked', errors: 51, warnings: 0, items: Array.from({ length: 50 }, () => item) }
   t.match(await take(database, '{"a":1}', { kind: 'notChecked' }), /has collections to check it by/)
@@ -86,10 +101,43 @@ void t.test('what the checks did not judge is not pushed', async (t) => {
 
 void t.test('the branch of a gateway is left to it: another one of its name does not follow it', async (t) => {
   if (!requires(t, 'git')) return
-  const take = await setUp(t, { 'projects/line/a.txt': 'a' })
+  const { take } = await setUp(t, { 'projects/line/a.txt': 'a' })
   const branch = 'captured/press'
   const [first, second] = ['plant-a/press/gw-0', 'plant-b/press/gw-0']
   t.equal(await take('projects/line/a.txt', 'b', fine, { branch, owner: first }), 'pushed')
   t.match(await take('projects/line/b.txt', 'c', fine, { branch, owner: second }), /not captures of plant-b\/press\/gw-0/)
   t.equal(await take('projects/line/a.txt', 'c', fine, { branch, owner: first }), 'pushed')
+})
+
+void t.test('a second capture takes no earlier repair away: it follows on the branch, or has a branch of its own', async (t) => {
+  if (!requires(t, 'git')) return
+  const { capture, git, repository, commit } = await setUp(t, { 'projects/a.txt': 'a', 'projects/b.txt': 'b', 'projects/c.txt': 'c' })
+  const read = (branch: string, file: string): string => git('show', `${branch}:projects/${file}.txt`)
+  t.equal(await capture(commit, { 'projects/a.txt': 'repaired' }), 'captured/press')
+  t.equal(await capture(commit, { 'projects/a.txt': 'repaired', 'projects/b.txt': 'too' }), 'captured/press', 'both are still there')
+  t.equal(await capture(commit, { 'projects/a.txt': 'repaired better', 'projects/b.txt': 'too' }), 'captured/press', 'the same file again')
+  const held = git('rev-parse', 'captured/press')
+  const fresh = await capture(commit, { 'projects/c.txt': 'later' })
+  t.match(fresh, /^captured\/press-[0-9a-f]{8}$/, 'the earlier repairs are no longer on the gateway')
+  t.equal(git('rev-parse', 'captured/press'), held)
+  t.same([read(fresh, 'a'), read(fresh, 'b'), read(fresh, 'c')], ['a', 'b', 'later'])
+  t.equal(await capture(commit, { 'projects/c.txt': 'later' }), fresh, 'the same changes have the same branch')
+  // Another commit that touches none of the repaired files is no reason for another branch.
+  const next = repository.commit({ 'projects/d.txt': 'd' })
+  t.equal(await capture(next, { 'projects/a.txt': 'repaired better', 'projects/b.txt': 'too' }), 'captured/press')
+  repository.git('merge', '-q', '--no-edit', 'captured/press')
+  const merged = git('rev-parse', 'main')
+  t.equal(await capture(merged, { 'projects/b.txt': 'after the merge' }), 'captured/press')
+  t.same([read('captured/press', 'a'), read('captured/press', 'd')], ['repaired better', 'd'])
+})
+
+void t.test('a repair is kept also where the history was written anew', async (t) => {
+  if (!requires(t, 'git')) return
+  const { capture, git, commit } = await setUp(t, { 'projects/a.txt': 'a', 'projects/b.txt': 'b' })
+  t.equal(await capture(commit, { 'projects/a.txt': 'repaired' }), 'captured/press')
+  git('checkout', '-q', '--orphan', 'anew')
+  git('commit', '-q', '-m', 'The history was written anew')
+  const next = git('rev-parse', 'HEAD')
+  t.match(await capture(next, { 'projects/b.txt': 'later' }), /^captured\/press-[0-9a-f]{8}$/)
+  t.equal(git('show', 'captured/press:projects/a.txt'), 'repaired')
 })

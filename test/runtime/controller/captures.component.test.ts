@@ -117,6 +117,7 @@ function setUp(t: Test, clock: Clock = systemClock) {
     ask,
     offer,
     handOn,
+    sync,
     git: (...args: string[]): string =>
       repository
         .git(...args)
@@ -139,7 +140,7 @@ void t.test('nobody is asked for contents but a gateway whose changes somebody a
   t.same(answer(), { answer: 'send' })
   t.same(answer({}, 'gw-1'), { answer: 'done' }, 'another gateway')
   t.same(answer({ request: 'before' }), { answer: 'done' }, 'another request')
-  t.throws(() => answer({ profile: 'other' }), { name: 'Fault' })
+  t.throws(() => answer({ profile: 'other' }), { name: 'Fault', reason: 'PayloadMalformed' }, 'of a pod that follows another profile')
   ask({}, {})
   t.same(answer(), { answer: 'done' }, 'no request')
   ask({ [captureAnnotations.at]: 'now' }, { capture: undefined })
@@ -224,4 +225,51 @@ void t.test('a gateway that comes long after a request answers it no more', asyn
   t.same(captures.known(key), [])
   ask({ [captureAnnotations.at]: 'again' }, {}, { request: 'now', at: start.toString() })
   t.same(captures.offered(sync, 'gw-0', { ...short, request: 'again' }), { answer: 'send' }, 'a new request')
+})
+
+void t.test('whoever asked sees that a gateway is at a commit, or follows a profile, that this GatewaySync never had', async (t) => {
+  if (!requires(t, 'git')) return
+  const { captures, store, ask, offer, lead } = setUp(t)
+  lead()
+  ask({ [captureAnnotations.at]: 'now' })
+  const { changes: _none, ...short } = offer('now', { 'gw/projects/line/a.txt': 'two' })
+  t.same(captures.offered(sync, 'gw-0', { ...short, commit: 'f'.repeat(40) as CommitHash }), { answer: 'done' })
+  store.upsertPod({ ...pod('gw-1', 'plant'), serviceAccount: 'gateway', annotations: { [podAnnotations.profile]: 'gone' } })
+  t.same(captures.offered(sync, 'gw-1', { ...short, profile: 'gone' }), { answer: 'done' })
+  t.match(captures.known(key), [
+    { pod: 'gw-0', state: 'Refused', reason: 'CommitNotPublished' },
+    { pod: 'gw-1', state: 'Refused', reason: 'UnknownProfile', message: /"gone"/ },
+  ])
+})
+
+void t.test('several GatewaySyncs are captured at once, each one gateway after the other', async (t) => {
+  if (!requires(t, 'git')) return
+  const { captures, ask, offer, handOn, lead, store, sync: own } = setUp(t)
+  lead()
+  ask({ [captureAnnotations.at]: 'now' })
+  const record = store.sync(own.namespace, own.name)
+  if (record === undefined) throw new Error('no record')
+  const [b, c, d] = [
+    { ...own, name: 'b' },
+    { ...own, name: 'c' },
+    { ...own, name: 'd' },
+  ]
+  for (const each of [b, c, d]) {
+    store.upsertSync({ ...record, ...each, uid: each.name })
+    store.upsertPod({ ...pod(`gw-${each.name}`, each.name), serviceAccount: 'gateway' })
+  }
+  const changes = (text: string): CaptureOffer => offer('now', { 'gw/projects/line/a.txt': text })
+  const { changes: _none, ...short } = changes('b')
+  t.same(captures.offered(own, 'gw-0', changes('two')), { answer: 'later' })
+  t.same(captures.offered(own, 'gw-1', short), { answer: 'later' }, 'the second gateway of the same GatewaySync waits')
+  t.same(captures.offered(b, 'gw-b', short), { answer: 'send' }, 'another GatewaySync does not')
+  t.same(captures.offered(b, 'gw-b', changes('b')), { answer: 'later' })
+  t.same(captures.offered(c, 'gw-c', changes('c')), { answer: 'later' })
+  t.same(captures.offered(d, 'gw-d', short), { answer: 'later' }, 'three are under way')
+  t.match(await handOn('gw-0', changes('two')), { state: 'Pushed', branch: 'captured/gw-0' })
+  for (const [each, branch] of [
+    [b, 'captured/gw-b'],
+    [c, 'captured/gw-c'],
+  ] as const)
+    t.match(await until(() => captures.known(`${each.namespace}/${each.name}`)[0], 'it is pushed', 60_000), { state: 'Pushed', branch })
 })
