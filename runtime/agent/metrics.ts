@@ -1,6 +1,6 @@
 /**
- * The agent's metrics. Few, and written by hand, because a metrics library would take a tenth of the agent's memory. Everything with a closed
- * set of labels starts at zero.
+ * The agent's metrics. Few, and written by hand, because each gateway pod would pay for the memory of a library (docs/choices.md). Everything
+ * with a closed set of labels starts at zero.
  */
 import { isAbort } from '../fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'

@@ -4,8 +4,9 @@
 import type { Context } from 'hono'
 import type { Fault, Reason } from '../fault.ts'
 import { problem as problemOf } from '../http/problem.ts'
+import type { RefusedStatus } from './protocol.ts'
 
-const statusByReason = new Map<Reason, 400 | 404 | 409 | 410 | 413 | 422>([
+const statusByReason = new Map<Reason, RefusedStatus>([
   ['PayloadMalformed', 400],
   ['PayloadTooLarge', 413],
   ['CommitNotPublished', 404],
@@ -33,11 +34,6 @@ export function failed(context: Context, fault: Fault): Response {
 }
 
 /** An answer of `application/problem+json` with a reason; `detail` is for people. */
-export function problem(
-  context: Context,
-  status: 400 | 401 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 503,
-  reason: Reason,
-  detail: string,
-): Response {
+export function problem(context: Context, status: RefusedStatus, reason: Reason, detail: string): Response {
   return problemOf(context, status, detail, reason)
 }

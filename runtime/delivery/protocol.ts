@@ -90,8 +90,13 @@ export type CaptureAnswer = { answer: 'send' | 'later' | 'done' }
 /** Bounds of one offer: of contents and of all of them, in bytes, and of files. */
 export const captureBounds = { totalBytes: 3 * 1024 * 1024, fileBytes: 1024 * 1024, files: 200 } as const
 
+export const deliveryRoutes = ['changes', 'blobs', 'gateway', 'capture'] as const
 /** The last part of each route's path. `gateway` answers with `GatewayAccess`, `capture` takes a `CaptureOffer`. */
-export type DeliveryRoute = 'changes' | 'blobs' | 'gateway' | 'capture'
+export type DeliveryRoute = (typeof deliveryRoutes)[number]
+
+/** What a call is refused with. */
+export const refusedStatuses = [400, 401, 403, 404, 409, 410, 413, 422, 429, 503] as const
+export type RefusedStatus = (typeof refusedStatuses)[number]
 
 /** The path of a route. `/v1` changes only by addition. */
 export function routePath({ namespace, name }: { namespace: string; name: string }, route: DeliveryRoute): string {

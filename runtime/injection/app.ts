@@ -39,7 +39,7 @@ export const admissionConnections = { maxConnections: 128, readAheadBytes: 16 * 
 const lookupTimeoutMs = 2_000
 
 /** The label of the metric. */
-export type AdmissionOutcome = 'injected' | 'unchanged' | 'malformed'
+export type AdmissionOutcome = 'injected' | 'unchanged' | 'malformed' | 'failed'
 
 /** What the app works with; the controller's entry builds it. */
 export type AdmissionDeps = {
@@ -69,28 +69,34 @@ export function admissionApp(deps: AdmissionDeps): Hono {
     const startedMs = clock.monotonicMs()
     // The API server asks another replica, or its client retries; an agent injected without its settings would keep lacking them.
     const [why] = deps.notReady()
-    if (why !== undefined) return problem(context, 503, why)
-    const done = (outcome: AdmissionOutcome): void => observe(outcome, clock.monotonicMs() - startedMs)
+    const count = (outcome: AdmissionOutcome): void => observe(outcome, clock.monotonicMs() - startedMs)
+    if (why !== undefined) {
+      count('failed')
+      return problem(context, 503, why)
+    }
     const body = await readJson(context.req.raw, admissionBodies, bodies, peerOf(remoteOf(context)))
     if (body.kind !== 'json') {
-      done('malformed')
+      count('malformed')
       const [status, why] = unreadable[body.kind]
       log.warn({ message: why }, 'admission review cannot be understood')
       return refuse(context, status, why)
     }
     const asked: ReviewRequest = parseReview(body.value)
     if (asked.kind === 'malformed') {
-      done('malformed')
+      count('malformed')
       log.warn({ message: asked.why }, 'admission review cannot be understood')
       return refuse(context, 400, asked.why)
     }
     if (asked.kind === 'other') {
-      done('malformed')
+      count('malformed')
       log.warn({ message: asked.why, requestId: asked.uid }, 'admission review is about no pod')
       return context.json(answer(asked.uid, [], [asked.why]))
     }
-    const { operations, warnings } = await inject(deps, asked)
-    done(operations.length === 0 ? 'unchanged' : 'injected')
+    const { operations, warnings } = await inject(deps, asked).catch((error: unknown) => {
+      count('failed')
+      throw error
+    })
+    count(operations.length === 0 ? 'unchanged' : 'injected')
     return context.json(answer(asked.uid, operations, warnings))
   })
   app.all(mutatePath, (context) => {

@@ -4,6 +4,7 @@
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Clock } from '../clock.ts'
+import { type DeliveryRoute, deliveryRoutes, refusedStatuses } from '../delivery/protocol.ts'
 import { type Reason, reasons } from '../fault.ts'
 import { statusProviders } from '../gatewaysync/schema/commit-status.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
@@ -15,7 +16,7 @@ import { exposeObjects } from './per-object.ts'
 import { type Metric, type ProcessMetric, processMetrics } from './table.ts'
 import { countSkews, skews } from './version-skew.ts'
 
-const admissionOutcomes = ['injected', 'unchanged', 'malformed'] as const
+const admissionOutcomes = ['injected', 'unchanged', 'malformed', 'failed'] as const
 const signatureResults = ['verified', 'refused'] as const
 const receiverOutcomes = ['accepted', 'duplicate', 'ignored', 'refused', 'limited', 'malformed', 'failed'] as const
 const receiverSources = ['push', 'tag-push', 'release', 'notification', 'promotion', 'generic'] as const
@@ -59,7 +60,8 @@ export type Metrics = {
   /** How many of the watched namespaces cannot be listed. */
   forbiddenNamespaces(count: number): void
   admitted(outcome: (typeof admissionOutcomes)[number], durationMs: number): void
-  delivered(route: 'changes' | 'blobs' | 'gateway', status: number, bytes: number): void
+  /** `status`: 200, or what the call was refused with. */
+  delivered(route: DeliveryRoute, status: number, bytes: number): void
   /** How many answers to agents are under way. */
   streaming(count: number): void
   certificate(validity: { from: Temporal.Instant; until: Temporal.Instant }): void
@@ -214,6 +216,8 @@ function startAtZero(series: Series): void {
   }
   for (const state of captureStates) series.counter('clustersync_captures_total').inc({ state }, 0)
   for (const outcome of admissionOutcomes) series.counter('clustersync_admission_total').inc({ outcome }, 0)
-  for (const route of ['changes', 'blobs', 'gateway', 'capture'])
-    series.counter('clustersync_delivery_requests_total').inc({ route, status: '200' }, 0)
+  for (const route of deliveryRoutes) {
+    for (const status of [200, ...refusedStatuses])
+      series.counter('clustersync_delivery_requests_total').inc({ route, status: String(status) }, 0)
+  }
 }

@@ -115,7 +115,11 @@ export const processMetrics = {
     type: 'gauge',
     help: 'namespaces of watchNamespaces that are gone or may not be listed; the others are served',
   },
-  clustersync_admission_total: { type: 'counter', help: 'admission reviews', labels: ['outcome'] },
+  clustersync_admission_total: {
+    type: 'counter',
+    help: 'admission reviews; failed: this replica was not ready yet, or met a bug',
+    labels: ['outcome'],
+  },
   clustersync_admission_duration_seconds: { type: 'histogram', help: 'duration of an admission review', buckets: quick },
   clustersync_delivery_requests_total: { type: 'counter', help: 'calls of agents for content', labels: ['route', 'status'] },
   clustersync_delivery_sent_bytes_total: { type: 'counter', help: 'content sent to agents' },

@@ -14,13 +14,13 @@ const { rules } = one(objectsOf(everything), 'PrometheusRule').spec.groups[0]
 const job = `${fullname}-metrics`
 
 /**
- * Values by the minute, in promtool's notation: `1x9` is a value and nine repetitions. Times are minutes: when it is not firing yet, when it
- * fires, and when it is over. `labels` are those of the alert besides its severity, `value` what the expression gives then.
+ * Values by the minute, in promtool's notation: `1x9` is a value and nine repetitions. Times are minutes: when it is quiet, before and after,
+ * and when it fires. `labels` are those of the alert besides its severity, `value` what the expression gives then.
  */
 type Case = {
   series: Readonly<Record<string, string>>
   quiet: readonly number[]
-  fires: number
+  fires: readonly number[]
   labels: Readonly<Record<string, string>>
   value: number
 }
@@ -32,7 +32,7 @@ const gateways = (state: string, from: number): Case => ({
     [`clustersync_gateways{state="synced",namespace="plant",name="line"}`]: '5x300',
   },
   quiet: [9, from - 2, 115],
-  fires: 105,
+  fires: [105],
   labels: objectLabels,
   value: 2,
 })
@@ -41,7 +41,7 @@ const cases: Readonly<Record<string, Case>> = {
   ClusterSyncControllerAbsent: {
     series: { 'clustersync_build_info{version="1"}': '1x9 stale _x39 1x30' },
     quiet: [9, 18, 55],
-    fires: 35,
+    fires: [35],
     labels: { job },
     value: 1,
   },
@@ -52,7 +52,7 @@ const cases: Readonly<Record<string, Case>> = {
       'clustersync_leader{pod="b"}': '0x9 0x29 1x30',
     },
     quiet: [9, 13, 50],
-    fires: 30,
+    fires: [30],
     labels: {},
     value: 0,
   },
@@ -60,7 +60,7 @@ const cases: Readonly<Record<string, Case>> = {
     // Ends seven days and an hour after the beginning; a new one is served later.
     series: { clustersync_certificate_expiry_timestamp_seconds: '608400x199 9000000x30' },
     quiet: [30, 100, 210],
-    fires: 180,
+    fires: [180],
     labels: {},
     value: 608_400 - 180 * 60,
   },
@@ -70,7 +70,7 @@ const cases: Readonly<Record<string, Case>> = {
       'clustersync_source_fetch_total{result="ok",reason=""}': '0+5x130',
     },
     quiet: [9, 20, 100],
-    fires: 50,
+    fires: [50],
     labels: { reason: 'GitTimeout' },
     value: 15,
   },
@@ -80,14 +80,14 @@ const cases: Readonly<Record<string, Case>> = {
       'clustersync_reconcile_total{result="ok",reason=""}': '0+5x130',
     },
     quiet: [9, 20, 100],
-    fires: 50,
+    fires: [50],
     labels: { reason: 'Forbidden' },
     value: 15,
   },
   ClusterSyncReceiverOpen: {
     series: { clustersync_receiver_open: '0x9 1x39 0x30' },
     quiet: [9, 20, 60],
-    fires: 40,
+    fires: [40],
     labels: {},
     value: 1,
   },
@@ -98,7 +98,7 @@ const cases: Readonly<Record<string, Case>> = {
       'clustersync_notifications_total{to="gitlab",outcome="sent"}': '0+1x150',
     },
     quiet: [9, 12, 120],
-    fires: 40,
+    fires: [40],
     labels: { to: 'github' },
     value: 4,
   },
@@ -109,7 +109,7 @@ const cases: Readonly<Record<string, Case>> = {
       clustersync_push_to_applied_seconds_count: '0+1x341',
     },
     quiet: [150, 183, 260],
-    fires: 240,
+    fires: [240],
     labels: {},
     value: 100,
   },
@@ -120,7 +120,7 @@ const cases: Readonly<Record<string, Case>> = {
       clustersync_push_to_applied_seconds_count: '0+10x640',
     },
     quiet: [59, 100, 600],
-    fires: 500,
+    fires: [500],
     labels: {},
     value: 10,
   },
@@ -137,7 +137,7 @@ const cases: Readonly<Record<string, Case>> = {
       'clustersync_rollout_state{state="Progressing",namespace="plant",name="line"}': '0x130',
     },
     quiet: [9, 35, 80],
-    fires: 60,
+    fires: [60],
     labels: objectLabels,
     value: 0,
   },
@@ -147,17 +147,17 @@ const cases: Readonly<Record<string, Case>> = {
       'clustersync_condition{type="Reconciling",namespace="plant",name="line"}': '1x110',
     },
     quiet: [9, 13, 60],
-    fires: 40,
+    fires: [40],
     labels: objectLabels,
     value: 1,
   },
   ClusterSyncRolloutFailed: {
     series: {
-      'clustersync_rollout_state{state="Stopped",namespace="plant",name="line"}': '0x9 1x39 0x60',
-      'clustersync_rollout_state{state="RolledBack",namespace="plant",name="line"}': '0x110',
+      'clustersync_rollout_state{state="Stopped",namespace="plant",name="line"}': '0x9 1x39 0x100',
+      'clustersync_rollout_state{state="RolledBack",namespace="plant",name="line"}': '0x69 1x29 0x50',
     },
-    quiet: [9, 60],
-    fires: 40,
+    quiet: [9, 60, 110],
+    fires: [40, 90],
     labels: objectLabels,
     value: 1,
   },
@@ -167,7 +167,7 @@ const cases: Readonly<Record<string, Case>> = {
       'clustersync_rollout_state{state="Progressing",namespace="plant",name="line"}': '1x11700 0x300',
     },
     quiet: [11_000, 11_560, 11_800],
-    fires: 11_600,
+    fires: [11_600],
     labels: objectLabels,
     value: 11_600 * 60,
   },
@@ -191,6 +191,10 @@ void t.test('every alert has a case', (t) => {
     Object.keys(cases),
     rules.map(({ alert }) => alert),
   )
+  for (const [alert, { quiet, fires }] of Object.entries(cases)) {
+    t.ok(Math.min(...quiet) < Math.min(...fires), `${alert} is quiet before`)
+    t.ok(Math.max(...quiet) > Math.max(...fires), `${alert} ends`)
+  }
   t.end()
 })
 
@@ -207,7 +211,7 @@ void t.test('each alert fires, says what it should, and is over', { timeout: 120
     const test = {
       interval: '1m',
       input_series: Object.entries(series).map(([name, values]) => ({ series: withJob(name), values })),
-      alert_rule_test: [...quiet.map((minute) => at(minute, [])), at(fires, expected)],
+      alert_rule_test: [...quiet.map((minute) => at(minute, [])), ...fires.map((minute) => at(minute, expected))],
     }
     const [rulesFile, file] = [path.join(folder, `${rule.alert}-rule.yml`), path.join(folder, `${rule.alert}.yml`)]
     writeFileSync(rulesFile, JSON.stringify({ groups: [{ name: 'one', rules: [rule] }] }))

@@ -81,7 +81,19 @@ void t.test('a replica that has not listed the GatewaySyncs yet decides about no
   const { post, observed } = setup({ notReady: () => ['the objects of the cluster have not been listed yet'] })
   const response = await post('{}')
   t.equal(response.status, 503)
-  t.strictSame(observed, [])
+  t.strictSame(observed, ['failed'])
+})
+
+void t.test('a review that meets a bug is counted as failed', async (t) => {
+  const settings = {
+    get agent(): never {
+      throw new TypeError('a bug')
+    },
+    delivery: { url: '' },
+  }
+  const { post, observed } = setup({ settings })
+  t.equal((await post(review(chartPod()))).status, 500)
+  t.strictSame(observed, ['failed'])
 })
 
 void t.test('a lookup that fails makes an idle agent, not a refusal', async (t) => {

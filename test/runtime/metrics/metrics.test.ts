@@ -1,7 +1,11 @@
 import path from 'node:path'
 import t from 'tap'
+import { deliveryRoutes, refusedStatuses } from '../../../runtime/delivery/protocol.ts'
+import { type Reason, reasons } from '../../../runtime/fault.ts'
+import { statusProviders } from '../../../runtime/gatewaysync/schema/commit-status.ts'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
-import { createMetrics, type Metrics } from '../../../runtime/metrics/metrics.ts'
+import { createMetrics, type Metrics, watchedKinds } from '../../../runtime/metrics/metrics.ts'
+import { receiverTypes } from '../../../runtime/settings.ts'
 import type { Format } from '../../../runtime/metrics/openmetrics.ts'
 import { agentMetrics, nodeMetrics, objectMetrics, processMetrics } from '../../../runtime/metrics/table.ts'
 import { createAgentMetrics } from '../../../runtime/agent/metrics.ts'
@@ -127,12 +131,51 @@ void t.test('no commit, ref or URL becomes a label', async (t) => {
   t.notMatch(await textOf(metrics), new RegExp(`${commit}|"main".*"main"|https:`))
 })
 
-void t.test('what can fail starts at zero', async (t) => {
-  const { value } = setup()
-  t.equal(await value('clustersync_reconcile_total{result="ok",reason=""}'), 0)
-  t.equal(await value('clustersync_source_fetch_total{result="failed",reason="GitUnreachable"}'), 0)
-  t.equal(await value('clustersync_receiver_requests_total{outcome="refused",source=""}'), 0)
-  t.equal(await value('clustersync_admission_total{outcome="malformed"}'), 0)
+/** The values of a closed set; the compiler asks for each of them. */
+function each<Value extends string>(values: Record<Value, true>): Value[] {
+  return Object.keys(values) as Value[]
+}
+
+void t.test('whatever happens, its series was there from the start, at zero', async (t) => {
+  const { metrics } = setup()
+  const series = async (): Promise<string[]> =>
+    (await textOf(metrics)).split('\n').filter((line) => line.startsWith('clustersync_') && !line.startsWith('clustersync_build_info'))
+  const before = await series()
+  t.same(
+    before.filter((line) => !line.endsWith(' 0')),
+    [],
+  )
+  for (const how of ['ok', ...(Object.keys(reasons) as Reason[])] as const) {
+    metrics.reconciled(how, 1)
+    metrics.fetched(how, 1)
+  }
+  for (const kind of watchedKinds) {
+    for (const from of each<Parameters<Metrics['watchRestarted']>[1]>({ place: true, list: true })) metrics.watchRestarted(kind, from)
+    metrics.relisted(kind, 1)
+  }
+  type Event = NonNullable<Parameters<Metrics['received']>[1]>
+  const events = each<Event>({ push: true, 'tag-push': true, release: true, notification: true, promotion: true, generic: true })
+  for (const event of events) for (const outcome of ['accepted', 'duplicate', 'ignored'] as const) metrics.received(outcome, event)
+  for (const outcome of ['ignored', 'refused', 'limited', 'malformed', 'failed'] as const) metrics.received(outcome)
+  for (const route of deliveryRoutes) for (const status of [200, ...refusedStatuses]) metrics.delivered(route, status, 1)
+  const admitted = each<Parameters<Metrics['admitted']>[0]>({ injected: true, unchanged: true, malformed: true, failed: true })
+  for (const outcome of admitted) metrics.admitted(outcome, 1)
+  for (const result of each<Parameters<Metrics['signaturesChecked']>[0]>({ verified: true, refused: true }))
+    metrics.signaturesChecked(result)
+  type Told = Parameters<Metrics['notified']>[1]
+  for (const to of [...statusProviders, ...receiverTypes])
+    for (const outcome of each<Told>({ sent: true, retried: true, dropped: true })) metrics.notified(to, outcome)
+  for (const state of each<Parameters<Metrics['captured']>[0]>({ Pushed: true, Nothing: true, Refused: true, Failed: true }))
+    metrics.captured(state)
+  const named = (lines: string[]): string[] => lines.map((line) => line.slice(0, line.lastIndexOf(' ')))
+  const after = await series()
+  t.same(named(after), named(before))
+  const counters = after.filter((line) => /_total(?:\{|\s)/.test(line) && !line.startsWith('clustersync_source_fetched_bytes'))
+  t.same(
+    counters.filter((line) => line.endsWith(' 0')),
+    [],
+    'every counter has counted',
+  )
 })
 
 void t.test('what happens is counted and timed in seconds', async (t) => {

@@ -5,6 +5,7 @@ import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { createOutbox, type Told, type Tried } from '../../../runtime/notify/outbox.ts'
+import { steppedClock } from '../../support/stepped-clock.ts'
 import { until } from '../../support/world.ts'
 
 const longMs = 60_000
@@ -47,6 +48,49 @@ void t.test('messages to one addressee are joined while one is under way, and se
   gate.resolve()
   await until(() => told.length === 3 || undefined, 'all are sent', longMs)
   t.same(sent, ['a 1', 'b 1b', 'a 2+3'])
+})
+
+void t.test('the first message waits for others, and the next one for the time that lies between two', async (t) => {
+  const { clock, step } = steppedClock()
+  const stop = new AbortController()
+  t.teardown(() => stop.abort())
+  const [waits, sent]: [number[], string[]] = [[], []]
+  const outbox = createOutbox<string>(
+    {
+      clock: {
+        ...clock,
+        wait(ms, signal) {
+          waits.push(ms)
+          return clock.wait(ms, signal)
+        },
+      },
+      send: async (_key, message) => {
+        sent.push(message)
+        return { kind: 'sent' }
+      },
+      join: (before, next) => `${before}+${next}`,
+      told() {},
+      gatherMs: 5_000,
+      spacingMs: 30_000,
+    },
+    stop.signal,
+  )
+  outbox.put('a', '1')
+  outbox.put('a', '2')
+  t.same([waits, sent], [[5_000], []])
+  await step(5_000)
+  t.same([waits, sent], [[5_000, 30_000], ['1+2']])
+  outbox.put('a', '3')
+  outbox.put('a', '4')
+  t.same(sent, ['1+2'], 'what comes meanwhile waits')
+  await step(30_000)
+  t.same(
+    [waits, sent],
+    [
+      [5_000, 30_000, 30_000],
+      ['1+2', '3+4'],
+    ],
+  )
 })
 
 void t.test('what failed goes out with what came meanwhile, and is given up after ten tries', async (t) => {
