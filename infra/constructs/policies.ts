@@ -1,15 +1,17 @@
 /**
  * Who may write what, beyond what roles can say: an agent only its own report, the status of a GatewaySync only the controller, the
- * controller nothing else of it but its own annotations, and that a commit skips the stages only those with the right to it.
+ * controller nothing else of it but its own annotations and what people change on the status page, and that a commit skips the stages only those with the right to it.
  */
 import type { ApiObject } from 'cdk8s'
 import { Construct } from 'constructs'
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../imports/admissionregistration.k8s.io.js'
 import { gatewaySyncKind, group, skipStagesAnnotation, skipStagesVerb, syncReportKind } from '../../runtime/gatewaysync/names.ts'
-import { isSet, text, together } from '../helm/combinators.ts'
-import type { Value } from '../helm/expression.ts'
+import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
+import { and, either, isSet, text, together } from '../helm/combinators.ts'
+import type { Live, Value } from '../helm/expression.ts'
 import { given } from '../helm/nodes.ts'
 import type { Names } from '../names.ts'
+import type { Values } from '../values.ts'
 import { apiObject, type ManifestOf } from './api-object.ts'
 import type { Installation } from './installation.ts'
 import { clusterWide } from './metadata.ts'
@@ -46,7 +48,7 @@ export class Policies extends Construct {
     }
     ;[this.reportPolicy, this.reportBinding] = bound('report', reportPolicy(names))
     ;[this.statusPolicy, this.statusBinding] = bound('status', statusPolicy(names, selector))
-    ;[this.specPolicy, this.specBinding] = bound('spec', specPolicy(names))
+    ;[this.specPolicy, this.specBinding] = bound('spec', specPolicy(names, values))
     ;[this.stagesPolicy, this.stagesBinding] = bound('stages', stagesPolicy())
   }
 }
@@ -119,11 +121,24 @@ function statusPolicy({ namespace, serviceAccount }: Names, selector: Selector):
   }
 }
 
+/** The members of a spec and of its `git`, from the schema that the definitions are made from. */
+const specEntries = gatewaySyncSpec({ allowLocal: false }).entries
+const members = { spec: Object.keys(specEntries), git: Object.keys(specEntries.git.entries) }
+
+/** Everything in a spec is as it was, but what people pause and go back to on the status page. */
+const specKept = [
+  ...members.spec.filter((member) => member !== 'paused' && member !== 'git').map((member) => `spec.?${member}`),
+  ...members.git.filter((member) => member !== 'ref').map((member) => `spec.git.?${member}`),
+]
+  .map((member) => `object.${member} == oldObject.${member}`)
+  .join(' && ')
+
 /**
  * The receiver patches request annotations, and a role cannot name single members of an object: without this rule whoever takes over the
- * controller could point every plant at another repository.
+ * controller could point every plant at another repository. Where people may act on the status page, it pauses and changes the ref for them.
  */
-function specPolicy({ namespace, serviceAccount }: Names): Spec {
+function specPolicy({ namespace, serviceAccount }: Names, { statusPage: { enabled, proxy } }: Live<Values>): Spec {
+  const acts = and(enabled, proxy.enabled)
   const kept = (from: string, to: string): string =>
     `${from}.all(key, key.startsWith('${group}/') || (key in ${to} && ${to}[key] == ${from}[key]))`
   return {
@@ -138,8 +153,12 @@ function specPolicy({ namespace, serviceAccount }: Names): Spec {
     ],
     validations: [
       {
-        expression: 'object.spec == oldObject.spec',
-        message: 'the controller never changes the spec of a GatewaySync',
+        expression: either<string>(acts, specKept, 'object.spec == oldObject.spec'),
+        message: either<string>(
+          acts,
+          'of the spec of a GatewaySync the controller changes nothing but paused and git.ref',
+          'the controller never changes the spec of a GatewaySync',
+        ),
         reason: 'Forbidden',
       },
       {

@@ -8,7 +8,8 @@ import type { Clock } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { ControllerSettings } from '../settings.ts'
-import type { People, Person } from '../statuspage/people.ts'
+import { keyFrom } from '../statuspage/key.ts'
+import type { Doing, People, Person } from '../statuspage/people.ts'
 
 export type ProxySettings = NonNullable<NonNullable<ControllerSettings['statusPage']>['proxy']>
 
@@ -27,8 +28,11 @@ const everybody = 'system:authenticated'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Returns the `identify` of the status page. */
-export function createProxyLogin(settings: ProxySettings, { clock, log }: { clock: Clock; log: Log }): People['identify'] {
+/** The keys of forms are made from the secret, which every replica has. */
+export function createProxyLogin(
+  settings: ProxySettings,
+  { clock, log }: { clock: Clock; log: Log },
+): Pick<People, 'identify'> & Pick<Doing, 'formKeys'> {
   const { secretFile, userHeader, groupsHeader, userPrefix, groupsPrefix } = settings
   let known: { secrets: Promise<string[]>; untilMs: number } | undefined
   const secrets = (): Promise<string[]> => {
@@ -44,10 +48,13 @@ export function createProxyLogin(settings: ProxySettings, { clock, log }: { cloc
     }
     return known.secrets
   }
-  return async (header) => {
-    const shown = header(proxySecretHeader).join(',')
-    const isProxy = (await secrets()).filter((secret) => isEqual(secret, shown)).length > 0
-    return isProxy ? personOf(header(userHeader), header(groupsHeader), { userPrefix, groupsPrefix }) : undefined
+  return {
+    async identify(header) {
+      const shown = header(proxySecretHeader).join(',')
+      const isProxy = (await secrets()).filter((secret) => isEqual(secret, shown)).length > 0
+      return isProxy ? personOf(header(userHeader), header(groupsHeader), { userPrefix, groupsPrefix }) : undefined
+    },
+    formKeys: async () => (await secrets()).map((secret) => keyFrom(secret, 'form')),
   }
 }
 

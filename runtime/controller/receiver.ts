@@ -2,23 +2,23 @@
  * The webhook receiver of a replica: it reads from the store, and writes requests as annotations through the API server.
  */
 import type { Hono } from 'hono'
-import { type Clock, deadline } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { apiVersion, gatewaySyncKind, requestAnnotations } from '../gatewaysync/names.ts'
 import { freeRequestSlots, supersededBy, wantedRef } from '../gatewaysync/decide/request.ts'
 import { parseRefName } from '../gatewaysync/values.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder, EventToWrite } from '../kube/events.ts'
-import { gatewaySyncType, type KubeObject, podType } from '../kube/types.ts'
+import { type KubeObject, podType } from '../kube/types.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { receiverApp, type ReceiverDeps, type ReceiverNotice } from '../receiver/app.ts'
+import type { GatewaySyncRecord } from '../reconcile/records.ts'
 import type { Store } from '../reconcile/store.ts'
-import { type GatewaySyncRecord, projectGatewaySync } from '../reconcile/records.ts'
 import type { ControllerSettings } from '../settings.ts'
 import type { Tracing } from '../tracing/trace.ts'
 import type { PushKeys } from './webhook-keys.ts'
-import { readAnew } from './read-anew.ts'
+import { changeSync } from './change-sync.ts'
 import { specOf } from './spec-of.ts'
 
 /** What the receiver works with in a cluster. */
@@ -34,11 +34,6 @@ export type ReceiverParts = {
   /** Why this replica does not know the cluster's objects yet; empty when it does. */
   notReady(): string[]
 }
-
-/** Deadline of a write: git hosts wait for ten seconds, and a key may have to be read first. */
-const writeTimeoutMs = 5_000
-/** Wait after a conflict; grows with each attempt. */
-const conflictWaitMs = 20
 
 /** Events of the receiver; docs/webhooks prints on what and when. */
 export const receiverEvents = {
@@ -91,7 +86,11 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
       return keys.of(namespace, record === undefined ? undefined : specOf(record)?.webhook)
     },
     async request(namespace, name, annotations, superseded) {
-      const record = await writeRequest(parts, { namespace, name }, annotations, superseded)
+      const record = await changeSync(parts, { namespace, name }, (record) => {
+        // A request that another replica wrote meanwhile is named as superseded, not lost.
+        const named = supersededBy(annotations, record.annotations, record.status, superseded)
+        return { metadata: { annotations: { ...annotations, [requestAnnotations.superseded]: named } } }
+      })
       events.record(eventOf(record, 'WebhookReceived'))
     },
     notify(namespace, name, notice) {
@@ -103,35 +102,6 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
     clock,
     log,
   })
-}
-
-/**
- * One merge patch on the object as it is now: a request that another replica wrote meanwhile is named as superseded, not lost. Throws NotFound,
- * ApiUnavailable.
- */
-async function writeRequest(
-  { kube, store, clock }: ReceiverParts,
-  key: { namespace: string; name: string },
-  annotations: Record<string, string>,
-  superseded: readonly { id: string; ref: string }[],
-): Promise<GatewaySyncRecord> {
-  const signal = deadline(writeTimeoutMs)
-  let record = store.sync(key.namespace, key.name)
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      record ??= await readAnew(kube, key, signal)
-      const named = supersededBy(annotations, record.annotations, record.status, superseded)
-      const metadata = { resourceVersion: record.resourceVersion, annotations: { ...annotations, [requestAnnotations.superseded]: named } }
-      const written = projectGatewaySync(await kube.mergePatch(gatewaySyncType, key, { metadata }, {}, signal))
-      store.updateSync(written)
-      return written
-    } catch (error) {
-      if (signal.aborted) throw new Fault('ApiUnavailable', `no answer within ${writeTimeoutMs / 1000} s`, { cause: error })
-      if (!(error instanceof Fault) || error.reason !== 'Conflict') throw error
-      record = undefined
-      await clock.wait(conflictWaitMs * attempt * clock.random())
-    }
-  }
 }
 
 /** Whether an installation has no webhook key, so that GatewaySyncs without one of their own accept calls from anybody. */

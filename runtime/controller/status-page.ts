@@ -4,15 +4,21 @@
 import { type Clock, deadline } from '../clock.ts'
 import type { FleetFacts } from '../fleet/facts.ts'
 import type { Kube } from '../kube/client.ts'
+import type { EventRecorder } from '../kube/events.ts'
+import type { PostReview } from '../kube/token-review.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../reconcile/store.ts'
 import { statusPageApp } from '../statuspage/app.ts'
+import type { People } from '../statuspage/people.ts'
 import { createPageAccess } from './page-access.ts'
+import { createPageActions } from './page-actions.ts'
 import { createProxyLogin, type ProxySettings } from './proxy-login.ts'
 
 /** What the page works with in a cluster. */
 export type StatusPageParts = {
-  store: Pick<Store, 'all' | 'watch'>
+  store: Pick<Store, 'all' | 'watch' | 'sync' | 'updateSync'>
+  kube: Pick<Kube, 'listPages' | 'mergePatch'>
+  events: Pick<EventRecorder, 'record'>
   /** A client only for reviews. */
   reviews: Pick<Kube, 'post'>
   clock: Clock
@@ -29,13 +35,13 @@ const reviewTimeoutMs = 10_000
 
 /** The app of the port for people; every replica serves one. `proxy` undefined: there is no login, which the page says. */
 export function controllerStatusPage(
-  { store, reviews, clock, log, notReady }: StatusPageParts,
+  parts: StatusPageParts,
   proxy: ProxySettings | undefined,
   signal: AbortSignal,
 ): ReturnType<typeof statusPageApp> {
+  const { store, reviews, clock, log, notReady } = parts
   const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, deadline(reviewTimeoutMs, signal))
-  const people =
-    proxy === undefined ? undefined : { identify: createProxyLogin(proxy, { clock, log }), sees: createPageAccess({ post, clock }) }
+  const people = proxy === undefined ? undefined : peopleOf(parts, createProxyLogin(proxy, { clock, log }), post)
   return statusPageApp({
     facts: () => factsOfStore(store, notReady()),
     people,
@@ -46,6 +52,16 @@ export function controllerStatusPage(
     clock,
     signal,
   })
+}
+
+/** Who somebody is says the login; what they see and may do says the API server. */
+function peopleOf(
+  { kube, store, events, clock, log }: StatusPageParts,
+  { identify, formKeys }: ReturnType<typeof createProxyLogin>,
+  post: PostReview,
+): People {
+  const access = createPageAccess({ post, clock })
+  return { identify, sees: access.sees, doing: createPageActions({ access, formKeys, kube, store, events, clock, log }) }
 }
 
 function factsOfStore(store: Pick<Store, 'all'>, unknown: readonly string[]): FleetFacts {

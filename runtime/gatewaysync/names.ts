@@ -98,6 +98,8 @@ export const engineFolder = '.cluster-sync'
 export const fieldManager = 'cluster-sync-operator'
 /** The field manager of the command line, so that an audit can tell people from the controller. */
 export const cliFieldManager = 'cluster-sync-cli'
+/** That of the status page, which writes in the name of somebody who is logged in. */
+export const pageFieldManager = 'cluster-sync-status-page'
 
 /**
  * Node's options in every container of ours: the heap stays below the container's limit, because git and buffers need a part of it. The other

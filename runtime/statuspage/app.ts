@@ -3,9 +3,8 @@
  */
 import { type Context, Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
-import { streamSSE } from 'hono/streaming'
 import type { Clock } from '../clock.ts'
-import { deadline, pause } from '../clock.ts'
+import { pause } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import { fleetView } from '../fleet/fleet-view.ts'
 import type { FleetFacts } from '../fleet/facts.ts'
@@ -15,10 +14,16 @@ import { guard } from '../http/guard.ts'
 import { headersOf } from '../http/peer.ts'
 import { problem } from '../http/problem.ts'
 import { createUnread, type UnreadLimits } from '../http/unread.ts'
+import { addAccount } from './account.ts'
+import { offeredActions } from './actions/action.ts'
+import { actionLinks } from './actions/action-pages.ts'
+import { actionWordsIn } from './actions/action-words.ts'
+import { addActions, type Env } from './actions/routes.ts'
 import { icon, script, style } from './assets.ts'
 import { type Html, messagePage, overviewPage, type PageContext, syncPage } from './page.ts'
+import { addNews, maxViewers } from './news.ts'
 import { parseSelection, queryOf } from './selection.ts'
-import { type People, type Person, visiblePart } from './people.ts'
+import { type People, type SyncKey, visiblePart } from './people.ts'
 import { createRendered, plain } from './rendered.ts'
 import { createViewers } from './viewers.ts'
 import { type Words, wordsFor } from './words.ts'
@@ -44,11 +49,8 @@ export type StatusPageDeps = {
 }
 
 const mebibyte = 1024 * 1024
-const maxViewers = 200
 /** At most one second behind, with what it takes to fetch the page. */
 const tellEveryMs = 500
-/** A connection on which nothing is said is taken for a dead one by proxies. */
-const aliveEveryMs = 15_000
 /** A page is made anew at the latest after this, for the ages in it. */
 const viewMs = 1_000
 /** Pages that are kept as they are sent, of some ten kilobytes each. */
@@ -72,7 +74,8 @@ const protectiveHeaders = secureHeaders({
     baseUri: ["'none'"],
     frameAncestors: ["'none'"],
   },
-  referrerPolicy: 'no-referrer',
+  // To us a browser says which page a form came from.
+  referrerPolicy: 'same-origin',
   xFrameOptions: 'DENY',
   // Whoever puts TLS before the page says this, for all of the host.
   strictTransportSecurity: false,
@@ -98,10 +101,19 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, clock, 
     }
     return made.view
   }
-  const contextOf = (words: Words): PageContext => ({ words, now: clock.now(), isOpen })
+  const contextOf = (words: Words): PageContext => {
+    const account = people === undefined ? {} : { account: actionWordsIn(words.language).account }
+    return { words, now: clock.now(), isOpen, ...account }
+  }
+  const wordsOf = (context: Context): Words => wordsFor(context.req.header('accept-language'))
+  /** Whether whoever asks may do something about it; not while nobody can say. */
+  const mayAct = async (context: Context<Env>, sync: SyncKey): Promise<boolean> => {
+    const person = context.get('person')
+    return person !== undefined && people?.doing !== undefined && (await people.doing.may(person, sync).catch(() => false))
+  }
   /** Answers with what `make` makes of the view, compressed where the caller takes that. `key` names it, whatever the language. */
   const answer = async (context: Context<Env>, key: string, make: (view: FleetView, context: PageContext) => Made): Promise<Response> => {
-    const words = wordsFor(context.req.header('accept-language'))
+    const words = wordsOf(context)
     const person = context.get('person')
     let seen: ReadonlySet<string> | undefined
     try {
@@ -148,43 +160,32 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, clock, 
     const selection = parseSelection((name) => context.req.query(name))
     return answer(context, `/${queryOf(selection, selection.page)}`, (view, own) => htmlOf(() => overviewPage(view, selection, own)))
   })
-  app.get('/gatewaysyncs/:namespace/:name', (context) => {
+  app.get('/gatewaysyncs/:namespace/:name', async (context) => {
     const { namespace, name } = context.req.param()
     const { page } = parseSelection((key) => context.req.query(key))
-    return answer(context, JSON.stringify([namespace, name, page]), (view, own) => {
-      const sync = view.syncs.find((one) => one.namespace === namespace && one.name === name)
-      return sync === undefined ? htmlOf(() => messagePage(own.words.notFound, own), 404) : htmlOf(() => syncPage(sync, page, own))
+    const acts = await mayAct(context, { namespace, name })
+    const is = (one: SyncKey): boolean => one.namespace === namespace && one.name === name
+    return await answer(context, JSON.stringify([namespace, name, page, acts]), (view, own) => {
+      const sync = view.syncs.find(is)
+      if (sync === undefined) return htmlOf(() => messagePage(own.words.notFound, own), 404)
+      const found = acts ? facts().syncs.find(is) : undefined
+      const offered = found === undefined ? [] : offeredActions(found, sync.gateways)
+      const actions = offered.length === 0 ? undefined : actionLinks(sync, offered, actionWordsIn(own.words.language))
+      return htmlOf(() => syncPage(sync, page, { ...own, actions }))
     })
   })
+  if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, contextOf, wordsOf, clock })
+  if (people !== undefined) addAccount(app, { contextOf, wordsOf })
   app.get('/status.json', (context) =>
     answer(context, 'json', (view) => ({ type: 'application/json', status: 200, text: async () => JSON.stringify(view) })),
   )
-  app.get('/events', (context) => {
-    const changes = createBell()
-    const viewer = viewers.join(changes.ring)
-    if (viewer === undefined) return problem(context, 503, `${maxViewers} people are looking already`)
-    return streamSSE(context, async (stream) => {
-      const gone = new AbortController()
-      stream.onAbort(() => gone.abort())
-      const over = AbortSignal.any([signal, gone.signal])
-      try {
-        while (!over.aborted) {
-          const rang = await changes.rung(deadline(aliveEveryMs, over))
-          if (!over.aborted) await (rang ? stream.writeSSE({ event: 'changed', data: '' }) : stream.write(': alive\n\n'))
-        }
-      } finally {
-        viewer.leave()
-      }
-    })
-  })
+  addNews(app, viewers, signal)
   app.notFound(async (context) => {
-    const own = contextOf(wordsFor(context.req.header('accept-language')))
+    const own = contextOf(wordsOf(context))
     return context.html(await messagePage(own.words.notFound, own), 404)
   })
   return app
 }
-
-type Env = { Variables: { person?: Person } }
 
 function namespacesOf({ syncs }: FleetView): string[] {
   return [...new Set(syncs.map(({ namespace }) => namespace))]
@@ -199,29 +200,4 @@ type Made = { type: string; status: 200 | 404; text(): Promise<string> }
 
 function htmlOf(make: () => Html, status: Made['status'] = 200): Made {
   return { type: 'text/html; charset=utf-8', status, text: async () => String(await make()) }
-}
-
-/** Remembers that it was rung until somebody has listened. */
-function createBell(): { ring(): void; rung(signal: AbortSignal): Promise<boolean> } {
-  let isRung = false
-  let listener: (() => void) | undefined
-  return {
-    ring() {
-      isRung = true
-      listener?.()
-    },
-    /** True when it was rung, false when the signal came first. */
-    async rung(signal) {
-      if (!isRung && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          listener = resolve
-          signal.addEventListener('abort', () => resolve(), { once: true })
-        })
-        listener = undefined
-      }
-      const was = isRung
-      isRung = false
-      return was
-    },
-  }
 }

@@ -25,6 +25,7 @@ input{min-width:20rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:
 ul.plain{margin:.3rem 0 0;padding-left:1.2rem}code{font:.92em ui-monospace,monospace}
 .banner{border:2px solid var(--error);border-radius:.5rem;padding:.5rem 1rem;margin:0 0 1rem;font-weight:600}
 .banner.open{flex-basis:100%;margin:0;border-color:var(--warning);color:var(--warning)}
+nav.actions{display:flex;flex-wrap:wrap;gap:.5rem;align-items:baseline;margin:.7rem 0}a.button{display:inline-block;border:1px solid var(--line);border-radius:.35rem;padding:.3rem .6rem;text-decoration:none}
 nav.pages{display:flex;gap:1rem;margin:1rem 0}
 @media(max-width:40rem){input{min-width:0;width:100%}}
 `

@@ -13,8 +13,17 @@ import type { Words } from './words.ts'
 /** HTML whose values are escaped. */
 export type Html = ReturnType<typeof html>
 
-/** `isOpen`: there is no login, and the page says so. */
-export type PageContext = { words: Words; now: Temporal.Instant; isOpen: boolean }
+/**
+ * `isOpen`: there is no login, and the page says so. `account`: the words on the link to who somebody is, where there is a login. `actions`:
+ * what the reader may do about the GatewaySync of the page.
+ */
+export type PageContext = {
+  words: Words
+  now: Temporal.Instant
+  isOpen: boolean
+  account?: string | undefined
+  actions?: Html | undefined
+}
 
 /** Colour alone says nothing to everybody. */
 const symbols: Readonly<Record<Level, string>> = { ok: '✓', working: '…', warning: '!', error: '✗' }
@@ -59,6 +68,7 @@ export function syncPage(sync: SyncView, page: number, context: PageContext): Ht
     <section class="sync">
       <p>${light(sync.level, words)} <span class="quiet">${sync.reason}</span></p>
       <p>${shortHashes(message)}</p>
+      ${context.actions ?? ''}
       ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}
       ${
         next.length === 0
@@ -94,7 +104,8 @@ export function messagePage(message: string, context: PageContext): Html {
   return frame(message, body, context)
 }
 
-function frame(title: string, body: Html, { words, isOpen }: PageContext): Html {
+/** A page of ours around anything. */
+export function frame(title: string, body: Html, { words, isOpen, account }: PageContext): Html {
   return html`<!doctype html>
     <html lang="${words.language}">
       <head>
@@ -108,6 +119,7 @@ function frame(title: string, body: Html, { words, isOpen }: PageContext): Html 
       <body>
         <header>
           <h1>${title}</h1>
+          ${account === undefined ? '' : html`<a href="/account">${account}</a>`}
           ${isOpen ? html`<p class="banner open">${words.noLogin}</p>` : ''}
         </header>
         <div role="status"><p id="stale" class="banner error" hidden>${words.stale}</p></div>

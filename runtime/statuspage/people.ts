@@ -3,9 +3,25 @@
  */
 import { fleetViewOf } from '../fleet/fleet-view.ts'
 import type { FleetView } from '../fleet/view.ts'
+import type { Action } from './actions/action.ts'
 
 /** As Kubernetes knows somebody. */
 export type Person = { name: string; groups: readonly string[] }
+
+export type SyncKey = { namespace: string; name: string }
+
+/** What people may do beside looking. */
+export type Doing = {
+  /** Whether somebody may change a GatewaySync; an answer holds for a short time. Throws ApiUnavailable where nobody can say. */
+  may(person: Person, sync: SyncKey): Promise<boolean>
+  /**
+   * Asks whether they still may, and writes it in their name. Throws Forbidden, TooManyRequests, NotFound, ApiUnavailable, and
+   * InvalidConfiguration where the GatewaySync is in no state for it.
+   */
+  act(person: Person, sync: SyncKey, action: Action): Promise<void>
+  /** Keys that prove our own forms, the same in every replica; the first signs. Empty while there is none: then nothing can be done. */
+  formKeys(): Promise<readonly Uint8Array[]>
+}
 
 /** How it is known who asks, and what they may see. */
 export type People = {
@@ -13,6 +29,8 @@ export type People = {
   identify(header: (name: string) => readonly string[]): Promise<Person | undefined>
   /** Which of the namespaces somebody may see. Throws ApiUnavailable where nobody can say. */
   sees(person: Person, namespaces: readonly string[]): Promise<ReadonlySet<string>>
+  /** Undefined: the page only shows. */
+  doing?: Doing | undefined
 }
 
 /** The part of a fleet that is in the given namespaces, judged as if there were no other. */

@@ -2,72 +2,23 @@
  * Nobody gets past the login of the status page: not without the secret of the proxy, not by names that mean more than a person, not by a page
  * that was made for somebody else, and not while nobody can say what they may see.
  */
-import { writeFileSync } from 'node:fs'
-import * as http from 'node:http'
-import path from 'node:path'
-import t, { type Test } from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
-import { controllerStatusPage } from '../../runtime/controller/status-page.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { createStore } from '../../runtime/reconcile/store.ts'
-import { serve } from '../../runtime/serve.ts'
-import { syncFacts } from '../support/fleet-facts.ts'
-import { temporaryFolder } from '../support/repository.ts'
+import t from 'tap'
+import { openedPage, pageSecret, proved } from '../support/controller-page.ts'
 
-const secret = 'sixteen or more characters'
-type Spec = { user: string; groups: string[]; resourceAttributes: { namespace: string } }
-
-async function opened(t: Pick<Test, 'teardown'>, written: string | undefined = `${secret}\n`) {
-  const stop = new AbortController()
-  const store = createStore(() => {})
-  for (const namespace of ['north', 'south']) {
-    const { name, generation, annotations, spec, status } = syncFacts(`line-${namespace}`)
-    store.upsertSync({ namespace, name, uid: namespace, resourceVersion: '1', generation, annotations, spec, status })
-  }
-  const secretFile = path.join(temporaryFolder(t, 'page-login'), 'secret')
-  if (written !== undefined) writeFileSync(secretFile, written)
-  let away = false
-  const asked: Spec[] = []
-  const reviews = {
-    async post(_path: string, body: unknown): Promise<unknown> {
-      if (away) throw new Error('away')
-      const { spec } = body as { spec: Spec }
-      asked.push(spec)
-      const { namespace } = spec.resourceAttributes
-      return {
-        status: {
-          allowed: spec.groups.includes('system:masters') || (spec.user === 'ann' && namespace === 'north') || spec.user === 'bob',
-        },
-      }
-    },
-  }
-  const proxy = { secretFile, userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', userPrefix: '', groupsPrefix: '' }
-  const parts = { store, reviews, clock: systemClock, log: silentLog, notReady: () => [] }
-  const app = controllerStatusPage(parts, proxy, stop.signal)
-  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
-  t.teardown(async () => {
-    stop.abort()
-    await served.closed
-  })
-  const get = async (where: string, headers: http.OutgoingHttpHeaders): Promise<{ status: number | undefined; text: string }> => {
-    const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      http.get(`http://127.0.0.1:${served.port}${where}`, { headers, agent: false }, resolve).on('error', reject)
-    })
-    if (answer.headers['content-type'] === 'text/event-stream') {
-      answer.destroy()
-      return { status: answer.statusCode, text: '' }
-    }
-    return { status: answer.statusCode, text: Buffer.concat((await answer.toArray()) as Buffer[]).toString('utf8') }
-  }
-  return { get, asked, setAway: () => (away = true) }
-}
-
-const proved = { 'x-cluster-sync-proxy-secret': secret }
-const places = ['/', '/?q=line', '/gatewaysyncs/north/line-north', '/status.json', '/events', '/nothing']
+const places = [
+  '/',
+  '/?q=line',
+  '/gatewaysyncs/north/line-north',
+  '/gatewaysyncs/north/line-north/actions/sync',
+  '/account',
+  '/status.json',
+  '/events',
+  '/nothing',
+]
 
 void t.test('headers without the secret, or with a wrong one, are nobody', async (t) => {
-  const { get, asked } = await opened(t)
-  const wrong = ['', 'x', secret.slice(0, -1), `${secret}x`, secret.toUpperCase(), `${secret}, ${secret}`]
+  const { get, asked } = await openedPage(t)
+  const wrong = ['', 'x', pageSecret.slice(0, -1), `${pageSecret}x`, pageSecret.toUpperCase(), `${pageSecret}, ${pageSecret}`]
   for (const place of places) {
     t.equal((await get(place, { 'x-forwarded-user': 'bob' })).status, 401, place)
     for (const one of wrong) t.equal((await get(place, { 'x-forwarded-user': 'bob', 'x-cluster-sync-proxy-secret': one })).status, 401, one)
@@ -77,17 +28,17 @@ void t.test('headers without the secret, or with a wrong one, are nobody', async
 
 void t.test('a secret that is missing, empty or short lets nobody in', async (t) => {
   for (const written of ['', '\n', 'short\n']) {
-    const { get } = await opened(t, written)
+    const { get } = await openedPage(t, written)
     for (const shown of [written.trim(), '']) {
       t.equal((await get('/', { 'x-forwarded-user': 'bob', 'x-cluster-sync-proxy-secret': shown })).status, 401, JSON.stringify(written))
     }
   }
-  const { get } = await opened(t, undefined)
+  const { get } = await openedPage(t, undefined)
   t.equal((await get('/', { 'x-forwarded-user': 'bob', 'x-cluster-sync-proxy-secret': '' })).status, 401)
 })
 
 void t.test('who is named beside the secret must be one person, and no part of the cluster', async (t) => {
-  const { get, asked } = await opened(t)
+  const { get, asked } = await openedPage(t)
   const names: (string | string[])[] = [
     '',
     ' ',
@@ -105,14 +56,14 @@ void t.test('who is named beside the secret must be one person, and no part of t
 })
 
 void t.test('groups that come twice, once perhaps from the caller, are nobody', async (t) => {
-  const { get, asked } = await opened(t)
+  const { get, asked } = await openedPage(t)
   const both = { ...proved, 'x-forwarded-user': 'ann', 'x-forwarded-groups': ['operators', 'engineers'] }
   for (const place of places) t.equal((await get(place, both)).status, 401, place)
   t.same(asked, [])
 })
 
 void t.test('names beyond ASCII are those that the proxy has written', async (t) => {
-  const { get, asked } = await opened(t)
+  const { get, asked } = await openedPage(t)
   const onTheWire = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
   const people = ['ÄÖÜß', 'Jörg Müller', 'Anaïs à', '山田']
   const groups = ['Straße Ä', 'voilà', 'Ōsaka']
@@ -130,7 +81,7 @@ void t.test('names beyond ASCII are those that the proxy has written', async (t)
 })
 
 void t.test('a page that was made for somebody else is not shown, compressed or not, whoever asked first', async (t) => {
-  const { get } = await opened(t)
+  const { get } = await openedPage(t)
   for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
     for (const place of ['/', '/?q=line', '/status.json']) {
       const all = await get(place, { ...proved, ...headers, 'x-forwarded-user': 'bob' })
@@ -149,7 +100,7 @@ void t.test('a page that was made for somebody else is not shown, compressed or 
 })
 
 void t.test('while nobody can say what somebody may see they see nothing', async (t) => {
-  const { get, setAway } = await opened(t)
+  const { get, setAway } = await openedPage(t)
   setAway()
   for (const place of ['/', '/status.json', '/gatewaysyncs/north/line-north']) {
     const { status, text } = await get(place, { ...proved, 'x-forwarded-user': 'bob' })
@@ -159,6 +110,6 @@ void t.test('while nobody can say what somebody may see they see nothing', async
 })
 
 void t.test('no answer holds the secret', async (t) => {
-  const { get } = await opened(t)
-  for (const place of places) t.notMatch((await get(place, { ...proved, 'x-forwarded-user': 'bob' })).text, secret, place)
+  const { get } = await openedPage(t)
+  for (const place of places) t.notMatch((await get(place, { ...proved, 'x-forwarded-user': 'bob' })).text, pageSecret, place)
 })

@@ -141,4 +141,29 @@ void t.test('an agent writes its own report, no other, and no status of a Gatewa
       'people may',
     )
   })
+  await t.test(
+    'where the status page has a login the controller also pauses and changes the ref, and no other member of a spec',
+    async (t) => {
+      const proxy = { enabled: true, secretRef: { name: 'page' } }
+      await world.apply(
+        presentRelease.manifests({ name: operator, namespace: operator }, { ...values, statusPage: { enabled: true, proxy } }),
+      )
+      const plant = { namespace: own, name: 'plant' }
+      const controller = world.as(await world.token(operator, fullname))
+      const written = (spec: object) => refusalOf(controller.mergePatch(gatewaySyncType, plant, { spec }, {}, signal))
+      await until(async () => ((await written({ paused: false })) === 'it was let through' ? true : undefined), 'the new policy acts')
+      t.equal(await written({ paused: true, git: { ref: 'v2' } }), 'it was let through')
+      for (const spec of [
+        { git: { repo: 'https://evil.example/x' } },
+        { git: { allowedRefs: ['*'] } },
+        { git: { auth: { token: { secretRef: { name: 'x', key: 'y' } } } } },
+        { gateway: { port: 1234 } },
+        { sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'c' }] } } } },
+        { validation: { policy: 'Off' } },
+        { webhook: { token: { secretRef: { name: 'x', key: 'y' } } } },
+        { paused: false, polling: { enabled: false } },
+      ])
+        t.match(await written(spec), /nothing but paused and git\.ref/, JSON.stringify(spec))
+    },
+  )
 })

@@ -1,6 +1,6 @@
 /**
  * The status page of an installed controller behind a proxy with a login: what it shows to whom, as the API server says, that a push is seen
- * without asking again, and that page and terminal say the same.
+ * without asking again, that page and terminal say the same, and what people change there.
  */
 import { writeFileSync } from 'node:fs'
 import type * as http from 'node:http'
@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { readCluster } from '../../runtime/cli/fleet/read-fleet.ts'
 import { fleetView } from '../../runtime/fleet/fleet-view.ts'
 import type { FleetView } from '../../runtime/fleet/view.ts'
-import { secretType } from '../../runtime/kube/types.ts'
+import { eventType, gatewaySyncType, secretType } from '../../runtime/kube/types.ts'
 import { freePort } from '../support/ports.ts'
 import { install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
 import { requires } from '../support/requires.ts'
@@ -31,21 +31,38 @@ const boss = by('bob', 'everything, of-no-account')
 
 /** Asks with trust in the installation's own authority alone. */
 function askerOf(ca: string, port: number) {
-  const open = (path: string, headers: http.OutgoingHttpHeaders, method = 'GET'): Promise<http.IncomingMessage> =>
+  const open = (path: string, headers: http.OutgoingHttpHeaders, method = 'GET', body?: string): Promise<http.IncomingMessage> =>
     new Promise((resolve, reject) => {
       const call = https.request(`https://localhost:${port}${path}`, { ca, agent: false, headers, method }, resolve)
       call.on('error', reject)
-      call.end()
+      call.end(body)
     })
   const ask = async (
     path: string,
     headers: http.OutgoingHttpHeaders,
     method?: string,
+    body?: string,
   ): Promise<{ status: number | undefined; text: string }> => {
-    const answer = await open(path, headers, method)
+    const answer = await open(path, headers, method, body)
     return { status: answer.statusCode, text: Buffer.concat((await answer.toArray()) as Buffer[]).toString('utf8') }
   }
   return { open, ask, text: async (path: string, headers: http.OutgoingHttpHeaders) => (await ask(path, headers)).text }
+}
+
+/** The right to change them, in the north for one person. */
+function patchRights(name: string, namespace: string): object[] {
+  const apiGroup = 'rbac.authorization.k8s.io'
+  const rules = [{ apiGroups: ['clustersync.io'], resources: ['gatewaysyncs'], verbs: ['patch'] }]
+  return [
+    { apiVersion: `${apiGroup}/v1`, kind: 'Role', metadata: { name, namespace }, rules },
+    {
+      apiVersion: `${apiGroup}/v1`,
+      kind: 'RoleBinding',
+      metadata: { name, namespace },
+      roleRef: { apiGroup, kind: 'Role', name },
+      subjects: [{ apiGroup, kind: 'User', name: 'ann' }],
+    },
+  ]
 }
 
 /** The right to list GatewaySyncs, in the north for one person and everywhere for a group. */
@@ -171,7 +188,43 @@ void t.test('the page of an installation', { timeout: 280_000 }, async (t) => {
     await listening
   })
 
-  await t.test('nothing can be written there', async (t) => {
-    for (const path of ['/', `/gatewaysyncs/${namespace}/plant`, '/status.json']) t.equal((await ask(path, boss, 'POST')).status, 404, path)
+  await t.test('what somebody may patch they change there, and nobody else does', async (t) => {
+    const place = `/gatewaysyncs/${namespace}/plant`
+    t.equal((await ask(`${place}/actions/pause`, ann)).status, 403)
+    t.notMatch(await text(place, ann), '/actions/')
+    await cluster.world.apply(patchRights(`${name}-patch`, namespace))
+    const act = async (action: string): Promise<number | undefined> => {
+      const where = `${place}/actions/${action}`
+      const answer = await until(async () => {
+        const shown = await open(where, ann)
+        const page = Buffer.concat((await shown.toArray()) as Buffer[]).toString('utf8')
+        return shown.statusCode === 200 ? { page, cookies: shown.headers['set-cookie'] ?? [] } : undefined
+      }, 'her right is known')
+      const token = /name="token" value="([^"]+)"/.exec(answer.page)?.[1] ?? ''
+      const headers = { ...ann, 'sec-fetch-site': 'same-origin', cookie: answer.cookies.map((one) => one.split(';')[0]).join('; ') }
+      return (await ask(where, headers, 'POST', new URLSearchParams({ token }).toString())).status
+    }
+    const key = { namespace, name: 'plant' }
+    t.equal(await act('pause'), 303)
+    t.match(await kube.get(gatewaySyncType, key, signal), { spec: { paused: true } })
+    await until(async () => ((await text(place, ann)).includes('Paused') ? true : undefined), 'the page shows that it is paused')
+    t.equal(await act('resume'), 303)
+    const third = repository.commit({ 'projects/a.txt': 'three' })
+    t.equal(await act('sync'), 303)
+    await readyAt(cluster, namespace, third)
+    t.match(await kube.get(gatewaySyncType, key, signal), { status: { source: { requested: { by: 'status page: ann' } } } })
+    t.equal(await act(`rollback?of=${first}`), 303)
+    await readyAt(cluster, namespace, first)
+    t.match(await kube.get(gatewaySyncType, key, signal), { spec: { git: { ref: first } } })
+    await until(async () => {
+      const notes: string[] = []
+      for await (const { items } of kube.listPages(eventType, { namespace, limit: 500 }, signal))
+        notes.push(...items.map((item) => String((item as { note?: unknown }).note)))
+      return ['Pause', 'Resume', 'Sync now', `Back to ${first.slice(0, 8)}`].every((label) =>
+        notes.includes(`ann asked on the status page: ${label}`),
+      )
+        ? true
+        : undefined
+    }, 'an Event tells of each')
   })
 })

@@ -14,12 +14,12 @@ import {
   rolloutVerdict,
   type Verdict,
 } from '../../fleet/action.ts'
+import { askPause, askRef, type Change, specRefOf } from '../../fleet/ask.ts'
 import { askCapture, captureVerdict } from '../../fleet/capture-action.ts'
 import { markOf } from '../../fleet/paint.ts'
 import { rollbackTarget } from '../../fleet/rollback.ts'
 import { actionVerdict, askRollout, type RolloutAsked } from '../../fleet/rollout-action.ts'
-import { cliFieldManager, requestAnnotations } from '../../gatewaysync/names.ts'
-import { supersededBy } from '../../gatewaysync/decide/request.ts'
+import { cliFieldManager } from '../../gatewaysync/names.ts'
 import type { RolloutVerb } from '../../gatewaysync/rollout/action.ts'
 import { gatewaySyncType, type KubeObject } from '../../kube/types.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/records.ts'
@@ -37,17 +37,8 @@ const never = new AbortController().signal
 export async function requestCommand(name: string, options: RequestOptions, output: Output): Promise<number> {
   return await inCluster(options, async (cluster) => {
     const id = systemClock.uuid()
-    const by = await whoAsks(cluster)
-    const written = await patch(cluster, name, ({ annotations, status, spec }) => {
-      const asked = {
-        [requestAnnotations.ref]: options.ref,
-        [requestAnnotations.at]: timestamp(systemClock.now()),
-        [requestAnnotations.by]: by,
-        [requestAnnotations.id]: id,
-        [requestAnnotations.specRef]: refOf(spec),
-      }
-      return { metadata: { annotations: { ...asked, [requestAnnotations.superseded]: supersededBy(asked, annotations, status, []) } } }
-    })
+    const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
+    const written = await patch(cluster, name, (record) => askRef(record, { ref: options.ref, id }, who))
     return await follow(cluster, written, { ...options, output }, (asked) => requestVerdict(asked, id))
   })
 }
@@ -58,9 +49,9 @@ export async function pauseCommand(name: string, paused: boolean, options: Chang
     const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
     let resumed: RolloutAsked | undefined
     const written = await patch(cluster, name, (record) => {
-      const { state } = record.status.rollout ?? {}
-      resumed = paused || (state !== 'Stopped' && state !== 'RolledBack') ? undefined : askRollout(record, { verb: 'resume' }, who)
-      return { spec: { paused }, ...(resumed === undefined ? {} : { metadata: { annotations: resumed.annotations } }) }
+      const asked = askPause(record, paused, who)
+      resumed = asked.resumed
+      return asked.change
     })
     return await follow(
       cluster,
@@ -116,7 +107,7 @@ async function actOnRollout(
 export async function rollbackCommand(name: string, options: RollbackOptions, output: Output): Promise<number> {
   return await inCluster(options, async (cluster) => {
     const before = projectGatewaySync(await read(cluster, name))
-    const { ref, notes } = rollbackTarget({ ...before, specRef: refOf(before.spec) }, options.to)
+    const { ref, notes } = rollbackTarget({ ...before, specRef: specRefOf(before.spec) }, options.to)
     const written = await patch(cluster, name, () => ({ spec: { git: { ref } } }))
     return await follow(cluster, written, { ...options, output }, (asked) => refVerdict(asked, ref), notes)
   })
@@ -126,11 +117,11 @@ export async function rollbackCommand(name: string, options: RollbackOptions, ou
 async function patch(
   { kube, namespace }: Cluster,
   name: string,
-  change: (record: GatewaySyncRecord) => object,
+  change: (record: GatewaySyncRecord) => Change,
 ): Promise<GatewaySyncRecord> {
   for (let attempt = 1; ; attempt += 1) {
     const record = projectGatewaySync(await read({ kube, namespace }, name))
-    const wanted = change(record) as { metadata?: object }
+    const wanted = change(record)
     const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion: record.resourceVersion } }
     try {
       return projectGatewaySync(await kube.mergePatch(gatewaySyncType, { namespace, name }, body, { fieldManager: cliFieldManager }, never))
@@ -214,9 +205,4 @@ async function whoAsks({ kube }: Cluster): Promise<string> {
   const answer = await kube.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', review, never).catch(() => undefined)
   const user = (answer as { status?: { userInfo?: { username?: string } } } | undefined)?.status?.userInfo?.username
   return `cluster-sync: ${user ?? 'somebody'}`.slice(0, 128)
-}
-
-function refOf(spec: unknown): string {
-  const { git } = (spec ?? {}) as { git?: { ref?: unknown } }
-  return typeof git?.ref === 'string' ? git.ref : ''
 }

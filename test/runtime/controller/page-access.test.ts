@@ -1,5 +1,5 @@
 /**
- * What somebody may see: how the API server is asked, how often, and for how long an answer holds.
+ * What somebody may see and do: how the API server is asked, how often, and for how long an answer holds.
  */
 import t from 'tap'
 import { createPageAccess } from '../../../runtime/controller/page-access.ts'
@@ -13,7 +13,7 @@ function access(allowed: Record<string, string[]>) {
   const asked: Review['spec'][] = []
   let nowMs = 0
   let away = false
-  const sees = createPageAccess({
+  const { sees, may, mayNow } = createPageAccess({
     clock: { monotonicMs: () => nowMs },
     async post(_path, body) {
       if (away) throw new Error('away')
@@ -22,7 +22,7 @@ function access(allowed: Record<string, string[]>) {
       return { status: { allowed: allowed[spec.user]?.includes(spec.resourceAttributes.namespace) === true } }
     },
   })
-  return { sees, asked, pass: (ms: number) => (nowMs += ms), allowed, setAway: (is: boolean) => (away = is) }
+  return { sees, may, mayNow, asked, pass: (ms: number) => (nowMs += ms), allowed, setAway: (is: boolean) => (away = is) }
 }
 
 const ann = { name: 'ann', groups: ['line', 'system:authenticated'] }
@@ -71,4 +71,17 @@ void t.test('so many people are remembered, and no more', async (t) => {
   t.equal(asked.length, 257)
   await sees(ann, [])
   t.equal(asked.length, 258)
+})
+
+void t.test('who may change a GatewaySync is who may patch it, asked once for a while, and anew before it is done', async (t) => {
+  const { may, mayNow, asked, allowed } = access({ ann: ['north'] })
+  const sync = { namespace: 'north', name: 'line' }
+  t.equal(await may(ann, sync), true)
+  t.equal(await may(ann, sync), true)
+  const resourceAttributes = { ...sync, verb: 'patch', group: 'clustersync.io', resource: 'gatewaysyncs' }
+  t.same(asked, [{ user: 'ann', groups: ann.groups, resourceAttributes }])
+  t.equal(await may(ann, { ...sync, namespace: 'south' }), false)
+  allowed['ann'] = []
+  t.equal(await may(ann, sync), true)
+  t.equal(await mayNow(ann, sync), false)
 })

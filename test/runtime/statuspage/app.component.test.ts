@@ -72,7 +72,7 @@ void t.test('a browser runs no script but ours, shows the page in no frame, and 
   t.notMatch(policy, 'unsafe')
   t.equal(headers.get('x-content-type-options'), 'nosniff')
   t.equal(headers.get('cache-control'), 'no-store')
-  t.equal(headers.get('referrer-policy'), 'no-referrer')
+  t.equal(headers.get('referrer-policy'), 'same-origin')
   t.notMatch(text, /<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=/)
   const assets = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
   t.equal(assets.length, 3)

@@ -1,0 +1,158 @@
+/**
+ * The words of logins and actions in the languages of the page. Pure.
+ */
+import { isCommitHash, shortCommit } from '../../gatewaysync/values.ts'
+import type { Language } from '../words.ts'
+import type { Action, ActionName } from './action.ts'
+
+/** `label` names an action on a link or button, `means` says what comes of it. */
+type Told = { label(of: string): string; means(of: string): string }
+
+export type ActionWords = {
+  actions: string
+  told: Readonly<Record<ActionName, Told>>
+  /** On the way to a commit before. */
+  goBack: string
+  cancel: string
+  asWhom(name: string): string
+  account: string
+  youAre: string
+  groups: string
+  noGroups: string
+  logIn: string
+  logOut: string
+  loggedOut: string
+  alsoThere: string
+  again: string
+  /** Why something was not done. */
+  refused: Readonly<Record<'right' | 'origin' | 'form' | 'rate' | 'state' | 'away' | 'large', string>>
+}
+
+function named(of: string): string {
+  return isCommitHash(of) ? shortCommit(of) : of
+}
+
+const english: ActionWords = {
+  actions: 'What you may do',
+  told: {
+    sync: {
+      label: () => 'Sync now',
+      means: () => 'The git host is asked at once, without waiting for the next look, and what is new there goes to the gateways.',
+    },
+    pause: {
+      label: () => 'Pause',
+      means: () => 'Nothing is written to its gateways any more until somebody resumes it. Commits are fetched and checked all the same.',
+    },
+    resume: { label: () => 'Resume', means: () => 'Its gateways follow what is published again, and a rollout that has stopped goes on.' },
+    rollback: {
+      label: (of) => (isCommitHash(of) ? `Back to ${named(of)}` : `Follow ${of} again`),
+      means: (of) =>
+        isCommitHash(of)
+          ? `spec.git.ref becomes this commit (${of}): its gateways go back to it and stay there, whatever is pushed, until somebody follows a branch or tag again. Where another tool applies this GatewaySync (GitOps), it has to be set there too.`
+          : `spec.git.ref becomes ${of}: its gateways follow what is pushed there. Where another tool applies this GatewaySync (GitOps), it has to be set there too.`,
+    },
+    'confirm-deletions': {
+      label: (of) => `Confirm the deletions of ${named(of)}`,
+      means: (of) => `Gateways that hold commit ${named(of)} back, because it deletes more than is permitted by itself, take it.`,
+    },
+    approve: { label: (of) => `Approve stage ${of}`, means: (of) => `The rollout goes on to the gateways of stage ${of}.` },
+    abort: {
+      label: () => 'Abort the rollout',
+      means: () => 'The rollout ends: gateways that took its commit go back to the one before, and all others keep what they have.',
+    },
+    capture: {
+      label: () => 'Capture local changes',
+      means: () => 'What was changed by hand on its gateways is pushed to a branch for review. The gateways keep it.',
+    },
+  },
+  goBack: 'Back to an earlier commit',
+  cancel: 'Cancel',
+  asWhom: (name) => `It is written in your name (${name}), and an Event tells of it.`,
+  account: 'Account',
+  youAre: 'You are',
+  groups: 'Your groups',
+  noGroups: 'none',
+  logIn: 'Log in',
+  logOut: 'Log out',
+  loggedOut: 'You are logged out.',
+  alsoThere: 'Log out of the identity provider too',
+  again: 'Go back and try again',
+  refused: {
+    right: 'You may not change this GatewaySync: that takes the right to patch gatewaysyncs.clustersync.io in its namespace.',
+    origin: 'This did not come from a page of ours, so nothing was done.',
+    form: 'This form is no longer valid: it holds for ten minutes, in one browser that keeps cookies. Nothing was done.',
+    rate: 'That was a lot within a minute. Nothing was done; try again in a minute.',
+    state: 'This is not possible any more, so nothing was done.',
+    away: 'The cluster does not answer, so nothing is known to be done. Try again later.',
+    large: 'This form is too large. Nothing was done.',
+  },
+}
+
+const german: ActionWords = {
+  actions: 'Was Sie tun können',
+  told: {
+    sync: {
+      label: () => 'Jetzt synchronisieren',
+      means: () => 'Der Git-Server wird sofort gefragt, ohne auf den nächsten Blick zu warten, und was dort neu ist, geht an die Gateways.',
+    },
+    pause: {
+      label: () => 'Pausieren',
+      means: () => 'Auf die Gateways wird nichts mehr geschrieben, bis jemand fortsetzt. Commits werden trotzdem geholt und geprüft.',
+    },
+    resume: {
+      label: () => 'Fortsetzen',
+      means: () => 'Die Gateways folgen wieder dem, was veröffentlicht ist, und ein angehaltener Rollout geht weiter.',
+    },
+    rollback: {
+      label: (of) => (isCommitHash(of) ? `Zurück zu ${named(of)}` : `Wieder ${of} folgen`),
+      means: (of) =>
+        isCommitHash(of)
+          ? `spec.git.ref wird dieser Commit (${of}): Die Gateways gehen darauf zurück und bleiben dort, was auch gepusht wird, bis jemand wieder einem Branch oder Tag folgt. Wo ein anderes Werkzeug diesen GatewaySync anlegt (GitOps), muss es auch dort gesetzt werden.`
+          : `spec.git.ref wird ${of}: Die Gateways folgen dem, was dort gepusht wird. Wo ein anderes Werkzeug diesen GatewaySync anlegt (GitOps), muss es auch dort gesetzt werden.`,
+    },
+    'confirm-deletions': {
+      label: (of) => `Löschungen von ${named(of)} bestätigen`,
+      means: (of) => `Gateways, die Commit ${named(of)} zurückhalten, weil er mehr löscht als ohne Weiteres erlaubt, übernehmen ihn.`,
+    },
+    approve: { label: (of) => `Stufe ${of} freigeben`, means: (of) => `Der Rollout geht weiter zu den Gateways der Stufe ${of}.` },
+    abort: {
+      label: () => 'Rollout abbrechen',
+      means: () => 'Der Rollout endet: Gateways, die den Commit haben, gehen auf den vorigen zurück, alle anderen behalten, was sie haben.',
+    },
+    capture: {
+      label: () => 'Lokale Änderungen sichern',
+      means: () => 'Was auf den Gateways von Hand geändert wurde, wird zur Durchsicht in einen Branch gepusht. Die Gateways behalten es.',
+    },
+  },
+  goBack: 'Zurück zu einem früheren Commit',
+  cancel: 'Abbrechen',
+  asWhom: (name) => `Es wird in Ihrem Namen (${name}) geschrieben, und ein Event hält es fest.`,
+  account: 'Konto',
+  youAre: 'Sie sind',
+  groups: 'Ihre Gruppen',
+  noGroups: 'keine',
+  logIn: 'Anmelden',
+  logOut: 'Abmelden',
+  loggedOut: 'Sie sind abgemeldet.',
+  alsoThere: 'Auch beim Identitätsanbieter abmelden',
+  again: 'Zurückgehen und noch einmal versuchen',
+  refused: {
+    right:
+      'Sie dürfen diesen GatewaySync nicht ändern: Dazu braucht es das Recht patch auf gatewaysyncs.clustersync.io in seinem Namespace.',
+    origin: 'Das kam von keiner unserer Seiten, deshalb wurde nichts getan.',
+    form: 'Dieses Formular gilt nicht mehr: Es gilt zehn Minuten, in einem Browser, der Cookies behält. Es wurde nichts getan.',
+    rate: 'Das war viel in einer Minute. Es wurde nichts getan; versuchen Sie es in einer Minute noch einmal.',
+    state: 'Das geht nicht mehr, deshalb wurde nichts getan.',
+    away: 'Der Cluster antwortet nicht, deshalb ist nicht bekannt, ob etwas getan wurde. Versuchen Sie es später noch einmal.',
+    large: 'Dieses Formular ist zu groß. Es wurde nichts getan.',
+  },
+}
+
+export function actionWordsIn(language: Language): ActionWords {
+  return language === 'de' ? german : english
+}
+
+/** An action by name, as its link and button say it. */
+export function labelOf({ name, of }: Action, words: ActionWords): string {
+  return words.told[name].label(of)
+}

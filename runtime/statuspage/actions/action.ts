@@ -1,0 +1,92 @@
+/**
+ * What people may do on the page: what is offered in which state of a GatewaySync, and what it writes. Pure.
+ */
+import { Fault } from '../../fault.ts'
+import { askPause, askRef, type Change, confirmDeletions, specRefOf, type Who } from '../../fleet/ask.ts'
+import { askCapture } from '../../fleet/capture-action.ts'
+import type { SyncFacts } from '../../fleet/facts.ts'
+import { askRollout } from '../../fleet/rollout-action.ts'
+import type { GatewayView } from '../../fleet/view.ts'
+import { wantedRef } from '../../gatewaysync/decide/request.ts'
+import { isCommitHash, isRefName, parseRefName, shortCommit } from '../../gatewaysync/values.ts'
+
+export const actionNames = ['sync', 'pause', 'resume', 'rollback', 'confirm-deletions', 'approve', 'abort', 'capture'] as const
+export type ActionName = (typeof actionNames)[number]
+
+/**
+ * `of`: what somebody looked at when they agreed: the commit or ref to go back to, the commit whose deletions are right, the stage to approve;
+ * empty for the others.
+ */
+export type Action = { name: ActionName; of: string }
+
+/** An id for a request, and who asks for it when. */
+export type Asking = Who & { id: string }
+
+const maxOf = 255
+
+/** Undefined where there is no such action. */
+export function parseAction(name: string, of: string | undefined): Action | undefined {
+  const known = actionNames.find((one) => one === name)
+  return known === undefined || (of ?? '').length > maxOf ? undefined : { name: known, of: of ?? '' }
+}
+
+/** What makes sense now, in the order in which it is shown. */
+export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayView, 'reason'>[]): Action[] {
+  const { published, rollout } = sync.status
+  const isPaused = pausedBySpec(sync.spec)
+  const isOver = rollout?.state === 'Stopped' || rollout?.state === 'RolledBack'
+  const isUnderWay = rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
+  const deletes = gateways.some(({ reason }) => reason === 'MassDeletion' || reason === 'ModeRemoved')
+  const plain = (name: ActionName, is: boolean): Action[] => (is ? [{ name, of: '' }] : [])
+  return [
+    ...plain('sync', isRefName(specRefOf(sync.spec))),
+    ...plain('pause', !isPaused),
+    ...plain('resume', isPaused || isOver),
+    ...(rollout?.waitsFor === 'Approval' && rollout.stage !== undefined ? [{ name: 'approve' as const, of: rollout.stage }] : []),
+    ...plain('abort', isUnderWay),
+    ...(deletes && published !== undefined ? [{ name: 'confirm-deletions' as const, of: published.commit }] : []),
+    ...plain('capture', captures(sync)),
+    ...placesToGoBackTo(sync).map((of) => ({ name: 'rollback' as const, of })),
+  ]
+}
+
+/** Throws InvalidConfiguration where the GatewaySync is in no state for it any more. */
+export function changeOf({ name, of }: Action, sync: SyncFacts, asking: Asking): Change {
+  const who = { by: asking.by, at: asking.at }
+  if (name === 'sync') {
+    const { ref } = wantedRef(parseRefName(specRefOf(sync.spec)), sync.annotations, sync.status)
+    return askRef(sync, { ref, id: asking.id }, who)
+  }
+  if (name === 'pause' || name === 'resume') return askPause(sync, name === 'pause', who).change
+  if (name === 'confirm-deletions') return confirmDeletions(sync, of)
+  if (name === 'approve') return { metadata: { annotations: askRollout(sync, { verb: 'approve', stage: of }, who).annotations } }
+  if (name === 'abort') return { metadata: { annotations: askRollout(sync, { verb: 'abort' }, who).annotations } }
+  if (name === 'capture') {
+    const id = `${asking.at}/${asking.id.slice(0, 8)}`
+    return { metadata: { annotations: askCapture(sync, { id, gateway: undefined }, asking.by) } }
+  }
+  if (!placesToGoBackTo(sync).includes(of)) {
+    const what = isCommitHash(of) ? `commit ${shortCommit(of)}` : `"${of}"`
+    const message = `${what} is nothing that GatewaySync "${sync.name}" in namespace "${sync.namespace}" published before, or it follows it already`
+    throw new Fault('InvalidConfiguration', message)
+  }
+  return { spec: { git: { ref: of } } }
+}
+
+/** Commits that were published before; and where a commit is followed, the branch or tag that was followed last. */
+function placesToGoBackTo({ spec, status: { history = [], published } }: SyncFacts): string[] {
+  const followed = specRefOf(spec)
+  const done = history.filter(({ outcome }) => outcome === 'Published')
+  const before = done.map(({ commit }) => commit).filter((commit) => commit !== published?.commit && commit !== followed)
+  const [named] = isCommitHash(followed) ? done.map(({ ref }) => ref).filter((ref) => !isCommitHash(ref)) : []
+  return [...new Set([...(named === undefined ? [] : [named]), ...before])]
+}
+
+function pausedBySpec(spec: unknown): boolean {
+  return (spec as { paused?: unknown } | undefined)?.paused === true
+}
+
+function captures({ spec }: SyncFacts): boolean {
+  const { capture } = (spec ?? {}) as { capture?: { enabled?: unknown } }
+  return capture !== undefined && capture.enabled !== false
+}

@@ -1,0 +1,42 @@
+/**
+ * What a form of ours carries so that no page from elsewhere can send it in somebody's name: a token for one person in one browser, one
+ * GatewaySync and one act, for a short time. The browser is told by a cookie that no other site can read or have sent along. Pure.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Person } from '../people.ts'
+
+/** How long somebody may look at a confirmation before they agree. */
+export const formMinutes = 10
+/** The name makes browsers take it over HTTPS and for this host alone (RFC 6265bis, 4.1.3.2). */
+export const formCookie = '__Host-cluster-sync-form'
+/** Of 16 random bytes. */
+export const formCookiePattern = /^[A-Za-z0-9_-]{22}$/
+
+export type Form = {
+  /** The value of the cookie. */
+  browser: string
+  person: Pick<Person, 'name'>
+  /** What would be done to what. */
+  act: readonly string[]
+}
+
+/** Signed with the first of the keys. Throws without one. */
+export function formToken(keys: readonly Uint8Array[], form: Form, now: Temporal.Instant): string {
+  const [key] = keys
+  if (key === undefined) throw new Error('a form needs a key')
+  const until = Math.floor(now.epochMilliseconds / 1000) + formMinutes * 60
+  return `${until}.${signed(key, form, until)}`
+}
+
+/** Whether one of the keys signed this token for this form, and it still holds. */
+export function isFormToken(keys: readonly Uint8Array[], form: Form, token: string, now: Temporal.Instant): boolean {
+  const [, until = '', signature = ''] = /^(\d{1,12})\.([A-Za-z0-9_-]{43})$/.exec(token) ?? []
+  if (until === '' || !formCookiePattern.test(form.browser)) return false
+  const fits = keys.filter((key) => timingSafeEqual(Buffer.from(signature), Buffer.from(signed(key, form, Number(until)))))
+  return fits.length > 0 && now.epochMilliseconds < Number(until) * 1000
+}
+
+function signed(key: Uint8Array, { browser, person, act }: Form, until: number): string {
+  const text = JSON.stringify(['form', browser, person.name, until, ...act])
+  return createHmac('sha256', key).update(text).digest('base64url')
+}

@@ -1,0 +1,130 @@
+/**
+ * Actions over HTTP: the question before each, the form that answers it, and who one is. A form does something only where the browser says
+ * that it comes from a page of ours, where its token was made for this person, browser and act, and where they may.
+ */
+import type { Context, Hono } from 'hono'
+import { getCookie, setCookie } from 'hono/cookie'
+import type { Clock } from '../../clock.ts'
+import { asFault, Fault, type Reason } from '../../fault.ts'
+import type { FleetFacts } from '../../fleet/facts.ts'
+import { readBody } from '../../http/body.ts'
+import { headersOf } from '../../http/peer.ts'
+import { frame, type PageContext } from '../page.ts'
+import type { Doing, Person, SyncKey } from '../people.ts'
+import type { Words } from '../words.ts'
+import { type Action, changeOf, parseAction } from './action.ts'
+import { confirmBody, refusalBody } from './action-pages.ts'
+import { type ActionWords, actionWordsIn, labelOf } from './action-words.ts'
+import { type Form, formCookie, formCookiePattern, formToken, isFormToken } from './form-token.ts'
+import { isOwnRequest } from './own-request.ts'
+
+export type Env = { Variables: { person?: Person } }
+
+type Deps = {
+  doing: Doing
+  facts(): FleetFacts
+  sees(person: Person, namespaces: readonly string[]): Promise<ReadonlySet<string>>
+  contextOf(words: Words): PageContext
+  wordsOf(context: Context): Words
+  clock: Pick<Clock, 'now' | 'uuid'>
+}
+
+/** A form of ours has some hundred bytes. */
+const maxFormBytes = 4 * 1024
+
+type Refusal = keyof ActionWords['refused']
+const statusOf = { right: 403, origin: 403, form: 403, rate: 429, state: 409, away: 503, large: 413 } as const satisfies Record<
+  Refusal,
+  number
+>
+
+const refusalOf: Partial<Record<Reason, Refusal>> = {
+  Forbidden: 'right',
+  TooManyRequests: 'rate',
+  InvalidConfiguration: 'state',
+  NotFound: 'state',
+}
+
+/** Adds the routes; whoever comes to them is known. */
+export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, wordsOf, clock }: Deps): void {
+  const path = '/gatewaysyncs/:namespace/:name/actions/:action'
+  type Asked = { person: Person; sync: SyncKey; action: Action; words: ActionWords; page: PageContext }
+  /** Undefined where there is no such action, or nothing that the person sees. */
+  const asked = async (context: Context<Env, typeof path>): Promise<Asked | undefined> => {
+    const { namespace, name, action } = context.req.param()
+    const person = context.get('person')
+    const parsed = parseAction(action, context.req.query('of'))
+    if (person === undefined || parsed === undefined || !(await sees(person, [namespace])).has(namespace)) return undefined
+    const words = wordsOf(context)
+    return { person, sync: { namespace, name }, action: parsed, words: actionWordsIn(words.language), page: contextOf(words) }
+  }
+  const refuse = async (context: Context<Env>, { sync, words, page }: Asked, why: Refusal, detail?: string): Promise<Response> => {
+    const body = refusalBody(sync, words.refused[why], detail, words)
+    return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusOf[why])
+  }
+  /** What stands against it already, before it is asked or done. */
+  const fault = async (context: Context<Env>, asked: Asked, error: unknown): Promise<Response> => {
+    const { reason, message } = asFault(error)
+    const why = refusalOf[reason] ?? 'away'
+    return await refuse(context, asked, why, why === 'state' ? message : undefined)
+  }
+  app.get(path, async (context) => {
+    const it = await asked(context).catch(() => undefined)
+    const found = it === undefined ? undefined : facts().syncs.find((one) => isSync(one, it.sync))
+    if (it === undefined || found === undefined) return await context.notFound()
+    try {
+      if (!(await doing.may(it.person, it.sync))) throw new Fault('Forbidden', 'no right to patch')
+      changeOf(it.action, found, { by: '', at: '', id: '' })
+    } catch (error) {
+      return await fault(context, it, error)
+    }
+    const keys = await doing.formKeys()
+    if (keys.length === 0) return await refuse(context, it, 'away')
+    const token = formToken(keys, formOf(browserOf(context, clock), it), clock.now())
+    const body = confirmBody(it.sync, it.action, { token, person: it.person.name, words: it.words })
+    return context.html(await frame(labelOf(it.action, it.words), body, it.page))
+  })
+  app.post(path, async (context) => {
+    const it = await asked(context).catch(() => undefined)
+    if (it === undefined) return await context.notFound()
+    if (!isOurs(context)) return await refuse(context, it, 'origin')
+    const body = await readBody(context.req.raw, maxFormBytes)
+    if (body.kind !== 'whole') return await refuse(context, it, 'large')
+    const token = new URLSearchParams(Buffer.from(body.bytes).toString('utf8')).get('token') ?? ''
+    const form = formOf(getCookie(context, formCookie) ?? '', it)
+    if (!isFormToken(await doing.formKeys(), form, token, clock.now())) return await refuse(context, it, 'form')
+    try {
+      await doing.act(it.person, it.sync, it.action)
+    } catch (error) {
+      return await fault(context, it, error)
+    }
+    const { namespace, name } = it.sync
+    return context.redirect(`/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`, 303)
+  })
+}
+
+/** Whether a form that was sent comes from a page of ours. */
+export function isOurs(context: Context): boolean {
+  const one = (name: string): string | undefined => {
+    const values = headersOf(context, name)
+    return values.length === 0 ? undefined : values.join(', ')
+  }
+  return isOwnRequest({ site: one('sec-fetch-site'), origin: one('origin'), host: one('host') })
+}
+
+/** The name of this browser among all others; it gets one where it has none. */
+export function browserOf(context: Context, clock: Pick<Clock, 'uuid'>): string {
+  const known = getCookie(context, formCookie)
+  if (known !== undefined && formCookiePattern.test(known)) return known
+  const made = Buffer.from(clock.uuid().replaceAll('-', ''), 'hex').toString('base64url')
+  setCookie(context, formCookie, made, { path: '/', secure: true, httpOnly: true, sameSite: 'Strict' })
+  return made
+}
+
+function formOf(browser: string, { person, sync, action }: { person: Person; sync: SyncKey; action: Action }): Form {
+  return { browser, person, act: [sync.namespace, sync.name, action.name, action.of] }
+}
+
+function isSync(one: SyncKey, { namespace, name }: SyncKey): boolean {
+  return one.namespace === namespace && one.name === name
+}

@@ -1,0 +1,78 @@
+/**
+ * What is offered on the page of a GatewaySync, and that each of it writes what a push or the command line writes.
+ */
+import t from 'tap'
+import type { SyncFacts } from '../../../../runtime/fleet/facts.ts'
+import { actionNames, changeOf, offeredActions, parseAction } from '../../../../runtime/statuspage/actions/action.ts'
+import { commit, earlier, syncFacts } from '../../../support/fleet-facts.ts'
+
+const asking = { by: 'status page: ann', at: '2026-03-01T12:00:00Z', id: '01234567-89ab' }
+const at = '2026-03-01T10:00:00Z'
+const history = [
+  { commit, ref: 'main', at, outcome: 'Published' as const },
+  { commit: 'ab'.repeat(20), ref: 'main', at, outcome: 'Refused' as const },
+  { commit: earlier, ref: 'main', at, outcome: 'Published' as const },
+]
+const spec = { git: { repo: 'https://git.example/plant.git', ref: 'main' } }
+const offered = (sync: SyncFacts, reason?: string): string[] =>
+  offeredActions(sync, [{ reason }]).map(({ name, of }) => (of === '' ? name : `${name} ${of}`))
+
+void t.test('a GatewaySync is synced or paused, and goes back to what was published before, and to nothing that was refused', async (t) => {
+  const sync = syncFacts('line-1', { history })
+  t.same(offered(sync), ['sync', 'pause', `rollback ${earlier}`])
+  t.same(changeOf({ name: 'rollback', of: earlier }, sync, asking), { spec: { git: { ref: earlier } } })
+  for (const place of [commit, 'ab'.repeat(20), 'cd'.repeat(20), 'main', ''])
+    t.throws(() => changeOf({ name: 'rollback', of: place }, sync, asking), { reason: 'InvalidConfiguration', message: /./ }, place)
+})
+
+void t.test('one that follows a commit can follow its branch again', async (t) => {
+  const pinned = syncFacts('line-1', { history }, { spec: { ...spec, git: { ...spec.git, ref: earlier } } })
+  t.same(offered(pinned), ['sync', 'pause', 'rollback main'])
+  t.same(changeOf({ name: 'rollback', of: 'main' }, pinned, asking), { spec: { git: { ref: 'main' } } })
+})
+
+void t.test('a paused one is resumed, and with it a rollout that has stopped', async (t) => {
+  const rollout = { id: 'r-1', commit, state: 'Stopped' as const, startedAt: at, stages: [{ name: 'first' }] }
+  const paused = syncFacts('line-1', { rollout: rollout as never }, { spec: { ...spec, paused: true } })
+  t.same(offered(paused), ['sync', 'resume', 'abort'])
+  const change = changeOf({ name: 'resume', of: '' }, paused, asking)
+  t.match(change, { spec: { paused: false }, metadata: { annotations: { 'clustersync.io/rollout-action': 'resume r-1' } } })
+  t.equal(change.metadata?.annotations['clustersync.io/rollout-action-by'], 'status page: ann')
+  t.same(changeOf({ name: 'pause', of: '' }, paused, asking), { spec: { paused: true } })
+})
+
+void t.test('the stage that waits is approved, and only by its name', async (t) => {
+  const stages = [{ name: 'first' }, { name: 'second' }]
+  const rollout = { id: 'r-1', commit, state: 'Progressing', stage: 'second', waitsFor: 'Approval', startedAt: at, stages }
+  const sync = syncFacts('line-1', { rollout: rollout as never })
+  t.same(offered(sync), ['sync', 'pause', 'approve second', 'abort'])
+  const { metadata } = changeOf({ name: 'approve', of: 'second' }, sync, asking)
+  t.equal(metadata?.annotations['clustersync.io/rollout-action'], 'approve r-1 second')
+  t.throws(() => changeOf({ name: 'approve', of: 'third' }, sync, asking), { reason: 'InvalidConfiguration', message: /./ })
+  t.throws(() => changeOf({ name: 'abort', of: '' }, syncFacts('line-1'), asking), { reason: 'InvalidConfiguration', message: /./ })
+})
+
+void t.test('deletions are confirmed for the commit that was looked at, where a gateway holds it back', async (t) => {
+  const sync = syncFacts('line-1')
+  t.same(offered(sync, 'MassDeletion'), ['sync', 'pause', `confirm-deletions ${commit}`])
+  t.same(changeOf({ name: 'confirm-deletions', of: commit }, sync, asking), {
+    metadata: { annotations: { 'clustersync.io/confirm-deletions': commit } },
+  })
+  t.throws(() => changeOf({ name: 'confirm-deletions', of: earlier }, sync, asking), { reason: 'InvalidConfiguration', message: /./ })
+})
+
+void t.test('changes of gateways are captured where the spec says so', async (t) => {
+  const sync = syncFacts('line-1', {}, { spec: { ...spec, capture: { branch: 'captured' } } })
+  t.same(offered(sync), ['sync', 'pause', 'capture'])
+  t.match(changeOf({ name: 'capture', of: '' }, sync, asking).metadata?.annotations, {
+    'clustersync.io/capture-requested-by': 'status page: ann',
+    'clustersync.io/capture-gateway': null,
+  })
+  t.throws(() => changeOf({ name: 'capture', of: '' }, syncFacts('line-1'), asking), { reason: 'InvalidConfiguration', message: /./ })
+})
+
+void t.test('whatever a path names is an action or none', async (t) => {
+  for (const name of actionNames) t.same(parseAction(name, undefined), { name, of: '' })
+  for (const name of ['', 'Sync', 'constructor', '__proto__']) t.equal(parseAction(name, ''), undefined, name)
+  t.equal(parseAction('rollback', 'x'.repeat(256)), undefined)
+})

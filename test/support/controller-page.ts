@@ -1,0 +1,84 @@
+/**
+ * The status page of a controller behind a proxy with a login, on a port: an API server that knows two people, and keeps what is written.
+ */
+import { writeFileSync } from 'node:fs'
+import * as http from 'node:http'
+import path from 'node:path'
+import type { Test } from 'tap'
+import { systemClock } from '../../runtime/clock.ts'
+import { controllerStatusPage } from '../../runtime/controller/status-page.ts'
+import type { EventToWrite } from '../../runtime/kube/events.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { createStore } from '../../runtime/reconcile/store.ts'
+import { serve } from '../../runtime/serve.ts'
+import { syncFacts } from './fleet-facts.ts'
+import { temporaryFolder } from './repository.ts'
+
+export const pageSecret = 'sixteen or more characters'
+/** What the proxy sends beside the headers that name somebody. */
+export const proved = { 'x-cluster-sync-proxy-secret': pageSecret }
+
+type Spec = { user: string; groups: string[]; resourceAttributes: { namespace: string; verb: string } }
+type Answer = { status: number | undefined; text: string; headers: http.IncomingHttpHeaders }
+
+/** `north` and `south` have one GatewaySync each. `ann` may list the first and patch nothing, `bob` everything. */
+export async function openedPage(t: Pick<Test, 'teardown'>, written: string | undefined = `${pageSecret}\n`) {
+  const stop = new AbortController()
+  const store = createStore(() => {})
+  for (const namespace of ['north', 'south']) {
+    const { name, generation, annotations, spec, status } = syncFacts(`line-${namespace}`)
+    store.upsertSync({ namespace, name, uid: namespace, resourceVersion: '1', generation, annotations, spec, status })
+  }
+  const secretFile = path.join(temporaryFolder(t, 'page-login'), 'secret')
+  if (written !== undefined) writeFileSync(secretFile, written)
+  let away = false
+  const asked: Spec[] = []
+  const patched: { key: object; body: Record<string, unknown> }[] = []
+  const told: EventToWrite[] = []
+  const reviews = {
+    async post(_path: string, body: unknown): Promise<unknown> {
+      if (away) throw new Error('away')
+      const { spec } = body as { spec: Spec }
+      asked.push(spec)
+      const { namespace, verb } = spec.resourceAttributes
+      const allowed =
+        spec.groups.includes('system:masters') || (spec.user === 'ann' && namespace === 'north' && verb === 'list') || spec.user === 'bob'
+      return { status: { allowed } }
+    },
+  }
+  const kube = {
+    // eslint-disable-next-line require-yield
+    async *listPages(): AsyncGenerator<never> {
+      throw new Error('nothing is read anew here')
+    },
+    async mergePatch(_type: unknown, key: { namespace: string; name: string }, body: object) {
+      patched.push({ key, body: body as Record<string, unknown> })
+      const { uid, generation, spec, status } = store.sync(key.namespace, key.name) ?? {}
+      return { metadata: { ...key, uid: uid ?? '', resourceVersion: `${patched.length + 1}`, generation: generation ?? 1 }, spec, status }
+    },
+  }
+  const proxy = { secretFile, userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', userPrefix: '', groupsPrefix: '' }
+  const events = { record: (event: EventToWrite) => void told.push(event) }
+  const parts = { store, reviews, kube: kube as never, events, clock: systemClock, log: silentLog, notReady: () => [] }
+  const app = controllerStatusPage(parts, proxy, stop.signal)
+  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await served.closed
+  })
+  const send = async (method: string, where: string, headers: http.OutgoingHttpHeaders, body?: string): Promise<Answer> => {
+    const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      const call = http.request(`http://127.0.0.1:${served.port}${where}`, { method, headers, agent: false }, resolve)
+      call.on('error', reject)
+      call.end(body)
+    })
+    const told = { status: answer.statusCode, headers: answer.headers }
+    if (answer.headers['content-type'] === 'text/event-stream') {
+      answer.destroy()
+      return { ...told, text: '' }
+    }
+    return { ...told, text: Buffer.concat((await answer.toArray()) as Buffer[]).toString('utf8') }
+  }
+  const get = (where: string, headers: http.OutgoingHttpHeaders): Promise<Answer> => send('GET', where, headers)
+  return { get, send, port: served.port, asked, patched, told, setAway: () => (away = true) }
+}
