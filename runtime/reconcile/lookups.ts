@@ -2,7 +2,7 @@
  * Runs lookups at git hosts beside the reconcile passes, so that a host that hangs delays only its own GatewaySyncs. At most one lookup runs for
  * each GatewaySync; its result waits here until a pass has acted on it.
  */
-import type { Clock } from '../clock.ts'
+import { type Clock, unlessAborted } from '../clock.ts'
 import { asFault, isAbort } from '../fault.ts'
 import type { SourceObservation } from '../gatewaysync/decide/observation.ts'
 import type { Due, LastLookup, SharedLookup } from '../gatewaysync/decide/lookup.ts'
@@ -77,6 +77,7 @@ export function createLookups({ clock, concurrency, ready, signal }: Options): L
   const underWay = new Set<Promise<void>>()
   const places = createHostPlaces(concurrency, Math.ceil(concurrency * 0.75))
   const results = createSharedResults()
+  const asking = new Map<string, Promise<unknown>>()
 
   const entryOf = (key: SyncKey): Entry => {
     const known = entries.get(key)
@@ -91,7 +92,7 @@ export function createLookups({ clock, concurrency, ready, signal }: Options): L
       const hearers = results.add(lookup.sharingKey, result, (hearer) => entries.get(hearer)?.last, lookup.why === 'changed')
       for (const hearer of hearers) if (hearer !== key) ready(hearer)
     }
-    const share = shareThrough({ clock, results, tell }, lookup, own)
+    const share = shareThrough({ clock, results, asking, tell }, lookup, own)
     // An answer that another lookup got needs no place at the host.
     const asksHost = lookup.why !== 'news'
     if (asksHost) await places.take(lookup.host, lookup.why === 'request')
@@ -163,18 +164,30 @@ export function createLookups({ clock, concurrency, ready, signal }: Options): L
   }
 }
 
-type Sharing = { clock: Clock; results: SharedResults; tell(result: HostAnswer): void }
+/** `asking`: the questions that hosts are answering now, by sharing key. */
+type Sharing = { clock: Clock; results: SharedResults; asking: Map<string, Promise<unknown>>; tell(result: HostAnswer): void }
 
-/** Shares the host's answers. For a push an earlier answer counts only if the host was asked after the push had arrived. */
-function shareThrough({ clock, results, tell }: Sharing, { sharingKey, why }: Lookup, signal: AbortSignal): Share {
+/**
+ * Shares the host's answers. For a push an earlier answer counts only if the host was asked after the push had arrived; a poll takes the answer
+ * that somebody else is just waiting for.
+ */
+function shareThrough({ clock, results, asking, tell }: Sharing, { sharingKey, why }: Lookup, signal: AbortSignal): Share {
   const startedMs = clock.monotonicMs()
   return async (ask) => {
-    const known = results.of(sharingKey)
-    if (known !== undefined && mayShare(known, why, startedMs)) {
-      if (known.kind === 'fault') throw known.fault
-      return known.resolved
+    for (;;) {
+      const known = results.of(sharingKey)
+      if (known !== undefined && mayShare(known, why, startedMs)) {
+        if (known.kind === 'fault') throw known.fault
+        return known.resolved
+      }
+      const underWay = isPush(why) ? undefined : asking.get(sharingKey)
+      if (underWay === undefined) break
+      // Whoever asked may be stopped before there is an answer; then the next one asks.
+      await unlessAborted(underWay, signal)
     }
     const askedMs = clock.monotonicMs()
+    const ended = Promise.withResolvers<void>()
+    asking.set(sharingKey, ended.promise)
     try {
       const resolved = await ask()
       tell({ kind: 'resolved', resolved, startedMs: askedMs, atMs: clock.monotonicMs() })
@@ -182,6 +195,9 @@ function shareThrough({ clock, results, tell }: Sharing, { sharingKey, why }: Lo
     } catch (error) {
       if (!signal.aborted) tell({ kind: 'fault', fault: asFault(error), startedMs: askedMs, atMs: clock.monotonicMs() })
       throw error
+    } finally {
+      if (asking.get(sharingKey) === ended.promise) asking.delete(sharingKey)
+      ended.resolve()
     }
   }
 }
@@ -189,8 +205,11 @@ function shareThrough({ clock, results, tell }: Sharing, { sharingKey, why }: Lo
 /** Whether a lookup that began at `startedMs` may use the answer to another one. */
 function mayShare(known: SharedResult, why: Lookup['why'], startedMs: number): boolean {
   if (why === 'news') return true
-  const isPush = why === 'first' || why === 'changed' || why === 'request'
-  return (isPush ? known.startedMs : known.atMs) >= startedMs
+  return (isPush(why) ? known.startedMs : known.atMs) >= startedMs
+}
+
+function isPush(why: Lookup['why']): boolean {
+  return why === 'first' || why === 'changed' || why === 'request'
 }
 
 function requestIdOf({ request, undecided }: WantedRef): string | undefined {

@@ -230,6 +230,34 @@ void t.test('a hundred resources that ask about one ref at once are two question
   for (const key of keys) t.equal(lookups.last(key)?.commit, 'a'.repeat(40))
 })
 
+void t.test('polls that meet a question under way ask the host nothing, and one asks where it is given up', async (t) => {
+  const { lookups, answered } = setUp(8)
+  const answers: PromiseWithResolvers<string>[] = []
+  const host = async (): Promise<string> => {
+    const answer = Promise.withResolvers<string>()
+    answers.push(answer)
+    return await answer.promise
+  }
+  const keys = ['plant/a', 'plant/b', 'plant/c'] as const
+  for (const key of keys) lookups.shared(key, 'plant.git main')
+  for (const key of keys) {
+    lookups.start(key, sharedLookup('poll', host))
+    await turn()
+  }
+  t.equal(answers.length, 1)
+  lookups.forget('plant/a')
+  answers[0]?.reject(new Error('nobody waits'))
+  while (answers.length < 2) await turn()
+  lookups.start('plant/a', sharedLookup('request', host))
+  while (answers.length < 3) await turn()
+  answers[1]?.resolve('a')
+  while (!answered.includes('plant/b') || !answered.includes('plant/c')) await turn()
+  t.notOk(answered.includes('plant/a'), 'a push is not answered by a question from before it')
+  answers[2]?.resolve('a')
+  while (!answered.includes('plant/a')) await turn()
+  t.equal(answers.length, 3)
+})
+
 void t.test('what one is told is news for whoever follows the same ref, and costs the host nothing', async (t) => {
   const { lookups, answered } = setUp(8)
   let commit = 'a'
