@@ -700,6 +700,12 @@ export interface GatewaySyncSpecSyncDefaults {
      * @schema GatewaySyncSpecSyncDefaults#startGrace
      */
     readonly startGrace?: string;
+    /**
+     * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+     *
+     * @schema GatewaySyncSpecSyncDefaults#check
+     */
+    readonly check?: GatewaySyncSpecSyncDefaultsCheck;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecSyncDefaults' to JSON representation.
@@ -795,6 +801,12 @@ export interface GatewaySyncSpecSyncProfiles {
      * @schema GatewaySyncSpecSyncProfiles#startGrace
      */
     readonly startGrace?: string;
+    /**
+     * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+     *
+     * @schema GatewaySyncSpecSyncProfiles#check
+     */
+    readonly check?: GatewaySyncSpecSyncProfilesCheck;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecSyncProfiles' to JSON representation.
@@ -1394,6 +1406,23 @@ export declare enum GatewaySyncSpecSyncDefaultsStartPolicy {
     START = "start"
 }
 /**
+ * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsCheck
+ */
+export interface GatewaySyncSpecSyncDefaultsCheck {
+    /**
+     * Asked by the agent, with GET; redirects are not followed.
+     *
+     * @schema GatewaySyncSpecSyncDefaultsCheck#http
+     */
+    readonly http: GatewaySyncSpecSyncDefaultsCheckHttp;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheck' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncDefaultsCheck(obj: GatewaySyncSpecSyncDefaultsCheck | undefined): Record<string, any> | undefined;
+/**
  * Resource collections of the gateway, by deployment mode.
  *
  * @schema GatewaySyncSpecSyncProfilesCollections
@@ -1534,6 +1563,23 @@ export declare enum GatewaySyncSpecSyncProfilesStartPolicy {
     /** start */
     START = "start"
 }
+/**
+ * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+ *
+ * @schema GatewaySyncSpecSyncProfilesCheck
+ */
+export interface GatewaySyncSpecSyncProfilesCheck {
+    /**
+     * Asked by the agent, with GET; redirects are not followed.
+     *
+     * @schema GatewaySyncSpecSyncProfilesCheck#http
+     */
+    readonly http: GatewaySyncSpecSyncProfilesCheckHttp;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesCheck' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncProfilesCheck(obj: GatewaySyncSpecSyncProfilesCheck | undefined): Record<string, any> | undefined;
 /**
  * Which gateways, of those that no earlier stage has; both conditions must hold. The last stage takes all that are left.
  *
@@ -1888,6 +1934,29 @@ export interface GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef | undefined): Record<string, any> | undefined;
 /**
+ * Asked by the agent, with GET; redirects are not followed.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsCheckHttp
+ */
+export interface GatewaySyncSpecSyncDefaultsCheckHttp {
+    /**
+     * Path on the gateway itself, at the port and with the TLS of spec.gateway. The API key is sent below /data/api/ only.
+     *
+     * @schema GatewaySyncSpecSyncDefaultsCheckHttp#path
+     */
+    readonly path: string;
+    /**
+     * Status that a healthy gateway answers with.
+     *
+     * @schema GatewaySyncSpecSyncDefaultsCheckHttp#status
+     */
+    readonly status?: number;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheckHttp' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj: GatewaySyncSpecSyncDefaultsCheckHttp | undefined): Record<string, any> | undefined;
+/**
  * Whether the source is a folder or one file.
  *
  * @schema GatewaySyncSpecSyncProfilesMappingsType
@@ -1934,6 +2003,29 @@ export interface GatewaySyncSpecSyncProfilesMappingsPatches {
  * Converts an object of type 'GatewaySyncSpecSyncProfilesMappingsPatches' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySyncSpecSyncProfilesMappingsPatches | undefined): Record<string, any> | undefined;
+/**
+ * Asked by the agent, with GET; redirects are not followed.
+ *
+ * @schema GatewaySyncSpecSyncProfilesCheckHttp
+ */
+export interface GatewaySyncSpecSyncProfilesCheckHttp {
+    /**
+     * Path on the gateway itself, at the port and with the TLS of spec.gateway. The API key is sent below /data/api/ only.
+     *
+     * @schema GatewaySyncSpecSyncProfilesCheckHttp#path
+     */
+    readonly path: string;
+    /**
+     * Status that a healthy gateway answers with.
+     *
+     * @schema GatewaySyncSpecSyncProfilesCheckHttp#status
+     */
+    readonly status?: number;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckHttp' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj: GatewaySyncSpecSyncProfilesCheckHttp | undefined): Record<string, any> | undefined;
 /**
  * Labels of the pod.
  *

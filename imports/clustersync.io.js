@@ -392,6 +392,7 @@ export function toJson_GatewaySyncSpecSyncDefaults(obj) {
         'startPolicy': obj.startPolicy,
         'startDeadline': obj.startDeadline,
         'startGrace': obj.startGrace,
+        'check': toJson_GatewaySyncSpecSyncDefaultsCheck(obj.check),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -419,6 +420,7 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj) {
         'startPolicy': obj.startPolicy,
         'startDeadline': obj.startDeadline,
         'startGrace': obj.startGrace,
+        'check': toJson_GatewaySyncSpecSyncProfilesCheck(obj.check),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -866,6 +868,20 @@ export var GatewaySyncSpecSyncDefaultsStartPolicy;
     GatewaySyncSpecSyncDefaultsStartPolicy["START"] = "start";
 })(GatewaySyncSpecSyncDefaultsStartPolicy || (GatewaySyncSpecSyncDefaultsStartPolicy = {}));
 /**
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheck' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncDefaultsCheck(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'http': toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj.http),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
  * Converts an object of type 'GatewaySyncSpecSyncProfilesCollections' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
@@ -973,6 +989,20 @@ export var GatewaySyncSpecSyncProfilesStartPolicy;
     /** start */
     GatewaySyncSpecSyncProfilesStartPolicy["START"] = "start";
 })(GatewaySyncSpecSyncProfilesStartPolicy || (GatewaySyncSpecSyncProfilesStartPolicy = {}));
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesCheck' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncProfilesCheck(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'http': toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj.http),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
 /**
  * Converts an object of type 'GatewaySyncSpecRolloutStagesGateways' to JSON representation.
  */
@@ -1260,6 +1290,21 @@ export function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj) {
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheckHttp' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'path': obj.path,
+        'status': obj.status,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
  * Whether the source is a folder or one file.
@@ -1298,6 +1343,21 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj) {
     const result = {
         'file': obj.file,
         'set': ((obj.set) === undefined) ? undefined : (Object.entries(obj.set).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckHttp' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'path': obj.path,
+        'status': obj.status,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

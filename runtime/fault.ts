@@ -110,6 +110,8 @@ export const reasons = {
     retry: 'on-change',
     help: 'the gateway complains of something since it took the commit that it did not complain of before',
   },
+  HealthCheckFailed: { retry: 'on-change', help: 'the gateway answers the check of its profile wrongly since it took the commit' },
+  HealthCheckUnanswered: { retry: 'backoff', help: 'nobody has answered the check of a profile within the deadline of the rollout' },
   GatewayRestarted: { retry: 'on-change', help: 'the container of the gateway ended after it took the commit' },
   DesignerOpen: { retry: 'backoff', help: 'a Designer session is open and designerSessionPolicy forbids writing now' },
   // receiver

@@ -38,6 +38,8 @@ const explained = new Map([
   ['spec.git.commitStatus.secretRef.name', 'is handed on as a reference to a key'],
   ['spec.git.commitStatus.secretRef.key', 'is handed on as a reference to a key'],
   ['spec.git.proxy.secretRef.name', 'becomes part of a reference to a key'],
+  ['spec.sync.profiles.check.http.path', 'takes the place of that of spec.sync.defaults'],
+  ['spec.sync.profiles.check.http.status', 'takes the place of that of spec.sync.defaults'],
   ['spec.agent.resources.requests', 'goes into the container as it is'],
   ['spec.agent.resources.limits', 'goes into the container as it is'],
   ['spec.agent.imagePullSecrets.name', 'goes into the pod as it is'],

@@ -1036,6 +1036,13 @@ export interface GatewaySyncSpecSyncDefaults {
    * @schema GatewaySyncSpecSyncDefaults#startGrace
    */
   readonly startGrace?: string;
+
+  /**
+   * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+   *
+   * @schema GatewaySyncSpecSyncDefaults#check
+   */
+  readonly check?: GatewaySyncSpecSyncDefaultsCheck;
 }
 
 /**
@@ -1057,6 +1064,7 @@ export function toJson_GatewaySyncSpecSyncDefaults(obj: GatewaySyncSpecSyncDefau
     'startPolicy': obj.startPolicy,
     'startDeadline': obj.startDeadline,
     'startGrace': obj.startGrace,
+    'check': toJson_GatewaySyncSpecSyncDefaultsCheck(obj.check),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1164,6 +1172,13 @@ export interface GatewaySyncSpecSyncProfiles {
    * @schema GatewaySyncSpecSyncProfiles#startGrace
    */
   readonly startGrace?: string;
+
+  /**
+   * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+   *
+   * @schema GatewaySyncSpecSyncProfiles#check
+   */
+  readonly check?: GatewaySyncSpecSyncProfilesCheck;
 }
 
 /**
@@ -1187,6 +1202,7 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj: GatewaySyncSpecSyncProfi
     'startPolicy': obj.startPolicy,
     'startDeadline': obj.startDeadline,
     'startGrace': obj.startGrace,
+    'check': toJson_GatewaySyncSpecSyncProfilesCheck(obj.check),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -2050,6 +2066,34 @@ export enum GatewaySyncSpecSyncDefaultsStartPolicy {
 }
 
 /**
+ * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsCheck
+ */
+export interface GatewaySyncSpecSyncDefaultsCheck {
+  /**
+   * Asked by the agent, with GET; redirects are not followed.
+   *
+   * @schema GatewaySyncSpecSyncDefaultsCheck#http
+   */
+  readonly http: GatewaySyncSpecSyncDefaultsCheckHttp;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheck' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncDefaultsCheck(obj: GatewaySyncSpecSyncDefaultsCheck | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'http': toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj.http),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * Resource collections of the gateway, by deployment mode.
  *
  * @schema GatewaySyncSpecSyncProfilesCollections
@@ -2236,6 +2280,34 @@ export enum GatewaySyncSpecSyncProfilesStartPolicy {
   /** start */
   START = "start",
 }
+
+/**
+ * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+ *
+ * @schema GatewaySyncSpecSyncProfilesCheck
+ */
+export interface GatewaySyncSpecSyncProfilesCheck {
+  /**
+   * Asked by the agent, with GET; redirects are not followed.
+   *
+   * @schema GatewaySyncSpecSyncProfilesCheck#http
+   */
+  readonly http: GatewaySyncSpecSyncProfilesCheckHttp;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesCheck' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncProfilesCheck(obj: GatewaySyncSpecSyncProfilesCheck | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'http': toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj.http),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * Which gateways, of those that no earlier stage has; both conditions must hold. The last stage takes all that are left.
@@ -2772,6 +2844,42 @@ export function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj: G
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Asked by the agent, with GET; redirects are not followed.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsCheckHttp
+ */
+export interface GatewaySyncSpecSyncDefaultsCheckHttp {
+  /**
+   * Path on the gateway itself, at the port and with the TLS of spec.gateway. The API key is sent below /data/api/ only.
+   *
+   * @schema GatewaySyncSpecSyncDefaultsCheckHttp#path
+   */
+  readonly path: string;
+
+  /**
+   * Status that a healthy gateway answers with.
+   *
+   * @schema GatewaySyncSpecSyncDefaultsCheckHttp#status
+   */
+  readonly status?: number;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheckHttp' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj: GatewaySyncSpecSyncDefaultsCheckHttp | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'path': obj.path,
+    'status': obj.status,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * Whether the source is a folder or one file.
  *
  * @schema GatewaySyncSpecSyncProfilesMappingsType
@@ -2825,6 +2933,42 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySy
   const result = {
     'file': obj.file,
     'set': ((obj.set) === undefined) ? undefined : (Object.entries(obj.set).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Asked by the agent, with GET; redirects are not followed.
+ *
+ * @schema GatewaySyncSpecSyncProfilesCheckHttp
+ */
+export interface GatewaySyncSpecSyncProfilesCheckHttp {
+  /**
+   * Path on the gateway itself, at the port and with the TLS of spec.gateway. The API key is sent below /data/api/ only.
+   *
+   * @schema GatewaySyncSpecSyncProfilesCheckHttp#path
+   */
+  readonly path: string;
+
+  /**
+   * Status that a healthy gateway answers with.
+   *
+   * @schema GatewaySyncSpecSyncProfilesCheckHttp#status
+   */
+  readonly status?: number;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckHttp' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj: GatewaySyncSpecSyncProfilesCheckHttp | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'path': obj.path,
+    'status': obj.status,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -6,7 +6,7 @@ import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, podAnnotations
 import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../gatewaysync/decide/profile.ts'
 import { readFollowedSpec } from '../gatewaysync/schema/followed-spec.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
-import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
+import type { GatewaySyncSpec, HttpCheck } from '../gatewaysync/schema/spec.ts'
 import { answersSpec } from '../gatewaysync/decide/request.ts'
 import { askedOf, gatewayNameOf } from '../gatewaysync/decide/capture.ts'
 import { turnOf } from '../gatewaysync/rollout/turn.ts'
@@ -50,6 +50,8 @@ export type Desired =
       confirmOverwrites: CommitHash | undefined
       /** The last commit that every gateway had before the present rollout. */
       rolledOutBefore: string | undefined
+      /** What a rollout asks of the gateway once it has what is published; undefined: nothing. */
+      check: HttpCheck | undefined
       delivery: { url: string; caBundle: string }
       /** The request that asked for the commit; undefined when the spec alone did. */
       requestId: string | undefined
@@ -125,6 +127,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     validation: spec.validation,
     confirmDeletions: confirmed(confirmDeletionsAnnotation),
     confirmOverwrites: confirmed(confirmOverwritesAnnotation),
+    check: isStaged && turn.kind === 'go' && isWatched(rollout) ? profile.check?.http : undefined,
     rolledOutBefore: isStaged ? rollout?.before?.commit : undefined,
     delivery,
     requestId: source?.commit === commit ? source.requested?.id : undefined,
@@ -132,6 +135,11 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     waits,
     ignoredFields: read.ignoredFields,
   }
+}
+
+/** Whether somebody waits to hear that gateways are healthy. */
+function isWatched(rollout: GatewaySyncStatus['rollout']): boolean {
+  return rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
 }
 
 function waitsText(commit: string, stage: string | undefined): string {

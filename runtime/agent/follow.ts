@@ -220,11 +220,11 @@ function wantedOf(
   { dataDir, mode, halt }: { dataDir: string; mode: Wanted['facts']['mode']; halt: AbortSignal },
 ): Wanted {
   const { commit, ref, profile, syncHash, paused, validation, requestId } = desired
-  const { confirmDeletions, confirmOverwrites, rolledOutBefore } = desired
+  const { confirmDeletions, confirmOverwrites, rolledOutBefore, check } = desired
   const { podName, namespace, labels: podLabels } = pod
   const facts = { gatewayName: gatewayName(pod), podName, namespace, ordinal: podOrdinal(pod), podLabels, mode }
   const answers = { confirmDeletions, confirmOverwrites, rolledOutBefore }
-  return { commit, ref, profile, syncHash, dataDir, paused, validation, halt, requestId, facts, ...answers }
+  return { commit, ref, profile, syncHash, dataDir, paused, validation, halt, requestId, facts, check, ...answers }
 }
 
 /** Whether the profile follows the gateway's mode and the gateway has not told it yet. */
@@ -237,7 +237,8 @@ function waitAfter(result: CycleResult, { profile }: Extract<Desired, { kind: 's
   if (result.phase === 'Failed') return undefined
   // Without a gateway to ask, the mode stays unknown until somebody changes something.
   const isWaiting = result.reason === 'ModeUnknown' ? hasGateway : result.phase === 'Pending' || result.reason === 'DesignerOpen'
-  return isWaiting ? waitingMs : profile.syncPeriod * 1000
+  // A rollout waits for the answer to a check.
+  return isWaiting || (hasGateway && result.check?.state === 'Unknown') ? waitingMs : profile.syncPeriod * 1000
 }
 
 /** Caches the latest value, until what it is made from changes. */

@@ -32,6 +32,8 @@ export type Gateway = {
   designers(signal: AbortSignal): Promise<Designer[]>
   /** Holds back the gateway's own changes while files are written; ends with the next scan, or after a minute. */
   lock(kinds: readonly ScanKind[], signal: AbortSignal): Promise<'held' | 'unsupported'>
+  /** The status with which a page of the gateway is answered; redirects are not followed. */
+  statusOf(path: string, signal: AbortSignal): Promise<number>
   /** What the gateway complains of, modules in quarantine too; undefined: it does not say, or the key may not read it. */
   problems(signal: AbortSignal): Promise<string[] | undefined>
   /** Settles when the gateway has finished reading: projects first, then config. */
@@ -92,6 +94,11 @@ export function connectGateway(deps: GatewayDeps): Gateway {
     async lock(kinds, signal) {
       for (const kind of kinds) if ((await lockOne(ask, kind, deps.clock, signal)) === 'unsupported') return 'unsupported'
       return 'held'
+    },
+    async statusOf(path, signal) {
+      // Any other page may be a script that somebody wrote, and reads its headers.
+      const withKey = new URL(connection.url + path).pathname.startsWith('/data/api/')
+      return (await ask({ method: 'GET', path, withKey, timeoutMs: 5_000 }, signal)).status
     },
     problems: (signal) => problemsOf(ask, signal),
     async scan(kinds, signal) {

@@ -31,6 +31,7 @@ import type { Repair } from './plan/judge-drift.ts'
 import { prepare } from './plan/make-plan.ts'
 import { designersInTheWay, giveLockBack, lockForWriting, scanPending, watchHealth } from './gateway-session.ts'
 import { stageContents } from './stage-contents.ts'
+import { askCheck, toldCheck } from './gateway-check.ts'
 import { doStep, type StepDeps } from './step.ts'
 
 export type { Wanted } from './model/wanted.ts'
@@ -118,7 +119,7 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
     const { staged, problems } = await stageContents(deps, run, writing)
     await publish(deps, { ...run, problems }, staged, writing)
   } else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
-  return await rescan(deps, run, signal)
+  return await checked(deps, wanted, await rescan(deps, run, signal), signal)
 }
 
 function isWriting({ puts, deletes }: Plan): boolean {
@@ -225,6 +226,18 @@ async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<C
     memory.manifest = undefined
     return { ...filesInPlace(wanted, summary, undefined), ...failed(error, state, wanted) }
   }
+}
+
+/** Adds what the gateway answers to the check of a rollout, where one waits for it and everything is in place and read. */
+async function checked(deps: CycleDeps, wanted: Wanted, result: CycleResult, signal: AbortSignal): Promise<CycleResult> {
+  const { gateway, memory, clock } = deps
+  const { check } = wanted
+  if (check === undefined || (result.phase !== 'Synced' && result.phase !== 'Drifted')) {
+    memory.check = undefined
+    return result
+  }
+  memory.check = await askCheck(gateway, { ...wanted, check }, { known: memory.check, nowMs: () => clock.now().epochMilliseconds }, signal)
+  return { ...result, check: toldCheck(memory.check) }
 }
 
 function ignore(): void {}

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { type FollowedSync, desiredSync } from '../../runtime/agent/desired.ts'
+import { afterAnswer, type CheckAnswer, type CheckRecord } from '../../runtime/gatewaysync/check-record.ts'
 import { decide, type Decision } from '../../runtime/gatewaysync/decide/decide.ts'
 import { parseReport } from '../../runtime/gatewaysync/decide/gateways.ts'
 import { wantedRef } from '../../runtime/gatewaysync/decide/request.ts'
@@ -24,6 +25,8 @@ export type StagedPod = {
   report: Partial<SyncReportStatus> & Pick<SyncReportStatus, 'phase'>
   /** How its gateway has been since it took what is in place. */
   health?: NonNullable<SyncReportStatus['health']>
+  /** What it has answered to the check of its profile. */
+  check?: CheckRecord
   /** Every commit that was ever in place. */
   had: string[]
 }
@@ -34,6 +37,27 @@ export function commitOf(n: number): CommitHash {
 }
 
 export type StagedFleet = ReturnType<typeof stagedFleet>
+
+/** Four gateways, of which one is a test line. */
+export const lines = { 'gw-test': { line: 'test' }, 'gw-a': {}, 'gw-b': {}, 'gw-c': {} }
+/** The test line first, then the others one by one. */
+export const stages = [
+  { name: 'test', gateways: { labels: { matchLabels: { line: 'test' } } } },
+  { name: 'plant', maxConcurrent: 1 },
+]
+
+export const conditionOf = ({ status }: StagedFleet, type: string) => status.conditions?.find((one) => one.type === type)
+
+/** Every gateway has the first commit, and the second one is pushed. */
+export function pushedFleet(
+  rollout: Parameters<typeof stagedFleet>[0],
+  pods: Readonly<Record<string, Record<string, string>>> = lines,
+): StagedFleet {
+  const fleet = stagedFleet(rollout, pods)
+  fleet.settle()
+  fleet.head = commitOf(2)
+  return fleet
+}
 
 /** `rollout` as a user writes it; undefined: all at once. */
 export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefined, pods: Readonly<Record<string, Record<string, string>>>) {
@@ -53,6 +77,8 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     ended: new Map<string, string>(),
     /** Gateways on which somebody has changed files that a commit would undo. */
     edited: new Set<string>(),
+    /** What a gateway answers to a check; it is right where nothing else is said. */
+    answers: new Map<string, CheckAnswer>(),
     /** Gateways whose agent does nothing, as their pod cannot be scheduled. */
     off: new Set<string>(),
 
@@ -138,7 +164,8 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
       }
       const waits = desired.waits === undefined ? {} : ({ phase: 'Pending', reason: 'WaitsForStage' } as const)
       const health = pod.health === undefined ? {} : { health: pod.health }
-      pod.report = { ...pod.inPlace, phase: 'Synced', ...waits, ...health }
+      const check = checkOf(pod, desired.check, isMove)
+      pod.report = { ...pod.inPlace, phase: 'Synced', ...waits, ...health, ...check }
       return isMove
     },
     /** Agents and controller until nothing changes any more; at most so many rounds. */
@@ -156,6 +183,17 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     change(rollout: v.InferInput<typeof rolloutSpec> | undefined): void {
       fleet.spec = withRollout(fleet.spec, rollout)
     },
+  }
+  /** What the agent asks, and says of it in its report. */
+  const checkOf = (pod: StagedPod, asked: unknown, isMove: boolean): Pick<SyncReportStatus, 'check'> => {
+    const [name = ''] = [...fleet.pods].find(([, one]) => one === pod) ?? []
+    if (asked === undefined) {
+      delete pod.check
+      return {}
+    }
+    pod.check = afterAnswer(isMove ? undefined : pod.check, fleet.answers.get(name) ?? { kind: 'right' }, fleet.now.epochMilliseconds)
+    const { state, sinceMs } = pod.check
+    return { check: { state, since: String(Temporal.Instant.fromEpochMilliseconds(sinceMs)) } }
   }
   for (const [name, labels] of Object.entries(pods)) fleet.add(name, labels)
   return fleet

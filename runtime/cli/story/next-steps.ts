@@ -84,6 +84,10 @@ const steps: Readonly<Record<Reason, string>> = {
   GatewayForbidden: 'Give the API key in the gateway the security level that the call needs: Write for a scan.',
   ScanFailed: "Look into the gateway's log for what it could not read. It is tried again by itself.",
   NewProblems: 'Correct what the report of the gateway names, and push; or accept it with `cluster-sync resume <name>`.',
+  HealthCheckFailed:
+    'Look at the page that the report of the gateway names; correct the commit, or go on with `cluster-sync resume <name>`.',
+  HealthCheckUnanswered:
+    'Read in the report of the gateway why there is no answer, and correct `check` or the gateway; then `cluster-sync resume <name>`.',
   GatewayRestarted:
     "Look into the log of the gateway's container before it ended; correct the commit, or go on with `cluster-sync resume <name>`.",
   DesignerOpen: 'Close the Designer, or set designerSessionPolicy to proceed.',

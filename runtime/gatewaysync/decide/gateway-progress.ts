@@ -5,17 +5,18 @@ import { type Reason, reasons } from '../../fault.ts'
 import { podAnnotations } from '../names.ts'
 import type { GatewayProgress, Target } from '../rollout/facts.ts'
 import { shortSyncHash } from '../rollout/turn.ts'
+import { defaultProfileName } from './profile.ts'
 import type { Gateway, GatewayPod, GatewayReport } from './gateways.ts'
 
 /**
  * `gateways` as they are counted for the target. `since`: when the rollout began that is under way, so that what has become of a gateway that
- * took something in it counts.
+ * took something in it counts. `asked`: whether gateways of a profile are to pass a check.
  */
 export function progressOf(
   gateways: readonly Gateway[],
   pods: readonly GatewayPod[],
   reports: ReadonlyMap<string, GatewayReport>,
-  { target, since }: { target: Target; since: string | undefined },
+  { target, since, asked }: { target: Target; since: string | undefined; asked(profile: string): boolean },
 ): GatewayProgress[] {
   const byName = new Map(pods.map((pod) => [pod.name, pod]))
   return gateways.map((gateway): GatewayProgress => {
@@ -25,7 +26,8 @@ export function progressOf(
     const { state, reason = 'Unexpected' } = gateway
     if (state === 'synced' || state === 'drifted') {
       const harm = since === undefined ? undefined : harmOf(pod, reports.get(gateway.pod), since)
-      return harm === undefined ? { ...staged, progress: 'updated' } : { ...staged, progress: 'failed', reason: harm }
+      if (harm !== undefined) return { ...staged, progress: 'failed', reason: harm }
+      return { ...staged, ...checkOf(pod, reports.get(gateway.pod), asked) }
     }
     if (state === 'paused' || state === 'dryRun' || state === 'missingAgent') return { ...staged, progress: 'excluded' }
     const isFailed = state === 'failed' || state === 'blocked'
@@ -35,6 +37,18 @@ export function progressOf(
     if (isLasting(reason)) return { ...staged, progress: 'failed', reason }
     return { ...staged, progress: 'moving' }
   })
+}
+
+/** A gateway that has everything is updated once it has passed what is asked of it. */
+function checkOf(
+  pod: GatewayPod | undefined,
+  report: GatewayReport | undefined,
+  asked: (profile: string) => boolean,
+): { progress: 'updated' } | { progress: 'moving'; lacks: Reason } | { progress: 'failed'; reason: Reason } {
+  if (!asked(pod?.annotations[podAnnotations.profile] ?? defaultProfileName)) return { progress: 'updated' }
+  const state = report?.status?.check
+  if (state === 'Failed') return { progress: 'failed', reason: 'HealthCheckFailed' }
+  return state === 'Passed' ? { progress: 'updated' } : { progress: 'moving', lacks: 'HealthCheckUnanswered' }
 }
 
 /** By so much the clock of a gateway's node may be behind ours. */

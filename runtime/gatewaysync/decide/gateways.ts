@@ -3,6 +3,7 @@
  * total. A report counts only for a live pod with its uid. Pure.
  */
 import * as v from 'valibot'
+import type { CheckRecord } from '../check-record.ts'
 import { podAnnotations } from '../names.ts'
 import { isWaiting } from '../rollout/turn.ts'
 import { type ToldBounds, type ToldOfGateway, toldOf } from './told.ts'
@@ -43,6 +44,8 @@ export type ReportedState = Pick<
   startedWithoutCommit: boolean
   /** How the gateway has been since it took the commit: since when, and the first of what it complains of since. */
   health?: { since: string; newProblem?: string }
+  /** How it stands with the check of its profile. */
+  check?: CheckRecord['state']
 }
 
 /** What the controller keeps of a SyncReport; `status` is undefined when it has none or a malformed one. */
@@ -93,6 +96,7 @@ function stateOf({
   ignoredFields,
   findings,
   health,
+  check,
 }: SyncReportStatus): ReportedState {
   return {
     phase,
@@ -105,6 +109,7 @@ function stateOf({
     ...(agentVersion === undefined ? {} : { agentVersion }),
     ...(ignoredFields === undefined ? {} : { ignoredFields }),
     ...(health === undefined ? {} : { health: healthOf(health) }),
+    ...(check === undefined ? {} : { check: check.state }),
     startedWithoutCommit: findings?.some(({ rule }) => rule === startedWithoutCommitRule) === true,
   }
 }

@@ -46,7 +46,13 @@ export function resolveProfile(sync: GatewaySyncSpec['sync'], name: string): Res
     startPolicy: profile.startPolicy ?? defaults.startPolicy,
     startDeadline: profile.startDeadline ?? defaults.startDeadline,
     startGrace: profile.startGrace ?? defaults.startGrace,
+    check: checkOfProfile(sync, name),
   }
+}
+
+/** What gateways of a profile are to pass in a rollout; undefined: nothing, also where there is no such profile. */
+export function checkOfProfile({ defaults, profiles }: GatewaySyncSpec['sync'], name: string): SyncDefaults['check'] {
+  return (Object.hasOwn(profiles, name) ? profiles[name]?.check : undefined) ?? defaults.check
 }
 
 /** The rule by which the hash is made; another rule gives other hashes, and says so. */

@@ -15,7 +15,7 @@ import type { GatewaySyncStatus } from '../schema/status.ts'
 import { type EventToRecord, syncEvent } from './events.ts'
 import { progressOf } from './gateway-progress.ts'
 import { type Gateway, type GatewayPod, type GatewayReport, observeGateways, withWaiting } from './gateways.ts'
-import { resolveProfile, syncHash } from './profile.ts'
+import { checkOfProfile, resolveProfile, syncHash } from './profile.ts'
 import { type Annotations, type WantedRef } from './request.ts'
 
 type Observed = {
@@ -61,6 +61,7 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
     gateways: progressOf(counted, pods, reports, {
       target,
       since: status.rollout?.state === 'Progressing' || status.rollout?.state === 'Stopped' ? status.rollout.startedAt : undefined,
+      asked: (profile) => checkOfProfile(spec.sync, profile)?.http !== undefined,
     }),
     action,
     skip: annotations[skipStagesAnnotation],

@@ -15,7 +15,9 @@ export type Version = NonNullable<RolloutStatus['before']>
 /** How a gateway is, seen from what is rolled out. */
 export type GatewayProgress = StagedGateway &
   (
-    | { progress: 'updated' | 'moving' }
+    | { progress: 'updated' }
+    /** `lacks`: what it does not have yet, where it is more than the commit. */
+    | { progress: 'moving'; lacks?: string }
     /** It would lose local changes, so it waits until somebody captures them or gives them up; nobody knows how long that takes. */
     | { progress: 'held' }
     /** It cannot take what is rolled out; `reason` in one word. */

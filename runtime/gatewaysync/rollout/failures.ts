@@ -18,7 +18,7 @@ export function failuresOf(
   const isOverdue = Temporal.Instant.compare(now, overdueAt(rollout, spec)) >= 0
   return begun.flatMap((gateway) => {
     if (gateway.progress === 'failed') return [{ pod: gateway.pod, reason: gateway.reason }]
-    return gateway.progress === 'moving' && isOverdue ? [{ pod: gateway.pod, reason: 'ProgressDeadline' }] : []
+    return gateway.progress === 'moving' && isOverdue ? [{ pod: gateway.pod, reason: gateway.lacks ?? 'ProgressDeadline' }] : []
   })
 }
 

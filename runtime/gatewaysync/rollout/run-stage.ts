@@ -45,12 +45,12 @@ function started(rollout: RolloutStatus, { name }: Stage, { now }: RolloutFacts)
 }
 
 /**
- * The time of the last progress moves when a gateway has ended, and when one goes on that waited for somebody: the time until then was not
- * its own.
+ * The time of the last progress moves when a gateway has ended, when one goes on that waited for somebody, and when one is no longer as it
+ * should be: the time until then was not its own.
  */
 function noteProgress(rollout: RolloutStatus, stage: Stage, members: readonly GatewayProgress[], { now }: RolloutFacts): RolloutStatus {
   const { updated, held = 0 } = stageStatusOf(rollout, stage.name)
-  const isProgress = countOf(members, 'updated') > updated || countOf(members, 'held') < held
+  const isProgress = countOf(members, 'updated') !== updated || countOf(members, 'held') < held
   return isProgress ? { ...rollout, progressAt: timestamp(now) } : rollout
 }
 

@@ -2,6 +2,7 @@
  * What one gateway runs: the one source of the SyncReport's TypeScript types, run-time validation and CRD schema. Pure.
  */
 import * as v from 'valibot'
+import { checkStates } from '../check-record.ts'
 import { modeOrigins } from '../../collections/model/mode.ts'
 import { crd } from './rule.ts'
 
@@ -87,6 +88,16 @@ export const syncReportStatus = v.object({
         ),
       }),
       v.description('How the gateway has been since it took the commit; absent where no file of it had to change.'),
+    ),
+  ),
+  check: v.optional(
+    v.pipe(
+      v.object({
+        state: v.pipe(v.picklist(checkStates), v.description('Unknown: nobody has answered, or not for long enough.')),
+        since: v.pipe(time, v.description('Since when it stands so.')),
+        message: v.optional(v.pipe(text(1024), v.description('Why it has not passed.'))),
+      }),
+      v.description('What the gateway answers to the check of its profile; absent while no rollout asks.'),
     ),
   ),
   projects: v.optional(v.pipe(v.array(text(255)), v.maxLength(100), v.description('Projects of the gateway.'))),

@@ -153,3 +153,5 @@ export type RolloutSpec = NonNullable<GatewaySyncSpec['rollout']>
 export type Stage = RolloutSpec['stages'][number]
 /** One of its windows. */
 export type RolloutWindow = NonNullable<RolloutSpec['windows']>[number]
+/** A page of the gateway, and what it answers with when all is well. */
+export type HttpCheck = NonNullable<SyncDefaults['check']>['http']

@@ -2,6 +2,7 @@
  * Which folders go where and how: `spec.sync`. Pure.
  */
 import * as v from 'valibot'
+import { checkSettings } from './check-spec.ts'
 import { celDuration, duration, durationMs, glob, patchedFiles, path, text } from './fields.ts'
 import { crd, rule } from './rule.ts'
 
@@ -60,6 +61,11 @@ const startGrace = v.pipe(
   v.description('How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.'),
 )
 
+const check = v.pipe(
+  checkSettings,
+  v.description('In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.'),
+)
+
 /** The schema of `spec.sync.defaults`. */
 export const syncDefaults = v.object({
   excludePatterns: v.optional(excludePatterns, []),
@@ -74,6 +80,7 @@ export const syncDefaults = v.object({
   startPolicy: v.optional(startPolicy, 'block'),
   startDeadline: v.optional(startDeadline, '10m'),
   startGrace: v.optional(startGrace, '30s'),
+  check: v.optional(check),
 })
 
 const patch = v.object({
@@ -126,6 +133,7 @@ export const profileSettings = v.pipe(
     startPolicy: v.optional(startPolicy),
     startDeadline: v.optional(startDeadline),
     startGrace: v.optional(startGrace),
+    check: v.optional(check),
   }),
   rule(
     'a profile needs collections or mappings',

@@ -3,7 +3,7 @@
  */
 import type { Mode } from '../../collections/model/mode.ts'
 import type { ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
-import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
+import type { GatewaySyncSpec, HttpCheck } from '../../gatewaysync/schema/spec.ts'
 import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
 import { baseCollections } from '../../collections/model/inheritance.ts'
 import type { State } from './manifest.ts'
@@ -32,6 +32,8 @@ export type Wanted = {
   confirmOverwrites?: CommitHash | undefined
   /** Before a rollout: the last commit that every gateway had; undefined: there is no rollout, or it knows none. */
   rolledOutBefore?: string | undefined
+  /** What the gateway is asked once everything is in place; undefined: nothing, as no rollout waits for it. */
+  check?: HttpCheck | undefined
   paused: boolean
   /** How rendered resources of collections are judged. */
   validation: GatewaySyncSpec['validation']

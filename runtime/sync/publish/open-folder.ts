@@ -3,6 +3,7 @@
  * source nor the gateway, so it comes before everything that may have to wait.
  */
 import type { Clock } from '../../clock.ts'
+import type { RememberedCheck } from '../../gatewaysync/check-record.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
 import type { Log } from '../../log.ts'
 import { ensureEngineFolder, ownershipOf } from '../disk/disk.ts'
@@ -18,6 +19,8 @@ export type EngineMemory = {
   manifest: Manifest | undefined
   /** Since when the gateway has been starting, in monotonic milliseconds. */
   startingSinceMs?: number | undefined
+  /** What the gateway has answered to the check of a rollout. */
+  check?: RememberedCheck | undefined
 }
 
 /** What opening a data directory takes. */

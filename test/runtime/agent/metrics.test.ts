@@ -29,6 +29,7 @@ function gatewayThat(more: Partial<Gateway>): Gateway {
     designers: async () => [],
     lock: async () => 'held',
     problems: async () => [],
+    statusOf: async () => 200,
     scan: async () => ({ problems: [] }),
     ...more,
   }

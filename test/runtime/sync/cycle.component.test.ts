@@ -252,6 +252,7 @@ void t.test('a Designer that is open holds a write back, as the policy says', as
     designers: async () => designers,
     lock: async () => 'held',
     problems: async () => [],
+    statusOf: async () => 200,
     scan: async (kinds) => ({ problems: [], ...Object.fromEntries(kinds.map((kind) => [kind, systemClock.now()])) }),
   })
   const open = gateway([{ user: 'ann', project: 'line' }])

@@ -60,3 +60,34 @@ void t.test('a fleet of 1,000 gateways under constant pushes', { timeout: 300_00
   t.same(new Set(later.map(([, { had }]) => had.join())), new Set([[commitOf(1), last].join()]), 'later stages saw the first and the last')
   t.ok(mostBytes < maxStatusBytes, `${mostBytes} bytes`)
 })
+
+void t.test('the status of 1,000 gateways fits into 64 KiB, also when each of them fails its check', async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`gateway-of-a-line-with-a-long-name-${n}`, {}]))
+  const fleet = stagedFleet(
+    {
+      stages: [
+        { name: 'first', gateways: { names: ['*-9'] } },
+        { name: 'plant', soak: '1h' },
+      ],
+      failAfter: '100%',
+    },
+    many,
+  )
+  const { sync } = fleet.spec
+  const check = { http: { path: '/system/webdev/line/health', status: 200 } }
+  fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, check } } }
+  fleet.settle()
+  fleet.head = commitOf(2)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Soak' })
+  t.equal(fleet.rollout()?.allowed?.length, 1_000)
+  t.ok(JSON.stringify(fleet.rollout()).length < 16 * 1024, `${JSON.stringify(fleet.rollout()).length} bytes of the rollout`)
+  for (const name of fleet.pods.keys()) fleet.answers.set(name, { kind: 'wrong', why: 'x'.repeat(1_000) })
+  for (let times = 0; times < 3; times += 1) {
+    fleet.settle()
+    fleet.wait(30_000)
+  }
+  t.match(fleet.rollout(), { state: 'Stopped', reason: 'RolloutFailed' })
+  t.equal(fleet.rollout()?.failures?.length, 10)
+  t.ok(JSON.stringify(fleet.status).length < maxStatusBytes, `${JSON.stringify(fleet.status).length} bytes of the status`)
+})

@@ -375,6 +375,7 @@ void t.test('files disappear from no gateway that starts, unless it never comes 
     designers: async () => [],
     lock: async () => 'held',
     problems: async () => [],
+    statusOf: async () => 200,
     scan: async () => ({ problems: [] }),
   }
   const deps = { gateway, clock }

@@ -1,0 +1,81 @@
+/**
+ * Which gateways count as failed in a rollout, how many may, and for whom nobody waits with a deadline.
+ */
+import t from 'tap'
+import { commitOf, conditionOf, pushedFleet, stages } from '../../support/staged-fleet.ts'
+
+void t.test('a gateway that is silent past the deadline has failed', async (t) => {
+  const fleet = pushedFleet({ stages, progressDeadline: '30m' })
+  const { wakeAt } = fleet.pass()
+  t.equal(String(wakeAt), String(fleet.now.add({ minutes: 30 })))
+  fleet.wait(1_800_000)
+  fleet.pass()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'ProgressDeadline' }] })
+})
+
+void t.test('a gateway with local changes is waited for as long as it takes, and is no failure', async (t) => {
+  const fleet = pushedFleet({ stages, onFailure: 'Rollback', progressDeadline: '30m' })
+  fleet.edited.add('gw-b')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', stage: 'plant', waitsFor: 'Gateways', stages: [{}, { updated: 1, failed: 0, held: 1 }] })
+  t.match(conditionOf(fleet, 'Progressing'), {
+    status: 'True',
+    reason: 'LocalChanges',
+    message: 'stage plant: 1 gateway waits until its local changes are captured or given up',
+  })
+  t.equal(fleet.pass().wakeAt, undefined, 'nothing is due before somebody has done something')
+  fleet.wait(7_200_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', failures: undefined })
+  t.equal(fleet.commits()['gw-c'], commitOf(1), 'it keeps its place among those that may be under way')
+  fleet.edited.clear()
+  fleet.look('gw-b')
+  fleet.pass()
+  t.match(fleet.rollout(), { state: 'Progressing', failures: undefined }, 'the time until then is not its own')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done' })
+  t.notOk(fleet.rollout()?.stages?.some(({ held }) => held !== undefined))
+})
+
+void t.test('a gateway that goes on after its local changes were settled has the whole deadline', async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant' }], progressDeadline: '30m' })
+  fleet.pass()
+  fleet.edited.add('gw-b')
+  for (const name of fleet.pods.keys()) fleet.look(name)
+  fleet.pass()
+  fleet.wait(7_200_000)
+  const pod = fleet.pods.get('gw-b')
+  if (pod !== undefined) pod.report = { ...pod.inPlace, phase: 'Pending', reason: 'GatewayNotReady' }
+  const { wakeAt } = fleet.pass()
+  t.match(fleet.rollout(), { state: 'Progressing', failures: undefined })
+  t.equal(String(wakeAt), String(fleet.now.add({ minutes: 30 })))
+  fleet.wait(1_800_000)
+  fleet.pass()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-b', reason: 'ProgressDeadline' }] })
+})
+
+void t.test('as many failures as are accepted stop nothing', async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant' }], failAfter: 2, progressDeadline: '30m' })
+  fleet.pass()
+  for (const name of ['gw-test', 'gw-a', 'gw-b']) fleet.look(name)
+  fleet.pass()
+  fleet.wait(1_800_000)
+  fleet.pass()
+  t.match(fleet.rollout(), { state: 'Done' })
+})
+
+void t.test('a gateway that is no longer as it should be while its stage is watched has the whole deadline', async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant', soak: '10h' }], progressDeadline: '30m' })
+  fleet.settle()
+  fleet.wait(5 * 3_600_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { waitsFor: 'Soak' })
+  const pod = fleet.pods.get('gw-b')
+  if (pod !== undefined) pod.report = { ...pod.inPlace, phase: 'Pending', reason: 'GatewayNotReady' }
+  const { wakeAt } = fleet.pass()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Gateways', failures: undefined, healthySince: undefined })
+  t.equal(String(wakeAt), String(fleet.now.add({ minutes: 30 })))
+  fleet.wait(1_800_000)
+  fleet.pass()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-b', reason: 'ProgressDeadline' }] })
+})
