@@ -56,37 +56,51 @@ async function pack(t: Test, folder: string): Promise<string> {
 }
 
 /** What GitHub does with a composite action: each step in its shell, inputs and contexts filled in, outputs in a file. */
-async function runAction(folder: string, workspace: string, inputs: Record<string, string>): Promise<Ended & { outputs: string }> {
+async function runAction(
+  folder: string,
+  workspace: string,
+  inputs: Record<string, string>,
+  base?: string,
+): Promise<Ended & { outputs: string; summary: string }> {
   type Action = {
     inputs: Record<string, { default: string }>
-    runs: { steps: { shell: string; run: string; env: Record<string, string> }[] }
+    runs: { steps: { shell: string; run: string; if?: string; env: Record<string, string> }[] }
   }
   const action = parse(read('action.yml')) as Action
   const contexts: Record<string, string> = {
+    'github.event.pull_request.base.sha': base ?? '',
     'github.action_repository': 'plants/cluster-sync-operator',
     'github.server_url': 'https://github.example',
     'github.action_path': root,
   }
-  for (const [name, input] of Object.entries(action.inputs)) contexts[`inputs.${name}`] = inputs[name] ?? input.default
+  const filled = (value: string): string => value.replaceAll(/\$\{\{ (.*?) \}\}/g, (_, key: string) => contexts[key] ?? '')
+  for (const [name, input] of Object.entries(action.inputs)) contexts[`inputs.${name}`] = inputs[name] ?? filled(input.default)
   const outputs = path.join(folder, `outputs-${path.basename(workspace)}`)
-  writeFileSync(outputs, '')
-  const runner = { CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: workspace, RUNNER_TEMP: folder, GITHUB_OUTPUT: outputs }
-  let output = ''
+  const summary = path.join(folder, `summary-${path.basename(workspace)}`)
+  for (const file of [outputs, summary]) writeFileSync(file, '')
+  const written = () => ({ outputs: readFileSync(outputs, 'utf8'), summary: readFileSync(summary, 'utf8') })
+  const runner = {
+    GITHUB_STEP_SUMMARY: summary,
+    CI: 'true',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_WORKSPACE: workspace,
+    RUNNER_TEMP: folder,
+    GITHUB_OUTPUT: outputs,
+  }
+  let [output, failed] = ['', 0]
   for (const [index, step] of action.runs.steps.entries()) {
+    // A step without a condition needs the ones before it; the one with a condition says what it needs itself.
+    const isWanted = step.if === undefined ? failed === 0 : contexts['inputs.gatewaysync'] !== '' && contexts['inputs.base'] !== ''
+    if (!isWanted) continue
     const script = path.join(folder, `step-${index}.sh`)
     writeFileSync(script, step.run)
-    const env = Object.fromEntries(
-      Object.entries(step.env).map(([name, value]) => [
-        name,
-        value.replaceAll(/\$\{\{ (.*?) \}\}/g, (_, key: string) => contexts[key] ?? ''),
-      ]),
-    )
+    const env = Object.fromEntries(Object.entries(step.env).map(([name, value]) => [name, filled(value)]))
     const words = ['bash', '--noprofile', '--norc', '-eo', 'pipefail', script]
     const ended = await run(workspace, words, { ...runner, ...env })
     output += ended.output
-    if (ended.code !== 0) return { code: ended.code, output, outputs: readFileSync(outputs, 'utf8') }
+    failed = failed === 0 ? ended.code : failed
   }
-  return { code: 0, output, outputs: readFileSync(outputs, 'utf8') }
+  return { code: failed, output, ...written() }
 }
 
 /** What a GitLab runner does with a job: one script of all its lines, in a shell that ends with the first that fails. */
@@ -136,6 +150,43 @@ void t.test('a change is checked where it is made, pushed and merged', { timeout
     t.match(await runJob(clean.folder, {}), { code: 2, output: /set CLUSTER_SYNC_PACKAGE/ })
   })
 
+  await t.test('the action and the job show what a change would do, from a clone of one commit', async (t) => {
+    const [origin, workspace] = [makeRepository(path.join(folder, 'origin')), path.join(folder, 'workspace')]
+    const file = 'gatewaysync.yaml'
+    const spec =
+      '{git: {repo: "https://git.example/plant.git", ref: main}, sync: {profiles: {default: {collections: {root: services/config/resources}}}}}'
+    const base = origin.commit({
+      ...good,
+      [file]: `apiVersion: clustersync.io/v1alpha1\nkind: GatewaySync\nmetadata: {name: plant}\nspec: ${spec}\n`,
+    })
+    origin.commit({ 'services/config/resources/core/note.txt': 'new' })
+    const clone = ['git', 'clone', '--quiet', '--depth=1', `file://${origin.folder}`, workspace]
+    t.match(await run(folder, clone), { code: 0 })
+    const inputs = { package: tarball, gatewaysync: file, 'fail-on': 'error' }
+    const shown = await runAction(folder, workspace, inputs, base)
+    t.equal(shown.code, 0, shown.output)
+    t.match(shown.summary, '| profile default | 1 | 0 | 0 |')
+    t.match((await runAction(folder, workspace, inputs)).summary, /^$/, 'no pull request, no plan')
+    const variables = {
+      CLUSTER_SYNC_PACKAGE: tarball,
+      TMPDIR: folder,
+      CLUSTER_SYNC_GATEWAYSYNC: file,
+      CI_MERGE_REQUEST_DIFF_BASE_SHA: base,
+    }
+    const job = await runJob(workspace, variables)
+    t.match(job, { code: 0, output: /profile default: 1 to add, 0 to change/ })
+    const [byHand = ''] = textsIn('docs/pipelines.md', 'sh').filter((text) => text.includes('--base main'))
+    const PATH = `${path.join(folder, 'cluster-sync/bin')}:${path.dirname(process.execPath)}:${process.env['PATH']}`
+    t.match(await run(origin.folder, ['sh', '-ec', byHand], { PATH }), { code: 0, output: /0 new errors, 0 new warnings/ })
+    origin.commit(bad)
+    for (const words of ['fetch --quiet --depth=1 origin main', 'checkout --quiet --force FETCH_HEAD']) {
+      t.match(await run(workspace, ['git', ...words.split(' ')]), { code: 0 }, words)
+    }
+    const refused = await runAction(folder, workspace, inputs, base)
+    t.match(refused, { code: 1, summary: /❌ would be refused/, output: /^::error file=.*,line=3,/m })
+    t.match(await runJob(workspace, variables), { code: 1, output: /would be refused/ })
+  })
+
   await t.test('the hooks keep git from making the commit', async (t) => {
     const [hook] = parse(read('.pre-commit-hooks.yaml')) as Record<string, unknown>[]
     t.match(hook, { entry: 'cluster-sync lint', pass_filenames: false, always_run: true })
@@ -144,7 +195,7 @@ void t.test('a change is checked where it is made, pushed and merged', { timeout
     symlinkSync(path.join(folder, 'cluster-sync/bin/cluster-sync'), path.join(programs, 'cluster-sync'))
     const env = { ...author, PATH: `${programs}:${path.dirname(process.execPath)}:${process.env['PATH']}` }
 
-    const [install = ''] = textsIn('docs/pipelines.md', 'sh')
+    const install = textsIn('docs/pipelines.md', 'sh').find((text) => text.includes('hooks/pre-commit')) ?? ''
     const linked = path.join(folder, 'linked')
     t.match(await run(clean.folder, ['git', 'worktree', 'add', '--quiet', '-b', 'linked', linked], env), { code: 0 })
     const hookFile = path.join(clean.folder, '.git/hooks/pre-commit')

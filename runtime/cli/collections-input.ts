@@ -59,7 +59,7 @@ export function locate(folder: string): { top: string; below: string } {
 }
 
 /** The folder in which git keeps its own of a working tree (also a linked one) or a bare repository, and where below its top a folder is. */
-function gitPlace(folder: string): { folder: string; below: string } | undefined {
+export function gitPlace(folder: string): { folder: string; below: string } | undefined {
   const { top, below } = locate(folder)
   const own = path.join(top, '.git')
   const stat = statSync(own, { throwIfNoEntry: false })

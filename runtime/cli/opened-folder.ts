@@ -13,7 +13,7 @@ import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../gate
 import { resolveProfile, syncHash } from '../gatewaysync/decide/profile.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import { silentLog } from '../log.ts'
-import { type Mirror, createMirrors } from '../source/mirrors.ts'
+import { type Mirror, type Remote, createMirrors } from '../source/mirrors.ts'
 import { createRemotes } from '../source/remotes.ts'
 import { readSecretFolder } from '../standalone/secrets.ts'
 import { parseStandaloneSync, parseTargets, type StandaloneSync } from '../standalone/settings.ts'
@@ -27,11 +27,11 @@ export type FolderOptions = { file: string; data: string; profile?: string; mode
 /** What the running gateway says of its mode; `''` is none, undefined is not known. */
 type Live = { liveMode?: string | undefined }
 
-export type OpenedFolder = {
+/** `scratch` is a folder for what is needed meanwhile. */
+export type Opened = { mirror: Mirror; scratch: string }
+
+export type OpenedFolder = Opened & {
   sync: StandaloneSync
-  mirror: Mirror
-  /** A folder for what is needed meanwhile. */
-  scratch: string
   /** What the folder should hold at a commit, by the profile and mode that it is synced with. */
   wantedAt(commit: CommitHash, ref: string): Wanted
 }
@@ -50,44 +50,60 @@ export async function withFolder<Value>(
   if (target === undefined) throw new Fault('InvalidConfiguration', '--data is needed')
   requireFolder(target.dataDir, '--data')
   const profile = resolveProfile(sync.spec.sync, target.profile)
-  const scratch = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-'))
-  const network = { resolve: undefined, proxy: readProxies() }
-  const done = new AbortController()
-  const mirrors = createMirrors({ folder: scratch, clock: systemClock, log: silentLog, network })
-  try {
+  const remote = async (done: AbortSignal): Promise<Remote> => {
     const remoteOf = createRemotes({
       allowLocal: true,
       allowedHosts: [],
       readSecret: readSecretFolder(options.secrets),
-      network,
+      network: { resolve: undefined, proxy: readProxies() },
       clock: systemClock,
-      signal: AbortSignal.any([signal, done.signal]),
+      signal: done,
     })
-    const mirror = mirrors.of(await remoteOf(sync.namespace, sync.spec.git, signal))
-    return await use({
-      sync,
-      mirror,
-      scratch,
-      wantedAt: (commit, ref) => ({
-        commit,
-        ref,
-        profile,
-        syncHash: syncHash(profile, sync.spec.gateway),
-        dataDir: target.dataDir,
-        paused: false,
-        confirmDeletions: sync.annotations[confirmDeletionsAnnotation] === commit ? commit : undefined,
-        confirmOverwrites: sync.annotations[confirmOverwritesAnnotation] === commit ? commit : undefined,
-        validation: sync.spec.validation,
-        facts: {
-          gatewayName: target.name,
-          podName: target.name,
-          ordinal: 0,
-          podLabels: {},
-          namespace: sync.namespace,
-          mode: modeOf(target.dataDir, options),
-        },
+    return await remoteOf(sync.namespace, sync.spec.git, signal)
+  }
+  return await withMirror(
+    remote,
+    async ({ mirror, scratch }) =>
+      await use({
+        sync,
+        mirror,
+        scratch,
+        wantedAt: (commit, ref) => ({
+          commit,
+          ref,
+          profile,
+          syncHash: syncHash(profile, sync.spec.gateway),
+          dataDir: target.dataDir,
+          paused: false,
+          confirmDeletions: sync.annotations[confirmDeletionsAnnotation] === commit ? commit : undefined,
+          confirmOverwrites: sync.annotations[confirmOverwritesAnnotation] === commit ? commit : undefined,
+          validation: sync.spec.validation,
+          facts: {
+            gatewayName: target.name,
+            podName: target.name,
+            ordinal: 0,
+            podLabels: {},
+            namespace: sync.namespace,
+            mode: modeOf(target.dataDir, options),
+          },
+        }),
       }),
-    })
+    signal,
+  )
+}
+
+/** A mirror of a repository in a folder of its own, both gone afterwards. `remote` gets the signal of that end. */
+export async function withMirror<Value>(
+  remote: (done: AbortSignal) => Promise<Remote>,
+  use: (opened: Opened) => Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value> {
+  const scratch = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-'))
+  const done = new AbortController()
+  const network = { resolve: undefined, proxy: readProxies() }
+  const mirrors = createMirrors({ folder: scratch, clock: systemClock, log: silentLog, network })
+  try {
+    return await use({ mirror: mirrors.of(await remote(AbortSignal.any([signal, done.signal]))), scratch })
   } finally {
     done.abort()
     await mirrors.close()

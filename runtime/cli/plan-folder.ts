@@ -24,7 +24,7 @@ import type { PlanReport } from './plan-text.ts'
 export type PlanOptions = FolderOptions & { ref?: string; gateway?: string; apiKeyFile?: string }
 
 /** Contents beyond this are named, not compared. */
-const limits = { files: 200, fileBytes: 256 * 1024, totalBytes: 32 * 1024 * 1024 }
+export const diffLimits = { files: 200, fileBytes: 256 * 1024, totalBytes: 32 * 1024 * 1024 }
 const timeoutMs = 600_000
 const askGatewayMs = 10_000
 
@@ -55,9 +55,9 @@ async function plan(options: PlanOptions, opened: OpenedFolder, signal: AbortSig
   const manifest = readManifest(wanted.dataDir)
   const active = activeMode(wanted, manifest.state)
   const mode = active ?? { name: '', from: 'none' }
-  const checked = await check(opened, commit, mode.name, signal)
+  const checked = await checkCommit(opened, commit, mode.name, signal)
   const prepared = await prepare(source, wanted, manifest, 'as-configured', signal)
-  const changes = await diffPlan(source, wanted, prepared, limits, signal)
+  const changes = await diffPlan(source, wanted, prepared, diffLimits, signal)
   const { drift } = prepared
   const { added, changed, removed } = prepared.plan.counts
   return {
@@ -73,9 +73,9 @@ async function plan(options: PlanOptions, opened: OpenedFolder, signal: AbortSig
   }
 }
 
-/** What the gate in front of every publication says of the commit. */
-async function check(
-  { sync, mirror, scratch }: OpenedFolder,
+/** What the gate in front of every publication says of the commit; no `mode`: in every one of them. */
+export async function checkCommit(
+  { sync, mirror, scratch }: Pick<OpenedFolder, 'sync' | 'mirror' | 'scratch'>,
   commit: CommitHash,
   mode: string,
   signal: AbortSignal,

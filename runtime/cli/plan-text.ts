@@ -40,14 +40,11 @@ export function isQuiet({ changes, problems, drift, checked }: PlanReport): bool
 export function planText(report: PlanReport, view: PlanView, style: Style): string[] {
   const { commit, ref, mode, counts, changes, problems, findings, drift, checked } = report
   const { added, changed, removed } = counts
-  const isGrouped = view === 'grouped' && changes.length > mostNamed
-  const listed = view === 'summary' || changes.length === 0 ? [] : isGrouped ? folderLines(changes, style) : fileLines(changes, style)
   const remarks = findings.map(({ rule, path, message }) => `! ${path === '' ? '' : `${path}: `}${message} (${rule})`)
   const modeText = mode.name === '' ? 'no deployment mode' : `mode "${mode.name}" (from ${origins[mode.from] ?? mode.from})`
   const counted = `${added} to add, ${changed} to change, ${removed} to remove`
   return [
-    ...listed,
-    ...(isGrouped ? ['  each file and its lines: --full, or --format json'] : []),
+    ...changeLines(changes, view, style),
     ...(checked === undefined ? [] : checkedLines(checked, commit, style)),
     ...problems.flatMap(({ reason, message }) => [
       painted(`! would be refused: ${message} (${reason})`, 'error', style),
@@ -57,6 +54,13 @@ export function planText(report: PlanReport, view: PlanView, style: Style): stri
     ...remarks.map((line) => painted(line, 'warning', style)),
     heading(`${counted}, with ${modeText}, at ${shortCommit(commit)} of ${ref}`, style),
   ]
+}
+
+/** The changed files with their lines, or their folders where there are many. */
+export function changeLines(changes: readonly FileDiff[], view: PlanView, style: Style): string[] {
+  if (view === 'summary' || changes.length === 0) return []
+  if (view === 'full' || changes.length <= mostNamed) return fileLines(changes, style)
+  return [...folderLines(changes, style), '  each file and its lines: --full, or --format json']
 }
 
 const origins: Readonly<Partial<Record<Mode['from'], string>>> = { target: '--mode', gateway: 'the running gateway' }

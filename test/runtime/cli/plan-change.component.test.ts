@@ -1,0 +1,112 @@
+/**
+ * `cluster-sync plan --base`: what a change would do to gateways, before it is merged; in a clone, as a pipeline has it.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { makeRepository, type Repository, temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+import { runCli } from '../../support/run-cli.ts'
+import { writeGatewaySync } from '../../support/standalone-run.ts'
+
+const mode = (parent: string): string =>
+  `${JSON.stringify({ title: 'x', description: '', enabled: true, inheritable: true, parent }, undefined, 2)}\n`
+const tree = {
+  'resources/core/config-mode.json': mode('external'),
+  'resources/dev/config-mode.json': mode('core'),
+  'resources/prod/config-mode.json': mode('core'),
+  'projects/line/project.json': '{"title": "Line"}\n',
+}
+const profile = { collections: { root: 'resources', mode: 'auto' }, mappings: [{ source: 'projects', destination: 'projects' }] }
+
+type Report = {
+  gateways: { profile: string; modes: string[]; counts: object; changes: { op: string; path: string }[]; problems: { reason: string }[] }[]
+  findings: { rule: string; path: string; place?: { line: number } }[]
+  gone: number
+}
+
+function setUp(t: Test, name: string): { repository: Repository; plan: (...args: string[]) => ReturnType<typeof runCli> } {
+  const folder = temporaryFolder(t, name)
+  const repository = makeRepository(path.join(folder, 'plant'))
+  const file = writeGatewaySync(folder, { repo: 'https://git.example/plant.git', profile })
+  return { repository, plan: (...args) => runCli(['plan', '-f', file, '--repo', repository.folder, ...args]) }
+}
+
+void t.test('each mode is told what the branch changes for its gateways, and modes that see the same stand together', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, plan } = setUp(t, 'change')
+  repository.commit(tree)
+  repository.git('checkout', '-q', '-b', 'work')
+  repository.commit({ 'resources/prod/notes.txt': 'new', 'projects/line/project.json': '{"title": "Press line", "password": "hunter2"}\n' })
+  repository.git('checkout', '-q', 'main')
+  repository.commit({ 'projects/line/other.txt': 'of somebody else, on main meanwhile' })
+  repository.git('checkout', '-q', 'work')
+  const { code, stdout, stderr } = await plan('--base', 'main', '--format', 'json')
+  t.match({ code, stderr }, { code: 0, stderr: '' }, 'a change is no failure')
+  const { gateways, gone } = JSON.parse(stdout) as Report
+  t.equal(gone, 0)
+  t.match(gateways, [
+    { profile: 'default', modes: ['dev'], counts: { added: 0, changed: 1, removed: 0 }, changes: [{ path: 'projects/line/project.json' }] },
+    { modes: ['prod'], counts: { added: 1, changed: 1, removed: 0 }, changes: [{ path: 'config/resources/prod/notes.txt' }, {}] },
+  ])
+  t.notMatch(stdout, /hunter2|other\.txt/, 'no secret, and nothing of the other branch')
+  const text = await plan('--base', 'main', '--summary')
+  t.match(text.stdout, /^profile default, mode dev: 0 to add, 1 to change, 0 to remove\nprofile default, mode prod: 1 to add/)
+  t.match(text.stdout, /\n[0-9a-f]{8} to [0-9a-f]{8}: \d new errors?, \d new warnings?/)
+  t.match(JSON.parse((await plan('--base', 'main', '--mode', 'stage', '--format', 'json')).stdout), { gateways: [{ modes: ['stage'] }] })
+  repository.git('checkout', '-q', '-b', 'same', 'main')
+  repository.commit({ 'projects/line/project.json': '{}\n' })
+  const same = JSON.parse((await plan('--base', 'main', '--format', 'json')).stdout) as Report
+  t.match(same.gateways, [{ modes: ['dev', 'prod'], changes: [{ op: 'change' }] }])
+  t.equal(same.gateways.length, 1)
+})
+
+void t.test('what would be refused ends with 1 and is annotated where it is new, in the formats of the hosts', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, plan } = setUp(t, 'refused')
+  repository.commit({ ...tree, 'resources/dev/config-mode.json': mode('cor') })
+  repository.git('checkout', '-q', '-b', 'work')
+  repository.commit({ 'resources/prod/config-mode.json': mode('cor'), 'projects/line/evil```.txt': '</details>' })
+  const text = await plan('--base', 'main')
+  t.equal(text.code, 1)
+  t.match(text.stdout, /! resources\/prod\/config-mode\.json:\d+:\d+: error: names the parent "cor"/)
+  t.notMatch(text.stdout, 'resources/dev/config-mode.json', 'what main has already is no news')
+  t.match(
+    text.stdout,
+    /! would be refused: the checks of [0-9a-f]{8} found 2 errors \(CollectionsInvalid\)\n {2}next: Run `cluster-sync lint`/,
+  )
+  const github = await plan('--base', 'main', '--format', 'github')
+  t.match(github.stdout, /^::error file=resources\/prod\/config-mode\.json,line=6,/m)
+  t.equal(github.stdout.match(/^::error/gm)?.length, 1)
+  t.match(JSON.parse((await plan('--base', 'main', '--format', 'sarif')).stdout), { runs: [{ results: [{ ruleId: 'unknown-parent' }] }] })
+  const { stdout: markdown } = await plan('--base', 'main', '--format', 'markdown')
+  t.match(markdown, /^\| profile default, modes dev, prod \| 1 \| \d \| 0 \|$|^\| profile default, mode dev \|/m)
+  t.match(markdown, '❌ would be refused')
+  t.equal(markdown.match(/^```/gm)?.length, 2 * (markdown.match(/^<details>/gm)?.length ?? 0), 'no name of a file ends a block')
+  repository.commit({ 'resources/dev/config-mode.json': mode('core'), 'resources/prod/config-mode.json': mode('core') })
+  const repaired = await plan('--base', 'main', '--format', 'json')
+  t.match({ code: repaired.code, ...(JSON.parse(repaired.stdout) as Report) }, { code: 0, findings: [], gone: 1 })
+})
+
+void t.test('a first commit, a repository without collections, and options that do not go together', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, plan } = setUp(t, 'odd')
+  repository.commit({ 'README.md': 'nothing yet' })
+  repository.git('checkout', '-q', '-b', 'work')
+  repository.commit(tree)
+  const { code, stdout } = await plan('--base', 'main', '--format', 'json')
+  t.equal(code, 0)
+  t.match(JSON.parse(stdout), { gateways: [{ counts: { removed: 0 } }, {}] })
+  repository.commit({ 'projects/line/project.json': null })
+  t.match(await plan('--base', 'HEAD~1'), { code: 1, stdout: /would be refused: .*\(SourcePathMissing\)/ })
+  t.match(await plan('--base', 'nowhere'), { code: 2, stderr: /--base: .* has no "nowhere"; fetch it first/ })
+  t.match(await plan(), { code: 2, stderr: /--data <dir> of a gateway, or --base <ref>/ })
+  t.match(await plan('--base', 'main', '--data', '.'), { code: 2, stderr: /--base <ref>.*cannot be used with.*--data/ })
+  const data = path.join(repository.folder, '../data')
+  mkdirSync(data)
+  t.match(await plan('--data', data), { code: 2, stderr: /--repo and --head need --base/ })
+  const file = path.join(repository.folder, '../gatewaysync.yaml')
+  t.match(await runCli(['plan', '-f', file, '--data', data, '--format', 'sarif']), { code: 2, stderr: /--format sarif needs --base/ })
+  writeFileSync(file, '')
+  t.match(await plan('--base', 'main'), { code: 2, stderr: /gatewaysync\.yaml/ })
+})
