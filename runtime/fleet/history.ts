@@ -10,6 +10,8 @@ import type { Level } from './level.ts'
 import { heading, markOf, type Style } from './paint.ts'
 import { type Column, folded, tableLines } from './table.ts'
 
+type PastStage = NonNullable<NonNullable<GatewaySyncStatus['history']>[number]['stages']>[number]
+
 export type HistoryEntry = {
   at: string
   /** What was asked for, and what it came to; a request without a commit never got that far. */
@@ -23,6 +25,8 @@ export type HistoryEntry = {
   reason: string | undefined
   message: string | undefined
   meaning: string | undefined
+  /** How its rollout went, stage by stage; empty where there was none, or it is under way. */
+  stages: readonly PastStage[]
   /** It is what agents follow now. */
   isPublished: boolean
   /** How many gateways run it now; told of a commit where it stands first. */
@@ -80,6 +84,7 @@ function commitsOf({ history = [], published }: GatewaySyncStatus, running: (com
     reason: entry.reason,
     message: entry.message,
     meaning: entry.reason === undefined ? undefined : meaningOf(entry.reason),
+    stages: entry.stages ?? [],
     isPublished: entry === now,
     gateways: history.find(({ commit }) => commit === entry.commit) === entry ? running(entry.commit) : 0,
   }))
@@ -103,6 +108,7 @@ function requestsOf({ requests = [], history = [] }: GatewaySyncStatus): History
         reason,
         message,
         meaning: reason === undefined ? undefined : meaningOf(reason),
+        stages: [],
         isPublished: false,
         gateways: 0,
       },
@@ -148,7 +154,8 @@ export function historyText(view: HistoryView, now: Temporal.Instant, style: Sty
     if (entry === undefined) return []
     const why =
       entry.message === undefined ? [] : folded(`${shortHashes(entry.message)} (${entry.reason ?? entry.outcome})`, style.width, '        ')
-    return [`${markOf(entry.level, style)}${line}`, ...why]
+    const stages = entry.stages.length === 0 ? [] : folded(`stages: ${entry.stages.map(stageWords).join('; ')}`, style.width, '        ')
+    return [`${markOf(entry.level, style)}${line}`, ...why, ...stages]
   })
   const ofGateways =
     gateways.length === 0
@@ -162,6 +169,18 @@ export function historyText(view: HistoryView, now: Temporal.Instant, style: Sty
           ),
         ]
   return [head, `${style.symbols ? '  ' : ''}${heading(title, style)}`, ...told, ...ofGateways]
+}
+
+/** `plant: 3 gateways in 12m, approved by kim`. */
+function stageWords({ name, gateways, failed, startedAt, finishedAt, approvedBy }: PastStage): string {
+  const took = finishedAt === undefined ? undefined : ageOf(startedAt, Temporal.Instant.from(finishedAt))
+  const parts = [
+    `${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}${took === undefined ? '' : ` in ${took}`}`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(finishedAt === undefined ? ['not done'] : []),
+    ...(approvedBy === undefined ? [] : [`approved by ${approvedBy}`]),
+  ]
+  return `${name}: ${parts.join(', ')}`
 }
 
 function nowWords({ isPublished, gateways }: HistoryEntry): string {

@@ -8,6 +8,7 @@ import { parseAction, type RolloutAction } from '../rollout/action.ts'
 import { advance } from '../rollout/advance.ts'
 import type { Target, Version } from '../rollout/facts.ts'
 import { rolloutOf } from '../rollout/one-stage.ts'
+import { withStages } from '../rollout/remember-stages.ts'
 import { shortSyncHash } from '../rollout/turn.ts'
 import type { RolloutStatus } from '../schema/rollout-status.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'
@@ -70,11 +71,12 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
   })
   const events = [...tried.events, ...rolloutEvents(status.rollout, rollout)]
   const { refused } = rollout
+  const remembered = (rolled: Followed): Followed => ({ ...rolled, history: withStages(rolled.history, status.rollout, rollout) })
   if (rollout.state !== 'RolledBack' || refused === undefined || tried.published.commit === rollout.commit) {
-    return { ...tried, events, rollout, gateways: withWaiting(counted, rollout), wakeAt }
+    return { ...remembered(tried), events, rollout, gateways: withWaiting(counted, rollout), wakeAt }
   }
   const back = wentBack(tried, rollout, timestamp(now))
-  return { ...back, events, rollout, gateways: withWaiting(count(rollout.commit), rollout), wakeAt }
+  return { ...remembered(back), events, rollout, gateways: withWaiting(count(rollout.commit), rollout), wakeAt }
 }
 
 /** Why a commit is not published again: it was rolled back, and nobody has asked for it by its hash since. */

@@ -36,6 +36,9 @@ const stageStatus = v.object({
   approvedAt: v.optional(v.pipe(time, v.description('When it was approved.'))),
 })
 
+/** A stage of a rollout that has ended. */
+export const pastStage = v.pick(stageStatus, ['name', 'gateways', 'failed', 'startedAt', 'finishedAt', 'approvedBy'])
+
 export const rolloutStatus = v.object({
   state: v.pipe(
     v.picklist(rolloutStates),

@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot'
 import { captureStatus } from './capture-spec.ts'
-import { rolloutStatus } from './rollout-status.ts'
+import { pastStage, rolloutStatus } from './rollout-status.ts'
 import { crd } from './rule.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
@@ -176,6 +176,13 @@ export const gatewaySyncStatus = v.object({
           message: v.optional(v.pipe(text(256), v.description('The refusal in words, cut to what a list can show.'))),
           signedBy: v.optional(v.pipe(text(256), v.description('Fingerprints of the keys that signed it, where spec.git.verify asked.'))),
           durationMs: v.optional(v.pipe(count, v.description('How long fetching and checking took, in milliseconds.'))),
+          stages: v.optional(
+            v.pipe(
+              v.array(pastStage),
+              v.maxLength(16),
+              v.description('How its rollout went: the stages that began. Absent while it is under way, and where there was none.'),
+            ),
+          ),
         }),
       ),
       v.maxLength(10),

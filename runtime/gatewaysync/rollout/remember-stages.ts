@@ -1,0 +1,41 @@
+/**
+ * How a rollout went, stage by stage, kept with its commit in the history once it has ended or another one has taken its place. Pure.
+ */
+import type { RolloutStatus, StageStatus } from '../schema/rollout-status.ts'
+import type { GatewaySyncStatus } from '../schema/status.ts'
+
+type History = NonNullable<GatewaySyncStatus['history']>
+type Entry = History[number]
+
+/** The history after a step from `before` to `now`. A rollout of a configuration alone says nothing about its commit. */
+export function withStages(history: History, before: RolloutStatus | undefined, now: RolloutStatus | undefined): History {
+  const ended = endedIn(before, now)
+  if (ended === undefined) return history
+  const stages = (ended.stages ?? []).filter(({ startedAt }) => startedAt !== undefined).map(stageOf)
+  const index = history.findIndex(({ commit }) => commit === ended.commit)
+  if (stages.length === 0 || index < 0) return history
+  return history.map((entry, at) => (at === index ? { ...entry, stages } : entry))
+}
+
+/** The rollout that a step ended, with the commit that was rolled out. */
+function endedIn(
+  before: RolloutStatus | undefined,
+  now: RolloutStatus | undefined,
+): { commit: string; stages: RolloutStatus['stages'] } | undefined {
+  if (before?.before === undefined || before.before.commit === before.commit) return undefined
+  if (before.state !== 'Progressing' && before.state !== 'Stopped') return undefined
+  if (now === undefined || now.id !== before.id) return { commit: before.commit, stages: before.stages }
+  const isEnd = now.state !== 'Progressing' && now.state !== before.state
+  return isEnd ? { commit: before.commit, stages: now.stages } : undefined
+}
+
+function stageOf({ name, gateways, failed, startedAt, finishedAt, approvedBy }: StageStatus): NonNullable<Entry['stages']>[number] {
+  return {
+    name,
+    gateways,
+    failed,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(finishedAt === undefined ? {} : { finishedAt }),
+    ...(approvedBy === undefined ? {} : { approvedBy }),
+  }
+}
