@@ -24,7 +24,7 @@ import { createModeFinder } from './gateway/mode.ts'
 import type { SyncReportStatus } from './gatewaysync/schema/report.ts'
 import type { GatewaySyncSpec } from './gatewaysync/schema/spec.ts'
 import { createKube, loadKube } from './kube/client.ts'
-import { createLog, type Log } from './log.ts'
+import { createLog, type Log, logOf } from './log.ts'
 import { readSmallFile } from './sync/disk/disk.ts'
 import { type EngineMemory, readSynced, recoverFolder, runCycle } from './sync/cycle.ts'
 import { sinceFirstStart } from './sync/disk/first-start.ts'
@@ -140,9 +140,7 @@ function createAgentFollower(
         if (isInterrupted(dataDir)) await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
       },
       cycle(source, gateway, wanted, signal) {
-        const { requestId } = wanted
-        const own = requestId === undefined ? log : log.child({ requestId })
-        const deps = { source, gateway, clock, log: own, memory, only: settings.podUid }
+        const deps = { source, gateway, clock, log: logOf(log, wanted.requestId), memory, only: settings.podUid }
         return traceCycle(wanted, metrics.stepped, (stepped) => runCycle({ ...deps, stepped }, wanted, signal))
       },
       capture: (source, wanted, request, signal) => offers(source, wanted, request, (offer) => client().capture(offer, signal), signal),

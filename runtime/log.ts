@@ -84,6 +84,11 @@ function shownError(thrown: unknown): Record<string, string> {
   }
 }
 
+/** A log whose lines name a request; the same log where there is none. */
+export function logOf(log: Log, requestId: string | undefined): Log {
+  return requestId === undefined ? log : log.child({ requestId })
+}
+
 /** A log that drops everything. */
 export const silentLog: Log = {
   debug() {},

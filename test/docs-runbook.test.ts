@@ -73,6 +73,9 @@ void t.test('an entry says what it means, what is noticed, where to look and wha
       ['You notice', 'Look', 'Do'],
       name,
     )
+    const [, look = ''] = /^- \*\*Look:\*\*([^]*?)^- \*\*Do:\*\*/m.exec(text) ?? []
+    const commands = codeIn(look).filter((code) => /^(?:kubectl|npx|git|openssl|ssh-keyscan|curl|df) /.test(code))
+    t.ok(commands.length > 0, `${name} has a command to look with`)
   }
 })
 

@@ -9,7 +9,7 @@ import { asFault, isAbort } from '../fault.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
-import type { Log } from '../log.ts'
+import { type Log, logOf } from '../log.ts'
 import type { CycleResult, Wanted } from '../sync/cycle.ts'
 import { type Desired, type FollowedSync, gatewayName, type InPlace, type PodFacts, podOrdinal } from './desired.ts'
 import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState, isMove, next } from './follower-state.ts'
@@ -163,7 +163,9 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
         } catch (error) {
           if (isAbort(error, signal)) break
           const fault = asFault(error)
-          log.error({ reason: fault.reason, err: error }, 'a sync ended with an error that is a bug')
+          const desired = state.looked?.desired
+          const own = desired?.kind === 'sync' ? logOf(log, desired.requestId) : log
+          own.error({ reason: fault.reason, err: error }, 'a sync ended with an error that is a bug')
           take({ kind: 'lookFailed', fault, at: now() })
           due = { waitMs: retryMs() }
         }
@@ -201,16 +203,16 @@ async function handOn(
   } catch (error) {
     if (isAbort(error, signal)) throw error
     const { reason, message } = asFault(error)
-    log.warn({ commit: wanted.commit, reason, message }, 'local changes could not be handed on')
+    logOf(log, wanted.requestId).warn({ commit: wanted.commit, reason, message }, 'local changes could not be handed on')
     return 'failed'
   }
 }
 
 /** Tells of a failure, and of an end where it `isNews`. */
 function logEnd(log: Log, { commit, requestId }: Extract<Desired, { kind: 'sync' }>, result: CycleResult, isNews: boolean): void {
-  const about = { commit, ...(requestId === undefined ? {} : { requestId }) }
-  if (result.phase === 'Failed') log.warn({ ...about, reason: result.reason ?? 'Unexpected', message: result.message ?? '' }, 'sync failed')
-  else if (isNews) log.info({ ...about, reason: result.phase }, 'sync ended')
+  const own = logOf(log, requestId)
+  if (result.phase === 'Failed') own.warn({ commit, reason: result.reason ?? 'Unexpected', message: result.message ?? '' }, 'sync failed')
+  else if (isNews) own.info({ commit, reason: result.phase }, 'sync ended')
 }
 
 /** What the engine has to put in place for this pod. */

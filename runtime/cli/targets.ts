@@ -10,7 +10,7 @@ import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { connectGateway } from '../gateway/gateway.ts'
 import { createModeFinder } from '../gateway/mode.ts'
-import type { Log } from '../log.ts'
+import { type Log, logOf } from '../log.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
 import { type CycleWatch, type EngineMemory, readSynced, recoverFolder, runCycle } from '../sync/cycle.ts'
 import { readSmallFile } from '../sync/disk/disk.ts'
@@ -86,7 +86,8 @@ function followTarget(deps: Deps, { sync, version, thorough }: Settings, target:
           planned: (plan) => (last = { paths: changedPaths(plan) }),
           arrived: (done, total) => deps.progress(name, done, total),
         }
-        const result = await runCycle({ source, gateway, clock, log, memory, watch }, { ...wanted, thorough }, signal)
+        const own = logOf(log.child({ gateway: name }), wanted.requestId)
+        const result = await runCycle({ source, gateway, clock, log: own, memory, watch }, { ...wanted, thorough }, signal)
         last = { ...last, durationMs: clock.monotonicMs() - startedMs }
         return result
       },

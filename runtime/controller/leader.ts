@@ -7,7 +7,7 @@ import { apiVersion, fieldManager, gatewaySyncKind } from '../gatewaysync/names.
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import { gatewaySyncType, roleBindingType } from '../kube/types.ts'
-import type { Log } from '../log.ts'
+import { type Log, logOf } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type CommitStatuses, createCommitStatuses } from '../notify/commit-status/tell.ts'
 import { createNotifications, type Notifications } from '../notify/receivers/notify.ts'
@@ -25,7 +25,7 @@ import type { Tracing } from '../tracing/trace.ts'
 import { createAgentBindings } from './agent-bindings.ts'
 import type { Captures } from './captures.ts'
 import { logChanges } from './log-changes.ts'
-import { toldSteps } from './lookup-steps.ts'
+import { openRequestId, toldSteps } from './lookup-steps.ts'
 import { tellPodTroubles } from './pod-events.ts'
 import { readAnew } from './read-anew.ts'
 import { specOf } from './spec-of.ts'
@@ -71,7 +71,7 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const { store, clock, log, metrics } = deps
   const pass = (key: SyncKey, own: AbortSignal) =>
     measured(clock, metrics.reconciled, own, () => decidedAnew(deps, key, own, () => reconcile(passDeps, key, own)))
-  const failed = (key: SyncKey, error: unknown): void => logFailedPass(log, key, error)
+  const failed = (key: SyncKey, error: unknown): void => logFailedPass({ store, log }, key, error)
   const queue: Queue = createQueue({ clock, workers, pass, failed, depth: metrics.queued, waited: metrics.waited })
   const lookups = createLookups({ clock, concurrency: questionsAtOnce, ready: (key) => queue.add(key), signal })
   const statuses = openCommitStatuses(deps, signal)
@@ -200,10 +200,16 @@ function openAgentBindings({ kube, store, bindAgentsTo: role, clock, log }: Lead
   })
 }
 
-function logFailedPass(log: Log, key: SyncKey, error: unknown): void {
+function logFailedPass({ store, log }: Pick<LeaderDeps, 'store' | 'log'>, key: SyncKey, error: unknown): void {
   const { reason, message } = asFault(error)
   const [namespace = '', name = ''] = key.split('/')
-  log.warn({ namespace, name, reason, message, ...(reason === 'Unexpected' ? { err: error } : {}) }, 'pass failed')
+  const record = store.sync(namespace, name)
+  const spec = record === undefined ? undefined : specOf(record)
+  const open = record === undefined || spec === undefined ? undefined : openRequestId(record, spec)
+  logOf(log, open ?? record?.status.source?.requested?.id).warn(
+    { namespace, name, reason, message, ...(reason === 'Unexpected' ? { err: error } : {}) },
+    'pass failed',
+  )
 }
 
 /** Whether a pod follows a GatewaySync of this installation, or names one that does not exist yet. */

@@ -59,12 +59,19 @@ export function toldSteps({ check, verify, tracing, clock, log }: Deps): Pick<Re
   }
 }
 
-/** `requestId`: of the request that is not answered yet; a poll has none. */
 function aboutOf(
-  { namespace, name, annotations, status }: GatewaySyncRecord,
-  { git }: GatewaySyncSpec,
+  record: GatewaySyncRecord,
+  spec: GatewaySyncSpec,
   commit: string,
 ): { namespace: string; name: string; commit: string; requestId: string | undefined } {
+  return { namespace: record.namespace, name: record.name, commit, requestId: openRequestId(record, spec) }
+}
+
+/** The request that is not answered yet; a poll has none. */
+export function openRequestId(
+  { annotations, status }: Pick<GatewaySyncRecord, 'annotations' | 'status'>,
+  { git }: GatewaySyncSpec,
+): string | undefined {
   const { undecided, request } = wantedRef(parseRefName(git.ref), annotations, status)
-  return { namespace, name, commit, requestId: undecided ? request?.id : undefined }
+  return undecided ? request?.id : undefined
 }

@@ -7,8 +7,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { dashboards } from '../../infra/constructs/dashboards.ts'
-import { podType, type ResourceType, secretType } from '../../runtime/kube/types.ts'
+import { pathOf, podType, type ResourceType, secretType } from '../../runtime/kube/types.ts'
 import { type Line, pictureOf } from '../support/dashboard-picture.ts'
+import { gatewayPod } from '../support/installed-objects.ts'
 import { type Gateway, install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
 import { endpointTargets, podTargets } from '../support/kubernetes-discovery.ts'
 import type { Manifest } from '../support/manifest.ts'
@@ -26,11 +27,21 @@ const longMs = 120_000
 /** `CLUSTER_SYNC_WRITE_PICTURES=1 npm test -- test/e2e/prometheus.test.ts` draws the pictures of docs/dashboards.md anew. */
 const writesPictures = process.env['CLUSTER_SYNC_WRITE_PICTURES'] === '1'
 
+/** Panels that show zero while nothing is wrong and nobody works on a gateway; in every other one the test makes something happen. */
+const zeroWhenWell: ReadonlySet<string> = new Set([
+  'Not ready',
+  'Watches that failed',
+  'Findings',
+  'Failures in a row',
+  'Files changed locally',
+  'Open Designers',
+])
+
 type Dashboard = ReturnType<typeof dashboards>[string]
 
 void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 280_000 }, async (t) => {
   if (!requires(t, 'git', 'prometheus')) return
-  const cluster = await install(t, ['plant'])
+  const cluster = await install(t, ['plant'], { controller: { logLevel: 'debug' }, agent: { logLevel: 'debug' } })
   const { world, folder, host, receiver } = cluster
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))
@@ -84,6 +95,9 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
 
   const second = repository.commit({ 'projects/line/a.txt': 'two', 'projects/line/b.txt': 'new' })
   await pushTo(receiver, namespace, 'plant')
+  // Goes through admission and leaves nothing behind.
+  const pod = gatewayPod(namespace, 'gw-1', { account: 'gateway', simulator, dataDir })
+  await world.kube.post(`${pathOf(podType, { namespace })}?dryRun=All`, pod, world.signal)
   const { source } = await readyAt(cluster, namespace, second, longMs)
   await waitFor(prometheus, `sum(increase(clustersync_push_to_applied_seconds_count{job="${installed.metricsService}"}[5m])) > 0`)
   await waitFor(prometheus, 'sum(increase(clustersync_agent_files_total[5m])) > 0')
@@ -102,7 +116,7 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
   })
 
   await t.test('the logs of controller and agent tell the way of the push by its id', async (t) => {
-    const wanted = ['push accepted', 'commit published', 'sync ended', 'ready']
+    const wanted = ['push accepted', 'git host asked', 'commit checked', 'commit published', 'step of a cycle ended', 'sync ended', 'ready']
     const told = await until(
       () => {
         const lines = linesOf(cluster.logs).filter(({ requestId }) => requestId !== undefined && requestId === source?.requested?.id)
@@ -113,6 +127,10 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
     )
     for (const { msg, commit } of told.filter((line) => line.msg === 'commit published' || line.msg === 'sync ended'))
       t.equal(commit, second, msg)
+    const others = linesOf(cluster.logs).filter(({ commit, requestId }) => commit === second && requestId === undefined)
+    t.same(others, [], 'no line about the commit is without it')
+    const steps = told.filter(({ msg }) => msg === 'step of a cycle ended').map(({ component }) => component)
+    for (const step of ['plan', 'stage', 'publish', 'scan']) t.ok(steps.includes(step), `the step ${step} has a line`)
   })
 
   await t.test('every rule is evaluated, and none alerts of an installation that is well', async (t) => {
@@ -132,14 +150,20 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
 
   const chosen = (expr: string): string => expr.replaceAll('$namespace', namespace).replaceAll('$name', 'plant').replaceAll('$pod', 'gw-0')
   for (const [file, dashboard] of Object.entries(dashboards())) {
-    await t.test(`${file}: every panel shows something`, async (t) => {
+    await t.test(`${file}: every panel shows something, and there is something to choose`, async (t) => {
+      for (const { name, query } of choicesOf(dashboard)) {
+        const [, selector = '', label = ''] = /^label_values\((.*), (\w+)\)$/.exec(query) ?? []
+        const found = await prometheus.api(`label/${label}/values?match[]=${encodeURIComponent(chosen(selector))}`)
+        t.same(found, [chosen(`$${name}`)], `${name}: ${query}`)
+      }
       for (const { title, targets } of dashboard.panels) {
         for (const { expr } of targets) {
           const query = chosen(expr)
           const found = await until(
             async () => {
               const series = (await prometheus.query(query)).filter(({ value }) => Number.isFinite(value))
-              return series.length > 0 ? series : undefined
+              const isShown = zeroWhenWell.has(title) ? series.length > 0 : series.some(({ value }) => value !== 0)
+              return isShown ? series : undefined
             },
             `${title}: ${query}`,
             longMs,
@@ -151,6 +175,12 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
     if (writesPictures) await writePicture(prometheus, file, dashboard, chosen)
   }
 })
+
+/** What one chooses at the top of a dashboard, besides the data source. */
+function choicesOf({ templating }: Dashboard): { name: string; query: string }[] {
+  const variables = templating.list as { name: string; type: string; query: { query: string } }[]
+  return variables.filter(({ type }) => type === 'query').map(({ name, query }) => ({ name, query: query.query }))
+}
 
 /** Draws for docs/dashboards.md what the panels show, over the time of this test. */
 async function writePicture(prometheus: Prometheus, file: string, dashboard: Dashboard, chosen: (expr: string) => string): Promise<void> {
@@ -171,7 +201,7 @@ async function writePicture(prometheus: Prometheus, file: string, dashboard: Das
   )
 }
 
-type LogLine = { msg: string; requestId?: string; commit?: string }
+type LogLine = { msg: string; requestId?: string; commit?: string; component?: string }
 
 /** The lines that are whole; whoever writes may be in the middle of one. */
 function linesOf(chunks: readonly string[]): LogLine[] {

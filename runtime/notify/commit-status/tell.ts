@@ -7,7 +7,7 @@ import { Fault } from '../../fault.ts'
 import type { StatusProvider } from '../../gatewaysync/schema/commit-status.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
 import type { GatewaySyncStatus } from '../../gatewaysync/schema/status.ts'
-import type { Log } from '../../log.ts'
+import { type Log, logOf } from '../../log.ts'
 import { causeOf } from '../../http/client.ts'
 import type { OpenHostApi } from '../../source/host-api.ts'
 import { createOutbox, type Outbox, type Told, type Tried } from '../outbox.ts'
@@ -51,11 +51,14 @@ const refusedAgainMs = 900_000
 
 /** Works until the signal. */
 export function createCommitStatuses(deps: Deps, signal: AbortSignal): CommitStatuses {
-  const { clock, log } = deps
+  const { clock } = deps
   const shown = new Map<string, Shown>()
-  const told = (key: string, { sync: { namespace, name }, asked, state }: Message, how: Told): void => {
+  const told = (key: string, { sync: { namespace, name, status }, asked, state }: Message, how: Told): void => {
+    const { requested, commit } = status.source ?? {}
+    const requestId = commit === state.commit ? requested?.id : undefined
     deps.told(asked.provider, how.kind)
     const about = { namespace, name, commit: state.commit }
+    const log = logOf(deps.log, requestId)
     if (how.kind === 'sent') return log.debug(about, 'commit status told')
     const { reason, message } = how.fault
     if (how.kind === 'retried') return log.debug({ ...about, reason, message }, 'commit status not taken yet')

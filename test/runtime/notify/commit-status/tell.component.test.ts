@@ -8,7 +8,7 @@ import { Fault } from '../../../../runtime/fault.ts'
 import { statusProviders } from '../../../../runtime/gatewaysync/schema/commit-status.ts'
 import { gitSpec } from '../../../../runtime/gatewaysync/schema/git-spec.ts'
 import type { GatewaySyncStatus } from '../../../../runtime/gatewaysync/schema/status.ts'
-import { silentLog } from '../../../../runtime/log.ts'
+import { createLog } from '../../../../runtime/log.ts'
 import { createCommitStatuses, type ToldSync } from '../../../../runtime/notify/commit-status/tell.ts'
 import type { ResolveHost } from '../../../../runtime/source/remote/addresses.ts'
 import { createHostApis } from '../../../../runtime/source/host-api.ts'
@@ -58,12 +58,12 @@ async function setUp(t: Test, { resolve, allowedHosts = [] }: Options = {}) {
     ...way,
     remoteOf: createRemotes({ ...way, allowedHosts: [], allowLocal: true, clock: systemClock, signal: stop.signal }),
   })
-  const outcomes: string[] = []
+  const [outcomes, lines]: [string[], string[]] = [[], []]
   const faults: string[] = []
   const statuses = createCommitStatuses(
     {
       clock: systemClock,
-      log: silentLog,
+      log: createLog({ level: 'debug', destination: { write: (line: string) => void lines.push(line) } }),
       open,
       told: (provider, how) => outcomes.push(`${provider} ${how}`),
       failed: ({ name }, { reason, message }) => faults.push(`${name}: ${reason}: ${message}`),
@@ -88,7 +88,7 @@ async function setUp(t: Test, { resolve, allowedHosts = [] }: Options = {}) {
     statuses.observed({ namespace: 'plant', name, git, status })
   const taken = async (count: number) =>
     await until(() => (hosts.taken.length >= count ? hosts.taken : undefined), `${count} statuses`, longMs)
-  return { hosts, git, observed, taken, outcomes, faults, secrets, statuses }
+  return { hosts, git, observed, taken, outcomes, lines, faults, secrets, statuses }
 }
 
 for (const provider of statusProviders) {
@@ -180,6 +180,23 @@ void t.test('what was over long ago when this replica began to lead is told by n
     [
       [first, 'cluster-sync/plant/new'],
       [second, 'cluster-sync/plant/old'],
+    ],
+  )
+})
+
+void t.test('a line about the commit of a request has its id', async (t) => {
+  if (!requires(t, 'openssl')) return
+  const { hosts, git, observed, lines } = await setUp(t)
+  const told = git({ provider: 'gitea', apiURL: hosts.api('gitea') })
+  const requested = { ref: 'main', id: 'push-1', specRef: 'main' }
+  hosts.answers.push({ status: 503 })
+  observed(told, { ...applied(first, 3), source: { ref: 'main', commit: first, requested } })
+  await until(() => lines.length === 2 || undefined, 'two lines', longMs)
+  t.match(
+    lines.map((line) => JSON.parse(line) as object),
+    [
+      { msg: 'commit status not taken yet', commit: first, requestId: 'push-1' },
+      { msg: 'commit status told', commit: first, requestId: 'push-1' },
     ],
   )
 })
