@@ -56,6 +56,8 @@ const operations = fc.oneof(
   { weight: 1, arbitrary: fc.constant(operation('bad', (fleet) => fleet.bad.add(fleet.head))) },
   { weight: 1, arbitrary: fc.constant(operation('good', (fleet) => fleet.bad.clear())) },
   { weight: 1, arbitrary: pod.map((name) => operation(`edit ${name}`, (fleet) => fleet.edited.add(name))) },
+  { weight: 1, arbitrary: fc.tuple(pod, fc.constantFrom('wrong' as const, 'none' as const)).map(([name, kind]) => answering(name, kind)) },
+  { weight: 1, arbitrary: fc.constant(operation('answer rightly', (fleet) => fleet.answers.clear())) },
   { weight: 1, arbitrary: fc.constant(operation('capture', (fleet) => fleet.edited.clear())) },
   { weight: 2, arbitrary: fc.constantFrom(1, 6, 31, 600).map((minutes) => operation(`wait ${minutes}m`, (f) => f.wait(minutes * 60_000))) },
   { weight: 1, arbitrary: fc.boolean().map((paused) => operation(`pause ${paused}`, (fleet) => (fleet.spec = { ...fleet.spec, paused }))) },
@@ -67,6 +69,10 @@ const operations = fc.oneof(
   { weight: 1, arbitrary: fc.nat(2).map((n) => operation(`configure ${n}`, (fleet) => configure(fleet, n))) },
   { weight: 1, arbitrary: fc.constant(operation('skip', skipStages)) },
 )
+
+function answering(name: string, kind: 'wrong' | 'none'): Operation {
+  return operation(`${name} answers ${kind}`, (fleet) => fleet.answers.set(name, { kind, why: 'as the test says' }))
+}
 
 /** A pass, after which nobody may begin who must wait. */
 function passed(fleet: StagedFleet): void {
@@ -142,12 +148,16 @@ function fail(message: string): never {
 }
 
 void t.test('whatever happens, nobody begins before their turn, and all get there once nothing is wrong', (t) => {
-  const run = fc.property(fc.nat(rollouts.length - 1), fc.array(operations, { maxLength: 40 }), (first, steps) => {
+  const run = fc.property(fc.nat(rollouts.length - 1), fc.array(operations, { maxLength: 40 }), fc.boolean(), (first, steps, isChecked) => {
     const fleet = stagedFleet(rollouts[first], Object.fromEntries(names.map((name) => [name, lineOf(name)])))
+    const { sync } = fleet.spec
+    if (isChecked)
+      fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, check: { http: { path: '/', status: 200 } } } } }
     fleet.settle()
     for (const { run } of steps) run(fleet)
     fleet.bad.clear()
     fleet.edited.clear()
+    fleet.answers.clear()
     fleet.spec = { ...fleet.spec, paused: false }
     for (let day = 0; day < 40; day += 1) {
       settled(fleet)
