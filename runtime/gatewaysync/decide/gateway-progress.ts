@@ -10,13 +10,14 @@ import type { Gateway, GatewayPod, GatewayReport } from './gateways.ts'
 
 /**
  * `gateways` as they are counted for the target. `since`: when the rollout began that is under way, so that what has become of a gateway that
- * took something in it counts. `asked`: whether gateways of a profile are to pass a check.
+ * took something in it counts. `asked`: whether gateways of a profile are to pass a check; `paused`: whether
+ * they write nothing.
  */
 export function progressOf(
   gateways: readonly Gateway[],
   pods: readonly GatewayPod[],
   reports: ReadonlyMap<string, GatewayReport>,
-  { target, since, asked }: { target: Target; since: string | undefined; asked(profile: string): boolean },
+  { target, since, asked, paused }: Context,
 ): GatewayProgress[] {
   const byName = new Map(pods.map((pod) => [pod.name, pod]))
   return gateways.map((gateway): GatewayProgress => {
@@ -29,7 +30,9 @@ export function progressOf(
       if (harm !== undefined) return { ...staged, progress: 'failed', reason: harm }
       return { ...staged, ...checkOf(pod, reports.get(gateway.pod), asked) }
     }
-    if (state === 'paused' || state === 'dryRun' || state === 'missingAgent') return { ...staged, progress: 'excluded' }
+    // Until its agent has seen that a pause is over, its report tells of the pause: nobody may take that for leave to go on without it.
+    const isOff = state === 'paused' && paused(pod?.annotations[podAnnotations.profile] ?? defaultProfileName)
+    if (isOff || state === 'dryRun' || state === 'missingAgent') return { ...staged, progress: 'excluded' }
     const isFailed = state === 'failed' || state === 'blocked'
     if (!isFailed || !isAbout(reports.get(gateway.pod), target)) return { ...staged, progress: 'moving' }
     // Somebody changed files on this one gateway, which says nothing about the commit.
@@ -37,6 +40,13 @@ export function progressOf(
     if (isLasting(reason)) return { ...staged, progress: 'failed', reason }
     return { ...staged, progress: 'moving' }
   })
+}
+
+type Context = {
+  target: Target
+  since: string | undefined
+  asked(profile: string): boolean
+  paused(profile: string): boolean
 }
 
 /** A gateway that has everything is updated once it has passed what is asked of it. */

@@ -62,6 +62,7 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
     gateways: progressOf(counted, pods, reports, {
       target,
       since: status.rollout?.state === 'Progressing' || status.rollout?.state === 'Stopped' ? status.rollout.startedAt : undefined,
+      paused: (profile) => isPaused(spec, profile),
       asked: (profile) => checkOfProfile(spec.sync, profile)?.http !== undefined,
     }),
     action,
@@ -114,6 +115,11 @@ function wentBack(followed: Followed, { before, refused, reason = 'RolloutFailed
     history: [entry, ...history].slice(0, 10),
     ...(source?.commit === refused.commit ? { source: { ...source, held: reason } } : {}),
   }
+}
+
+/** Whether gateways of a profile are told to write nothing. */
+function isPaused({ paused, sync: { defaults, profiles } }: GatewaySyncSpec, name: string): boolean {
+  return paused || ((Object.hasOwn(profiles, name) ? profiles[name]?.paused : undefined) ?? defaults.paused)
 }
 
 function versionOf({ commit, ref, repo }: Version): Version {
