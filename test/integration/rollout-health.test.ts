@@ -1,0 +1,146 @@
+/**
+ * What stops a rollout besides a commit that cannot be written, on the real API server with real agents: a gateway that complains, where there
+ * are no stages; a check of its own, a pause and a closed window, where there are some.
+ */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { apiVersion } from '../../runtime/gatewaysync/names.ts'
+import type { RolloutStatus } from '../../runtime/gatewaysync/schema/rollout-status.ts'
+import { gatewaySyncType } from '../../runtime/kube/types.ts'
+import { install, readyAt, simulatedGateway } from '../support/installation.ts'
+import { temporaryFolder } from '../support/repository.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/world.ts'
+
+const waitMs = 120_000
+const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
+
+/** A window that opens in three days. */
+function closedWindow(): object {
+  const day = days[(new Date().getUTCDay() + 3) % 7]
+  return { days: [day], from: '10:00', to: '11:00', timeZone: 'UTC' }
+}
+
+void t.test('a rollout goes no further than what its gateways say permits', { timeout: 400_000 }, async (t) => {
+  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  const cluster = await install(t, ['plant'], {}, { lifetimeMs: 400_000 })
+  t.teardown(() => {
+    if (!t.passing()) t.comment(cluster.logs.join(''))
+  })
+  const { world, host, receiver } = cluster
+  const { kube, signal } = world
+  const namespace = cluster.namespace('plant')
+  const repository = host.repository('plant.git')
+  const commit = (text: string, project = '{"title":"Line"}'): string =>
+    repository.commit({ 'projects/line/project.json': project, 'projects/line/a.txt': text })
+  const push = async (): Promise<void> => {
+    const { status } = await fetch(`${receiver.url}/webhook/${namespace}/plant`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${receiver.token}`, 'content-type': 'application/json' },
+      body: '{"ref":"main"}',
+    })
+    t.equal(status, 202)
+  }
+  const patch = (spec: object) => kube.mergePatch(gatewaySyncType, { namespace, name: 'plant' }, { spec }, {}, signal)
+  const rolled = (what: string, judge: (rollout: RolloutStatus) => boolean): Promise<RolloutStatus> =>
+    until(
+      async () => {
+        const { rollout } = await cluster.status(namespace, 'plant')
+        return rollout !== undefined && judge(rollout) ? rollout : undefined
+      },
+      what,
+      waitMs,
+    )
+
+  const first = commit('one')
+  const { simulator, port, dataDir } = await simulatedGateway(t, cluster.folder, 'gw')
+  // The simulated gateway reads the files of gw-a alone, and answers both agents.
+  const folders = { 'gw-a': dataDir, 'gw-b': temporaryFolder(t, 'gw-b') }
+  const onDisk = (): string[] => Object.values(folders).map((folder) => readFileSync(path.join(folder, 'projects/line/a.txt'), 'utf8'))
+  await kube.create(
+    gatewaySyncType,
+    {
+      apiVersion,
+      kind: 'GatewaySync',
+      metadata: { namespace, name: 'plant' },
+      spec: {
+        git: { repo: host.url('plant.git/.git'), ref: 'main' },
+        polling: { enabled: false },
+        gateway: { port },
+        sync: { rollbackOnFailedScan: true, profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+      },
+    },
+    signal,
+  )
+  for (const [name, folder] of Object.entries(folders)) {
+    await cluster.gateway(namespace, name, { account: 'gateway', simulator, dataDir: folder })
+    const synced = async () => ((await cluster.report(namespace, name))?.phase === 'Synced' ? true : undefined)
+    await until(synced, `${name} is synced`, waitMs)
+  }
+  await readyAt(cluster, namespace, first, waitMs)
+
+  await t.test('without stages a commit of which a gateway complains goes back everywhere, and the next one comes', async (t) => {
+    const bad = commit('bad', '{')
+    await push()
+    const { refused, message } = await rolled('it was rolled back', ({ state }) => state === 'RolledBack')
+    t.equal(refused?.commit, bad)
+    t.match(message, /stage all failed: .*NewProblems/)
+    const isBack = async () => (onDisk().every((text) => text === 'one') ? true : undefined)
+    await until(isBack, 'both have the commit before', waitMs)
+    t.match(await cluster.status(namespace, 'plant'), {
+      published: { commit: first },
+      source: { commit: bad, held: 'RolloutFailed' },
+      history: [{ commit: bad, outcome: 'Refused', by: 'rollout', stages: [{ name: 'all', gateways: 2 }] }],
+    })
+    const second = commit('two')
+    await push()
+    await readyAt(cluster, namespace, second, waitMs)
+    t.same(onDisk(), ['two', 'two'])
+  })
+
+  await t.test('a stage goes on once its gateway has passed its check', async (t) => {
+    await patch({
+      rollout: { stages: [{ name: 'test', gateways: { names: ['gw-a'] } }, { name: 'plant' }] },
+      sync: { defaults: { check: { http: { path: '/data/api/v1/gateway-info' } } } },
+    })
+    const third = commit('three')
+    await push()
+    await rolled('every stage is done', ({ state, commit }) => state === 'Done' && commit === third)
+    t.same(onDisk(), ['three', 'three'])
+    const asked = simulator.requests.filter(({ path }) => path === '/data/api/v1/gateway-info').length
+    t.ok(asked >= 2, `${asked} questions`)
+    await readyAt(cluster, namespace, third, waitMs)
+  })
+
+  await t.test('a pause and a closed window keep everybody from beginning', async (t) => {
+    await patch({ paused: true })
+    const fourth = commit('four')
+    await push()
+    await rolled('the pause holds it', ({ commit, waitsFor }) => commit === fourth && waitsFor === 'Pause')
+    await patch({ paused: false, rollout: { windows: [closedWindow()] } })
+    await rolled('the window holds it', ({ commit, waitsFor }) => commit === fourth && waitsFor === 'Window')
+    t.same(onDisk(), ['three', 'three'])
+    const { conditions = [] } = await cluster.status(namespace, 'plant')
+    t.match(
+      conditions.find(({ type }) => type === 'Progressing'),
+      { status: 'True', reason: 'WaitsForWindow' },
+    )
+    await patch({ rollout: { windows: null } })
+    await readyAt(cluster, namespace, fourth, waitMs)
+  })
+
+  await t.test('a check that is answered wrongly takes the commit back from the first stage, and the second never has it', async (t) => {
+    await patch({ rollout: { onFailure: 'Rollback' } })
+    const good = (await cluster.status(namespace, 'plant')).published?.commit
+    simulator.failNext({ path: '/data/api/v1/gateway-info', status: 500, times: 10_000 })
+    const bad = commit('five')
+    await push()
+    const { message } = await rolled('it was rolled back', ({ state, refused }) => state === 'RolledBack' && refused?.commit === bad)
+    t.match(message, /stage test failed: gw-a: HealthCheckFailed/)
+    const isBack = async () => (onDisk().every((text) => text === 'four') ? true : undefined)
+    await until(isBack, 'the first stage is back', waitMs)
+    t.match(await cluster.status(namespace, 'plant'), { published: { commit: good }, source: { held: 'RolloutFailed' } })
+    t.notOk((await cluster.report(namespace, 'gw-b'))?.history?.some(({ commit }) => commit === bad))
+  })
+})
