@@ -379,6 +379,18 @@ export interface GatewaySyncSpecCapture {
      * @schema GatewaySyncSpecCapture#auth
      */
     readonly auth: GatewaySyncSpecCaptureAuth;
+    /**
+     * Opens one pull request of each branch, to spec.git.ref, or brings its text up to date: files, findings and differences.
+     *
+     * @schema GatewaySyncSpecCapture#pullRequest
+     */
+    readonly pullRequest?: boolean;
+    /**
+     * The API of the git host, for pull requests.
+     *
+     * @schema GatewaySyncSpecCapture#api
+     */
+    readonly api?: GatewaySyncSpecCaptureApi;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecCapture' to JSON representation.
@@ -971,6 +983,35 @@ export interface GatewaySyncSpecCaptureAuth {
  * Converts an object of type 'GatewaySyncSpecCaptureAuth' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAuth | undefined): Record<string, any> | undefined;
+/**
+ * The API of the git host, for pull requests.
+ *
+ * @schema GatewaySyncSpecCaptureApi
+ */
+export interface GatewaySyncSpecCaptureApi {
+    /**
+     * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+     *
+     * @schema GatewaySyncSpecCaptureApi#provider
+     */
+    readonly provider: GatewaySyncSpecCaptureApiProvider;
+    /**
+     * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.capture.auth.
+     *
+     * @schema GatewaySyncSpecCaptureApi#secretRef
+     */
+    readonly secretRef?: GatewaySyncSpecCaptureApiSecretRef;
+    /**
+     * Base of the API where it is not the usual one of provider and host, such as https://git.example.com:8443/api/v1.
+     *
+     * @schema GatewaySyncSpecCaptureApi#apiURL
+     */
+    readonly apiUrl?: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureApi' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureApi(obj: GatewaySyncSpecCaptureApi | undefined): Record<string, any> | undefined;
 /**
  * Taken only where the installation value agent.allowImageOverride permits it.
  *
@@ -1765,6 +1806,48 @@ export interface GatewaySyncSpecCaptureAuthGithubApp {
  * Converts an object of type 'GatewaySyncSpecCaptureAuthGithubApp' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthGithubApp(obj: GatewaySyncSpecCaptureAuthGithubApp | undefined): Record<string, any> | undefined;
+/**
+ * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ *
+ * @schema GatewaySyncSpecCaptureApiProvider
+ */
+export declare enum GatewaySyncSpecCaptureApiProvider {
+    /** github */
+    GITHUB = "github",
+    /** gitlab */
+    GITLAB = "gitlab",
+    /** gitea */
+    GITEA = "gitea",
+    /** bitbucket */
+    BITBUCKET = "bitbucket",
+    /** bitbucketserver */
+    BITBUCKETSERVER = "bitbucketserver",
+    /** azuredevops */
+    AZUREDEVOPS = "azuredevops"
+}
+/**
+ * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.capture.auth.
+ *
+ * @schema GatewaySyncSpecCaptureApiSecretRef
+ */
+export interface GatewaySyncSpecCaptureApiSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecCaptureApiSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecCaptureApiSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureApiSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecCaptureApiSecretRef(obj: GatewaySyncSpecCaptureApiSecretRef | undefined): Record<string, any> | undefined;
 /**
  * When the node pulls the image.
  *

@@ -216,6 +216,8 @@ export function toJson_GatewaySyncSpecCapture(obj) {
         'enabled': obj.enabled,
         'branch': obj.branch,
         'auth': toJson_GatewaySyncSpecCaptureAuth(obj.auth),
+        'pullRequest': obj.pullRequest,
+        'api': toJson_GatewaySyncSpecCaptureApi(obj.api),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -531,6 +533,22 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj) {
         'clientCertificate': toJson_GatewaySyncSpecCaptureAuthClientCertificate(obj.clientCertificate),
         'sshKey': toJson_GatewaySyncSpecCaptureAuthSshKey(obj.sshKey),
         'githubApp': toJson_GatewaySyncSpecCaptureAuthGithubApp(obj.githubApp),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureApi' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureApi(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'provider': obj.provider,
+        'secretRef': toJson_GatewaySyncSpecCaptureApiSecretRef(obj.secretRef),
+        'apiURL': obj.apiUrl,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1140,6 +1158,42 @@ export function toJson_GatewaySyncSpecCaptureAuthGithubApp(obj) {
         'installationId': obj.installationId,
         'privateKeySecretRef': toJson_GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef(obj.privateKeySecretRef),
         'apiBaseURL': obj.apiBaseUrl,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+/**
+ * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ *
+ * @schema GatewaySyncSpecCaptureApiProvider
+ */
+export var GatewaySyncSpecCaptureApiProvider;
+(function (GatewaySyncSpecCaptureApiProvider) {
+    /** github */
+    GatewaySyncSpecCaptureApiProvider["GITHUB"] = "github";
+    /** gitlab */
+    GatewaySyncSpecCaptureApiProvider["GITLAB"] = "gitlab";
+    /** gitea */
+    GatewaySyncSpecCaptureApiProvider["GITEA"] = "gitea";
+    /** bitbucket */
+    GatewaySyncSpecCaptureApiProvider["BITBUCKET"] = "bitbucket";
+    /** bitbucketserver */
+    GatewaySyncSpecCaptureApiProvider["BITBUCKETSERVER"] = "bitbucketserver";
+    /** azuredevops */
+    GatewaySyncSpecCaptureApiProvider["AZUREDEVOPS"] = "azuredevops";
+})(GatewaySyncSpecCaptureApiProvider || (GatewaySyncSpecCaptureApiProvider = {}));
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureApiSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureApiSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+        'key': obj.key,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -45,6 +45,8 @@ export const reasons = {
     retry: 'on-change',
     help: 'the git host does not take a branch: it is there already, holds commits of others, or a rule there refuses it',
   },
+  PullRequestRefused: { retry: 'on-change', help: 'the git host refused a pull request of captured changes (spec.capture.pullRequest)' },
+  PullRequestFailed: { retry: 'backoff', help: 'the git host could not be asked for a pull request' },
   GitUnreachable: { retry: 'backoff', help: 'the git host could not be reached' },
   GitTimeout: { retry: 'backoff', help: 'the git host did not answer in time' },
   GitFailed: { retry: 'backoff', help: 'git ended with an error that has no reason of its own' },

@@ -561,6 +561,20 @@ export interface GatewaySyncSpecCapture {
    * @schema GatewaySyncSpecCapture#auth
    */
   readonly auth: GatewaySyncSpecCaptureAuth;
+
+  /**
+   * Opens one pull request of each branch, to spec.git.ref, or brings its text up to date: files, findings and differences.
+   *
+   * @schema GatewaySyncSpecCapture#pullRequest
+   */
+  readonly pullRequest?: boolean;
+
+  /**
+   * The API of the git host, for pull requests.
+   *
+   * @schema GatewaySyncSpecCapture#api
+   */
+  readonly api?: GatewaySyncSpecCaptureApi;
 }
 
 /**
@@ -573,6 +587,8 @@ export function toJson_GatewaySyncSpecCapture(obj: GatewaySyncSpecCapture | unde
     'enabled': obj.enabled,
     'branch': obj.branch,
     'auth': toJson_GatewaySyncSpecCaptureAuth(obj.auth),
+    'pullRequest': obj.pullRequest,
+    'api': toJson_GatewaySyncSpecCaptureApi(obj.api),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1425,6 +1441,50 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAut
     'clientCertificate': toJson_GatewaySyncSpecCaptureAuthClientCertificate(obj.clientCertificate),
     'sshKey': toJson_GatewaySyncSpecCaptureAuthSshKey(obj.sshKey),
     'githubApp': toJson_GatewaySyncSpecCaptureAuthGithubApp(obj.githubApp),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The API of the git host, for pull requests.
+ *
+ * @schema GatewaySyncSpecCaptureApi
+ */
+export interface GatewaySyncSpecCaptureApi {
+  /**
+   * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+   *
+   * @schema GatewaySyncSpecCaptureApi#provider
+   */
+  readonly provider: GatewaySyncSpecCaptureApiProvider;
+
+  /**
+   * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.capture.auth.
+   *
+   * @schema GatewaySyncSpecCaptureApi#secretRef
+   */
+  readonly secretRef?: GatewaySyncSpecCaptureApiSecretRef;
+
+  /**
+   * Base of the API where it is not the usual one of provider and host, such as https://git.example.com:8443/api/v1.
+   *
+   * @schema GatewaySyncSpecCaptureApi#apiURL
+   */
+  readonly apiUrl?: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureApi' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureApi(obj: GatewaySyncSpecCaptureApi | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'provider': obj.provider,
+    'secretRef': toJson_GatewaySyncSpecCaptureApiSecretRef(obj.secretRef),
+    'apiURL': obj.apiUrl,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -2575,6 +2635,62 @@ export function toJson_GatewaySyncSpecCaptureAuthGithubApp(obj: GatewaySyncSpecC
     'installationId': obj.installationId,
     'privateKeySecretRef': toJson_GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef(obj.privateKeySecretRef),
     'apiBaseURL': obj.apiBaseUrl,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ *
+ * @schema GatewaySyncSpecCaptureApiProvider
+ */
+export enum GatewaySyncSpecCaptureApiProvider {
+  /** github */
+  GITHUB = "github",
+  /** gitlab */
+  GITLAB = "gitlab",
+  /** gitea */
+  GITEA = "gitea",
+  /** bitbucket */
+  BITBUCKET = "bitbucket",
+  /** bitbucketserver */
+  BITBUCKETSERVER = "bitbucketserver",
+  /** azuredevops */
+  AZUREDEVOPS = "azuredevops",
+}
+
+/**
+ * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.capture.auth.
+ *
+ * @schema GatewaySyncSpecCaptureApiSecretRef
+ */
+export interface GatewaySyncSpecCaptureApiSecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecCaptureApiSecretRef#name
+   */
+  readonly name: string;
+
+  /**
+   * Key inside the Secret.
+   *
+   * @schema GatewaySyncSpecCaptureApiSecretRef#key
+   */
+  readonly key: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecCaptureApiSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecCaptureApiSecretRef(obj: GatewaySyncSpecCaptureApiSecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+    'key': obj.key,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -45,8 +45,8 @@ export function whoSaved(captured: readonly Saved[], gateway: string): { name: s
 }
 
 /** The first line of a message. */
-export function subjectOf(captured: readonly Edit[], gateway: string): string {
-  const files = captured.length === 1 ? '1 file' : `${captured.length} files`
+export function subjectOf(count: number, gateway: string): string {
+  const files = count === 1 ? '1 file' : `${count} files`
   return `Keep what was changed on ${gateway} (${files})`
 }
 

@@ -41,7 +41,7 @@ export async function takeChanges({ mirror, pushAs, check, clock }: TakeDeps, ta
   await mirror.ensure(parent, signal)
   await refuseCredentials(mirror, taking, signal)
   const { branch, head } = await branchFor(mirror, taking, signal)
-  const text = withTrailers(subjectOf(edits, gateway), taking)
+  const text = withTrailers(subjectOf(edits.length, gateway), taking)
   const at = Math.floor(clock.now().epochMilliseconds / 1000)
   const message = { author: whoSaved(edits, gateway), text, at, follows: head?.commit }
   const commit = await mirror.commit(parent, edits, message, signal)

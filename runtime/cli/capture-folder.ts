@@ -52,7 +52,7 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
         return { text: text.join('\n'), captured: true }
       }
       const origin = { gateway: wanted.facts.gatewayName, mode: wanted.facts.mode?.name ?? '', commit: wanted.commit }
-      const text = withTrailers(options.message ?? subjectOf(captured, wanted.facts.gatewayName), origin)
+      const text = withTrailers(options.message ?? subjectOf(captured.length, wanted.facts.gatewayName), origin)
       const at = Math.floor(systemClock.now().epochMilliseconds / 1000)
       const message = { author: author ?? whoSaved(captured, wanted.facts.gatewayName), text, at }
       const commit = await mirror.commit(wanted.commit, captured, message, signal)

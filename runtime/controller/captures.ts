@@ -2,25 +2,21 @@
  * What agents tell the leading replica of changes of their gateways: one of each GatewaySync at a time becomes a commit, equal ones become
  * one, and the next pass writes what became of them. Only a request in the annotations makes anybody look.
  */
-import { type Clock, deadline, pause, timestamp } from '../clock.ts'
-import { acceptChanges, type TakenEdit } from '../capture/accept.ts'
+import { deadline, pause, timestamp } from '../clock.ts'
+import type { TakenEdit } from '../capture/accept.ts'
 import { takeChanges } from '../capture/take.ts'
 import type { CaptureAnswer, CaptureOffer } from '../delivery/protocol.ts'
-import { requirePublished } from '../delivery/published.ts'
 import { asFault, Fault } from '../fault.ts'
-import type { IsolatedGate } from '../gate/isolate.ts'
-import { captureBranch, captureRequest, concerns, gatewayNameOf } from '../gatewaysync/decide/capture.ts'
-import { resolveProfile } from '../gatewaysync/decide/profile.ts'
-import { podAnnotations } from '../gatewaysync/names.ts'
-import { type CaptureEntry, cutToFit } from '../gatewaysync/schema/capture-spec.ts'
+import { captureBranch } from '../gatewaysync/decide/capture.ts'
+import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
-import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
-import type { SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
-import { publishedCommits } from '../reconcile/needed-commits.ts'
 import type { Store } from '../reconcile/store.ts'
 import { type GatewaySyncRecord, syncKey, type SyncKey } from '../reconcile/records.ts'
-import type { RemoteOf } from '../source/remotes.ts'
+import type { OpenHostApi } from '../source/host-api.ts'
+import { acceptOffer, type Asked, askedBy, isOver, waitingFor, type WorkDeps, workOf } from './asked-captures.ts'
+import { type CaptureEntries, createCaptureEntries, failedForMs } from './capture-entries.ts'
+import { createPullRequests, type PullRequests, type Pushed } from './pull-requests.ts'
 import { specOf } from './spec-of.ts'
 
 /** One for each replica. */
@@ -33,57 +29,34 @@ export type Captures = {
   lead(changed: (key: SyncKey) => void, signal: AbortSignal): Promise<void>
 }
 
-type Deps = {
+type Deps = WorkDeps & {
   store: Store
-  mirrors: SyncMirrors
-  remoteOf: RemoteOf
-  gate: Pick<IsolatedGate, 'check'>
+  /** For pull requests. */
+  hostApi: OpenHostApi
   /** Called with how each capture has ended. */
   captured(state: CaptureEntry['state']): void
-  clock: Clock
   log: Log
 }
 
-type Asked = {
-  record: GatewaySyncRecord
-  spec: GatewaySyncSpec
-  capture: NonNullable<GatewaySyncSpec['capture']>
-  pod: string
-  gateway: string
-}
 /** `work`: the captures that are under way, one of a GatewaySync at most. */
-type Term = { changed: (key: SyncKey) => void; signal: AbortSignal; work: Map<SyncKey, Promise<void>> }
+type Term = { changed: (key: SyncKey) => void; signal: AbortSignal; work: Map<SyncKey, Promise<void>>; pullRequests: PullRequests }
 
-/** A capture that failed for a passing reason is tried again after this long. */
-const failedForMs = 60_000
 const timeoutMs = 300_000
-/** So long after a request was first seen a gateway may begin to answer it. */
-const answeredWithinMs = 3_600_000
 /** Captures under way at once, each of another GatewaySync; each may hold 3 MiB of contents and a process of git. */
 const mostAtOnce = 3
-const plainCredential = 'plain-credential'
 
 /** Holds the changes of three gateways at most. */
 export function createCaptures(deps: Deps): Captures {
   const { store, clock, log } = deps
-  /** By GatewaySync and pod. `untilMs`: until then a failure is not tried again. */
-  const results = new Map<SyncKey, Map<string, { entry: CaptureEntry; untilMs: number }>>()
+  const entries = createCaptureEntries(clock, (key) => term?.changed(key))
   let term: Term | undefined
 
   const keep = (key: SyncKey, told: CaptureEntry): void => {
-    const entry = cutToFit(told)
-    const own = results.get(key) ?? new Map<string, { entry: CaptureEntry; untilMs: number }>()
-    results.set(key, own)
-    own.set(entry.pod, { entry, untilMs: entry.state === 'Failed' ? clock.monotonicMs() + failedForMs : Infinity })
-    deps.captured(entry.state)
-    term?.changed(key)
+    entries.note(key, told)
+    deps.captured(told.state)
+    if (term !== undefined) openWaiting(deps, term, key, [told])
   }
   const base = (asked: Asked, offer: CaptureOffer) => baseOf(asked, offer, timestamp(clock.now()))
-  const entriesOf = (key: SyncKey, { status }: GatewaySyncRecord): CaptureEntry[] => {
-    const fresh = [...(results.get(key)?.values() ?? [])].map(({ entry }) => entry)
-    const pods = new Set(fresh.map(({ pod }) => pod))
-    return [...fresh, ...(status.capture?.gateways ?? []).filter(({ pod }) => !pods.has(pod))]
-  }
   const fail = (key: SyncKey, asked: Asked, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] => {
     const { state, reason, message } = failureOf(asked, error, log)
     keep(key, { ...base(asked, offer), changes: offer.digest, state, reason, message, ...(branch === undefined ? {} : { branch }) })
@@ -99,7 +72,7 @@ export function createCaptures(deps: Deps): Captures {
         throw new Fault('PushRefused', `the name of gateway "${gateway}" makes no branch that spec.capture.branch could mean`)
       const origin = { gateway, mode: offer.mode, commit: offer.commit, owner: `${namespace}/${name}/${asked.pod}` }
       const taken = await takeChanges(await workOf(deps, asked, signal), { ...origin, branch, edits }, signal)
-      keep(key, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', ...taken })
+      keep(key, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', ...taken, ...waitingFor(asked) })
       log.info({ namespace, name, pod: asked.pod, commit: taken.commit, ref: taken.branch }, 'local changes were pushed')
     } catch (error) {
       if (!ending.aborted) fail(key, asked, offer, error, branch)
@@ -107,28 +80,34 @@ export function createCaptures(deps: Deps): Captures {
   }
 
   return {
-    known: (key) => [...(results.get(key)?.values() ?? [])].map(({ entry }) => entry),
+    known: entries.known,
     offered({ namespace, name }, pod, offer) {
       if (term === undefined) return undefined
       const key = syncKey(namespace, name)
       const asked = askedBy(store, { namespace, name }, pod, offer)
       if (asked === undefined) return { answer: 'done' }
-      const entries = entriesOf(key, asked.record)
-      const own = entries.find((entry) => entry.pod === pod && entry.request === offer.request)
-      const failed = results.get(key)?.get(pod)
+      const known = entries.of(key, asked.record)
+      const own = known.find((entry) => entry.pod === pod && entry.request === offer.request)
       if (own !== undefined && own.state !== 'Failed') return { answer: 'done' }
-      if (own !== undefined && (failed?.untilMs ?? 0) > clock.monotonicMs()) return { answer: 'later' }
+      if (own !== undefined && entries.isResting(key, pod)) return { answer: 'later' }
       if (own === undefined && isOver(asked.record, offer.request, clock.now())) return { answer: 'done' }
       if (offer.files === 0) {
         keep(key, { ...base(asked, offer), state: 'Nothing' })
         return { answer: 'done' }
       }
-      const same = entries.find(
+      const same = known.find(
         ({ state, request, changes, on }) =>
           state === 'Pushed' && request === offer.request && changes === offer.digest && on === offer.commit,
       )
       if (same?.branch !== undefined && same.commit !== undefined) {
-        keep(key, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', branch: same.branch, commit: same.commit })
+        keep(key, {
+          ...base(asked, offer),
+          changes: offer.digest,
+          state: 'Pushed',
+          branch: same.branch,
+          commit: same.commit,
+          ...waitingFor(asked),
+        })
         return { answer: 'done' }
       }
       let edits: TakenEdit[] | undefined
@@ -147,40 +126,51 @@ export function createCaptures(deps: Deps): Captures {
       return { answer: 'later' }
     },
     async lead(changed, signal) {
-      const own: Term = { changed, signal, work: new Map() }
+      const own: Term = { changed, signal, work: new Map(), pullRequests: openPullRequests(deps, entries, signal) }
       term = own
-      results.clear()
+      entries.clear()
       while (!signal.aborted) {
-        await pause(clock, failedForMs, signal)
-        for (const key of results.keys()) {
-          const [namespace = '', name = ''] = key.split('/')
-          if (store.sync(namespace, name) === undefined) results.delete(key)
+        for (const record of store.syncs()) {
+          const key = syncKey(record.namespace, record.name)
+          openWaiting(deps, own, key, entries.of(key, record))
         }
+        await pause(clock, failedForMs, signal)
+        entries.prune((key) => recordOf(store, key) === undefined)
       }
       term = undefined
-      await Promise.all(own.work.values())
+      await Promise.all([...own.work.values(), own.pullRequests.settled()])
     },
   }
 }
 
+function recordOf(store: Store, key: SyncKey): GatewaySyncRecord | undefined {
+  const [namespace = '', name = ''] = key.split('/')
+  return store.sync(namespace, name)
+}
+
+/** Has the pull requests opened that entries wait for. */
+function openWaiting(deps: Deps, { pullRequests }: Term, key: SyncKey, entries: readonly CaptureEntry[]): void {
+  const record = recordOf(deps.store, key)
+  const spec = record === undefined ? undefined : specOf(record)
+  if (record === undefined || spec?.capture === undefined) return
+  for (const entry of entries) if (entry.pullRequest?.state === 'Waiting') pullRequests.open(key, pushedOf(deps, record, spec, entry))
+}
+
+/** Equal changes of several gateways have one branch, and one pull request. */
+function openPullRequests(deps: Deps, entries: CaptureEntries, signal: AbortSignal): PullRequests {
+  const ended = (key: SyncKey, { branch, commit }: CaptureEntry, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void => {
+    const record = recordOf(deps.store, key)
+    for (const entry of record === undefined ? [] : entries.of(key, record))
+      if (entry.branch === branch && entry.commit === commit && entry.pullRequest !== undefined)
+        entries.note(key, { ...entry, pullRequest })
+  }
+  const told = ({ namespace, name, entry }: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void =>
+    ended(syncKey(namespace, name), entry, pullRequest)
+  return createPullRequests({ ...deps, ended: told }, signal)
+}
+
 function isBusy({ work }: Term, key: SyncKey): boolean {
   return work.has(key) || work.size >= mostAtOnce
-}
-
-/**
- * The edits that an offer holds; undefined where it holds none yet. Throws CommitNotPublished, UnknownProfile, PayloadMalformed and
- * PayloadTooLarge.
- */
-function acceptOffer({ record, spec }: Asked, { commit, profile, changes, digest }: CaptureOffer): TakenEdit[] | undefined {
-  const commits = new Set<string>(publishedCommits(record.status))
-  requirePublished({ commits, hasProfile: (named) => Object.hasOwn(spec.sync.profiles, named) }, commit, profile)
-  return changes === undefined ? undefined : acceptChanges(changes, digest, resolveProfile(spec.sync, profile))
-}
-
-/** Whether a request is so old that whoever asked no longer waits for gateways that have not answered: a pod may come weeks later. */
-function isOver({ status: { capture } }: GatewaySyncRecord, request: string, now: Temporal.Instant): boolean {
-  if (capture?.request !== request || capture.at === undefined) return false
-  return now.epochMilliseconds - Date.parse(capture.at) > answeredWithinMs
 }
 
 /** What an entry tells of an offer, whatever becomes of it. */
@@ -197,45 +187,7 @@ function failureOf({ record: { namespace, name }, pod }: Asked, error: unknown, 
   return { state: fault.retry === 'on-change' ? ('Refused' as const) : ('Failed' as const), reason, message }
 }
 
-/** Whose changes are asked for; undefined: nobody asks this gateway for them now. */
-function askedBy(
-  store: Store,
-  { namespace, name }: { namespace: string; name: string },
-  pod: string,
-  offer: CaptureOffer,
-): Asked | undefined {
-  const record = store.sync(namespace, name)
-  const spec = record === undefined ? undefined : specOf(record)
-  const capture = spec?.capture
-  if (record === undefined || spec === undefined || capture === undefined || !capture.enabled) return undefined
-  const request = captureRequest(record.annotations)
-  const annotations = store.pod(namespace, pod)?.annotations ?? {}
-  const gateway = gatewayNameOf({ name: pod, annotations })
-  if (request === undefined || request.id !== offer.request || !concerns(request, { pod, gateway })) return undefined
-  if ((annotations[podAnnotations.profile] ?? 'default') !== offer.profile)
-    throw new Fault('PayloadMalformed', `pod "${pod}" does not follow profile "${offer.profile}"`)
-  return { record, spec, capture, pod, gateway }
-}
-
-/** What a commit is made, checked and pushed with. */
-async function workOf({ mirrors, remoteOf, gate, clock }: Deps, { record, spec, capture }: Asked, signal: AbortSignal) {
+function pushedOf(deps: Deps, record: GatewaySyncRecord, spec: GatewaySyncSpec, entry: CaptureEntry): Pushed {
   const { namespace, name } = record
-  const mirror = await mirrors.of({ namespace, name, spec }, signal)
-  return {
-    mirror,
-    clock,
-    pushAs: (own: AbortSignal) => remoteOf(namespace, { ...spec.git, auth: capture.auth }, own),
-    check: (commit: CommitHash, own: AbortSignal) => {
-      const { policy, rules } = spec.validation
-      const request = {
-        profiles: Object.keys(spec.sync.profiles).map((profile) => resolveProfile(spec.sync, profile)),
-        // A credential in a branch stays in the history of the repository, whatever the policy says of commits that people made.
-        validation: { policy: policy === 'Off' ? ('Warn' as const) : policy, rules: { ...rules, [plainCredential]: 'error' as const } },
-        modesInUse: undefined,
-        commit,
-        line: `${spec.git.repo} ${spec.git.ref}`,
-      }
-      return mirror.readBy(commit, (repository) => gate.check(repository, request, false, own), own)
-    },
-  }
+  return { namespace, name, spec, entry, work: (signal) => workOf(deps, { record, spec }, signal) }
 }

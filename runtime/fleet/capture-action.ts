@@ -36,9 +36,11 @@ export function captureVerdict({ namespace, name, status }: Asked, { id, gateway
   // Not every gateway of a large fleet is listed.
   const answered = gateway === undefined ? Math.max(capture.answered ?? 0, ended.length) : ended.length
   const said = own.map(captureSentence).join('; ')
-  if (answered < wanted)
+  const opening = own.some(({ pullRequest }) => pullRequest?.state === 'Waiting')
+  if (answered < wanted || opening)
     return { kind: 'waiting', sentence: `${answered} of ${wanted} gateways have answered${said === '' ? '' : `: ${said}`}` }
-  const refused = own.find(({ state }) => state === 'Refused')
+  const refused =
+    own.find(({ state }) => state === 'Refused') ?? own.find(({ pullRequest }) => pullRequest?.state === 'Refused')?.pullRequest
   const commit = own.find(({ state }) => state === 'Pushed')?.commit
   const outcome: Outcome = {
     done: refused === undefined && commit !== undefined,
@@ -51,10 +53,17 @@ export function captureVerdict({ namespace, name, status }: Asked, { id, gateway
 }
 
 /** One gateway in one sentence. */
-export function captureSentence({ gateway, state, files = 0, branch, commit, message, leftOutFiles }: CaptureEntry): string {
+export function captureSentence({ gateway, state, files = 0, branch, commit, message, leftOutFiles, pullRequest }: CaptureEntry): string {
   const rest = leftOutFiles === undefined ? '' : `, ${leftOutFiles} left out`
   if (state === 'Nothing') return `${gateway}: nothing to capture${rest}`
   const what = `${files} ${files === 1 ? 'file' : 'files'}${rest}`
-  if (state === 'Pushed') return `${gateway}: ${what}, commit ${shortCommit(commit ?? '')} of branch ${branch ?? ''}`
+  if (state === 'Pushed')
+    return `${gateway}: ${what}, commit ${shortCommit(commit ?? '')} of branch ${branch ?? ''}${pullRequestWords(pullRequest)}`
   return `${gateway}: ${what} not pushed: ${shortHashes(message ?? 'the controller does not say why')}`
+}
+
+function pullRequestWords(pullRequest: CaptureEntry['pullRequest']): string {
+  if (pullRequest === undefined) return ''
+  if (pullRequest.state === 'Open') return `, pull request ${pullRequest.url ?? ''}`
+  return pullRequest.state === 'Waiting' ? ', pull request being opened' : `, no pull request: ${pullRequest.message ?? ''}`
 }

@@ -5,7 +5,7 @@
 import { Fault } from '../fault.ts'
 import type { RepositoryUrl } from '../gatewaysync/schema/repository-url.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
-import { type ApiAnswer, type ApiCall, postForJson } from './credentials/api-call.ts'
+import { type ApiAnswer, type ApiCall, callForJson } from './credentials/api-call.ts'
 import { addressesOf, type Network } from './remote/network.ts'
 import { proxyFor } from './remote/proxy.ts'
 import { type ReadSecret, secretText } from './remote/secrets.ts'
@@ -17,36 +17,33 @@ export type HostApi = {
   url: RepositoryUrl
   credentials: ApiCredentials
   /** Throws RepositoryNotAllowed, GitHostUnknown, CredentialsInvalid, and what the network throws. No redirect is followed. */
-  post(call: ApiCall, signal: AbortSignal): Promise<ApiAnswer>
+  call(call: ApiCall, signal: AbortSignal): Promise<ApiAnswer>
 }
 
 type Git = GatewaySyncSpec['git']
 
+/** The token for the API, where there is one of its own, and the field that it stands in, for messages. */
+export type ApiToken = { field: string; secretRef?: { name: string; key: string } | undefined }
+
 /** Throws RepositoryNotAllowed, SecretNotFound, GithubAppRefused, and what reading a Secret throws. */
-export type OpenHostApi = (
-  namespace: string,
-  git: Git,
-  token: { name: string; key: string } | undefined,
-  signal: AbortSignal,
-) => Promise<HostApi>
+export type OpenHostApi = (namespace: string, git: Git, api: ApiToken, signal: AbortSignal) => Promise<HostApi>
 
 type Options = { remoteOf: RemoteOf; readSecret: ReadSecret; network: Network; allowedHosts: readonly string[] }
 
-/** Reads Secrets anew at each call. `token`: of `spec.git.commitStatus.secretRef`. */
+/** Reads Secrets anew at each call. */
 export function createHostApis({ remoteOf, readSecret, network, allowedHosts }: Options): OpenHostApi {
-  return async (namespace, git, token, signal) => {
+  return async (namespace, git, { field, secretRef }, signal) => {
     const { url, access } = await remoteOf(namespace, git, signal)
-    const own =
-      token === undefined ? undefined : secretText(await readSecret(namespace, token.name, signal), token, 'spec.git.commitStatus')
+    const own = secretRef === undefined ? undefined : secretText(await readSecret(namespace, secretRef.name, signal), secretRef, field)
     return {
       url,
-      credentials: own === undefined ? await sourceCredentials(git, access.credentials, signal) : { kind: 'token', token: own },
-      async post(call, signal) {
+      credentials: own === undefined ? await sourceCredentials(git, field, access.credentials, signal) : { kind: 'token', token: own },
+      async call(call, signal) {
         const host = new URL(call.url).hostname.replace(/^\[|\]$/g, '')
         requireAllowedApi(host, allowedHosts)
         const proxy = proxyFor({ protocol: 'https', host }, access.proxy, network.proxy)
         const addresses = await addressesOf(host, proxy, network, signal)
-        return await postForJson(call, { caBundle: access.caBundle, proxy: proxy?.url, addresses }, signal)
+        return await callForJson(call, { caBundle: access.caBundle, proxy: proxy?.url, addresses }, signal)
       },
     }
   }
@@ -54,10 +51,15 @@ export function createHostApis({ remoteOf, readSecret, network, allowedHosts }: 
 
 type SourceCredentials = Awaited<ReturnType<RemoteOf>>['access']['credentials']
 
-async function sourceCredentials({ auth }: Git, credentials: SourceCredentials, signal: AbortSignal): Promise<ApiCredentials> {
+async function sourceCredentials(
+  { auth }: Git,
+  field: string,
+  credentials: SourceCredentials,
+  signal: AbortSignal,
+): Promise<ApiCredentials> {
   if (credentials.kind === 'githubApp') return { kind: 'token', token: await credentials.token(signal) }
   if (credentials.kind !== 'basic')
-    throw new Fault('CredentialsInvalid', 'spec.git.commitStatus has no secretRef, and spec.git.auth nothing that an API takes')
+    throw new Fault('CredentialsInvalid', `${field} has no secretRef, and the credentials for git are nothing that an API takes`)
   const { username, password } = credentials
   // The user beside a token is there for git alone.
   return auth?.basic === undefined ? { kind: 'token', token: password } : { kind: 'basic', username, password }

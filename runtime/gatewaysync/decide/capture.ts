@@ -63,12 +63,13 @@ export function captureAfter(
   if (spec === undefined) return { status: undefined, events: [] }
   const request = captureRequest(annotations)
   const entries = new Map((before?.gateways ?? []).map((entry) => [entry.pod, entry]))
-  const news = new Set<CaptureEntry>()
+  /** Whether nothing but the pull request is new. */
+  const news = new Map<CaptureEntry, boolean>()
   for (const entry of known) {
     const last = entries.get(entry.pod)
     if (last !== undefined && saysTheSame(last, entry)) continue
     entries.set(entry.pod, entry)
-    news.add(entry)
+    news.set(entry, last !== undefined && saysTheSame({ ...last, pullRequest: undefined }, { ...entry, pullRequest: undefined }))
   }
   const isAnswer = ({ request: of, state }: CaptureEntry): boolean => of === request?.id && state !== 'Failed'
   const isNewest = (entry: CaptureEntry): number => (entry.request === request?.id ? 0 : 1)
@@ -77,7 +78,10 @@ export function captureAfter(
     .toSorted((a, b) => isNewest(a) - isNewest(b) || order[a.state] - order[b.state] || (a.pod < b.pod ? -1 : 1))
     .slice(0, mostCaptured)
   // Of what finds no place the status remembers nothing, so that it would be news with each pass.
-  const events = gateways.filter((entry) => news.has(entry)).flatMap(eventOf)
+  const events = gateways.flatMap((entry) => {
+    const isOfPullRequest = news.get(entry)
+    return isOfPullRequest === undefined ? [] : isOfPullRequest ? pullRequestEvent(entry) : eventOf(entry)
+  })
   const status: CaptureStatus = {}
   if (request !== undefined) {
     const same = before?.request === request.id ? before : undefined
@@ -94,6 +98,13 @@ export function captureAfter(
 function saysTheSame({ at: _a, ...last }: CaptureEntry, { at: _b, ...next }: CaptureEntry): boolean {
   // The API server returns the fields in an order of its own.
   return isDeepStrictEqual(last, next)
+}
+
+function pullRequestEvent({ gateway, branch = '', pullRequest }: CaptureEntry): EventToRecord[] {
+  if (pullRequest === undefined || pullRequest.state === 'Waiting') return []
+  const { state, url = '', message = '', reason = '' } = pullRequest
+  if (state === 'Open') return [syncEvent('Captured', `pull request of ${branch}, changes of gateway ${gateway}: ${url}`)]
+  return [syncEvent('CaptureRefused', `${branch}, changes of gateway ${gateway}, has no pull request: ${message} (${reason})`)]
 }
 
 function eventOf({ state, gateway, files = 0, commit = '', branch = '', message = '', reason = '' }: CaptureEntry): EventToRecord[] {

@@ -11,8 +11,8 @@ export const syncEvents = {
   RolledOut: { type: 'Normal', when: 'every stage of a rollout is done' },
   RolloutStopped: { type: 'Warning', when: 'a rollout failed or was aborted and goes no further' },
   RolledBack: { type: 'Warning', when: 'a rollout failed or was aborted, and gateways go back' },
-  Captured: { type: 'Normal', when: 'what was changed on a gateway was pushed as a commit' },
-  CaptureRefused: { type: 'Warning', when: 'what was changed on a gateway was not pushed; the note says why' },
+  Captured: { type: 'Normal', when: 'what was changed on a gateway was pushed as a commit, or has a pull request' },
+  CaptureRefused: { type: 'Warning', when: 'what was changed on a gateway was not pushed, or got no pull request; the note says why' },
   RequestRefused: { type: 'Warning', when: 'a request for a ref ended without being followed; the note says why' },
 } as const
 

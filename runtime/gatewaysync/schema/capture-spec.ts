@@ -2,6 +2,7 @@
  * How changes made on gateways become commits: `spec.capture`, and what became of them: `status.capture`. Pure.
  */
 import * as v from 'valibot'
+import { hostApi } from './commit-status.ts'
 import { gitAuth, gitAuthKinds } from './git-spec.ts'
 import { crd, rule } from './rule.ts'
 
@@ -9,30 +10,57 @@ import { crd, rule } from './rule.ts'
 export const gatewayNamePlace = /\{\{ ?gateway\.name ?\}\}/
 
 /** The schema of `spec.capture`. */
-export const captureSpec = v.object({
-  enabled: v.optional(v.pipe(v.boolean(), v.description('When false, agents hand on nothing.')), true),
-  branch: v.optional(
-    v.pipe(
-      v.string(),
-      v.maxLength(200),
-      v.regex(
-        /^[A-Za-z0-9][A-Za-z0-9._/-]*\{\{ ?gateway\.name ?\}\}[A-Za-z0-9._/-]*$/,
-        'must hold {{ gateway.name }} behind a name of its own, such as captured/{{ gateway.name }}',
+export const captureSpec = v.pipe(
+  v.object({
+    enabled: v.optional(v.pipe(v.boolean(), v.description('When false, agents hand on nothing.')), true),
+    branch: v.optional(
+      v.pipe(
+        v.string(),
+        v.maxLength(200),
+        v.regex(
+          /^[A-Za-z0-9][A-Za-z0-9._/-]*\{\{ ?gateway\.name ?\}\}[A-Za-z0-9._/-]*$/,
+          'must hold {{ gateway.name }} behind a name of its own, such as captured/{{ gateway.name }}',
+        ),
+        v.description('Branch of a gateway. It belongs to the operator alone, and is never forced.'),
       ),
-      v.description('Branch of a gateway. It belongs to the operator alone, and is never forced.'),
+      'captured/{{ gateway.name }}',
     ),
-    'captured/{{ gateway.name }}',
-  ),
-  auth: v.pipe(
-    gitAuth,
-    rule(
-      'must name one of token, basic, clientCertificate, sshKey and githubApp',
-      `[${gitAuthKinds.map((kind) => `has(self.${kind})`).join(', ')}].exists(x, x)`,
-      (value) => gitAuthKinds.some((kind) => value[kind] !== undefined),
+    auth: v.pipe(
+      gitAuth,
+      rule(
+        'must name one of token, basic, clientCertificate, sshKey and githubApp',
+        `[${gitAuthKinds.map((kind) => `has(self.${kind})`).join(', ')}].exists(x, x)`,
+        (value) => gitAuthKinds.some((kind) => value[kind] !== undefined),
+      ),
+      v.description('Credentials to push with, which nothing else uses; spec.git.auth needs no right to write.'),
     ),
-    v.description('Credentials to push with, which nothing else uses; spec.git.auth needs no right to write.'),
+    pullRequest: v.optional(
+      v.pipe(
+        v.boolean(),
+        v.description(
+          'Opens one pull request of each branch, to spec.git.ref, or brings its text up to date: files, findings and differences.',
+        ),
+      ),
+      false,
+    ),
+    api: v.optional(v.pipe(v.object(hostApi('spec.capture.auth')), v.description('The API of the git host, for pull requests.'))),
+  }),
+  rule(
+    'pullRequest needs api.provider: which kind of git host it is',
+    '!self.pullRequest || has(self.api)',
+    ({ pullRequest, api }) => !pullRequest || api !== undefined,
   ),
-})
+  rule(
+    'api needs a secretRef of its own, or an auth of kind token, basic or githubApp',
+    '!has(self.api) || has(self.api.secretRef) || has(self.auth.token) || has(self.auth.basic) || has(self.auth.githubApp)',
+    ({ api, auth }) =>
+      api === undefined ||
+      api.secretRef !== undefined ||
+      auth.token !== undefined ||
+      auth.basic !== undefined ||
+      auth.githubApp !== undefined,
+  ),
+)
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -48,6 +76,16 @@ export const leftOut = v.object({
   why: v.pipe(text(256), v.description('Why it does not go back, as the end of a sentence.')),
 })
 
+const pullRequest = v.object({
+  state: v.pipe(
+    v.picklist(['Waiting', 'Open', 'Refused']),
+    v.description('Waiting: it is being opened; Refused: it could not be, and is tried again with the next request.'),
+  ),
+  url: v.optional(v.pipe(text(2048), v.description('Its page.'))),
+  reason: v.optional(v.pipe(text(64), v.description('Why it could not be opened, in one word of docs/operations.md.'))),
+  message: v.optional(v.pipe(text(1024), v.description('Why it could not be opened, in one sentence.'))),
+})
+
 const captured = v.object({
   pod: v.pipe(text(253), v.description('Pod of the gateway.')),
   gateway: v.pipe(text(253), v.description('Name of the gateway.')),
@@ -61,6 +99,7 @@ const captured = v.object({
   on: v.optional(v.pipe(hash, v.description('The commit that the changes were made on.'))),
   branch: v.optional(v.pipe(text(255), v.description('Where the commit was pushed to.'))),
   commit: v.optional(v.pipe(hash, v.description('The commit of the changes.'))),
+  pullRequest: v.optional(v.pipe(pullRequest, v.description('The pull request of the branch; absent: none was asked for.'))),
   reason: v.optional(v.pipe(text(64), v.description('Why it was not pushed, in one word of docs/operations.md.'))),
   message: v.optional(v.pipe(text(1024), v.description('Why it was not pushed, in one sentence.'))),
   leftOut: v.optional(v.pipe(v.array(leftOut), v.maxLength(mostLeftOut), v.description('Changes that do not go back.'))),

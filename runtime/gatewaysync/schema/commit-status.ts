@@ -9,8 +9,8 @@ export const statusProviders = ['github', 'gitlab', 'gitea', 'bitbucket', 'bitbu
 
 export type StatusProvider = (typeof statusProviders)[number]
 
-/** The schema of `spec.git.commitStatus`. */
-export const commitStatus = v.object({
+/** How the API of the git host is reached; `otherwise` are the credentials that it is called with where it has no secretRef. */
+export const hostApi = (otherwise: string) => ({
   provider: v.pipe(
     v.picklist(statusProviders),
     v.description('API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.'),
@@ -18,9 +18,7 @@ export const commitStatus = v.object({
   secretRef: v.optional(
     v.pipe(
       secretKeyRef,
-      v.description(
-        'A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.git.auth.',
-      ),
+      v.description(`A key of a Secret in the same namespace with the access token for the API. Default: the credentials of ${otherwise}.`),
     ),
   ),
   apiURL: v.optional(
@@ -31,6 +29,11 @@ export const commitStatus = v.object({
       v.description('Base of the API where it is not the usual one of provider and host, such as https://git.example.com:8443/api/v1.'),
     ),
   ),
+})
+
+/** The schema of `spec.git.commitStatus`. */
+export const commitStatus = v.object({
+  ...hostApi('spec.git.auth'),
   context: v.optional(
     v.pipe(
       v.string(),

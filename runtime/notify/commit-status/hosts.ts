@@ -7,8 +7,9 @@ import { createHash } from 'node:crypto'
 import type { StatusProvider } from '../../gatewaysync/schema/commit-status.ts'
 import type { ApiAnswer, ApiCall } from '../../source/credentials/api-call.ts'
 import type { ApiCredentials } from '../../source/host-api.ts'
-import { passesByItself, retryAfterMs } from '../answers.ts'
-import type { HostedRepository } from './repository.ts'
+import { passesByItself, retryAfterMs } from '../../source/api-answers.ts'
+import type { HostedRepository } from '../../source/hosted-repository.ts'
+import { apiAuthorization, namePart as part } from '../../source/api-authorization.ts'
 import type { CommitState } from './state.ts'
 
 type Words = Readonly<Record<CommitState['state'], string>>
@@ -19,7 +20,6 @@ type Host = {
   maxDescription: number
   /** The path of the call, below the API, and its body. */
   call(names: readonly string[], told: Told): { path: string; body: Record<string, unknown> }
-  authorization(credentials: ApiCredentials): string
 }
 
 /** `page`: of the commit, for people. */
@@ -36,7 +36,6 @@ const hosts: Record<StatusProvider, Host> = {
       path: `repos/${part(owner)}/${part(name)}/statuses/${commit}`,
       body: usualBody(told),
     }),
-    authorization: bearer,
   },
   gitlab: {
     words: { pending: 'pending', success: 'success', failure: 'failed' },
@@ -45,7 +44,6 @@ const hosts: Record<StatusProvider, Host> = {
       path: `projects/${part(path)}/statuses/${commit}`,
       body: { state, description, name },
     }),
-    authorization: bearer,
   },
   gitea: {
     words: usualWords,
@@ -54,7 +52,6 @@ const hosts: Record<StatusProvider, Host> = {
       path: `repos/${part(owner)}/${part(name)}/statuses/${commit}`,
       body: usualBody(told),
     }),
-    authorization: (credentials) => (credentials.kind === 'basic' ? basic(credentials) : `token ${credentials.token}`),
   },
   bitbucket: {
     words: buildWords,
@@ -64,7 +61,6 @@ const hosts: Record<StatusProvider, Host> = {
       // A key has 40 characters at most there.
       body: buildBody({ ...told, page: `${told.page}/commits/${told.commit}` }, 40),
     }),
-    authorization: basicOrBearer,
   },
   bitbucketserver: {
     words: buildWords,
@@ -73,7 +69,6 @@ const hosts: Record<StatusProvider, Host> = {
       path: `projects/${part(project)}/repos/${part(name)}/commits/${told.commit}/builds`,
       body: buildBody({ ...told, page: `${told.page}/commits/${told.commit}` }, 255),
     }),
-    authorization: basicOrBearer,
   },
   azuredevops: {
     words: { pending: 'pending', success: 'succeeded', failure: 'failed' },
@@ -83,7 +78,6 @@ const hosts: Record<StatusProvider, Host> = {
       path: `${part(project)}/_apis/git/repositories/${part(name)}/commits/${commit}/statuses?api-version=6.0`,
       body: { state, description, context: { genre: 'cluster-sync', name: context } },
     }),
-    authorization: (credentials) => basic(credentials.kind === 'basic' ? credentials : { username: '', password: credentials.token }),
   },
 }
 
@@ -95,9 +89,9 @@ export function statusCall(
   { commit, state, description }: CommitState,
   context: string,
 ): ApiCall {
-  const { words, maxDescription, call, authorization } = hosts[provider]
+  const { words, maxDescription, call } = hosts[provider]
   const { path, body } = call(names, { commit, state: words[state], description: cut(description, maxDescription), context, page })
-  const headers = { authorization: authorization(credentials), 'content-type': 'application/json', accept: 'application/json' }
+  const headers = { authorization: apiAuthorization(provider, credentials), 'content-type': 'application/json', accept: 'application/json' }
   return { url: `${api}/${path}`, headers, body: JSON.stringify(body) }
 }
 
@@ -130,23 +124,6 @@ function buildBody({ state, description, context, page }: Told, maxKey: number):
   return { key, state, name: context, description, url: page }
 }
 
-function part(name: string): string {
-  return encodeURIComponent(name)
-}
-
 function cut(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`
-}
-
-/** GitHub and GitLab take a token only; where there is a user beside it, the token is the password. */
-function bearer(credentials: ApiCredentials): string {
-  return `Bearer ${credentials.kind === 'basic' ? credentials.password : credentials.token}`
-}
-
-function basic({ username, password }: { username: string; password: string }): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
-}
-
-function basicOrBearer(credentials: ApiCredentials): string {
-  return credentials.kind === 'basic' ? basic(credentials) : bearer(credentials)
 }

@@ -12,7 +12,7 @@ import { causeOf } from '../../http/client.ts'
 import type { OpenHostApi } from '../../source/host-api.ts'
 import { createOutbox, type Outbox, type Told, type Tried } from '../outbox.ts'
 import { readAnswer, statusCall } from './hosts.ts'
-import { hostedRepository } from './repository.ts'
+import { hostedRepository } from '../../source/hosted-repository.ts'
 import { type CommitState, commitStateOf } from './state.ts'
 
 /** A GatewaySync as the API server holds it. */
@@ -106,16 +106,16 @@ function isOld({ conditions = [], published }: GatewaySyncStatus, { state }: Com
 
 async function tell(open: OpenHostApi, { sync: { namespace, name, git }, asked, state }: Message, signal: AbortSignal): Promise<Tried> {
   try {
-    const { url, credentials, post } = await open(namespace, git, asked.secretRef, signal)
+    const { url, credentials, call } = await open(namespace, git, { ...asked, field: 'spec.git.commitStatus' }, signal)
     const repository = hostedRepository(url, asked.provider, asked.apiURL)
     if (repository === undefined) {
       return { kind: 'never', fault: new Fault('CommitStatusRefused', `spec.git.repo is not how ${asked.provider} names a repository`) }
     }
-    const call = statusCall(asked.provider, repository, credentials, state, asked.context ?? `cluster-sync/${namespace}/${name}`)
-    const answer = await post(call, signal)
+    const told = statusCall(asked.provider, repository, credentials, state, asked.context ?? `cluster-sync/${namespace}/${name}`)
+    const answer = await call(told, signal)
     const meaning = readAnswer(asked.provider, answer)
     if (meaning.kind === 'taken') return { kind: 'sent' }
-    const where = `${new URL(call.url).host} answered ${answer.status}`
+    const where = `${new URL(told.url).host} answered ${answer.status}`
     if (meaning.kind === 'refused') return { kind: 'never', fault: new Fault('CommitStatusRefused', `${where}${advice(answer.status)}`) }
     return { kind: 'again', fault: new Fault('CommitStatusFailed', where), afterMs: meaning.afterMs }
   } catch (error) {

@@ -8,10 +8,10 @@ import type { GatewaySyncStatus } from '../../gatewaysync/schema/status.ts'
 import { causeOf } from '../../http/client.ts'
 import type { Log } from '../../log.ts'
 import type { Receiver, ReceiverType } from '../../settings.ts'
-import { type ApiAnswer, postForJson } from '../../source/credentials/api-call.ts'
+import { type ApiAnswer, callForJson } from '../../source/credentials/api-call.ts'
 import { addressesOf, type Network } from '../../source/remote/network.ts'
 import { proxyFor } from '../../source/remote/proxy.ts'
-import { passesByItself, retryAfterMs } from '../answers.ts'
+import { passesByItself, retryAfterMs } from '../../source/api-answers.ts'
 import { createOutbox, type Told, type Tried } from '../outbox.ts'
 import { postOf } from './formats.ts'
 import { type Bundle, bundled, noticesOf } from './notices.ts'
@@ -80,7 +80,7 @@ async function post({ clock, network }: Deps, { name, type, folder }: Receiver, 
   const call = { url: address.href, ...postOf(type, bundle, { key: hmacKey, id: () => clock.uuid() }) }
   let answer: ApiAnswer
   try {
-    answer = await postForJson(call, { caBundle, proxy: proxy?.url, addresses }, signal)
+    answer = await callForJson(call, { caBundle, proxy: proxy?.url, addresses }, signal)
   } catch (error) {
     signal.throwIfAborted()
     return { kind: 'again', fault: new Fault('NotificationFailed', `"${name}" cannot be reached: ${causeOf(error)}`) }

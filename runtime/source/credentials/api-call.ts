@@ -14,26 +14,33 @@ export type ApiWay = { caBundle: string | undefined; proxy: string | undefined; 
 
 export type ApiAnswer = {
   status: number
-  /** Parsed JSON; undefined when it is not JSON or over 64 KiB. */
+  /** Parsed JSON; undefined when it is not JSON or over the bound. */
   body: unknown
   /** The header of that name (RFC 9110, 10.2.3). */
   retryAfter: string | undefined
 }
 
-export type ApiCall = { url: string; headers: Readonly<Record<string, string>>; body?: string }
+/** `method`: POST by default. `maxBodyBytes`: of the answer, 64 KiB by default. */
+export type ApiCall = {
+  url: string
+  headers: Readonly<Record<string, string>>
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
+  body?: string
+  maxBodyBytes?: number
+}
 
-const maxBodyBytes = 64 * 1024
+const usualMaxBodyBytes = 64 * 1024
 
-/** POSTs and returns any status; redirects are not followed. Throws only what the network throws. */
-export async function postForJson(
-  { url, headers, body = '' }: ApiCall,
+/** Returns any status; redirects are not followed. Throws only what the network throws. */
+export async function callForJson(
+  { url, headers, method = 'POST', body = method === 'GET' ? undefined : '', maxBodyBytes = usualMaxBodyBytes }: ApiCall,
   { caBundle, proxy, addresses }: ApiWay,
   signal: AbortSignal,
 ): Promise<ApiAnswer> {
   const trust = caBundle === undefined ? {} : { ca: caBundle }
   const pinned = addresses === undefined ? {} : { lookup: lookupOf(addresses) }
   const way: CallOptions = proxy === undefined ? { ...pinned, agent: false } : await tunnel(new URL(url), new URL(proxy), pinned, signal)
-  const options = { ...trust, ...way, method: 'POST', headers: { 'user-agent': 'cluster-sync', ...headers }, signal }
+  const options = { ...trust, ...way, method, headers: { 'user-agent': 'cluster-sync', ...headers }, signal }
   const response = await startCall(url, options, body).answered
   const retryAfter = response.headers['retry-after']
   return { status: response.statusCode ?? 0, body: jsonOrUndefined((await readText(response, maxBodyBytes)) ?? ''), retryAfter }

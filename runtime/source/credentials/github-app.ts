@@ -6,7 +6,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { type Clock, deadline, pause, unlessAborted } from '../../clock.ts'
 import { asFault, Fault } from '../../fault.ts'
-import { type ApiAnswer, type ApiWay, postForJson } from './api-call.ts'
+import { type ApiAnswer, type ApiWay, callForJson } from './api-call.ts'
 
 /** Which installation of which App, and the key to prove it. `privateKey` is an RSA key in PEM. */
 export type AppKey = {
@@ -105,7 +105,7 @@ async function askForToken(key: AppKey, way: ApiWay, clock: Clock, signal: Abort
   let answer: ApiAnswer
   try {
     const headers = { authorization: `Bearer ${jwt}`, accept: 'application/vnd.github+json' }
-    answer = await postForJson({ url, headers }, way, deadline(timeoutMs, signal))
+    answer = await callForJson({ url, headers }, way, deadline(timeoutMs, signal))
   } catch (error) {
     signal.throwIfAborted()
     throw error instanceof Fault ? error : new Fault('GithubAppRefused', `the API at ${host} cannot be reached: ${codeOf(error)}`)

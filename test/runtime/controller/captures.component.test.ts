@@ -18,6 +18,7 @@ import { silentLog } from '../../../runtime/log.ts'
 import { createSyncMirrors } from '../../../runtime/reconcile/mirrors-of-syncs.ts'
 import { createStore } from '../../../runtime/reconcile/store.ts'
 import { createMirrors } from '../../../runtime/source/mirrors.ts'
+import { createHostApis } from '../../../runtime/source/host-api.ts'
 import { openNetwork } from '../../../runtime/source/remote/network.ts'
 import { createRemotes } from '../../../runtime/source/remotes.ts'
 import { repositoryOf } from '../../support/collection-repository.ts'
@@ -51,9 +52,10 @@ function setUp(t: Test, clock: Clock = systemClock) {
   const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'checking.json')) })
   const states: CaptureEntry['state'][] = []
+  const hostApi = createHostApis({ ...way, remoteOf })
   const mirrors = createSyncMirrors(gitMirrors, remoteOf)
   const captured = (state: CaptureEntry['state']): void => void states.push(state)
-  const captures = createCaptures({ store, mirrors, remoteOf, gate, captured, clock, log: silentLog })
+  const captures = createCaptures({ store, mirrors, remoteOf, gate, hostApi, captured, clock, log: silentLog })
   const changed: string[] = []
   let leading: Promise<void> | undefined
   t.teardown(async () => {
@@ -273,3 +275,41 @@ void t.test('several GatewaySyncs are captured at once, each one gateway after t
   ] as const)
     t.match(await until(() => captures.known(`${each.namespace}/${each.name}`)[0], 'it is pushed', 60_000), { state: 'Pushed', branch })
 })
+
+void t.test(
+  'a pull request is tried for, once more with each request and by whoever leads next; without one the branch stays',
+  async (t) => {
+    if (!requires(t, 'git')) return
+    const { captures, ask, offer, handOn, lead, git, commit } = setUp(t)
+    const capture = {
+      auth: { token: { secretRef: { name: 'push', key: 'token' } } },
+      pullRequest: true,
+      api: { provider: 'gitea', apiURL: 'https://127.0.0.1:1/api/v1' },
+    }
+    const waiting: CaptureEntry = {
+      pod: 'gw-1',
+      gateway: 'gw-1',
+      request: 'now',
+      state: 'Pushed',
+      at: '2026-03-01T12:00:00Z',
+      on: commit,
+      commit,
+      branch: 'captured/gw-1',
+      pullRequest: { state: 'Waiting' },
+    }
+    ask({ [captureAnnotations.at]: 'now' }, { capture }, { request: 'now', gateways: [waiting] })
+    lead()
+    const ended = async (name: string): Promise<CaptureEntry> =>
+      await until(
+        () => captures.known(key).find(({ pod: of, pullRequest }) => of === name && pullRequest?.state === 'Refused'),
+        'the pull request is refused',
+        60_000,
+      )
+    t.match(await ended('gw-1'), { pullRequest: { reason: 'PullRequestRefused', message: /captured\/gw-1 is gone/ } }, 'of a leader before')
+    const told = await handOn('gw-0', offer('now', { 'gw/projects/line/a.txt': 'two' }))
+    t.match(told, { state: 'Pushed', pullRequest: {} })
+    // A folder of this machine has no pull requests.
+    t.match(await ended('gw-0'), { state: 'Pushed', pullRequest: { message: /not how gitea names a repository/ } })
+    t.equal(git('rev-parse', 'captured/gw-0'), told?.commit)
+  },
+)

@@ -49,6 +49,26 @@ void t.test('a request is answered once every gateway has answered, or the one t
   t.match(verdict([], {}, 0), { kind: 'ended', outcome: { message: 'no gateway follows it yet' } })
 })
 
+void t.test('a pull request that was asked for is waited for, and where there is none it is said why', async (t) => {
+  const pushed = (pullRequest: CaptureEntry['pullRequest']): Partial<CaptureEntry> => {
+    return { state: 'Pushed', files: 2, commit, branch: 'captured/press', pullRequest }
+  }
+  const url = 'https://git.example/plant/line/pulls/1'
+  t.match(verdict([pushed({ state: 'Waiting' })], {}, 1), { kind: 'waiting', sentence: /pull request being opened$/ })
+  t.match(verdict([pushed({ state: 'Open', url })], {}, 1), {
+    outcome: { done: true, outcome: 'Captured', message: new RegExp(`${url}$`) },
+  })
+  const refused = pushed({ state: 'Refused', reason: 'PullRequestRefused', message: 'git.example answered 403' })
+  t.match(verdict([refused], {}, 1), {
+    outcome: {
+      done: false,
+      outcome: 'Refused',
+      reason: 'PullRequestRefused',
+      message: /captured\/press, no pull request: git\.example answered 403/,
+    },
+  })
+})
+
 void t.test('of a fleet that is larger than its list every gateway with an agent is waited for', async (t) => {
   const listed = Array.from({ length: 20 }, (_, index): CaptureEntry => ({
     pod: `gw-${index}`,

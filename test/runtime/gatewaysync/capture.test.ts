@@ -11,6 +11,7 @@ const spec: CaptureSpec = {
   enabled: true,
   branch: 'captured/{{ gateway.name }}',
   auth: { token: { secretRef: { name: 'push', key: 'token' } } },
+  pullRequest: false,
 }
 const asked = { [captureAnnotations.at]: 'now', [captureAnnotations.by]: 'maria' }
 const press = { pod: 'gw-0', gateway: 'press' }
@@ -70,6 +71,20 @@ void t.test('what is known already is told once, and nothing stands of a Gateway
   t.same(captureAfter(first.status, [{ ...pushed, at: '2026-03-01T13:00:00Z' }], spec, asked, at), { status: first.status, events: [] })
   t.same(captureAfter(first.status, [pushed], undefined, asked, at), { status: undefined, events: [] })
   t.same(captureAfter(undefined, [], spec, {}, at), { status: undefined, events: [] })
+})
+
+void t.test('a pull request is told when it is open, or could not be opened, and the push is not told again', async (t) => {
+  const pushed = entry('gw-0', { state: 'Pushed', files: 1, commit, branch: 'captured/gw-0', pullRequest: { state: 'Waiting' } })
+  const first = captureAfter(undefined, [pushed], spec, asked, at)
+  t.match(first.events, [{ reason: 'Captured', note: /pushed as commit/ }])
+  const open = { ...pushed, pullRequest: { state: 'Open' as const, url: 'https://git.example/1' } }
+  const second = captureAfter(first.status, [open], spec, asked, at)
+  t.match(second.events, [{ type: 'Normal', note: 'pull request of captured/gw-0, changes of gateway gw-0: https://git.example/1' }])
+  t.same(captureAfter(second.status, [open], spec, asked, at).events, [])
+  const refused = { ...pushed, pullRequest: { state: 'Refused' as const, reason: 'PullRequestRefused', message: 'no' } }
+  t.match(captureAfter(first.status, [refused], spec, asked, at).events, [
+    { type: 'Warning', note: /has no pull request: no \(PullRequestRefused\)/ },
+  ])
 })
 
 void t.test('what the status has from the API server, in another order of fields, is not told again', async (t) => {

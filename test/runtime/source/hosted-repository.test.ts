@@ -2,9 +2,9 @@
  * How the API of each git host names the repository that git clones.
  */
 import t from 'tap'
-import type { StatusProvider } from '../../../../runtime/gatewaysync/schema/commit-status.ts'
-import { parseRepositoryUrl } from '../../../../runtime/gatewaysync/schema/repository-url.ts'
-import { hostedRepository } from '../../../../runtime/notify/commit-status/repository.ts'
+import type { StatusProvider } from '../../../runtime/gatewaysync/schema/commit-status.ts'
+import { parseRepositoryUrl } from '../../../runtime/gatewaysync/schema/repository-url.ts'
+import { hostedRepository } from '../../../runtime/source/hosted-repository.ts'
 
 /** The API, the names of the repository there, and its page. */
 const rows: [provider: StatusProvider, url: string, api: string, names: string, page: string][] = [

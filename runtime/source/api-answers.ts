@@ -1,7 +1,7 @@
 /**
  * What the answers of others mean for the next try. Pure.
  */
-import type { ApiAnswer } from '../source/credentials/api-call.ts'
+import type { ApiAnswer } from './credentials/api-call.ts'
 
 /** How long the other side wants to be left alone; undefined where it does not say so in seconds. */
 export function retryAfterMs({ retryAfter }: ApiAnswer): number | undefined {

@@ -1,8 +1,8 @@
 /**
  * How each git host's API names a repository, read off the URL that git clones from. Pure.
  */
-import type { StatusProvider } from '../../gatewaysync/schema/commit-status.ts'
-import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
+import type { StatusProvider } from '../gatewaysync/schema/commit-status.ts'
+import type { RepositoryUrl } from '../gatewaysync/schema/repository-url.ts'
 
 /** `api`: base of the host's API. `page`: of the repository, for people. `names`: those of the path, as the API takes them. */
 export type HostedRepository = { api: string; page: string; names: readonly string[] }

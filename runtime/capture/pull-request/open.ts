@@ -1,0 +1,97 @@
+/**
+ * Opens the pull request of a branch of captures, or brings the text of the one that is open up to date. Asks the host first, so that trying
+ * again makes no second one; one that people closed stays closed, and a new one is opened.
+ */
+import { Fault } from '../../fault.ts'
+import type { StatusProvider } from '../../gatewaysync/schema/commit-status.ts'
+import { causeOf } from '../../http/client.ts'
+import { isObject } from '../../json.ts'
+import { passesByItself, retryAfterMs } from '../../source/api-answers.ts'
+import { apiAuthorization } from '../../source/api-authorization.ts'
+import type { ApiAnswer, ApiCall } from '../../source/credentials/api-call.ts'
+import type { HostApi } from '../../source/host-api.ts'
+import { hostedRepository } from '../../source/hosted-repository.ts'
+import { type Branches, type Found, pullRequestHosts, type Words } from './hosts.ts'
+
+/** `later`: the same call may be taken later, not before `afterMs`. */
+export type Opened = { kind: 'open'; url: string } | { kind: 'later'; fault: Fault; afterMs: number } | { kind: 'refused'; fault: Fault }
+
+type Asked = Branches & { provider: StatusProvider; apiURL: string | undefined }
+
+/** A list of pull requests with all that hosts say of each. */
+const maxBodyBytes = 4 * 1024 * 1024
+const maxTitle = 200
+
+/** `write` makes the words within so many characters. Throws the signal's reason, RepositoryNotAllowed, GitHostUnknown and CredentialsInvalid. */
+export async function openPullRequest(
+  api: HostApi,
+  { provider, apiURL, ...branches }: Asked,
+  write: (maxText: number) => Words,
+  signal: AbortSignal,
+): Promise<Opened> {
+  const repository = hostedRepository(api.url, provider, apiURL)
+  if (repository === undefined) return refused(`spec.git.repo is not how ${provider} names a repository`)
+  const { names, page } = repository
+  const host = pullRequestHosts[provider]
+  const { title, text } = write(host.maxText)
+  const words = { title: title.slice(0, maxTitle).toWellFormed(), text: text.slice(0, host.maxText).toWellFormed() }
+  const ask = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: string, body?: Record<string, unknown>): Promise<ApiAnswer> => {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const headers = { authorization: apiAuthorization(provider, api.credentials), accept: 'application/json', ...type }
+    const call: ApiCall = { url: `${repository.api}/${path}`, method, headers, maxBodyBytes }
+    return await api.call(body === undefined ? call : { ...call, body: JSON.stringify(body) }, signal)
+  }
+  const told = (found: Found): Opened => ({ kind: 'open', url: found.page ?? `${page}/${host.pageOf(found.id)}` })
+  try {
+    for (let number = 1; number <= host.pages; number += 1) {
+      const answer = await ask('GET', host.list(names, branches, number).path)
+      if (!isTaken(answer)) return meaningOf(answer, repository.api)
+      const items = host.items(answer.body)
+      if (!Array.isArray(items)) return refused(`${hostOf(repository.api)} answered with something else than a list of pull requests`)
+      const open = items.filter((item) => isObject(item)).find((item) => host.isBetween(item, branches))
+      const known = open === undefined ? undefined : host.read(open)
+      if (known !== undefined) {
+        const change = host.change(names, known, words)
+        const changed = await ask(change.method, change.path, change.body)
+        return isTaken(changed) ? told(known) : meaningOf(changed, repository.api)
+      }
+      if (items.length === 0) break
+    }
+    const { path, body } = host.create(names, branches, words)
+    const created = await ask('POST', path, body)
+    if (!isTaken(created)) return meaningOf(created, repository.api)
+    const made = isObject(created.body) ? host.read(created.body) : undefined
+    return made === undefined ? refused(`${hostOf(repository.api)} does not say which pull request it opened`) : told(made)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Fault) throw error
+    return { kind: 'later', fault: new Fault('PullRequestFailed', causeOf(error)), afterMs: 0 }
+  }
+}
+
+function isTaken({ status }: ApiAnswer): boolean {
+  return status >= 200 && status < 300
+}
+
+function hostOf(api: string): string {
+  return new URL(api).host
+}
+
+function meaningOf(answer: ApiAnswer, api: string): Opened {
+  const where = `${hostOf(api)} answered ${answer.status}`
+  if (passesByItself(answer)) return { kind: 'later', fault: new Fault('PullRequestFailed', where), afterMs: retryAfterMs(answer) ?? 0 }
+  return refused(`${where}${advice(answer.status)}`)
+}
+
+function refused(why: string): Opened {
+  return { kind: 'refused', fault: new Fault('PullRequestRefused', why) }
+}
+
+/** By the status alone: the body is another's text. */
+function advice(status: number): string {
+  if (status === 401) return ': it does not take the credentials'
+  if (status === 403) return ': the credentials may not open pull requests'
+  if (status === 404) return ': it has no such repository or branch, or hides it from these credentials'
+  if (status === 400 || status === 422) return ': it takes no pull request from this branch to spec.git.ref'
+  return ''
+}

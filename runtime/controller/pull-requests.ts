@@ -1,0 +1,122 @@
+/**
+ * Opens pull requests of branches that were pushed with captured changes, beside everything else: from what the status says is waiting, so
+ * that a replica that begins to lead goes on. A host that does not answer is asked again for a quarter of an hour.
+ */
+import { openPullRequest } from '../capture/pull-request/open.ts'
+import { readCaptured } from '../capture/pull-request/read.ts'
+import { pullRequestWords } from '../capture/pull-request/text.ts'
+import type { Clock } from '../clock.ts'
+import { asFault, Fault } from '../fault.ts'
+import type { Verdict } from '../gatewaysync/decide/observation.ts'
+import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
+import { isCommitHash, parseCommitHash, type CommitHash } from '../gatewaysync/values.ts'
+import { createOutbox, type Outbox, type Tried } from '../notify/outbox.ts'
+import type { OpenHostApi } from '../source/host-api.ts'
+import type { Mirror } from '../source/mirrors.ts'
+
+/** A pushed branch of one GatewaySync. `work` is called anew with each try. */
+export type Pushed = {
+  namespace: string
+  name: string
+  spec: GatewaySyncSpec
+  entry: CaptureEntry
+  work(signal: AbortSignal): Promise<{ mirror: Mirror; check(commit: CommitHash, signal: AbortSignal): Promise<Verdict> }>
+}
+
+type Deps = {
+  clock: Clock
+  hostApi: OpenHostApi
+  /** What became of the pull request of an entry. */
+  ended(pushed: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void
+  /** How long tries wait; shorter in tests. */
+  pace?: { gatherMs: number; spacingMs: number; firstRetryMs: number }
+}
+
+export type PullRequests = {
+  /** Opens the pull request of a branch unless that is under way. */
+  open(key: string, pushed: Pushed): void
+  settled(): Promise<void>
+}
+
+const usualPace = { gatherMs: 100, spacingMs: 1_000 }
+const mostFindings = 20
+const maxMessage = 900
+
+/** Works until the signal. */
+export function createPullRequests({ clock, hostApi, ended, pace }: Deps, signal: AbortSignal): PullRequests {
+  const outbox: Outbox<Pushed> = createOutbox(
+    {
+      clock,
+      ...usualPace,
+      ...pace,
+      join: (_before, next) => next,
+      async send(_key, pushed, own) {
+        const tried = await open(hostApi, pushed, own)
+        if (tried.url !== undefined) ended(pushed, { state: 'Open', url: tried.url })
+        return tried.how
+      },
+      told(_key, pushed, how) {
+        if (how.kind !== 'dropped') return
+        const { reason, message } = how.fault
+        ended(pushed, { state: 'Refused', reason, message: message.slice(0, maxMessage) })
+      },
+    },
+    signal,
+  )
+  return { open: (key, pushed) => outbox.put(`${key} ${pushed.entry.branch ?? ''}`, pushed), settled: outbox.settled }
+}
+
+async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): Promise<{ url?: string; how: Tried }> {
+  const { namespace, spec, entry } = pushed
+  const { capture, git } = spec
+  const { branch = '', commit = '', on = '' } = entry
+  const base = baseOf(git.ref)
+  if (capture?.api === undefined || base === undefined) {
+    const why =
+      capture?.api === undefined ? 'spec.capture has no api any more' : `spec.git.ref is ${git.ref}, which is no branch to merge to`
+    return { how: { kind: 'never', fault: new Fault('PullRequestRefused', why) } }
+  }
+  const { mirror, check } = await pushed.work(signal)
+  const [at, before] = [parseCommitHash(commit), parseCommitHash(on)]
+  const { files, paths } = await readCaptured(mirror, { branch, commit: at, on: before }, signal)
+  const known = new Set((await findingsOf(check, before, signal)).map(keyOf))
+  const findings = (await findingsOf(check, at, signal)).filter((each) => paths.has(each.path) && !known.has(keyOf(each)))
+  const told = { ...entry, on, files, changed: paths.size, findings: findings.slice(0, mostFindings), leftOut: entry.leftOut ?? [] }
+  const { secretRef } = capture.api
+  const token = secretRef === undefined ? {} : { secretRef: { name: secretRef.name, key: secretRef.key } }
+  const api = await hostApi(namespace, { ...git, auth: capture.auth }, { ...token, field: 'spec.capture.api' }, signal)
+  const asked = { provider: capture.api.provider, apiURL: capture.api.apiURL, branch, base }
+  const opened = await openPullRequest(api, asked, (maxText) => pullRequestWords(told, maxText), signal)
+  if (opened.kind === 'open') return { url: opened.url, how: { kind: 'sent' } }
+  if (opened.kind === 'later') return { how: { kind: 'again', fault: opened.fault, afterMs: opened.afterMs } }
+  return { how: { kind: 'never', fault: opened.fault } }
+}
+
+/** The branch that a ref means; undefined: a tag, or a commit. */
+function baseOf(ref: string): string | undefined {
+  if (ref.startsWith('refs/heads/')) return ref.slice('refs/heads/'.length)
+  return ref.startsWith('refs/') || isCommitHash(ref) ? undefined : ref
+}
+
+type Finding = { rule: string; path: string; message: string }
+
+/** A check that cannot be made takes nothing from the pull request but its findings: what matters was checked before the push. */
+async function findingsOf(
+  check: (commit: CommitHash, signal: AbortSignal) => Promise<Verdict>,
+  commit: CommitHash,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  try {
+    const verdict = await check(commit, signal)
+    return verdict.kind === 'checked' ? verdict.items : []
+  } catch (error) {
+    signal.throwIfAborted()
+    if (asFault(error).reason === 'Unexpected') throw error
+    return []
+  }
+}
+
+function keyOf({ rule, path, message }: Finding): string {
+  return `${rule} ${path} ${message}`
+}

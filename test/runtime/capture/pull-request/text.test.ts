@@ -1,0 +1,72 @@
+/**
+ * What a pull request says: the differences without secrets, within the host's bound, and nothing that a host reads as markup.
+ */
+import fc from 'fast-check'
+import t from 'tap'
+import { pullRequestWords, type ToldCapture } from '../../../../runtime/capture/pull-request/text.ts'
+
+const file = (path: string, before: string | undefined, after: string | undefined): ToldCapture['files'][number] => ({
+  path,
+  before: before === undefined ? undefined : Buffer.from(before),
+  after: after === undefined ? undefined : Buffer.from(after),
+})
+const told = (more: Partial<ToldCapture>): ToldCapture => {
+  const files = more.files ?? []
+  return { gateway: 'gw-0', on: 'a'.repeat(40), files, changed: files.length, findings: [], leftOut: [], ...more }
+}
+
+void t.test('it tells of the gateway, the findings, what was left out, and each difference with secrets hidden', async (t) => {
+  const { title, text } = pullRequestWords(
+    told({
+      files: [
+        file('view.json', '{\n"text": "Start",\n"password": "of the day"\n}', '{\n"text": "Run",\n"password": "of the night"\n}'),
+        file('new.txt', undefined, 'added'),
+        file('gone.txt', 'removed', undefined),
+        file('image.png', '\0', '\0\0'),
+      ],
+      findings: [{ path: 'view.json', message: 'is odd', rule: 'odd-view' }],
+      leftOut: [{ path: 'made.json', why: 'is made by a template' }],
+    }),
+    30_000,
+  )
+  t.equal(title, 'Keep what was changed on gw-0 (4 files)')
+  for (const part of [
+    'gateway gw-0',
+    'view.json: is odd (odd-view)',
+    'made.json is made by a template',
+    '-"text": "Start",',
+    '+"text": "Run",',
+  ])
+    t.ok(text.includes(part), part)
+  for (const part of ['+++ b/new.txt\n+added', '--- a/gone.txt\n+++ /dev/null\n-removed', '+++ b/image.png\n(not shown)'])
+    t.ok(text.includes(part), part)
+  t.notMatch(text, /of the (?:day|night)/)
+})
+
+void t.test('whatever a gateway and its files are called or hold, it stays within the bound and in fences', async () => {
+  const any = fc.string({ unit: fc.constantFrom('`', '```', '~', '\n', '@team', '/close', 'a', '\t', '# ', '\0', '€'), maxLength: 40 })
+  const captured = fc.record({
+    gateway: any,
+    findings: fc.array(fc.record({ path: any, message: any, rule: any }), { maxLength: 5 }),
+    leftOut: fc.array(fc.record({ path: any, why: any }), { maxLength: 5 }),
+    files: fc.array(
+      fc.tuple(any, any, any).map(([path, before, after]) => file(path, before, after)),
+      { maxLength: 8 },
+    ),
+  })
+  fc.assert(
+    fc.property(captured, fc.integer({ min: 400, max: 6_000 }), (more, maxText) => {
+      const { text } = pullRequestWords(told(more), maxText)
+      let fence: string | undefined
+      const outside: string[] = []
+      for (const line of text.split('\n')) {
+        const [run] = /^`{3,}/.exec(line) ?? []
+        if (fence === undefined && run !== undefined) fence = run
+        else if (fence !== undefined && line === fence) fence = undefined
+        else if (fence === undefined) outside.push(line)
+      }
+      return text.length <= maxText && fence === undefined && !/@team|\/close|#|€/.test(outside.join('\n'))
+    }),
+    { numRuns: 300 },
+  )
+})
