@@ -210,6 +210,12 @@ const effects: Effect[] = [
     allowed: ['source/git/git.ts', 'source/git/tool.ts', 'source/git/batched-pipe.ts', 'source/credentials/ssh-agent.ts'],
   },
   {
+    // That of agents has none of these: its image needs no shell.
+    name: 'a shell',
+    found: ({ text }) => /'sh', \[|#!\/bin\/sh|\bshell: true|`ulimit /.test(text),
+    allowed: ['source/credentials/ssh-agent.ts', 'source/credentials/ssh.ts', 'source/host/local-repository.ts'],
+  },
+  {
     name: 'network',
     found: (module) =>
       usesModule(/^(?:node:(?:http|https|net|tls|dgram|dns)|undici|ws|@hono\/node-server)$/)(module) || usesWord(/\bfetch\(/)(module),

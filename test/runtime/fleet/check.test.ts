@@ -9,6 +9,7 @@ import { issueAuthority, issueLeaf } from '../../../runtime/certificates/issue.t
 import { check } from '../../../runtime/fleet/check/check.ts'
 import type { CheckFacts, InstallationFacts } from '../../../runtime/fleet/check/facts.ts'
 import { checkText, sections } from '../../../runtime/fleet/check/report.ts'
+import { agentRights } from '../../../runtime/fleet/check/rights.ts'
 import { compareVersions } from '../../../runtime/fleet/check/versions.ts'
 import { commit, condition, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 
@@ -69,6 +70,23 @@ const withSettings = (): InstallationFacts['settings'] => ({
 const settled = { settings: withSettings() }
 const rows: Row[] = [
   {
+    name: 'there are no definitions',
+    facts: facts({}, { definitions: { kind: 'seen', value: [] } }),
+    section: 'definitions',
+    level: 'error',
+    text: /^gatewaysyncs\.clustersync\.io is not defined/,
+  },
+  {
+    name: 'the API server does not serve a definition',
+    facts: facts(
+      {},
+      { definitions: { kind: 'seen', value: [{ name: 'gatewaysyncs.clustersync.io', established: false, served: new Map() }] } },
+    ),
+    section: 'definitions',
+    level: 'error',
+    text: /^gatewaysyncs\.clustersync\.io is defined, but the API server does not serve v1alpha1/,
+  },
+  {
     name: 'some replicas are away',
     facts: facts({ ...settled, readyReplicas: 1 }),
     section: 'operator',
@@ -128,6 +146,19 @@ const rows: Row[] = [
     section: 'rights',
     level: 'error',
     text: /cs\/cs may not list pods in plant-a/,
+  },
+  {
+    name: 'agents may not report',
+    facts: facts({
+      ...settled,
+      rights: {
+        kind: 'seen',
+        value: agentRights.map((right) => ({ account: 'plant-a/gateway', right, namespace: 'plant-a', allowed: right.verb !== 'create' })),
+      },
+    }),
+    section: 'rights',
+    level: 'error',
+    text: /plant-a\/gateway may not create syncreports\.clustersync\.io in plant-a/,
   },
   {
     name: 'a certificate that ends',
@@ -236,7 +267,7 @@ void t.test('each thing that is wrong is said, with what to do', async (t) => {
   for (const { name, facts, section, level, text } of rows) {
     const at = name === 'a certificate that ends' ? now.add({ hours: 24 * 55 - 1 }) : now
     const found = check(facts, at).findings.find((finding) => text.test(finding.text))
-    t.match(found, { section, level }, name)
+    t.match(found, { section, level, advice: /^[A-Z]/ }, name)
   }
 })
 
