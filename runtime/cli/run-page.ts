@@ -37,6 +37,11 @@ export async function openRunPage(
       return () => undefined
     },
     isOpen: false,
+    commits: {
+      words: (...what) => shown.commits.words(...what),
+      changes: (...what) => shown.commits.changes(...what),
+    },
+    report: async ({ pod }) => shown.keeper.reports()[pod],
     hosts: isLoopback(host) ? ['localhost', '127.0.0.1', '[::1]', host] : undefined,
     clock,
     signal,

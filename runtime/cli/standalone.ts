@@ -16,6 +16,7 @@ import { type IsolatedGate, openIsolatedGate } from '../gate/isolate.ts'
 import { createMarks } from '../gate/marks.ts'
 import { createCommitStatuses } from '../notify/commit-status/tell.ts'
 import { createCommitCheck } from '../reconcile/commit-check.ts'
+import { createCommitContents } from '../reconcile/commit-contents.ts'
 import { createSecretChanges, type SecretChanges } from '../reconcile/secret-changes.ts'
 import { createSignatureCheck, type SignatureDeps } from '../reconcile/signature-check.ts'
 import { createLookups } from '../reconcile/lookups.ts'
@@ -29,6 +30,7 @@ import { createMirrors } from '../source/mirrors.ts'
 import { createRemotes } from '../source/remotes.ts'
 import { readSecretFolder } from '../standalone/secrets.ts'
 import type { StandaloneSync, Target } from '../standalone/settings.ts'
+import type { Commits } from '../statuspage/commits.ts'
 import { createObjectStore, type ObjectStore } from '../standalone/object-store.ts'
 import { createKnownCommits, type KnownCommits } from './story/commit-words.ts'
 import type { CommitFacts, CycleFacts } from './story/narrate.ts'
@@ -66,6 +68,8 @@ export type Standalone = {
   keeper: ObjectStore
   /** What is known of a commit besides its hash. */
   about(commit: string): CommitFacts
+  /** Words and changes of commits, for people who look at them. */
+  commits: Commits
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -95,6 +99,7 @@ export function createStandalone(
   const lookups = createLookups({ clock, concurrency: 1, ready: (changed) => queue.add(changed), signal: stopping.signal })
   const sources = openSources({ clock, log, keeper, changed: () => queue.add(key) }, settings, stopping.signal)
   const commits = createKnownCommits()
+  const contents = createCommitContents({ mirrors: sources.mirrors, clock })
   const followers = createTargets(
     {
       clock,
@@ -135,6 +140,7 @@ export function createStandalone(
 
   return {
     keeper,
+    commits: { words: (_key, ...what) => contents.words(sync, ...what), changes: (_key, ...what) => contents.changes(sync, ...what) },
     about: (commit) => commits.about(commit, clock.monotonicMs()),
     async run(outer) {
       const signal = AbortSignal.any([outer, stopping.signal])

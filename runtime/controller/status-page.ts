@@ -1,22 +1,25 @@
 /**
- * The status page of a replica, over the store that the watches keep: no look at it asks the API server for anything.
+ * The status page of a replica, over the store that the watches keep. Only who looks at a single gateway asks the API server, for its report.
  */
 import { type Clock, deadline } from '../clock.ts'
-import type { FleetFacts } from '../fleet/facts.ts'
+import type { FleetFacts, Warning } from '../fleet/facts.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import type { PostReview } from '../kube/token-review.ts'
 import type { Log } from '../log.ts'
+import type { SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
 import type { Store } from '../reconcile/store.ts'
 import { statusPageApp } from '../statuspage/app.ts'
 import type { People } from '../statuspage/people.ts'
 import { createPageAccess } from './page-access.ts'
 import { createPageActions } from './page-actions.ts'
+import { commitsOfStore, createReportReader } from './page-contents.ts'
 import { createProxyLogin, type ProxySettings } from './proxy-login.ts'
 
 /** What the page works with in a cluster. */
 export type StatusPageParts = {
   store: Pick<Store, 'all' | 'watch' | 'sync' | 'updateSync'>
+  mirrors: Pick<SyncMirrors, 'serving'>
   kube: Pick<Kube, 'listPages' | 'mergePatch'>
   events: Pick<EventRecorder, 'record'>
   /** A client only for reviews. */
@@ -25,6 +28,8 @@ export type StatusPageParts = {
   log: Log
   /** Why this replica does not know the cluster's objects yet; empty when it does. */
   notReady(): string[]
+  /** What is out of the ordinary with the installation. */
+  warnings?(): Warning[]
 }
 
 /** Connections for two hundred viewers, of whom each has one for news and, for a moment, one for the page. */
@@ -39,16 +44,18 @@ export function controllerStatusPage(
   proxy: ProxySettings | undefined,
   signal: AbortSignal,
 ): ReturnType<typeof statusPageApp> {
-  const { store, reviews, clock, log, notReady } = parts
+  const { store, mirrors, kube, reviews, clock, log, notReady, warnings } = parts
   const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, deadline(reviewTimeoutMs, signal))
   const people = proxy === undefined ? undefined : peopleOf(parts, createProxyLogin(proxy, { clock, log }), post)
   return statusPageApp({
-    facts: () => factsOfStore(store, notReady()),
+    facts: () => ({ ...factsOfStore(store, notReady()), warnings: warnings?.() ?? [] }),
     people,
     subscribe: store.watch,
     // Its certificate is for its own names alone, so that a page from elsewhere cannot reach it under another one.
     hosts: undefined,
     isOpen: proxy === undefined,
+    commits: commitsOfStore({ store, mirrors, clock }),
+    report: createReportReader({ kube, clock }),
     clock,
     signal,
   })

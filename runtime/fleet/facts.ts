@@ -19,6 +19,9 @@ export type SyncFacts = {
 /** A SyncReport, read with what people want to know of it. Whoever may write one may write anything into it. */
 export type ReportFacts = GatewayReport & { namespace: string; pod: string; gatewaySync: string }
 
+/** What is out of the ordinary with the installation itself. `until`: when its certificate ends. */
+export type Warning = { kind: 'openReceiver' } | { kind: 'certificate'; until: string }
+
 export type FleetFacts = {
   /** What commands are advised: those of a cluster mean nothing to a standalone run. */
   from: 'cluster' | 'standalone'
@@ -33,4 +36,6 @@ export type FleetFacts = {
   reports: readonly ReportFacts[]
   /** What the reader must know about how this was read, such as a right that was missing. */
   notes: readonly string[]
+  /** Absent: nothing, or nobody knows. */
+  warnings?: readonly Warning[]
 }

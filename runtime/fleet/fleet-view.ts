@@ -10,7 +10,7 @@ import type { FleetView, SyncView } from './view.ts'
 
 /** What `status`, the page and its JSON show: GatewaySyncs by namespace and name, each with its gateways. */
 export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
-  const { syncs, others = [], only, pods, reports, from, notes } = facts
+  const { syncs, others = [], only, pods, reports, from, notes, warnings } = facts
   const namesIn = Map.groupBy([...syncs, ...others], ({ namespace }) => namespace)
   const followers = pods ?? reports.filter(({ podUid }) => podUid !== '').map(podOfReport)
   const bySync = Map.groupBy(followers, ({ namespace, annotations }) => {
@@ -25,11 +25,14 @@ export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
       const key = keyOf(sync.namespace, sync.name)
       return syncView(sync, bySync.get(key) ?? [], reportsBySync.get(key) ?? [], from)
     })
-  return fleetViewOf(views, { at: now.toString({ smallestUnit: 'second' }), notes })
+  return fleetViewOf(views, { at: now.toString({ smallestUnit: 'second' }), notes, warnings })
 }
 
 /** The whole of some GatewaySyncs. */
-export function fleetViewOf(syncs: SyncView[], { at, notes }: { at: string; notes: readonly string[] }): FleetView {
+export function fleetViewOf(
+  syncs: SyncView[],
+  { at, notes, warnings = [] }: { at: string; notes: readonly string[]; warnings?: FleetFacts['warnings'] | undefined },
+): FleetView {
   return {
     at,
     level: worstOf(syncs.map(({ level }) => level)),
@@ -37,6 +40,7 @@ export function fleetViewOf(syncs: SyncView[], { at, notes }: { at: string; note
     summary: summaryOf(syncs),
     syncs,
     notes: [...notes],
+    ...(warnings.length === 0 ? {} : { warnings }),
   }
 }
 

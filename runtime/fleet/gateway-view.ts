@@ -5,7 +5,8 @@ import type { Gateway, GatewayReport, GatewayState } from '../gatewaysync/decide
 import { type Level, meaningOrUndefined } from './level.ts'
 import type { GatewayView } from './view.ts'
 
-const levels: Readonly<Record<GatewayState, Level>> = {
+/** How much a state wants somebody's attention. */
+export const levelOfState: Readonly<Record<GatewayState, Level>> = {
   synced: 'ok',
   pending: 'working',
   failed: 'error',
@@ -38,7 +39,7 @@ export function gatewayView(gateway: Gateway, report: GatewayReport | undefined)
     pod,
     gateway: told?.gateway,
     state,
-    level: levels[state],
+    level: levelOfState[state],
     reason,
     message,
     meaning: meaningOrUndefined(reason),

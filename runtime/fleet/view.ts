@@ -4,6 +4,7 @@
 import type { GatewayState } from '../gatewaysync/decide/gateways.ts'
 import type { RolloutStatus, StageStatus } from '../gatewaysync/schema/rollout-status.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import type { Warning } from './facts.ts'
 import type { Level } from './level.ts'
 
 export type FleetView = {
@@ -17,6 +18,8 @@ export type FleetView = {
   /** By namespace and name. */
   syncs: SyncView[]
   notes: string[]
+  /** What is out of the ordinary with the installation itself; absent: nothing. */
+  warnings?: readonly Warning[]
 }
 
 export type RequestView = NonNullable<GatewaySyncStatus['requests']>[number] & { level: Level; meaning: string | undefined }

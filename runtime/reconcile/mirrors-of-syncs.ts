@@ -22,6 +22,8 @@ export type NamedSync = { namespace: string; repo: string; git: GatewaySyncSpec[
 export type SyncMirrors = {
   /** The mirror for the present credentials. Throws RepositoryNotAllowed, SecretNotFound. */
   of(sync: SyncOfMirror, signal: AbortSignal): Promise<Mirror>
+  /** The mirror that last answered for a GatewaySync if it still names its repository, else the one for the present credentials. Throws as `of`. */
+  serving(sync: SyncOfMirror, signal: AbortSignal): Promise<Mirror>
   /** The mirror that last answered for a GatewaySync. Throws Unexpected when none has. */
   held(key: string): Mirror
   /** Notes that a mirror has answered for a GatewaySync: from now on it serves. */
@@ -55,6 +57,7 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
     const mirror = keepers.get(syncKey(namespace, name))
     return mirror?.remote.url.text === readRepository(spec.git.repo, { allowLocal: true })?.text ? mirror : undefined
   }
+  const serving = async (sync: SyncOfMirror, signal: AbortSignal): Promise<Mirror> => served(sync) ?? (await of(sync, signal))
   const nameRemote = async ({ namespace, repo, git }: NamedSync, signal: AbortSignal): Promise<NamedRemote | undefined> => {
     const url = readRepository(repo, { allowLocal: true })
     if (url === undefined || git === undefined) return url === undefined ? undefined : { url, access: undefined }
@@ -63,6 +66,7 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
 
   return {
     of,
+    serving,
     forget,
     held(key) {
       const mirror = keepers.get(key)
@@ -90,7 +94,7 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
     },
     source(sync) {
       const roots = (profile: string) => sourceRoots(resolveProfile(sync.spec.sync, profile))
-      return openedOnUse(async (signal) => (served(sync) ?? (await of(sync, signal))).source(roots))
+      return openedOnUse(async (signal) => (await serving(sync, signal)).source(roots))
     },
   }
 }

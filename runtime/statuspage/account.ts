@@ -25,7 +25,7 @@ export function addAccount(
 
 function accountBody({ name, groups }: Person, words: ActionWords): Html {
   return html`<main>
-    <section class="sync">
+    <section class="card">
       <dl>
         <dt>${words.youAre}</dt>
         <dd><code>${name}</code></dd>

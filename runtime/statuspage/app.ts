@@ -15,13 +15,14 @@ import { headersOf } from '../http/peer.ts'
 import { problem } from '../http/problem.ts'
 import { createUnread, type UnreadLimits } from '../http/unread.ts'
 import { addAccount } from './account.ts'
-import { offeredActions } from './actions/action.ts'
-import { actionLinks } from './actions/action-pages.ts'
 import { actionWordsIn } from './actions/action-words.ts'
 import { addActions, type Env } from './actions/routes.ts'
 import { icon, script, style } from './assets.ts'
-import { type Html, messagePage, overviewPage, type PageContext, syncPage } from './page.ts'
+import type { Commits } from './commits.ts'
+import { htmlOf, type Made } from './made.ts'
 import { addNews, maxViewers } from './news.ts'
+import { messagePage, overviewPage, type PageContext } from './page.ts'
+import { addSyncPages, type ReadReport } from './sync-routes.ts'
 import { parseSelection, queryOf } from './selection.ts'
 import { type People, type SyncKey, visiblePart } from './people.ts'
 import { createRendered, plain } from './rendered.ts'
@@ -41,6 +42,10 @@ export type StatusPageDeps = {
   people?: People | undefined
   /** The page says that there is no login. */
   isOpen: boolean
+  /** What is known of commits; absent: nothing but what the status says. */
+  commits?: Commits | undefined
+  /** All of a gateway's report; absent: pages show what is kept of it. */
+  report?: ReadReport | undefined
   clock: Clock
   /** Ends the streams. */
   signal: AbortSignal
@@ -82,7 +87,7 @@ const protectiveHeaders = secureHeaders({
 })
 
 /** The app of the page. With `people` every answer is for whoever `identify` believes; others get 401, and 503 while nobody can say what they see. */
-export function statusPageApp({ facts, subscribe, hosts, people, isOpen, clock, signal, ...more }: StatusPageDeps): Hono<Env> {
+export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits, clock, signal, ...more }: StatusPageDeps): Hono<Env> {
   const unread = createUnread(more.unread ?? usualUnread, clock)
   const rendered = createRendered(keptPages)
   let made: { view: FleetView; atMs: number } | undefined
@@ -160,20 +165,9 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, clock, 
     const selection = parseSelection((name) => context.req.query(name))
     return answer(context, `/${queryOf(selection, selection.page)}`, (view, own) => htmlOf(() => overviewPage(view, selection, own)))
   })
-  app.get('/gatewaysyncs/:namespace/:name', async (context) => {
-    const { namespace, name } = context.req.param()
-    const { page } = parseSelection((key) => context.req.query(key))
-    const acts = await mayAct(context, { namespace, name })
-    const is = (one: SyncKey): boolean => one.namespace === namespace && one.name === name
-    return await answer(context, JSON.stringify([namespace, name, page, acts]), (view, own) => {
-      const sync = view.syncs.find(is)
-      if (sync === undefined) return htmlOf(() => messagePage(own.words.notFound, own), 404)
-      const found = acts ? facts().syncs.find(is) : undefined
-      const offered = found === undefined ? [] : offeredActions(found, sync.gateways)
-      const actions = offered.length === 0 ? undefined : actionLinks(sync, offered, actionWordsIn(own.words.language))
-      return htmlOf(() => syncPage(sync, page, { ...own, actions }))
-    })
-  })
+  // On this machine alone, or to those who have said who they are, lines of files are shown.
+  const hidesLines = people === undefined && hosts === undefined
+  addSyncPages(app, { answer, facts, mayAct, commits, report: more.report, hidesLines, signal })
   if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, contextOf, wordsOf, clock })
   if (people !== undefined) addAccount(app, { contextOf, wordsOf })
   app.get('/status.json', (context) =>
@@ -194,10 +188,4 @@ function namespacesOf({ syncs }: FleetView): string[] {
 /** People who see the same get the same page. */
 function keyOf(seen: ReadonlySet<string> | undefined): string {
   return seen === undefined ? 'all' : JSON.stringify([...seen].toSorted())
-}
-
-type Made = { type: string; status: 200 | 404; text(): Promise<string> }
-
-function htmlOf(make: () => Html, status: Made['status'] = 200): Made {
-  return { type: 'text/html; charset=utf-8', status, text: async () => String(await make()) }
 }

@@ -1,5 +1,5 @@
 /**
- * The status page as HTML: all gateways, or everything about one GatewaySync. Pure.
+ * The status page as HTML: all gateways, and what every page is made of. Pure.
  */
 import { html } from 'hono/html'
 import { ageOf } from '../fleet/age.ts'
@@ -7,6 +7,7 @@ import type { Level } from '../fleet/level.ts'
 import type { FleetView, GatewayView, SyncView } from '../fleet/view.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { icon, script, style } from './assets.ts'
+import { detailWordsIn } from './detail-words.ts'
 import { queryOf, select, type Selected, type Selection } from './selection.ts'
 import type { Words } from './words.ts'
 
@@ -26,8 +27,7 @@ export type PageContext = {
 }
 
 /** Colour alone says nothing to everybody. */
-const symbols: Readonly<Record<Level, string>> = { ok: '✓', working: '…', warning: '!', error: '✗' }
-const maxFindings = 50
+export const symbols: Readonly<Record<Level, string>> = { ok: '✓', working: '…', warning: '!', error: '✗' }
 
 /** Tiles of all gateways that the selection has, by GatewaySync. */
 export function overviewPage(view: FleetView, selection: Selection, context: PageContext): Html {
@@ -39,16 +39,16 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
         ${light(view.level, words)} ${view.summary}
         <span class="quiet">${words.stateOf(view.at.replace('T', ' ').replace('Z', ' UTC'))}</span>
       </p>
-      ${view.notes.map((note) => html`<p class="quiet">${note}</p>`)}
+      ${warningsOf(view, words)} ${view.notes.map((note) => html`<p class="quiet">${note}</p>`)}
       ${selected.shown.map(
         ({ sync, gateways }) =>
-          html`<section class="sync">
+          html`<section class="card">
             ${headOf(sync, words)}
             <p>
               ${published(sync, context)}
               ${sync.counts === undefined ? '' : html`<span class="quiet">${words.inStep(sync.inStep, sync.counts.total)}</span>`}
             </p>
-            ${sync.level === 'ok' ? '' : html`<p>${shortHashes(sync.message)}</p>`} ${tiles(gateways, words, now)}
+            ${sync.level === 'ok' ? '' : html`<p>${shortHashes(sync.message)}</p>`} ${tiles(sync, gateways, words, now)}
           </section>`,
       )}
       ${selected.shown.length === 0 && view.syncs.length > 0 ? html`<p>${words.nothingFound}</p>` : ''}
@@ -57,42 +57,20 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
   return frame(words.title, body, context)
 }
 
-/** What is wanted, published, found and asked for, and its gateways, of which many take several pages. */
-export function syncPage(sync: SyncView, page: number, context: PageContext): Html {
-  const { words, now } = context
-  const { meaning, message, ready, findings, requests, next } = sync
-  const selected = select({ syncs: [sync] }, { query: '', trouble: false, page })
-  const gateways = selected.shown.flatMap((shown) => shown.gateways)
-  const body = html`<main>
-    <p><a href="/">${words.allGatewaySyncs}</a></p>
-    <section class="sync">
-      <p>${light(sync.level, words)} <span class="quiet">${sync.reason}</span></p>
-      <p>${shortHashes(message)}</p>
-      ${context.actions ?? ''}
-      ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}
-      ${
-        next.length === 0
-          ? ''
-          : html`<h2>${words.whatToDo}</h2>
-              <ul class="plain">
-                ${next.map((step) => html`<li>${step}</li>`)}
-              </ul>`
-      }
-      <dl>
-        <dt>${words.repository}</dt>
-        <dd>${sync.repo ?? words.unknown}${asked(sync, context)}</dd>
-        <dt>${words.wanted}</dt>
-        <dd>${wanted(sync, context)}</dd>
-        <dt>${words.published}</dt>
-        <dd>${published(sync, context)}</dd>
-      </dl>
-      ${findings === undefined ? '' : findingsOf(findings, words)} ${requests.length === 0 ? '' : requestsOf(sync, context)}
-      <h2>${words.title}</h2>
-      ${gateways.length === 0 ? html`<p>${words.noGateway}</p>` : tiles(gateways, words, now)}
-      ${pagesOf(selected, (number) => `${linkOf(sync)}${number > 1 ? `?page=${number}` : ''}`, words)}
-    </section>
-  </main>`
-  return frame(`${sync.namespace}/${sync.name}`, body, context)
+function warningsOf({ warnings = [] }: FleetView, { language }: Words): Html[] {
+  const { warnings: sentences } = detailWordsIn(language)
+  return warnings.map((warning) => {
+    const until = warning.kind === 'certificate' ? warning.until : ''
+    return html`<p class="banner warning">${sentences[warning.kind](until)}</p>`
+  })
+}
+
+/** A named part of a page. */
+export function part(title: string, content: Html): Html {
+  return html`<section class="card">
+    <h2>${title}</h2>
+    ${content}
+  </section>`
 }
 
 /** A page that says one sentence: not found, refused, not available now. */
@@ -143,8 +121,12 @@ function searchForm({ query, trouble }: Selection, words: Words): Html {
   </div>`
 }
 
-function linkOf({ namespace, name }: SyncView): string {
+export function linkOf({ namespace, name }: SyncView): string {
   return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
+}
+
+export function gatewayLink(sync: SyncView, pod: string): string {
+  return `${linkOf(sync)}/gateways/${encodeURIComponent(pod)}`
 }
 
 function headOf(sync: SyncView, words: Words): Html {
@@ -154,29 +136,31 @@ function headOf(sync: SyncView, words: Words): Html {
   </header>`
 }
 
-function light(level: Level, words: Words): Html {
+export function light(level: Level, words: Words): Html {
   return html`<span class="light ${level}">${symbols[level]} ${words.levels[level]}</span>`
 }
 
-function tiles(gateways: readonly GatewayView[], words: Words, now: Temporal.Instant): Html {
+export function tiles(sync: SyncView, gateways: readonly GatewayView[], words: Words, now: Temporal.Instant): Html {
   return html`<ul class="tiles">
-    ${gateways.map((gateway) => tile(gateway, words, now))}
+    ${gateways.map((gateway) => tile(sync, gateway, words, now))}
   </ul>`
 }
 
-function tile(gateway: GatewayView, words: Words, now: Temporal.Instant): Html {
+function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.Instant): Html {
   const { pod, level, state, mode, commit, finishedAt, message, meaning, reason, remarks } = gateway
   const age = ageOf(finishedAt, now)
   const why = reason === undefined ? undefined : (message ?? meaning)
   return html`<li class="tile ${level}">
-    <b>${gateway.gateway ?? pod}</b>
-    <span class="light">${symbols[level]} ${words.states[state]}</span>
+    <header>
+      <b><a href="${gatewayLink(sync, pod)}">${gateway.gateway ?? pod}</a></b>
+      <span class="light">${symbols[level]} ${words.states[state]}</span>
+    </header>
     <p class="quiet">
       ${[
         gateway.gateway === undefined || gateway.gateway === pod ? undefined : pod,
         mode === undefined || mode === '' ? words.noMode : mode,
         commit === undefined ? undefined : shortCommit(commit),
-        age === undefined ? undefined : words.reportedAgo(age),
+        age === undefined ? undefined : words.publishedAgo(age),
       ]
         .filter((part) => part !== undefined)
         .join(' · ')}
@@ -185,61 +169,14 @@ function tile(gateway: GatewayView, words: Words, now: Temporal.Instant): Html {
   </li>`
 }
 
-function published({ published }: SyncView, { words, now }: PageContext): Html {
+export function published({ published }: SyncView, { words, now }: PageContext): Html {
   if (published === undefined) return html`${words.nothingYet}`
   const age = ageOf(published.at, now)
   const ago = age === undefined ? '' : `, ${words.publishedAgo(age)}`
   return html`<code title="${published.commit}">${shortCommit(published.commit)}</code> ${shortHashes(published.ref)}${ago}`
 }
 
-function wanted({ wanted: { ref, requestedBy, commit, committedAt, held } }: SyncView, { words, now }: PageContext): Html {
-  const age = ageOf(committedAt, now)
-  const parts = [
-    requestedBy === undefined ? undefined : words.requestedBy(requestedBy),
-    age === undefined ? undefined : words.committedAgo(age),
-    held === undefined ? undefined : words.heldBack(held),
-  ].filter((part) => part !== undefined)
-  const name = commit === undefined ? words.unknown : shortCommit(commit)
-  return html`<code title="${commit ?? ''}">${name}</code> ${[shortHashes(ref ?? words.unknown), ...parts].join(', ')}`
-}
-
-function asked({ wanted: { checkedAt } }: SyncView, { words, now }: PageContext): string {
-  const age = ageOf(checkedAt, now)
-  return age === undefined ? '' : `, ${words.askedAgo(age)}`
-}
-
-function findingsOf({ errors, warnings, items }: NonNullable<SyncView['findings']>, words: Words): Html {
-  if (errors + warnings === 0) return html``
-  const shown = items.slice(0, maxFindings)
-  const more = errors + warnings - shown.length
-  return html`<h2>${words.findings}: ${words.countOf(errors, warnings)}</h2>
-    <ul class="plain">
-      ${shown.map(
-        ({ severity, path, message, rule }) =>
-          html`<li>
-            <span class="light ${severity === 'error' ? 'error' : 'warning'}">${severity}</span>
-            <code>${path}</code> ${message} <span class="quiet">${rule}</span>
-          </li>`,
-      )}
-      ${more > 0 ? html`<li class="quiet">${words.more(more)}</li>` : ''}
-    </ul>`
-}
-
-function requestsOf({ requests }: SyncView, { words, now }: PageContext): Html {
-  return html`<h2>${words.requests}</h2>
-    <ul class="plain">
-      ${requests.map(({ level, outcome, ref, at, reason, message, meaning }) => {
-        const age = ageOf(at, now)
-        const ago = age === undefined ? '' : `, ${words.publishedAgo(age)}`
-        return html`<li>
-          <span class="light ${level}">${symbols[level]} ${outcome}</span> ${shortHashes(ref)}${ago}
-          ${message === undefined ? (meaning ?? '') : shortHashes(message)} <span class="quiet">${reason ?? ''}</span>
-        </li>`
-      })}
-    </ul>`
-}
-
-function pagesOf({ page, pages }: Selected, linkTo: (page: number) => string, words: Words): Html {
+export function pagesOf({ page, pages }: Selected, linkTo: (page: number) => string, words: Words): Html {
   if (pages === 1) return html``
   return html`<nav class="pages">
     ${page > 1 ? html`<a rel="prev" href="${linkTo(page - 1)}">${words.previous}</a>` : ''}

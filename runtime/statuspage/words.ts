@@ -29,7 +29,6 @@ export type Words = {
   askedAgo(age: string): string
   committedAgo(age: string): string
   publishedAgo(age: string): string
-  reportedAgo(age: string): string
   heldBack(reason: string): string
   commit: string
   mode: string
@@ -42,14 +41,11 @@ export type Words = {
   findings: string
   countOf(errors: number, warnings: number): string
   requests: string
-  history: string
-  until(at: string): string
   more(count: number): string
   page(number: number, of: number): string
   previous: string
   next: string
   stateOf(at: string): string
-  live: string
   stale: string
   notFound: string
   noLogin: string
@@ -64,7 +60,7 @@ const english: Words = {
   show: 'Show',
   everything: 'everything',
   onlyTrouble: 'what is not in order',
-  apply: 'Show',
+  apply: 'Apply',
   levels: { ok: 'in order', working: 'under way', warning: 'worth knowing', error: 'needs somebody' },
   states: {
     synced: 'synced',
@@ -87,7 +83,6 @@ const english: Words = {
   askedAgo: (age) => `asked ${age} ago`,
   committedAgo: (age) => `committed ${age} ago`,
   publishedAgo: (age) => `${age} ago`,
-  reportedAgo: (age) => `reported ${age} ago`,
   heldBack: (reason) => `held back (${reason})`,
   commit: 'commit',
   mode: 'mode',
@@ -100,14 +95,11 @@ const english: Words = {
   findings: 'Findings',
   countOf: (errors, warnings) => `${errors} ${errors === 1 ? 'error' : 'errors'}, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`,
   requests: 'Requests',
-  history: 'Published before',
-  until: (at) => `until ${at}`,
   more: (count) => `and ${count} more`,
   page: (number, of) => `page ${number} of ${of}`,
   previous: 'previous page',
   next: 'next page',
   stateOf: (at) => `as of ${at}`,
-  live: 'live',
   stale: 'The connection is lost. This may be out of date.',
   notFound: 'There is no such page.',
   noLogin: 'There is no login: whoever reaches this page sees all of it. It only shows.',
@@ -122,7 +114,7 @@ const german: Words = {
   show: 'Zeigen',
   everything: 'alles',
   onlyTrouble: 'was nicht in Ordnung ist',
-  apply: 'Zeigen',
+  apply: 'Anwenden',
   levels: { ok: 'in Ordnung', working: 'in Arbeit', warning: 'zu beachten', error: 'jemand muss handeln' },
   states: {
     synced: 'auf Stand',
@@ -145,7 +137,6 @@ const german: Words = {
   askedAgo: (age) => `vor ${age} gefragt`,
   committedAgo: (age) => `Commit vor ${age}`,
   publishedAgo: (age) => `vor ${age}`,
-  reportedAgo: (age) => `vor ${age} gemeldet`,
   heldBack: (reason) => `zurückgehalten (${reason})`,
   commit: 'Commit',
   mode: 'Modus',
@@ -158,14 +149,11 @@ const german: Words = {
   findings: 'Befunde',
   countOf: (errors, warnings) => `${errors} Fehler, ${warnings} ${warnings === 1 ? 'Warnung' : 'Warnungen'}`,
   requests: 'Anforderungen',
-  history: 'Zuvor veröffentlicht',
-  until: (at) => `bis ${at}`,
   more: (count) => `und ${count} weitere`,
   page: (number, of) => `Seite ${number} von ${of}`,
   previous: 'vorige Seite',
   next: 'nächste Seite',
   stateOf: (at) => `Stand ${at}`,
-  live: 'live',
   stale: 'Die Verbindung ist abgebrochen. Dies kann veraltet sein.',
   notFound: 'Diese Seite gibt es nicht.',
   noLogin: 'Es gibt keine Anmeldung: Wer diese Seite erreicht, sieht alles. Sie zeigt nur an.',

@@ -5,11 +5,14 @@
 import t from 'tap'
 import { openedPage, pageSecret, proved } from '../support/controller-page.ts'
 
+const line = '/gatewaysyncs/north/line-north'
 const places = [
   '/',
   '/?q=line',
-  '/gatewaysyncs/north/line-north',
-  '/gatewaysyncs/north/line-north/actions/sync',
+  line,
+  `${line}/actions/sync`,
+  `${line}/commits/${'1a2b3c4d'.repeat(5)}`,
+  `${line}/gateways/gw-0`,
   '/account',
   '/status.json',
   '/events',

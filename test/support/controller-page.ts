@@ -59,7 +59,8 @@ export async function openedPage(t: Pick<Test, 'teardown'>, written: string | un
   }
   const proxy = { secretFile, userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', userPrefix: '', groupsPrefix: '' }
   const events = { record: (event: EventToWrite) => void told.push(event) }
-  const parts = { store, reviews, kube: kube as never, events, clock: systemClock, log: silentLog, notReady: () => [] }
+  const mirrors = { serving: async () => await Promise.reject(new Error('no repository is read here')) }
+  const parts = { store, mirrors, reviews, kube: kube as never, events, clock: systemClock, log: silentLog, notReady: () => [] }
   const app = controllerStatusPage(parts, proxy, stop.signal)
   const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
   t.teardown(async () => {

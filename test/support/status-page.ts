@@ -22,7 +22,7 @@ export const twoLines = fleetFacts({
 export async function openStatusPage(
   t: Pick<Test, 'teardown'>,
   first: FleetFacts = twoLines,
-  { hosts, isOpen = false, port = 0 }: Partial<StatusPageDeps> & { port?: number } = {},
+  { hosts, isOpen = false, commits, report: whole, clock = systemClock, port = 0 }: Partial<StatusPageDeps> & { port?: number } = {},
 ) {
   const stop = new AbortController()
   let current = first
@@ -35,7 +35,9 @@ export async function openStatusPage(
     },
     hosts,
     isOpen,
-    clock: systemClock,
+    commits,
+    report: whole,
+    clock,
     signal: stop.signal,
   })
   const served = await serve({ app, port, host: '127.0.0.1', log: silentLog }, stop.signal)

@@ -1,26 +1,11 @@
 /**
- * What a person knows a commit by: its first line and its author. Read once from the commit itself.
+ * What is known of a commit while its story is told: its words, read once from the commit itself, and when the git host named it.
  */
-import { printable } from '../../gatewaysync/values.ts'
-import type { CommitWords } from './events.ts'
+import { type CommitWords, parseCommitWords } from '../../source/content/commit-words.ts'
 import type { CommitFacts } from './narrate.ts'
 
-/** Longer ones are cut. In characters. */
-const maxSubject = 72
-const maxAuthor = 40
 /** Of so many commits words are kept: the published one and some that were refused. */
 const maxKept = 20
-
-/** Takes a commit as git stores it; undefined where it says neither. Never throws. Pure. */
-export function parseCommitWords(raw: Buffer): CommitWords | undefined {
-  const text = raw.toString('utf8')
-  const end = text.indexOf('\n\n')
-  if (end < 0) return undefined
-  const [, author = ''] = /^author ([^<\n]*?) *</m.exec(text.slice(0, end + 1)) ?? []
-  const [subject = ''] = text.slice(end).trimStart().split('\n', 1)
-  if (subject === '' && author === '') return undefined
-  return { subject: printable(subject.trim() || 'no message', maxSubject), author: printable(author || 'nobody', maxAuthor) }
-}
 
 export type KnownCommits = {
   /** Reads the words of a commit that is in the mirror, unless they are known. Never rejects: a story without them is told all the same. */

@@ -4,9 +4,7 @@
  */
 import type { StatusFinding } from '../../gatewaysync/schema/status.ts'
 import type { SyncReportStatus } from '../../gatewaysync/schema/report.ts'
-
-/** Who made a commit and what its first line says, as the commit says it. */
-export type CommitWords = { subject: string; author: string }
+import type { CommitWords } from '../../source/content/commit-words.ts'
 
 export type NamedCommit = { commit: string; ref: string }
 

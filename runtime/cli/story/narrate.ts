@@ -6,7 +6,8 @@ import type { Fault } from '../../fault.ts'
 import { remarksOf } from '../../gatewaysync/decide/remarks.ts'
 import type { SyncReportStatus } from '../../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../../gatewaysync/schema/status.ts'
-import type { ChangedPaths, CommitWords, Failure, NamedCommit, StoryEvent } from './events.ts'
+import type { CommitWords } from '../../source/content/commit-words.ts'
+import type { ChangedPaths, Failure, NamedCommit, StoryEvent } from './events.ts'
 
 /** What is known of a commit besides its hash. `durationMs`: since the git host was asked for it. */
 export type CommitFacts = { words?: CommitWords | undefined; durationMs?: number | undefined }

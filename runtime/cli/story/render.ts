@@ -7,7 +7,8 @@ import type { Level } from '../../fleet/level.ts'
 import { folded } from '../../fleet/table.ts'
 import type { StatusFinding } from '../../gatewaysync/schema/status.ts'
 import { shortCommit } from '../../gatewaysync/values.ts'
-import type { ChangeCounts, ChangedPaths, CommitWords, Failure, StoryEvent } from './events.ts'
+import type { CommitWords } from '../../source/content/commit-words.ts'
+import type { ChangeCounts, ChangedPaths, Failure, StoryEvent } from './events.ts'
 import { nextStep } from './next-steps.ts'
 
 export type StoryStyle = Style & {

@@ -4,12 +4,12 @@
 import type { SyncReportStatus } from '../schema/report.ts'
 import { remarksOf } from './remarks.ts'
 
-export type ToldOfGateway = Pick<SyncReportStatus, 'gateway' | 'profile' | 'finishedAt' | 'history' | 'drift'> & {
+export type ToldOfGateway = Pick<SyncReportStatus, 'gateway' | 'profile' | 'finishedAt' | 'history' | 'drift' | 'designers'> & {
   /** Findings, local changes and complaints of the gateway, one sentence each. */
   remarks: string[]
 }
 
-/** How many remarks and how many paths of local changes are kept, and how many characters of each. */
+/** How many remarks, paths of local changes and names of Designers are kept, and how many characters of each. */
 export type ToldBounds = { remarks: number; paths: number; characters: number }
 
 /** For whoever reads a fleet once. */
@@ -27,7 +27,7 @@ export const keptReport: ToldBounds = { remarks: 4, paths: 3, characters: 240 }
  * its characters take two bytes.
  */
 export function toldOf(status: SyncReportStatus, bounds: ToldBounds): ToldOfGateway {
-  const { gateway, profile, finishedAt, history, drift } = status
+  const { gateway, profile, finishedAt, history, drift, designers = [] } = status
   const all = remarksOf(status)
   const more = all.length - bounds.remarks
   const cut = (text: string): string => (text.length > bounds.characters ? `${text.slice(0, bounds.characters)}...` : text)
@@ -38,6 +38,8 @@ export function toldOf(status: SyncReportStatus, bounds: ToldBounds): ToldOfGate
     ...(finishedAt === undefined ? {} : { finishedAt }),
     ...(history === undefined ? {} : { history }),
     ...(drift === undefined ? {} : { drift: { count: drift.count, paths: drift.paths.slice(0, bounds.paths).map(cut) } }),
+    // Most of the time there is none.
+    ...(designers.length === 0 ? {} : { designers: designers.slice(0, bounds.paths).map(cut) }),
     remarks: more > 0 ? [...remarks, `and ${more} more in its SyncReport`] : remarks,
   }
 }

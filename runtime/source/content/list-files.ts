@@ -58,8 +58,8 @@ export async function* listCommit(
   if (batch.length > 0) yield batch
 }
 
-/** `status` is a letter of git: D for a file that is gone. */
-export type ChangedFile = { status: string; mode: string; id: CommitHash; path: RelativePath }
+/** `status` is a letter of git: D for a file that is gone. `before`: the id that the path had, of zeros where it is new. */
+export type ChangedFile = { status: string; mode: string; before: CommitHash; id: CommitHash; path: RelativePath }
 
 /**
  * What differs between two commits below the roots, in batches that are the same at every call. Throws RepositoryTooLarge and the faults of
@@ -85,10 +85,10 @@ export async function* compareCommits(
         head = record.slice(1).split(' ')
         continue
       }
-      const [, mode = '', , id = '', status = ''] = head
+      const [, mode = '', before = '', id = '', status = ''] = head
       head = undefined
       requirePath(record)
-      batch.push({ status, mode, id: id as CommitHash, path: record as RelativePath })
+      batch.push({ status, mode, before: before as CommitHash, id: id as CommitHash, path: record as RelativePath })
       if (batch.length < batchSize) continue
       yield batch
       batch = []

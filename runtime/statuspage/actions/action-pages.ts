@@ -39,7 +39,7 @@ export function confirmBody(
 ): Html {
   const back = `/gatewaysyncs/${encodeURIComponent(sync.namespace)}/${encodeURIComponent(sync.name)}`
   return html`<main>
-    <section class="sync">
+    <section class="card">
       <h2>${sync.namespace}/${sync.name}: ${labelOf(action, words)}</h2>
       <p>${words.told[action.name].means(action.of)}</p>
       <p class="quiet">${words.asWhom(person)}</p>

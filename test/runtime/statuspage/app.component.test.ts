@@ -51,12 +51,21 @@ void t.test('what a repository, a gateway or a caller writes is shown as text', 
       ],
       pods: [pod('gw-0', 'line-1')],
       reports: [
-        report('gw-0', 'line-1', { gateway: evil, mode: { name: evil, from: 'gateway' }, message: evil, reason: evil, phase: 'Failed' }),
+        report('gw-0', 'line-1', {
+          designers: [evil],
+          drift: { count: 1, paths: [evil] },
+          gateway: evil,
+          mode: { name: evil, from: 'gateway' },
+          message: evil,
+          reason: evil,
+          phase: 'Failed',
+        }),
       ],
       notes: [evil],
     }),
   )
-  for (const path of ['/', '/gatewaysyncs/plant-a/line-1', `/?q=${encodeURIComponent(evil)}`]) {
+  const one = '/gatewaysyncs/plant-a/line-1'
+  for (const path of ['/', one, `${one}/gateways/gw-0`, `/?q=${encodeURIComponent(evil)}`]) {
     const { text } = await get(path)
     t.notMatch(text, '<script>alert', path)
     t.notMatch(text, '<img', path)
@@ -107,7 +116,7 @@ void t.test('a thousand gateways are below 60 KB on the wire on each page, and e
     for (let page = 1; page <= 5; page += 1) {
       const { text, headers } = await get(`${path}?page=${page}`, { 'accept-encoding': 'identity' })
       t.equal(headers.get('content-encoding'), null)
-      for (const [, name = ''] of text.matchAll(/<b>(gateway-\d+)<\/b>/g)) seen.add(name)
+      for (const [, name = ''] of text.matchAll(/>(gateway-\d+)<\/a/g)) seen.add(name)
       const wire = await wireOf(`${url}${path}?page=${page}`)
       t.equal(wire.encoding, 'gzip')
       t.ok(wire.bytes.length < 60_000, `${path} page ${page}: ${wire.bytes.length} bytes`)

@@ -2,6 +2,7 @@
  * The status page of a run, in front of a real repository and data directory.
  */
 import t from 'tap'
+import { openBrowser } from '../../../support/browser.ts'
 import { requires } from '../../../support/requires.ts'
 import { runCli, startCli } from '../../../support/run-cli.ts'
 import { setUpRun, writeGatewaySync } from '../../../support/standalone-run.ts'
@@ -40,6 +41,29 @@ void t.test('the page shows each commit as soon as it is in place, and goes on w
   await until(async () => ((await page()).includes('Paused') ? true : undefined), 'the edited file is followed')
   leave.abort()
   await listening
+  t.equal(await run.stop(), 0)
+})
+
+void t.test('in a browser a push is seen without asking again, and what the commit changed', async (t) => {
+  if (!requires(t, 'git')) return
+  const browser = await openBrowser(t)
+  if (browser === undefined) return
+  const { folder, dataDir, repository } = setUpRun(t, 'page-browser')
+  repository.commit({ 'projects/a.txt': 'before\n' })
+  const file = writeGatewaySync(folder, { repo: repository.folder, spec: polling })
+  const run = startCli(['run', '-f', file, '--target', `name=press,data=${dataDir}`, '--status-port', '0'])
+  t.teardown(async () => run.stop())
+  const url = await until(() => /status page: (http:\/\/localhost:\d+)/.exec(run.output())?.[1], 'its address is told')
+  const page = await browser.page(`${url}/gatewaysyncs/default/plant`)
+  const second = repository.commit({ 'projects/a.txt': 'after\n' }, 'Change the line')
+  await page.locator(`a[href$="/commits/${second}"]`).waitFor()
+  await page.getByText('Change the line').first().waitFor()
+  await page.locator(`a[href$="/commits/${second}"]`).click()
+  await page.getByText('+after').waitFor()
+  t.match(await page.locator('pre').innerText(), /-before\n\+after/)
+  await page.goto(`${url}/gatewaysyncs/default/plant/gateways/press`)
+  await page.locator(`a[href$="/commits/${second}"]`).waitFor()
+  t.same(browser.complaints, [])
   t.equal(await run.stop(), 0)
 })
 

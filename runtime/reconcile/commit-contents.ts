@@ -1,0 +1,139 @@
+/**
+ * What people want to know of a commit besides its hash: who made it, and what it changed. Read from the mirrors when somebody looks, one
+ * after the other, within bounds, and remembered, for a commit never changes.
+ */
+import { type Clock, deadline, unlessAborted } from '../clock.ts'
+import { Fault } from '../fault.ts'
+import { resolveProfile } from '../gatewaysync/decide/profile.ts'
+import { sourceRoots } from '../gatewaysync/decide/source-roots.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
+import { isWithin, parseCommitHash, type RelativePath } from '../gatewaysync/values.ts'
+import { type CommitDiff, diffCommits } from '../source/content/commit-diff.ts'
+import { type CommitWords, parseCommitWords } from '../source/content/commit-words.ts'
+import { lineDiff } from '../sync/plan/line-diff.ts'
+import { maskSecrets } from '../sync/plan/mask.ts'
+import type { FileDiff } from '../sync/plan/preview.ts'
+import type { SyncMirrors, SyncOfMirror } from './mirrors-of-syncs.ts'
+
+/** `total`: how many files differ; `files`: the first of them, with their lines where they may be shown. */
+export type CommitChanges = { total: number; files: FileDiff[] }
+
+/** Asked with the GatewaySync that has the commits in its history. */
+export type CommitContents = {
+  /** Undefined for a commit that cannot be read now, or says nothing of itself. Never rejects but with the signal's reason. */
+  words(sync: SyncOfMirror, commit: string, signal: AbortSignal): Promise<CommitWords | undefined>
+  /** What is different in `commit`, of what gateways are given, without secrets. Throws CommitGone, GitTimeout and the faults of git. */
+  changes(sync: SyncOfMirror, pair: { from: string; commit: string }, signal: AbortSignal): Promise<CommitChanges>
+}
+
+/** As much as a page shows: a usual change whole, of a large one the beginning. */
+const bounds = { named: 500, files: 60, fileBytes: 96 * 1024, totalBytes: 768 * 1024 } as const
+/** Of one file and of all, in characters: what is kept and sent. */
+const [maxFileText, maxText] = [8 * 1024, 96 * 1024]
+/** The whole of one look, a fetch of a commit that this replica lacks included. */
+const lookMs = 10_000
+/** A commit that could not be read is tried again after this. */
+const againAfterMs = 600_000
+/** Some 150 bytes each, and of the changes at most `maxText` characters and paths. */
+const [keptWords, keptChanges] = [2_000, 12]
+/** Changes under way or waiting for their turn; whoever comes then is told to try again. */
+const maxWaiting = 8
+
+/** `mirror` is the one that serves a GatewaySync. */
+export function createCommitContents({ mirrors, clock }: { mirrors: Pick<SyncMirrors, 'serving'>; clock: Clock }): CommitContents {
+  const words = new Map<string, Promise<CommitWords | undefined>>()
+  const missed = new Map<string, number>()
+  const changes = new Map<string, Promise<CommitChanges>>()
+  let waiting = 0
+  let turn: Promise<unknown> = Promise.resolve()
+  /** One at a time: viewers must not take what agents wait for. */
+  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const result = turn.then(work)
+    turn = result.catch(() => undefined)
+    return result
+  }
+  const readWords = async (sync: SyncOfMirror, hash: string): Promise<CommitWords | undefined> => {
+    const [commit, limit] = [parseCommitHash(hash), deadline(lookMs)]
+    const mirror = await mirrors.serving(sync, limit)
+    await mirror.ensure(commit, limit)
+    return parseCommitWords(await mirror.rawObject('commit', commit, commit, limit))
+  }
+  const readChanges = async (sync: SyncOfMirror, pair: { from: string; commit: string }): Promise<CommitChanges> => {
+    const [from, commit, limit] = [parseCommitHash(pair.from), parseCommitHash(pair.commit), deadline(lookMs)]
+    const mirror = await mirrors.serving(sync, limit)
+    await mirror.ensure(from, limit)
+    await mirror.ensure(commit, limit)
+    const roots = rootsOf(sync.spec)
+    return shown(await mirror.readBy(commit, (repository) => diffCommits(repository, { from, commit, roots }, bounds, limit), limit))
+  }
+  return {
+    async words(sync, commit, signal) {
+      const triedMs = missed.get(commit)
+      if (triedMs !== undefined && clock.monotonicMs() - triedMs < againAfterMs) return undefined
+      const found = words.get(commit) ?? inTurn(() => readWords(sync, commit))
+      keep(words, commit, found, keptWords)
+      try {
+        return await unlessAborted(found, signal)
+      } catch {
+        signal.throwIfAborted()
+        words.delete(commit)
+        keep(missed, commit, clock.monotonicMs(), keptWords)
+        return undefined
+      }
+    },
+    async changes(sync, pair, signal) {
+      const key = JSON.stringify([sync.namespace, sync.name, sync.spec.git.repo, rootsOf(sync.spec), pair.from, pair.commit])
+      const known = changes.get(key)
+      if (known === undefined && waiting >= maxWaiting)
+        throw new Fault('TooManyRequests', 'other changes are being read; look again in a moment')
+      const found = known ?? counted(() => inTurn(() => readChanges(sync, pair)))
+      keep(changes, key, found, keptChanges)
+      try {
+        return await unlessAborted(found, signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        changes.delete(key)
+        throw error
+      }
+    },
+  }
+
+  async function counted<Value>(work: () => Promise<Value>): Promise<Value> {
+    waiting += 1
+    try {
+      return await work()
+    } finally {
+      waiting -= 1
+    }
+  }
+}
+
+/** What all profiles read: nothing else of a repository is shown to those who look. */
+function rootsOf({ sync }: GatewaySyncSpec): RelativePath[] {
+  const all = [...new Set(Object.keys(sync.profiles).flatMap((name) => sourceRoots(resolveProfile(sync, name))))].toSorted()
+  return all.filter((root) => !all.some((other) => other !== root && isWithin(root, other)))
+}
+
+/** With its secrets hidden, and cut to what a page holds. */
+function shown({ total, files }: CommitDiff): CommitChanges {
+  let characters = 0
+  const empty = new Uint8Array()
+  return {
+    total,
+    files: files.map(({ op, path, before, after, isRead }) => {
+      const sides = isRead && characters < maxText ? maskSecrets(before, after ?? empty) : undefined
+      const lines = sides === undefined ? undefined : lineDiff(sides.before, sides.after)
+      if (lines === undefined || lines === '') return { op, path }
+      const text = lines.length > maxFileText ? `${lines.slice(0, lines.lastIndexOf('\n', maxFileText))}\n…` : lines
+      characters += text.length
+      return { op, path, diff: text }
+    }),
+  }
+}
+
+function keep<Value>(kept: Map<string, Value>, key: string, value: Value, most: number): void {
+  kept.delete(key)
+  kept.set(key, value)
+  const [oldest] = kept.keys()
+  if (kept.size > most && oldest !== undefined) kept.delete(oldest)
+}

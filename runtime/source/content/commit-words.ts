@@ -1,0 +1,21 @@
+/**
+ * What a person knows a commit by: its first line and its author. Pure.
+ */
+import { printable } from '../../gatewaysync/values.ts'
+
+export type CommitWords = { subject: string; author: string }
+
+/** Longer ones are cut. In characters. */
+const maxSubject = 72
+const maxAuthor = 40
+
+/** Takes a commit as git stores it; undefined where it says neither. Never throws. */
+export function parseCommitWords(raw: Buffer): CommitWords | undefined {
+  const text = raw.toString('utf8')
+  const end = text.indexOf('\n\n')
+  if (end < 0) return undefined
+  const [, author = ''] = /^author ([^<\n]*?) *</m.exec(text.slice(0, end + 1)) ?? []
+  const [subject = ''] = text.slice(end).trimStart().split('\n', 1)
+  if (subject === '' && author === '') return undefined
+  return { subject: printable(subject.trim() || 'no message', maxSubject), author: printable(author || 'nobody', maxAuthor) }
+}

@@ -1,0 +1,82 @@
+/**
+ * One commit of a GatewaySync's history as HTML: what it changed, file by file. Pure.
+ */
+import { html } from 'hono/html'
+import { ageOf } from '../fleet/age.ts'
+import type { ChangeEntry } from '../fleet/sync-detail.ts'
+import type { SyncView } from '../fleet/view.ts'
+import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
+import type { CommitWords } from '../source/content/commit-words.ts'
+import type { FileDiff } from '../sync/plan/preview.ts'
+import type { CommitChanges } from './commits.ts'
+import { type DetailWords, detailWordsIn } from './detail-words.ts'
+import { frame, type Html, linkOf, type PageContext, part, symbols } from './page.ts'
+
+/** Of so many files the lines are open at first; the others open at a click. */
+const openFiles = 8
+
+/** `changes`: undefined where there is nothing to compare with; `failed`: why they could not be read. `hidesLines`: files are only named. */
+export type CommitPage = {
+  sync: SyncView
+  entry: ChangeEntry & { commit: string }
+  words: CommitWords | undefined
+  changes: CommitChanges | { failed: string } | undefined
+  hidesLines: boolean
+}
+
+export function commitPage({ sync, entry, words: known, changes, hidesLines }: CommitPage, context: PageContext): Html {
+  const { words, now } = context
+  const own = detailWordsIn(words.language)
+  const { commit, before, outcome, level, at, ref, message } = entry
+  const age = ageOf(at, now)
+  const body = html`<main>
+    <nav><a href="/">${words.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
+    <section class="card">
+      <p><strong>${known?.subject ?? ''}</strong> <span class="quiet">${known?.author ?? ''}</span></p>
+      <p>
+        <span class="light ${level}">${symbols[level]} ${own.outcomes[outcome]}</span>
+        <span class="quiet">${[shortHashes(ref), age === undefined ? undefined : words.publishedAgo(age)].filter(Boolean).join(', ')}</span>
+      </p>
+      ${message === undefined ? '' : html`<p>${shortHashes(message)}</p>`}
+      <p><code>${commit}</code></p>
+    </section>
+    ${part(own.commitChanged, changesOf(changes, { before, hidesLines, link: linkOf(sync) }, own))}
+  </main>`
+  return frame(`${words.commit} ${shortCommit(commit)}`, body, context)
+}
+
+type Choices = { before: string | undefined; hidesLines: boolean; link: string }
+
+function changesOf(changes: CommitPage['changes'], { before, hidesLines, link }: Choices, own: DetailWords): Html {
+  if (changes === undefined || before === undefined) return html`<p>${own.nothingBefore}</p>`
+  if ('failed' in changes) return html`<p>${own.cannotRead(changes.failed)}</p>`
+  const { total, files } = changes
+  const compared = html`<span class="quiet"
+    >${own.comparedWith} <a href="${link}/commits/${before}"><code>${shortCommit(before)}</code></a></span
+  >`
+  if (total === 0) return html`<p>${own.noFiles} ${compared}</p>`
+  return html`<p>${own.filesChanged(total)} ${compared}</p>
+    ${hidesLines ? html`<p class="quiet">${own.linesHidden}</p>` : ''}
+    <ul class="files">
+      ${files.map((file, index) => html`<li>${fileOf(file, { isOpen: index < openFiles, hidesLines }, own)}</li>`)}
+      ${total > files.length ? html`<li class="quiet">… ${own.filesChanged(total)}</li>` : ''}
+    </ul>`
+}
+
+const marks = { add: '+', change: '~', remove: '−' } as const
+
+function fileOf({ op, path, diff }: FileDiff, { isOpen, hidesLines }: { isOpen: boolean; hidesLines: boolean }, own: DetailWords): Html {
+  const name = html`<span class="op ${op}">${marks[op]} ${own.ops[op]}</span> <code>${path}</code>`
+  if (hidesLines) return name
+  if (diff === undefined) return html`${name} <span class="quiet">${own.notShown}</span>`
+  return html`<details ${isOpen ? 'open' : ''}>
+    <summary>${name}</summary>
+    <pre tabindex="0" aria-label="${path}">${diff.split('\n').flatMap(lineOf)}</pre>
+  </details>`
+}
+
+/** A line with its mark, which says what the colour says. */
+function lineOf(line: string): (Html | string)[] {
+  const kind = line.startsWith('+') ? 'add' : line.startsWith('-') ? 'remove' : 'quiet'
+  return [html`<span class="${kind}">${line}</span>`, '\n']
+}

@@ -1,0 +1,148 @@
+/**
+ * One gateway as HTML: what it runs, what was changed on it, what it complains of, and its last syncs. Pure.
+ */
+import { html } from 'hono/html'
+import { ageOf } from '../fleet/age.ts'
+import type { LocalChanges } from '../fleet/sync-detail.ts'
+import { levelOfState } from '../fleet/gateway-view.ts'
+import type { GatewayView, SyncView } from '../fleet/view.ts'
+import type { GatewayState } from '../gatewaysync/decide/gateways.ts'
+import type { ToldOfGateway } from '../gatewaysync/decide/told.ts'
+import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
+import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
+import { type DetailWords, detailWordsIn } from './detail-words.ts'
+import { frame, type Html, linkOf, type PageContext, part, symbols } from './page.ts'
+import type { Words } from './words.ts'
+
+/** `report`: all of it; undefined where it cannot be read, and then `kept` stands in for it. */
+export type GatewayPage = {
+  sync: SyncView
+  gateway: GatewayView
+  report: SyncReportStatus | undefined
+  kept: ToldOfGateway | undefined
+  local: LocalChanges | undefined
+}
+
+const stateOfPhase: Readonly<Record<SyncReportStatus['phase'], GatewayState>> = {
+  Pending: 'pending',
+  Syncing: 'pending',
+  Synced: 'synced',
+  Paused: 'paused',
+  DryRun: 'dryRun',
+  Blocked: 'blocked',
+  Drifted: 'drifted',
+  Failed: 'failed',
+}
+
+export function gatewayPage({ sync, gateway, report, kept, local }: GatewayPage, context: PageContext): Html {
+  const { words } = context
+  const own = detailWordsIn(words.language)
+  const { findings = [], scan, designers = kept?.designers ?? [], dryRun } = report ?? {}
+  const history = report?.history ?? kept?.history ?? []
+  const list = (title: string, items: readonly (string | Html)[]): Html =>
+    items.length === 0
+      ? html``
+      : part(
+          title,
+          html`<ul class="entries">
+            ${items.map((item) => html`<li>${item}</li>`)}
+          </ul>`,
+        )
+  const drift = report?.drift ?? kept?.drift
+  const body = html`<main>
+    <nav><a href="/">${words.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
+    ${report === undefined ? html`<p class="quiet">${own.inPart}</p>` : ''}
+    <div class="parts">
+      ${part(own.state, stateOf(gateway, words))} ${part(own.gateway, factsOf(gateway, report, context))}
+      ${list(own.complaints, scan?.problems ?? [])}
+      ${list(
+        words.findings,
+        report === undefined
+          ? gateway.remarks.map((remark) => shortHashes(remark))
+          : findings.map(
+              ({ rule, path, message }) => html`<code>${path}</code> ${shortHashes(message)} <span class="quiet">${rule}</span>`,
+            ),
+      )}
+      ${drift === undefined || drift.count === 0 ? '' : part(own.localChanges, driftOf(drift, local, own))}
+      ${list(own.designers, designers)} ${history.length === 0 ? '' : part(own.lastSyncs, historyOf(sync, history, context))}
+      ${dryRun === undefined ? '' : part(own.dryRun, dryRunOf(dryRun, own))}
+    </div>
+  </main>`
+  return frame(gateway.gateway ?? gateway.pod, body, context)
+}
+
+function stateOf({ level, state, reason, message, meaning }: GatewayView, words: Words): Html {
+  return html`<p><span class="light ${level}">${symbols[level]} ${words.states[state]}</span> <span class="quiet">${reason ?? ''}</span></p>
+    ${message === undefined ? '' : html`<p>${shortHashes(message)}</p>`}
+    ${meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}`
+}
+
+function factsOf(gateway: GatewayView, report: SyncReportStatus | undefined, { words, now }: PageContext): Html {
+  const own = detailWordsIn(words.language)
+  const { pod, commit, mode, profile, finishedAt, agentVersion } = gateway
+  const ago = (at: string | undefined): string | undefined => {
+    const age = ageOf(at, now)
+    return age === undefined ? undefined : words.publishedAgo(age)
+  }
+  const { files, scan, projects = [] } = report ?? {}
+  const rows: [string, string | Html | undefined][] = [
+    [words.commit, commit === undefined ? undefined : html`<code title="${commit}">${shortCommit(commit)}</code> ${report?.ref ?? ''}`],
+    [words.mode, mode === undefined || mode === '' ? words.noMode : mode],
+    [words.profile, profile],
+    [words.pod, pod],
+    [own.lastSync, ago(finishedAt)],
+    [own.files, files === undefined ? undefined : own.fileCounts(files.added, files.changed, files.removed, files.unchanged)],
+    [own.scanned, ago(scan?.finishedAt)],
+    [own.agent, agentVersion],
+    [own.projects, projects.length === 0 ? undefined : projects.join(', ')],
+  ]
+  return html`<dl>
+    ${rows.map(([name, value]) =>
+      value === undefined
+        ? ''
+        : html`<dt>${name}</dt>
+            <dd>${value}</dd>`,
+    )}
+  </dl>`
+}
+
+function driftOf({ count, paths }: NonNullable<SyncReportStatus['drift']>, local: LocalChanges | undefined, own: DetailWords): Html {
+  return html`<p>${own.localFiles(count)}. <span class="quiet">${own.becomes[local?.policy ?? 'unknown']}</span></p>
+    <ul class="entries">
+      ${paths.map((path) => html`<li><code>${path}</code></li>`)} ${count > paths.length ? html`<li>…</li>` : ''}
+    </ul>`
+}
+
+function historyOf(sync: SyncView, history: NonNullable<SyncReportStatus['history']>, { words, now }: PageContext): Html {
+  return html`<ol class="entries">
+    ${history.map(({ commit, phase, reason, finishedAt }) => {
+      const age = ageOf(finishedAt, now)
+      const state = stateOfPhase[phase]
+      const level = levelOfState[state]
+      return html`<li>
+        <span class="light ${level}">${symbols[level]} ${words.states[state]}</span>
+        <a href="${linkOf(sync)}/commits/${commit}"><code>${shortCommit(commit)}</code></a>
+        <span class="quiet">${[age === undefined ? undefined : words.publishedAgo(age), reason].filter(Boolean).join(' · ')}</span>
+      </li>`
+    })}
+  </ol>`
+}
+
+function dryRunOf({ added, changed, removed, paths, diff }: NonNullable<SyncReportStatus['dryRun']>, own: DetailWords): Html {
+  return html`<p>
+      ${[
+        [added, own.ops.add],
+        [changed, own.ops.change],
+        [removed, own.ops.remove],
+      ]
+        .map(([count, op]) => `${count} ${op}`)
+        .join(', ')}
+    </p>
+    ${
+      diff === undefined
+        ? html`<ul class="entries">
+            ${paths.map((path) => html`<li><code>${path}</code></li>`)}
+          </ul>`
+        : html`<pre tabindex="0" aria-label="${own.dryRun}">${diff}</pre>`
+    }`
+}

@@ -1,0 +1,10 @@
+/**
+ * An answer before it is made: what it will be, and how.
+ */
+import type { Html } from './page.ts'
+
+export type Made = { type: string; status: 200 | 404; text(): Promise<string> }
+
+export function htmlOf(make: () => Html | Promise<Html>, status: Made['status'] = 200): Made {
+  return { type: 'text/html; charset=utf-8', status, text: async () => String(await make()) }
+}

@@ -1,0 +1,213 @@
+/**
+ * Everything about one GatewaySync as HTML. Pure.
+ */
+import { html } from 'hono/html'
+import { ageOf } from '../fleet/age.ts'
+import type { ChangeEntry, LocalChanges, Notice, SyncDetail } from '../fleet/sync-detail.ts'
+import type { RolloutView, SyncView } from '../fleet/view.ts'
+import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
+import type { CommitWords } from '../source/content/commit-words.ts'
+import { type DetailWords, detailWordsIn } from './detail-words.ts'
+import { frame, gatewayLink, type Html, light, linkOf, type PageContext, pagesOf, part, published, symbols, tiles } from './page.ts'
+import { select } from './selection.ts'
+import type { Words } from './words.ts'
+
+const maxFindings = 50
+
+/** `commits`: what is known of the commits that the page names. */
+export type SyncPage = {
+  sync: SyncView
+  detail: SyncDetail
+  commits: ReadonlyMap<string, CommitWords>
+  /** Of its gateways, from 1. */
+  page: number
+}
+
+/** What is wanted, published, found and asked for, what came before, and its gateways, of which many take several pages. */
+export function syncPage({ sync, detail, commits, page }: SyncPage, context: PageContext): Html {
+  const { words, now } = context
+  const own = detailWordsIn(words.language)
+  const { findings, rollout } = sync
+  const selected = select({ syncs: [sync] }, { query: '', trouble: false, page })
+  const gateways = selected.shown.flatMap((shown) => shown.gateways)
+  const body = html`<main>
+    <nav><a href="/">${words.allGatewaySyncs}</a></nav>
+    ${detail.notices.map((notice) => noticeOf(notice, own))}
+    <div class="parts">
+      ${part(own.state, stateOf(sync, context))} ${part(own.versions, versionsOf({ sync, detail, commits }, context))}
+      ${rollout === undefined ? '' : part(own.rollout, rolloutOf(rollout, own))}
+      ${detail.history.length === 0 ? '' : part(own.changes, historyOf(sync, detail.history, commits, context))}
+      ${findings === undefined || findings.errors + findings.warnings === 0 ? '' : findingsPart(findings, words)}
+      ${sync.requests.length === 0 ? '' : part(words.requests, requestsOf(sync, context))}
+      ${detail.localChanges.length === 0 ? '' : part(own.localChanges, localChangesOf(sync, detail.localChanges, own))}
+      ${detail.designers.length === 0 ? '' : part(own.designers, designersOf(sync, detail.designers))}
+    </div>
+    ${part(
+      words.title,
+      html`${gateways.length === 0 ? html`<p>${words.noGateway}</p>` : tiles(sync, gateways, words, now)}
+      ${pagesOf(selected, (number) => `${linkOf(sync)}${number > 1 ? `?page=${number}` : ''}`, words)}`,
+    )}
+  </main>`
+  return frame(`${sync.namespace}/${sync.name}`, body, context)
+}
+
+function noticeOf({ kind, count }: Notice, own: DetailWords): Html {
+  return html`<p class="banner warning">${own.notices[kind](count === undefined ? own.all : own.gateways(count))}</p>`
+}
+
+function stateOf({ level, reason, message, meaning, ready, next }: SyncView, { words, actions }: PageContext): Html {
+  return html`<p>${light(level, words)} <span class="quiet">${reason}</span></p>
+    <p>${shortHashes(message)}</p>
+    ${actions ?? ''} ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}
+    ${
+      next.length === 0
+        ? ''
+        : html`<h3>${words.whatToDo}</h3>
+            <ul class="plain">
+              ${next.map((step) => html`<li>${step}</li>`)}
+            </ul>`
+    }`
+}
+
+function versionsOf({ sync, detail, commits }: Omit<SyncPage, 'page'>, context: PageContext): Html {
+  const { words } = context
+  const told = (hash: string | undefined): Html => {
+    const known = hash === undefined ? undefined : commits.get(hash)
+    return known === undefined ? html`` : html`<br />${known.subject} <span class="quiet">${known.author}</span>`
+  }
+  return html`<dl>
+    <dt>${words.repository}</dt>
+    <dd>${sync.repo ?? words.unknown}<br /><span class="quiet">${asked(sync, detail.polling, context)}</span></dd>
+    <dt>${words.wanted}</dt>
+    <dd>${wanted(sync, context)}${told(sync.wanted.commit)}</dd>
+    <dt>${words.published}</dt>
+    <dd>${published(sync, context)}${sync.published?.commit === sync.wanted.commit ? '' : told(sync.published?.commit)}</dd>
+  </dl>`
+}
+
+function wanted({ wanted: { ref, requestedBy, commit, committedAt, held } }: SyncView, { words, now }: PageContext): Html {
+  const age = ageOf(committedAt, now)
+  const parts = [
+    requestedBy === undefined ? undefined : words.requestedBy(requestedBy),
+    age === undefined ? undefined : words.committedAgo(age),
+    held === undefined ? undefined : words.heldBack(held),
+  ].filter((each) => each !== undefined)
+  const name = commit === undefined ? words.unknown : shortCommit(commit)
+  return html`<code title="${commit ?? ''}">${name}</code> ${[shortHashes(ref ?? words.unknown), ...parts].join(', ')}`
+}
+
+/** When the git host was asked, and what makes us ask again. */
+function asked({ wanted: { checkedAt } }: SyncView, polling: string | undefined, { words, now }: PageContext): string {
+  const own = detailWordsIn(words.language)
+  const age = ageOf(checkedAt, now)
+  const again = polling === undefined ? undefined : polling === 'never' ? own.notPolled : own.polled(polling)
+  return [age === undefined ? undefined : words.askedAgo(age), again].filter((each) => each !== undefined).join(', ')
+}
+
+function rolloutOf({ level, summary, message, stages }: RolloutView, own: DetailWords): Html {
+  return html`<p><span class="light ${level}">${symbols[level]}</span> ${summary}</p>
+    ${message === undefined ? '' : html`<p>${shortHashes(message)}</p>`}
+    <ol class="entries">
+      ${stages.map(
+        (stage) =>
+          html`<li>
+            <span class="light ${stage.level}">${symbols[stage.level]} ${stage.name}</span> ${own.rolledOut(stage.updated, stage.gateways)}
+            <span class="quiet">
+              ${[
+                stage.failed === 0 ? undefined : own.failed(stage.failed),
+                stage.held === undefined ? undefined : own.held(stage.held),
+                stage.approvedBy === undefined ? undefined : own.approvedBy(stage.approvedBy),
+              ]
+                .filter((each) => each !== undefined)
+                .join(' · ')}
+            </span>
+          </li>`,
+      )}
+    </ol>`
+}
+
+function historyOf(
+  sync: SyncView,
+  history: readonly ChangeEntry[],
+  commits: ReadonlyMap<string, CommitWords>,
+  { words, now }: PageContext,
+): Html {
+  const own = detailWordsIn(words.language)
+  return html`<ol class="entries">
+    ${history.map((entry) => {
+      const { commit, at, by, ref, outcome, level, durationMs, message, meaning, reason } = entry
+      const [age, known] = [ageOf(at, now), commit === undefined ? undefined : commits.get(commit)]
+      const facts = [
+        age === undefined ? undefined : words.publishedAgo(age),
+        known?.author,
+        shortHashes(ref),
+        by === undefined || by === 'spec' ? undefined : own.by(by),
+        durationMs === undefined ? undefined : own.took((durationMs / 1000).toFixed(1)),
+        entry.signedBy === undefined ? undefined : own.signedBy(entry.signedBy),
+        entry.isPublished ? own.isPublished : undefined,
+        entry.gateways > 0 ? own.runIt(entry.gateways) : undefined,
+      ].filter((each) => each !== undefined)
+      const why = message === undefined ? meaning : shortHashes(message)
+      return html`<li>
+        <span class="light ${level}">${symbols[level]} ${own.outcomes[outcome]}</span>
+        ${commit === undefined ? '' : html`<a href="${linkOf(sync)}/commits/${commit}"><code>${shortCommit(commit)}</code></a>`}
+        ${known?.subject ?? ''}
+        <div class="quiet">${facts.join(' · ')}</div>
+        ${outcome === 'Published' || why === undefined ? '' : html`<div>${why} <span class="quiet">${reason ?? ''}</span></div>`}
+      </li>`
+    })}
+  </ol>`
+}
+
+function findingsPart({ errors, warnings, items }: NonNullable<SyncView['findings']>, words: Words): Html {
+  const shown = items.slice(0, maxFindings)
+  const more = errors + warnings - shown.length
+  return part(
+    `${words.findings}: ${words.countOf(errors, warnings)}`,
+    html`<ul class="entries">
+      ${shown.map(
+        ({ severity, path, message, rule }) =>
+          html`<li>
+            <span class="light ${severity}">${symbols[severity]} ${severity}</span>
+            <code>${path}</code> ${message} <span class="quiet">${rule}</span>
+          </li>`,
+      )}
+      ${more > 0 ? html`<li class="quiet">${words.more(more)}</li>` : ''}
+    </ul>`,
+  )
+}
+
+function requestsOf({ requests }: SyncView, { words, now }: PageContext): Html {
+  const { outcomes } = detailWordsIn(words.language)
+  return html`<ul class="entries">
+    ${requests.map(({ level, outcome, ref, at, reason, message, meaning }) => {
+      const age = ageOf(at, now)
+      const ago = age === undefined ? '' : `, ${words.publishedAgo(age)}`
+      return html`<li>
+        <span class="light ${level}">${symbols[level]} ${outcomes[outcome]}</span> ${shortHashes(ref)}<span class="quiet">${ago}</span>
+        ${message === undefined ? (meaning ?? '') : shortHashes(message)} <span class="quiet">${reason ?? ''}</span>
+      </li>`
+    })}
+  </ul>`
+}
+
+function localChangesOf(sync: SyncView, changes: readonly LocalChanges[], own: DetailWords): Html {
+  return html`<ul class="entries">
+    ${changes.map(
+      ({ pod, gateway, count, paths, policy }) =>
+        html`<li>
+          <a href="${gatewayLink(sync, pod)}">${gateway ?? pod}</a>: ${own.localFiles(count)}
+          <div>${paths.map((path) => html`<code>${path}</code> `)}${count > paths.length ? '…' : ''}</div>
+          <div class="quiet">${own.becomes[policy ?? 'unknown']}</div>
+        </li>`,
+    )}
+  </ul>`
+}
+
+function designersOf(sync: SyncView, designers: SyncDetail['designers']): Html {
+  return html`<ul class="entries">
+    ${designers.map(
+      ({ pod, gateway, names }) => html`<li><a href="${gatewayLink(sync, pod)}">${gateway ?? pod}</a>: ${names.join(', ')}</li>`,
+    )}
+  </ul>`
+}

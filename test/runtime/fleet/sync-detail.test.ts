@@ -1,0 +1,96 @@
+/**
+ * What the page of one GatewaySync tells besides its view: with what a commit is compared, what becomes of local changes, and what is out of
+ * the ordinary.
+ */
+import t from 'tap'
+import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
+import type { FleetFacts } from '../../../runtime/fleet/facts.ts'
+import { type SyncDetail, syncDetail } from '../../../runtime/fleet/sync-detail.ts'
+import { commit, earlier, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
+
+function detailOf(facts: FleetFacts): SyncDetail | undefined {
+  const [sync] = fleetView(facts, now).syncs
+  return sync === undefined ? undefined : syncDetail(facts, sync)
+}
+
+const withSpec = (sync: object, more: object = {}): FleetFacts =>
+  fleetFacts({
+    syncs: [
+      syncFacts(
+        'line-1',
+        {},
+        {
+          spec: {
+            git: { repo: 'https://git.example/plant.git', ref: 'main' },
+            sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } }, ...sync },
+            ...more,
+          },
+        },
+      ),
+    ],
+    pods: [pod('gw-0', 'line-1'), pod('gw-1', 'line-1')],
+    reports: [report('gw-0', 'line-1', { drift: { count: 5, paths: ['projects/a'] }, designers: ['pc-1'] }), report('gw-1', 'line-1')],
+  })
+
+void t.test('a commit is compared with the one that was published until then, also one that was refused', async (t) => {
+  const entry = (hash: string, outcome: 'Published' | 'Refused', at: string) => ({ commit: hash, ref: 'main', at, outcome })
+  const refused = 'ab'.repeat(20)
+  const facts = fleetFacts({
+    syncs: [
+      syncFacts('line-1', {
+        history: [
+          entry(commit, 'Published', '2026-03-01T11:00:00Z'),
+          entry(refused, 'Refused', '2026-03-01T10:00:00Z'),
+          entry(commit, 'Refused', '2026-03-01T09:30:00Z'),
+          entry(earlier, 'Published', '2026-03-01T09:00:00Z'),
+        ],
+      }),
+    ],
+  })
+  t.same(
+    detailOf(facts)?.history.map((one) => [one.commit, one.before]),
+    [
+      [commit, earlier],
+      [refused, earlier],
+      [commit, earlier],
+      [earlier, undefined],
+    ],
+  )
+})
+
+void t.test('local changes come with what the profile says of them', async (t) => {
+  for (const drift of ['report', 'restore', 'hold'] as const) {
+    t.match(
+      detailOf(withSpec({ defaults: { drift } }))?.localChanges,
+      [{ pod: 'gw-0', count: 5, paths: ['projects/a'], policy: drift }],
+      drift,
+    )
+  }
+  t.match(detailOf(withSpec({ profiles: {} }))?.localChanges, [{ pod: 'gw-0', policy: undefined }], 'of a spec that is not accepted')
+  t.same(detailOf(withSpec({}))?.designers, [{ pod: 'gw-0', gateway: 'gw-0', names: ['pc-1'] }])
+})
+
+void t.test('what is out of the ordinary is said once, for all gateways or for how many', async (t) => {
+  t.same(
+    detailOf(withSpec({}))?.notices.filter(({ kind }) => kind !== 'otherVersion'),
+    [],
+  )
+  t.match(detailOf(withSpec({}, { paused: true }))?.notices, [{ kind: 'paused', count: undefined }])
+  t.match(detailOf(withSpec({ defaults: { dryRun: true } }))?.notices, [{ kind: 'dryRun', count: undefined }])
+  const facts = withSpec({})
+  const reports = [
+    report('gw-0', 'line-1', { phase: 'Paused', agentVersion: '9.0.0' }),
+    report('gw-1', 'line-1', { agentVersion: '9.0.0' }),
+  ]
+  t.same(detailOf({ ...facts, reports })?.notices, [
+    { kind: 'paused', count: 1 },
+    { kind: 'otherVersion', count: 2 },
+  ])
+  t.match(detailOf({ ...facts, syncs: [syncFacts('line-1', { outdatedAgents: 2 })] })?.notices, [{ kind: 'outdatedAgents', count: 2 }])
+})
+
+void t.test('it is said how often the git host is asked', async (t) => {
+  t.equal(detailOf(withSpec({}))?.polling, '60s')
+  t.equal(detailOf(withSpec({}, { polling: { interval: '5m' } }))?.polling, '5m')
+  t.equal(detailOf(withSpec({}, { polling: { enabled: false } }))?.polling, 'never')
+})

@@ -1,0 +1,120 @@
+/**
+ * The pages of one commit and of one gateway: what they show, to whom, and what they do without.
+ */
+import t from 'tap'
+import { Fault } from '../../../runtime/fault.ts'
+import type { Commits } from '../../../runtime/statuspage/commits.ts'
+import { plantCommits, plantFacts, richCommit, richGateway, richSync, wholeOf } from '../../support/plant-facts.ts'
+import { openStatusPage } from '../../support/status-page.ts'
+
+const hosts = ['127.0.0.1']
+
+void t.test('the page of a GatewaySync tells who made its commits, and links to what each of them changed', async (t) => {
+  const { get } = await openStatusPage(t, plantFacts, { hosts, commits: plantCommits })
+  const { text } = await get(richSync)
+  for (const word of [
+    'Raise the press timeout',
+    'Line engineering',
+    'release pipeline',
+    'maintenance-pc-3',
+    'palletizer/project.json',
+    `href="${richCommit}"`,
+  ])
+    t.match(text, word)
+  t.match(text, 'The next commit that changes one of these files overwrites it.')
+  t.match((await get(richSync, { 'accept-language': 'de' })).text, 'Der nächste Commit')
+})
+
+void t.test('a commit of the history is shown file by file', async (t) => {
+  const { get } = await openStatusPage(t, plantFacts, { hosts, commits: plantCommits })
+  const { status, text } = await get(richCommit)
+  t.equal(status, 200)
+  for (const word of ['timeouts/code.py', '+PRESS_TIMEOUT = 12', '-PRESS_TIMEOUT = 8', 'press.png']) t.match(text, word)
+  t.match(text, /PRESS_TIMEOUT = 8<\/span>\n<span/, 'one line below the other')
+})
+
+void t.test('nobody reads a commit that is not in the history, and it is not looked for', async (t) => {
+  const asked: string[] = []
+  const commits: Commits = {
+    async words(_sync, commit) {
+      asked.push(commit)
+      return undefined
+    },
+    async changes() {
+      asked.push('changes')
+      return { total: 0, files: [] }
+    },
+  }
+  const { get } = await openStatusPage(t, plantFacts, { hosts, commits })
+  for (const hash of ['ef'.repeat(20), 'main', '..%2f..', '-h', 'a4e1b7f2'])
+    t.equal((await get(`${richSync}/commits/${hash}`)).status, 404, hash)
+  t.equal((await get(`/gatewaysyncs/plant-north/utilities/commits/${richCommit.split('/').at(-1) ?? ''}`)).status, 404, 'of another one')
+  t.same(asked, [])
+})
+
+void t.test('without a login, and not on this machine alone, files are named and their lines are not shown', async (t) => {
+  const { get } = await openStatusPage(t, plantFacts, { isOpen: true, commits: plantCommits })
+  const { text } = await get(richCommit)
+  t.match(text, 'timeouts/code.py')
+  t.match(text, 'behind a login')
+  t.notMatch(text, 'PRESS_TIMEOUT')
+})
+
+void t.test('what cannot be read is told in a sentence with its reason', async (t) => {
+  const commits: Commits = {
+    ...plantCommits,
+    async changes() {
+      throw new Fault('CommitGone', 'the git host has it no more')
+    },
+  }
+  const { get } = await openStatusPage(t, plantFacts, { hosts, commits })
+  const { status, text } = await get(richCommit)
+  t.equal(status, 200)
+  t.match(text, 'the git host has it no more (CommitGone)')
+})
+
+void t.test('the page of a gateway has all of its report, or what is kept of it', async (t) => {
+  const { get } = await openStatusPage(t, plantFacts, { hosts, report: async ({ pod }) => wholeOf(plantFacts, pod) })
+  const { text } = await get(richGateway)
+  for (const word of ['ScanFailed', '1 new, 3 changed', 'project.json is no JSON', 'projects/press/tags.json', 'press, shared'])
+    t.match(text, word)
+  t.notMatch(text, 'cannot be read now')
+  const { get: without } = await openStatusPage(t, plantFacts, { hosts })
+  const { text: kept } = await without(richGateway)
+  t.match(kept, 'cannot be read now')
+  t.match(kept, 'project.json is no JSON')
+  for (const pod of ['nobody', 'north-boiler', '%2e%2e']) t.equal((await get(`${richSync}/gateways/${pod}`)).status, 404, pod)
+})
+
+void t.test('what commits and reports say is shown as text', async (t) => {
+  const evil = '"><script>alert(1)</script>'
+  const commits: Commits = {
+    words: async () => ({ subject: evil, author: evil }),
+    changes: async () => ({
+      total: 2,
+      files: [
+        { op: 'change', path: evil, diff: `-${evil}\n+${evil}` },
+        { op: 'add', path: evil },
+      ],
+    }),
+  }
+  const { get } = await openStatusPage(t, plantFacts, {
+    hosts,
+    commits,
+    report: async () => ({
+      phase: 'Failed',
+      ref: evil,
+      scan: { problems: [evil] },
+      designers: [evil],
+      projects: [evil],
+      findings: [{ rule: evil, path: evil, message: evil }],
+      drift: { count: 1, paths: [evil] },
+      dryRun: { added: 1, changed: 1, removed: 1, paths: [evil], diff: evil },
+    }),
+  })
+  for (const path of [richSync, richCommit, richGateway]) {
+    const { text } = await get(path)
+    t.notMatch(text, '<script>alert', path)
+    t.match(text, '&lt;script&gt;alert', path)
+  }
+})
