@@ -2,7 +2,9 @@
  * `cluster-sync mode`: makes a deployment mode, and shows how two of them differ.
  */
 import { type Command, Option } from 'commander'
+import { nearestTo } from '../edit-distance.ts'
 import { Fault } from '../fault.ts'
+import { printable } from '../gatewaysync/values.ts'
 
 type NewOptions = { path: string; root?: string; title?: string; from?: string }
 type DiffOptions = { path: string; root?: string; ref?: string; format: 'text' | 'json' }
@@ -48,8 +50,13 @@ export function register(program: Command): void {
       }
     })
   // Without a subcommand commander would exit as if help had been asked for.
-  mode.action(() => {
-    throw new Fault('InvalidConfiguration', 'say what to do with modes: cluster-sync mode new, cluster-sync mode diff')
+  mode.argument('[words...]').action((args: string[]) => {
+    const known = mode.commands.map((command) => command.name())
+    const [word] = args
+    if (word === undefined) throw new Fault('InvalidConfiguration', `missing subcommand: ${known.join(' or ')}`)
+    const meant = nearestTo(word, known)
+    const hint = meant === undefined ? `known are ${known.join(' and ')}` : `did you mean "${meant}"?`
+    throw new Fault('InvalidConfiguration', `unknown subcommand "${printable(word)}" of mode; ${hint}`)
   })
   for (const command of mode.commands) command.exitOverride().allowExcessArguments(false)
 }

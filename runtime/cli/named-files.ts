@@ -34,7 +34,7 @@ export function readManifestFile(file: string): string {
 export function requireFolder(folder: string, label: string): void {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (stat?.isDirectory() === true) return
-  throw new Fault('InvalidConfiguration', `${label}: "${folder}" is no folder${stat === undefined ? ': it does not exist' : ''}`)
+  throw new Fault('InvalidConfiguration', `${label}: "${folder}" ${stat === undefined ? 'does not exist' : 'is no folder'}`)
 }
 
 function causeOf(error: unknown): string {

@@ -19,7 +19,7 @@ export function register(program: Command): void {
       const done = options.dryRun === true ? 'stale' : 'signed'
       for (const file of signed) process.stdout.write(`${done} ${file}\n`)
       for (const { file, why } of unsigned) process.stderr.write(`cluster-sync: ${file}: ${why}\n`)
-      process.stdout.write(`${signed.length} ${done}, ${right} right already\n`)
+      process.stdout.write(`${signed.length} ${done}, ${right} already valid\n`)
       process.exitCode = unsigned.length > 0 ? 1 : 0
     })
 }

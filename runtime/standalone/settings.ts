@@ -86,7 +86,7 @@ function parseYaml(text: string, file: string): unknown {
 /** What is wrong at which key. */
 function problemOf(issue: v.BaseIssue<unknown>): string {
   const at = v.getDotPath(issue)
-  if (at === null) return `holds no GatewaySync, but ${issue.input === null ? 'nothing' : issue.received}`
+  if (at === null) return issue.input === null ? 'is empty; expected one GatewaySync' : `holds no GatewaySync, but ${issue.received}`
   return `${at}: ${schemaProblem(issue)}`
 }
 

@@ -54,7 +54,7 @@ void t.test('what is not accepted is refused with the file, the key and the caus
     ['sync:\n', 'paused: maybe\n  sync:\n', /spec\.paused: must be true or false, and is "maybe"$/],
     ['kind: GatewaySync', 'kind GatewaySync', /not YAML: a key lacks the colon behind it, as in "ref: main", at line \d+, column \d+$/],
     ['  git:', '\tgit:', /not YAML: a tab stands at the beginning of a line; indent with blanks, at line \d+, column \d+$/],
-    [text, '', /^InvalidConfiguration: gs\.yaml: holds no GatewaySync, but nothing$/],
+    [text, '', /^InvalidConfiguration: gs\.yaml: is empty; expected one GatewaySync$/],
     [text, 'plant', /holds no GatewaySync, but "plant"$/],
     [text, `${text}---${text}`, /holds several documents; write one GatewaySync in each file$/],
     ['destination: projects', 'destination: ../projects', /must be relative/],

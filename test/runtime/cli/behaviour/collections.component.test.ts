@@ -37,7 +37,7 @@ void t.test('plan: a data directory that is not there is no empty one', async (t
   const spec = `{git: {repo: ${folder}, ref: main}, sync: {profiles: {default: ${profile}}}}`
   writeFileSync(file, `apiVersion: clustersync.io/v1alpha1\nkind: GatewaySync\nmetadata: {name: plant}\nspec: ${spec}\n`)
   const data = path.join(path.dirname(file), 'data')
-  t.match(await runCli(['plan', '-f', file, '--data', data]), { code: 2, stderr: /--data: .*is no folder: it does not exist/ })
+  t.match(await runCli(['plan', '-f', file, '--data', data]), { code: 2, stderr: /--data: .*does not exist/ })
   mkdirSync(data)
   t.match(await runCli(['plan', '-f', file, '--data', data, '--mode', 'gone']), {
     code: 1,
@@ -138,13 +138,13 @@ void t.test('sign: a resource edited by hand gets its signature, and nothing els
   const before = readFileSync(path.join(folder, 'resource.json'), 'utf8')
   writeFileSync(path.join(folder, 'config.json'), '{"systemName":"other"}\n')
   t.match(await runCli(['lint', repository.folder]), { stdout: /stale-signature/ })
-  t.match(await runCli(['sign', folder, '--dry-run']), { code: 0, stdout: /1 stale, 0 right already/ })
+  t.match(await runCli(['sign', folder, '--dry-run']), { code: 0, stdout: /1 stale, 0 already valid/ })
   t.equal(readFileSync(path.join(folder, 'resource.json'), 'utf8'), before)
-  t.match(await runCli(['sign', folder]), { code: 0, stdout: /1 signed, 0 right already/ })
+  t.match(await runCli(['sign', folder]), { code: 0, stdout: /1 signed, 0 already valid/ })
   const hex = /[0-9a-f]{64}/g
   t.equal(readFileSync(path.join(folder, 'resource.json'), 'utf8').replace(hex, ''), before.replace(hex, ''))
   t.match(await runCli(['lint', repository.folder, '--fail-on', 'warning']), { code: 0 })
-  t.match(await runCli(['sign', repository.folder]), { code: 0, stdout: /0 signed, 15 right already/ })
+  t.match(await runCli(['sign', repository.folder]), { code: 0, stdout: /0 signed, 15 already valid/ })
 })
 
 void t.test('sign: what cannot be signed is said', async (t) => {
@@ -161,6 +161,6 @@ void t.test('sign: a resource without a signature stays without one', async (t) 
   if (!requires(t, 'git')) return
   const manifest = '{"scope":"A","version":1,"files":[],"attributes":{}}'
   const { folder } = repositoryOf(t, { [`${root}/core/ignition/schedule/day/resource.json`]: manifest })
-  t.match(await runCli(['sign', folder]), { code: 0, stdout: '0 signed, 0 right already' })
+  t.match(await runCli(['sign', folder]), { code: 0, stdout: '0 signed, 0 already valid' })
   t.equal(readFileSync(path.join(folder, root, 'core/ignition/schedule/day/resource.json'), 'utf8'), manifest)
 })
