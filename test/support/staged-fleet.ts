@@ -81,6 +81,8 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     answers: new Map<string, CheckAnswer>(),
     /** Gateways whose agent does nothing, as their pod cannot be scheduled. */
     off: new Set<string>(),
+    /** Pods that admission has given no agent. */
+    bare: new Set<string>(),
 
     rollout(): RolloutStatus | undefined {
       return fleet.status.rollout
@@ -122,7 +124,11 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
             }
           : { kind: 'unasked', lastFault: undefined },
         pods: [...fleet.pods].map(([name, { labels }]) =>
-          podWith(name, { labels, ...(fleet.ended.has(name) ? { gatewayEndedAt: fleet.ended.get(name) ?? '' } : {}) }),
+          podWith(name, {
+            labels,
+            ...(fleet.ended.has(name) ? { gatewayEndedAt: fleet.ended.get(name) ?? '' } : {}),
+            injected: !fleet.bare.has(name),
+          }),
         ),
         reports: new Map([...fleet.pods].map(([name, { report }]) => [name, parseReport(`uid-${name}`, report)])),
         delivery: { url: 'https://delivery:9445', caBundle: '' },
@@ -134,7 +140,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     /** One look of the agent of a pod; returns whether it wrote anything. */
     look(name: string): boolean {
       const pod = fleet.pods.get(name)
-      if (pod === undefined || fleet.off.has(name)) return false
+      if (pod === undefined || fleet.off.has(name) || fleet.bare.has(name)) return false
       const followed: FollowedSync = { annotations: fleet.annotations, spec: fleet.spec, status: fleet.status }
       const facts = { podName: name, namespace: 'plant', annotations: {}, labels: pod.labels }
       const desired = desiredSync('plant', followed, facts, pod.inPlace)
@@ -146,6 +152,10 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
       const { commit, syncHash } = desired
       if (desired.paused) {
         pod.report = { ...held, phase: 'Paused' }
+        return false
+      }
+      if (desired.profile.dryRun) {
+        pod.report = { ...held, syncHash, phase: 'DryRun' }
         return false
       }
       const isMove = pod.inPlace?.commit !== commit || pod.inPlace.syncHash !== syncHash

@@ -32,7 +32,9 @@ export function progressOf(
     }
     // Until its agent has seen that a pause is over, its report tells of the pause: nobody may take that for leave to go on without it.
     const isOff = state === 'paused' && paused(pod?.annotations[podAnnotations.profile] ?? defaultProfileName)
-    if (isOff || state === 'dryRun' || state === 'missingAgent') return { ...staged, progress: 'excluded' }
+    if (isOff || state === 'dryRun') return { ...staged, progress: 'excluded' }
+    // Nobody has chosen that it takes no part: without it, a stage that is to try the commit might end before anything has.
+    if (state === 'missingAgent') return { ...staged, progress: 'moving', lacks: reason }
     const isFailed = state === 'failed' || state === 'blocked'
     if (!isFailed || !isAbout(reports.get(gateway.pod), target)) return { ...staged, progress: 'moving' }
     // Somebody changed files on this one gateway, which says nothing about the commit.

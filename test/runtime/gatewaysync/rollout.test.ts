@@ -197,36 +197,6 @@ void t.test('a pod that is made anew comes up with the commit that its stage has
   t.match(fleet.commits(), { 'gw-test': commitOf(2), 'gw-a': commitOf(1) })
 })
 
-void t.test('a window keeps gateways from beginning, and what has begun ends', async (t) => {
-  const windows = [{ days: ['Mon' as const], from: '12:00', to: '13:00' }]
-  const fleet = pushedFleet({ stages, windows })
-  fleet.pass()
-  fleet.wait(3_600_000)
-  t.ok(fleet.look('gw-test'), 'its turn had come')
-  fleet.settle()
-  t.match(fleet.rollout(), { stage: 'plant', waitsFor: 'Window' })
-  t.match(conditionOf(fleet, 'Progressing'), { reason: 'WaitsForWindow' })
-  t.equal(String(fleet.pass().wakeAt), '2026-03-09T12:00:00Z')
-  fleet.now = Temporal.Instant.from('2026-03-09T12:00:00Z')
-  fleet.settle()
-  t.match(fleet.rollout(), { state: 'Done' })
-})
-
-void t.test("a pause holds the rollout, and its time is nobody's delay", async (t) => {
-  const fleet = pushedFleet({ stages, progressDeadline: '30m' })
-  fleet.pass()
-  fleet.spec = { ...fleet.spec, paused: true }
-  fleet.settle()
-  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Pause' })
-  fleet.wait(7_200_000)
-  fleet.settle()
-  fleet.spec = { ...fleet.spec, paused: false }
-  fleet.pass()
-  t.match(fleet.rollout(), { state: 'Progressing', stage: 'test' }, 'though every report still tells of the pause')
-  fleet.settle()
-  t.match(fleet.rollout(), { state: 'Done' })
-})
-
 void t.test('a commit that somebody let skip the stages reaches every gateway at once', async (t) => {
   const fleet = pushedFleet({ stages: [{ name: 'first', approval: 'Manual' }] })
   fleet.annotations = { [skipStagesAnnotation]: commitOf(2) }

@@ -1,0 +1,110 @@
+/**
+ * What keeps a staged rollout from going on though nothing has failed, and what does not: windows, pauses, gateways that write nothing, and
+ * pods that nobody has given an agent.
+ */
+import t from 'tap'
+import { commitOf, conditionOf, lines, pushedFleet, stagedFleet, stages } from '../../../support/staged-fleet.ts'
+
+void t.test('a window keeps gateways from beginning, and what has begun ends', async (t) => {
+  const windows = [{ days: ['Mon' as const], from: '12:00', to: '13:00' }]
+  const fleet = pushedFleet({ stages, windows })
+  fleet.pass()
+  fleet.wait(3_600_000)
+  t.ok(fleet.look('gw-test'), 'its turn had come')
+  fleet.settle()
+  t.match(fleet.rollout(), { stage: 'plant', waitsFor: 'Window' })
+  t.match(conditionOf(fleet, 'Progressing'), { reason: 'WaitsForWindow' })
+  t.equal(String(fleet.pass().wakeAt), '2026-03-09T12:00:00Z')
+  fleet.now = Temporal.Instant.from('2026-03-09T12:00:00Z')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done' })
+})
+
+void t.test("a pause holds the rollout, and its time is nobody's delay", async (t) => {
+  const fleet = pushedFleet({ stages, progressDeadline: '30m' })
+  fleet.pass()
+  fleet.spec = { ...fleet.spec, paused: true }
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Pause' })
+  fleet.wait(7_200_000)
+  fleet.settle()
+  fleet.spec = { ...fleet.spec, paused: false }
+  fleet.pass()
+  t.match(fleet.rollout(), { state: 'Progressing', stage: 'test' }, 'though every report still tells of the pause')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done' })
+})
+
+void t.test('a window that closes while a stage is at work lets end what has begun, and the rest of the stage waits', async (t) => {
+  const windows = [{ days: ['Mon' as const], from: '12:00', to: '13:00' }]
+  const fleet = pushedFleet({ stages: [{ name: 'plant', maxConcurrent: 2 }], windows })
+  fleet.pass()
+  fleet.wait(3_600_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', stage: 'plant', waitsFor: 'Window', stages: [{ gateways: 4, updated: 2, failed: 0 }] })
+  t.equal(Object.values(fleet.commits()).filter((commit) => commit === commitOf(2)).length, 2)
+  fleet.wait(72 * 3_600_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Window' }, 'no deadline runs for those that may not begin')
+  fleet.now = Temporal.Instant.from('2026-03-09T12:00:00Z')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done', stages: [{ updated: 4 }] })
+})
+
+void t.test('nobody waits for gateways in a dry run, and once it is over they take the commit in their stage', async (t) => {
+  const fleet = stagedFleet({ stages }, lines)
+  const { sync } = fleet.spec
+  const dryRun = (is: boolean) => (fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, dryRun: is } } })
+  fleet.settle()
+  dryRun(true)
+  fleet.settle()
+  fleet.head = commitOf(2)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done', commit: commitOf(2), stages: [{ updated: 0 }, { updated: 0, failed: 0 }] })
+  t.match(fleet.status.gateways, { total: 4, dryRun: 4 })
+  t.same(new Set(Object.values(fleet.commits())), new Set([commitOf(1)]), 'nothing was written')
+  dryRun(false)
+  fleet.pass()
+  t.match(fleet.rollout(), { state: 'Progressing', stage: 'test' })
+  for (const name of ['gw-a', 'gw-b', 'gw-c']) t.notOk(fleet.look(name), `${name} before its turn`)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done' })
+  t.same(new Set(Object.values(fleet.commits())), new Set([commitOf(2)]))
+})
+
+void t.test('a stage does not end without a pod that nobody has given an agent', async (t) => {
+  const fleet = stagedFleet({ stages, progressDeadline: '30m' }, lines)
+  fleet.settle()
+  fleet.bare.add('gw-test')
+  fleet.head = commitOf(2)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', stage: 'test', waitsFor: 'Gateways' })
+  t.equal(fleet.commits()['gw-a'], commitOf(1), 'nothing has tried the commit yet')
+  fleet.wait(1_800_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'MissingAgent' }] })
+  t.match(conditionOf(fleet, 'Stalled'), { status: 'True' })
+  fleet.bare.delete('gw-test')
+  fleet.act('resume')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done', commit: commitOf(2) }, 'once the pod was made anew')
+})
+
+void t.test('a pod without an agent stops no rollout that has ended, and sends nobody back that has no stages', async (t) => {
+  const fleet = stagedFleet({ stages }, lines)
+  fleet.settle()
+  fleet.bare.add('gw-a')
+  fleet.wait(72 * 3_600_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done' })
+  const alone = stagedFleet(undefined, lines)
+  alone.spec = { ...alone.spec, sync: { ...alone.spec.sync, rollbackOnFailedScan: true } }
+  alone.settle()
+  alone.bare.add('gw-a')
+  alone.head = commitOf(2)
+  alone.settle()
+  alone.wait(72 * 3_600_000)
+  alone.settle()
+  t.match(alone.rollout(), { state: 'Progressing' })
+  t.equal(alone.commits()['gw-b'], commitOf(2))
+})
