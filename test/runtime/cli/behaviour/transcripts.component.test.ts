@@ -2,16 +2,16 @@
  * What a person sees who errs: whole calls with what they print and how they end, kept as files, so that a change of words is seen in review.
  * `CLUSTER_SYNC_WRITE_TRANSCRIPTS=1 npx tap test/runtime/cli/behaviour/transcripts.component.test.ts` writes them anew.
  */
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { makeRepository, temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
-import { runCli } from '../../../support/run-cli.ts'
+import type { CliResult } from '../../../support/run-cli.ts'
 
 const writing = process.env['CLUSTER_SYNC_WRITE_TRANSCRIPTS'] === '1'
 const example = path.resolve(import.meta.dirname, '../../../../examples/plant')
-const callsAtOnce = 2
 
 /** A GatewaySync of `plant.git` beside it; `<folder>` is where the calls are made. */
 const file = `apiVersion: clustersync.io/v1alpha1
@@ -118,25 +118,28 @@ function ofAnyRun(output: string, folder: string, data: string): string {
     .replaceAll(/\b(?:[0-9a-f]{40}|[0-9a-f]{8})\b/g, '<commit>')
 }
 
+/** Plays the calls in one process: some fifty that start would take most of what this test costs. */
+function play(calls: readonly (readonly string[])[], folder: string): CliResult[] {
+  const program = path.resolve(import.meta.dirname, '../../../support/programs/play-calls.ts')
+  const env = { ...process.env, STATE_DIRECTORY: path.join(folder, 'state') }
+  const input = JSON.stringify(calls)
+  return JSON.parse(execFileSync(process.execPath, [program], { cwd: folder, env, input, encoding: 'utf8' })) as CliResult[]
+}
+
 for (const [name, calls] of Object.entries(transcripts)) {
   void t.test(`the calls of ${name}.txt print what it says`, { timeout: 280_000 }, async (t) => {
     if (!requires(t, 'git')) return
     const folder = temporaryFolder(t, 'transcripts')
     setUp(folder)
-    const told: string[] = []
-    const waiting = [...calls.entries()]
-    const worker = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const [index, call] = next
-        const data = `data/${index}`
-        for (const each of [data, `${data}-other`]) mkdirSync(path.join(folder, each), { recursive: true })
-        const words = call.replaceAll('data/N', data).replaceAll('data/M', `${data}-other`)
-        const { code, stdout, stderr } = await runCli(words.split(' ').filter(Boolean), { cwd: folder })
-        const output = ofAnyRun(stdout + stderr, folder, data)
-        told[index] = `$ cluster-sync ${call.replaceAll(/data\/[NM]/g, 'data')}\n${output}[exit ${code}]\n`
-      }
-    }
-    await Promise.all(Array.from({ length: callsAtOnce }, worker))
+    const placed = calls.map((call, index) => {
+      const data = `data/${index}`
+      for (const each of [data, `${data}-other`]) mkdirSync(path.join(folder, each), { recursive: true })
+      return call.replaceAll('data/N', data).replaceAll('data/M', `${data}-other`).split(' ').filter(Boolean)
+    })
+    const told = play(placed, folder).map(({ code, stdout, stderr }, index) => {
+      const call = calls[index]?.replaceAll(/data\/[NM]/g, 'data')
+      return `$ cluster-sync ${call}\n${ofAnyRun(stdout + stderr, folder, `data/${index}`)}[exit ${code}]\n`
+    })
     const kept = path.join(import.meta.dirname, 'transcripts', `${name}.txt`)
     const text = told.join('\n')
     if (writing) writeFileSync(kept, text)

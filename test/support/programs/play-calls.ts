@@ -1,0 +1,31 @@
+/**
+ * `play-calls.ts`: makes calls of the command line one after the other, in one process, because starting one costs more than most calls do.
+ * The arguments of each come as JSON on stdin; printed is, for each, what it wrote and the code that its process would have ended with.
+ */
+import { text } from 'node:stream/consumers'
+import type { CliResult } from '../run-cli.ts'
+
+const print = process.stdout.write.bind(process.stdout)
+const written = { stdout: '', stderr: '' }
+for (const name of ['stdout', 'stderr'] as const)
+  process[name].write = (chunk: Uint8Array | string): boolean => {
+    written[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8')
+    return true
+  }
+
+function codeNow(): number {
+  return Number(process.exitCode ?? 0)
+}
+
+const played: CliResult[] = []
+for (const [index, args] of (JSON.parse(await text(process.stdin)) as string[][]).entries()) {
+  Object.assign(written, { stdout: '', stderr: '' })
+  process.argv = [...process.argv.slice(0, 2), ...args]
+  process.exitCode = undefined
+  // The name makes it another module, which runs anew; what it imports stays.
+  await import(`../../../runtime/cli.ts?call=${index}`)
+  played.push({ code: codeNow(), ...written })
+  for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal)
+}
+process.exitCode = 0
+print(JSON.stringify(played))
