@@ -18,6 +18,7 @@ import { register as registerCheck } from './cli/check/check.ts'
 import { register as registerChange } from './cli/fleet/change.ts'
 import { register as registerHistory } from './cli/fleet/history.ts'
 import { register as registerStatus } from './cli/fleet/status.ts'
+import { endAsStopped, isStopped } from './cli/stop.ts'
 import { register as registerTrigger } from './cli/trigger.ts'
 import { version } from './version.ts'
 
@@ -54,8 +55,9 @@ for (const command of program.commands) command.exitOverride().allowExcessArgume
 try {
   await program.parseAsync(process.argv)
 } catch (error) {
-  process.exitCode = exitCodeOf(error)
+  if (!isStopped()) process.exitCode = exitCodeOf(error)
 }
+endAsStopped()
 
 /** commander has already printed its own message; a Fault is printed here, never with a stack. */
 function exitCodeOf(error: unknown): number {

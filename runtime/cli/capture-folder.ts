@@ -18,6 +18,7 @@ import { diskFault } from '../sync/disk/disk.ts'
 import type { Wanted } from '../sync/model/wanted.ts'
 import { lookAtFolder, shortHash } from './drift-folder.ts'
 import { type FolderOptions, withFolder } from './opened-folder.ts'
+import { workSignal } from './stop.ts'
 
 export type CaptureOptions = FolderOptions & {
   include: string[]
@@ -37,7 +38,7 @@ type Finding = { severity: string; rule: string; path: string; message: string }
 export async function captureFolder(options: CaptureOptions): Promise<{ text: string; captured: boolean }> {
   const author = options.author === undefined ? undefined : parseAuthor(options.author)
   const include = createExcluder(options.include.map((glob) => requireGlob(glob, '--include')))
-  const signal = AbortSignal.timeout(timeoutMs)
+  const signal = workSignal(timeoutMs)
   return await withFolder(
     options,
     async (opened) => {

@@ -12,6 +12,7 @@ import { lineDiff } from '../sync/plan/line-diff.ts'
 import { maskSecrets } from '../sync/plan/mask.ts'
 import { type JsonDifference, differences } from './json-diff.ts'
 import { type FolderOptions, type OpenedFolder, withFolder } from './opened-folder.ts'
+import { workSignal } from './stop.ts'
 
 export type DriftOptions = FolderOptions & { format: 'text' | 'json' }
 
@@ -25,7 +26,7 @@ const maxComparedBytes = 1024 * 1024
 
 /** Throws InvalidConfiguration where the folder was never synced, and what reading throws. */
 export async function driftOfFolder(options: DriftOptions): Promise<{ text: string; changes: boolean }> {
-  const signal = AbortSignal.timeout(timeoutMs)
+  const signal = workSignal(timeoutMs)
   return await withFolder(
     options,
     async (opened) => {

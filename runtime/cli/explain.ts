@@ -2,6 +2,7 @@
  * `cluster-sync explain`: what a gateway with a mode would hold, and which collection each resource comes from; or what a rule is about.
  */
 import { type Command, Option } from 'commander'
+import { workSignal } from './stop.ts'
 
 type Options = { mode?: string; ref?: string; root?: string; format: 'text' | 'json' }
 
@@ -33,7 +34,7 @@ export function register(program: Command): void {
         import('../gatewaysync/values.ts'),
         import('./explain-mode.ts'),
       ])
-      const signal = AbortSignal.timeout(timeoutMs)
+      const signal = workSignal(timeoutMs)
       const input = await openInput(where, options.ref, signal)
       try {
         const root = oneRoot(input, options.root)

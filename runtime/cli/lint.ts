@@ -10,6 +10,7 @@ import { Fault } from '../fault.ts'
 import type { Input } from './collections-input.ts'
 import type { Fixed } from './lint-fix.ts'
 import type { Format, LintResult } from './lint-formats.ts'
+import { workSignal } from './stop.ts'
 
 type Options = { ref?: string; root?: string; format: Format; failOn: 'error' | 'warning'; fix?: true }
 
@@ -47,7 +48,7 @@ export function register(program: Command): void {
         import('../clock.ts'),
       ])
       const startedMs = systemClock.monotonicMs()
-      const signal = AbortSignal.timeout(timeoutMs)
+      const signal = workSignal(timeoutMs)
       const fixed = options.fix === true ? await fixAll(where, options, signal) : undefined
       const { result } = await lintAt(where, options, signal)
       const told = { ...result, ...(fixed === undefined ? {} : { fixed }), durationMs: systemClock.monotonicMs() - startedMs }

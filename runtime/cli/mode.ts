@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { nearestTo } from '../edit-distance.ts'
 import { Fault } from '../fault.ts'
 import { printable } from '../gatewaysync/values.ts'
+import { workSignal } from './stop.ts'
 
 type NewOptions = { path: string; root?: string; title?: string; from?: string }
 type DiffOptions = { path: string; root?: string; ref?: string; format: 'text' | 'json' }
@@ -23,7 +24,7 @@ export function register(program: Command): void {
     .option('--from <mode>', 'copy the resources and the parent of this mode')
     .action(async (name: string, options: NewOptions) => {
       const { newMode } = await import('./new-mode.ts')
-      process.stdout.write(`${await newMode(name, options, AbortSignal.timeout(timeoutMs))}\n`)
+      process.stdout.write(`${await newMode(name, options, workSignal(timeoutMs))}\n`)
     })
   mode
     .command('diff')
@@ -39,7 +40,7 @@ export function register(program: Command): void {
         import('./collections-input.ts'),
         import('./diff-modes.ts'),
       ])
-      const signal = AbortSignal.timeout(timeoutMs)
+      const signal = workSignal(timeoutMs)
       const input = await openInput(options.path, options.ref, signal)
       try {
         const root = oneRoot(input, options.root)

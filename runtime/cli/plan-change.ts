@@ -25,6 +25,7 @@ import { readManifestFile } from './named-files.ts'
 import { type Opened, withMirror } from './opened-folder.ts'
 import { checkCommit, diffLimits } from './plan-folder.ts'
 import type { PlanReport } from './plan-text.ts'
+import { workSignal } from './stop.ts'
 
 /** `repo` is a folder in a clone; `base` and `head` are whatever git understands there. No `modes`: every one that the repository has. */
 export type ChangeOptions = { file: string; repo: string; base: string; head: string; profile?: string; modes: readonly string[] }
@@ -57,7 +58,7 @@ const notModes = new Set(['core', 'external', 'local'])
 
 /** Throws InvalidConfiguration, UnknownProfile, and what reading the repository throws. */
 export async function planChange(options: ChangeOptions): Promise<ChangeReport> {
-  const signal = AbortSignal.timeout(timeoutMs)
+  const signal = workSignal(timeoutMs)
   const sync = parseStandaloneSync(readManifestFile(options.file), options.file)
   const { folder, base, head } = await commitsOf(options, signal)
   const remote = anonymousRemote(folder, { allowLocal: true })

@@ -20,6 +20,7 @@ import { diffPlan } from '../sync/plan/preview.ts'
 import { prepare } from '../sync/plan/make-plan.ts'
 import { type FolderOptions, type OpenedFolder, withFolder } from './opened-folder.ts'
 import type { PlanReport } from './plan-text.ts'
+import { workSignal } from './stop.ts'
 
 export type PlanOptions = FolderOptions & { ref?: string; gateway?: string; apiKeyFile?: string }
 
@@ -30,7 +31,7 @@ const askGatewayMs = 10_000
 
 /** Throws what resolving, reading, asking the gateway and planning throw. */
 export async function planFolder(options: PlanOptions): Promise<PlanReport> {
-  const signal = AbortSignal.timeout(timeoutMs)
+  const signal = workSignal(timeoutMs)
   const live = await liveMode(options, signal)
   return await withFolder({ ...options, liveMode: live }, (opened) => plan(options, opened, signal), signal)
 }

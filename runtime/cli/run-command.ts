@@ -4,7 +4,7 @@
  */
 import { pino } from 'pino'
 import { type Clock, pause } from '../clock.ts'
-import type { Fault } from '../fault.ts'
+import { type Fault, isAbort } from '../fault.ts'
 import { redactUrls } from '../redact.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
@@ -12,7 +12,7 @@ import { createLog, type Log } from '../log.ts'
 import { consoleDestination } from '../log-console.ts'
 import type { LogLevel } from '../log-level.ts'
 import { lateOutcome, type Outcome, outcomeOf } from '../standalone/outcome.ts'
-import { claimFolders } from '../standalone/claim.ts'
+import { type Claim, claimFolders } from '../standalone/claim.ts'
 import { readSecret, readSecretFile } from '../standalone/secrets.ts'
 import { version } from '../version.ts'
 import { standardOutput } from './fleet/output.ts'
@@ -37,12 +37,17 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
       if (!stop.signal.aborted) story.tell({ event: 'stopping' })
       stop.abort(new Error(name))
     })
-  const claim = await claimFolders(clock, [...settings.targets.map(({ dataDir }) => dataDir), settings.stateDir], stop.signal)
+  let claim: Claim | undefined
   try {
+    claim = await claimFolders(clock, [...settings.targets.map(({ dataDir }) => dataDir), settings.stateDir], stop.signal)
     const deps = { clock, log, story }
     return settings.once === true ? await runOnce(settings, deps, stop) : await runOn(settings, deps, stop)
+  } catch (error) {
+    // While it waits for another process to leave a folder.
+    if (claim === undefined && isAbort(error, stop.signal)) return settings.once === true ? 1 : 0
+    throw error
   } finally {
-    claim.release()
+    claim?.release()
     story.end()
   }
 }

@@ -36,6 +36,11 @@ export function runCli(
   })
 }
 
+/** A process whose streams and signals are the caller's. */
+export function spawnCli(args: readonly string[], { cwd, env }: { cwd: string; env: Record<string, string> }) {
+  return spawn(process.execPath, [cli, ...args], { cwd, env: { ...environment, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
 export type RunningCli = {
   /** Everything written to stdout so far. */
   output(): string

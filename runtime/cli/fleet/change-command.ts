@@ -23,7 +23,7 @@ import { cliFieldManager } from '../../gatewaysync/names.ts'
 import type { RolloutVerb } from '../../gatewaysync/rollout/action.ts'
 import { gatewaySyncType, type KubeObject } from '../../kube/types.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/records.ts'
-import { type Cluster, inCluster } from './cluster.ts'
+import { type Asking, asking } from './asking.ts'
 import { exitNo, exitYes } from './exit.ts'
 import type { ApproveOptions, CaptureRequestOptions, ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
 import { type Output, print } from './output.ts'
@@ -31,11 +31,10 @@ import { type Output, print } from './output.ts'
 /** Somebody else may write at the same time. */
 const maxAttempts = 5
 const lookEveryMs = 500
-const never = new AbortController().signal
 
 /** Each returns the exit code and throws NotFound, Forbidden, ApiUnavailable, InvalidConfiguration. */
 export async function requestCommand(name: string, options: RequestOptions, output: Output): Promise<number> {
-  return await inCluster(options, async (cluster) => {
+  return await asking(options, async (cluster) => {
     const id = systemClock.uuid()
     const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
     const written = await patch(cluster, name, (record) => askRef(record, { ref: options.ref, id }, who))
@@ -45,7 +44,7 @@ export async function requestCommand(name: string, options: RequestOptions, outp
 
 /** `pause` and `resume`: sets `spec.paused`; `resume` also takes up a rollout that has stopped. Returns the exit code. */
 export async function pauseCommand(name: string, paused: boolean, options: ChangeOptions, output: Output): Promise<number> {
-  return await inCluster(options, async (cluster) => {
+  return await asking(options, async (cluster) => {
     const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
     let resumed: RolloutAsked | undefined
     const written = await patch(cluster, name, (record) => {
@@ -68,7 +67,7 @@ export async function pauseCommand(name: string, paused: boolean, options: Chang
 /** `capture` of gateways in a cluster: asks for it by annotation, and waits for the outcome where that is asked. Returns the exit code. */
 export async function captureCommand(name: string, options: CaptureRequestOptions, output: Output): Promise<number> {
   const { gateway, timeout, format } = options
-  return await inCluster(options, async (cluster) => {
+  return await asking(options, async (cluster) => {
     const by = await whoAsks(cluster)
     const asked = { id: `${timestamp(systemClock.now())}/${systemClock.uuid().slice(0, 8)}`, gateway }
     const written = await patch(cluster, name, (record) => ({ metadata: { annotations: askCapture(record, asked, by) } }))
@@ -91,7 +90,7 @@ async function actOnRollout(
   wanted: { verb: RolloutVerb; stage?: string | undefined },
   options: Omit<ChangeOptions, 'wait'> & Waiting,
 ): Promise<number> {
-  return await inCluster(options, async (cluster) => {
+  return await asking(options, async (cluster) => {
     const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
     const before = projectGatewaySync(await read(cluster, name))
     let asked = askRollout(before, wanted, who)
@@ -105,7 +104,7 @@ async function actOnRollout(
 
 /** `rollback`: asks for the commit before, or for the one named, as a request. Returns the exit code. */
 export async function rollbackCommand(name: string, options: RollbackOptions, output: Output): Promise<number> {
-  return await inCluster(options, async (cluster) => {
+  return await asking(options, async (cluster) => {
     const before = projectGatewaySync(await read(cluster, name))
     const { ref, notes } = rollbackTarget({ ...before, specRef: specRefOf(before.spec) }, options.to)
     const written = await patch(cluster, name, () => ({ spec: { git: { ref } } }))
@@ -115,24 +114,26 @@ export async function rollbackCommand(name: string, options: RollbackOptions, ou
 
 /** One merge patch on the object as it is now, in the name of the command line. */
 async function patch(
-  { kube, namespace }: Cluster,
+  { kube, namespace, signal }: Asking,
   name: string,
   change: (record: GatewaySyncRecord) => Change,
 ): Promise<GatewaySyncRecord> {
   for (let attempt = 1; ; attempt += 1) {
-    const record = projectGatewaySync(await read({ kube, namespace }, name))
+    const record = projectGatewaySync(await read({ kube, namespace, signal }, name))
     const wanted = change(record)
     const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion: record.resourceVersion } }
     try {
-      return projectGatewaySync(await kube.mergePatch(gatewaySyncType, { namespace, name }, body, { fieldManager: cliFieldManager }, never))
+      return projectGatewaySync(
+        await kube.mergePatch(gatewaySyncType, { namespace, name }, body, { fieldManager: cliFieldManager }, signal),
+      )
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === maxAttempts) throw error
     }
   }
 }
 
-async function read({ kube, namespace }: Pick<Cluster, 'kube' | 'namespace'>, name: string): Promise<KubeObject> {
-  const object = await kube.get(gatewaySyncType, { namespace, name }, never)
+async function read({ kube, namespace, signal }: Omit<Asking, 'server'>, name: string): Promise<KubeObject> {
+  const object = await kube.get(gatewaySyncType, { namespace, name }, signal)
   if (object === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
   return object
 }
@@ -141,7 +142,7 @@ type Waiting = Pick<ChangeOptions, 'timeout' | 'format'> & { wait?: boolean; out
 
 /** Waits for the outcome, and where that is asked for also until every gateway runs it; prints both. Returns the exit code. */
 async function follow(
-  cluster: Cluster,
+  cluster: Asking,
   written: GatewaySyncRecord,
   { wait, timeout, format, output }: Waiting,
   judge: (asked: Asked) => Verdict,
@@ -168,7 +169,7 @@ type Until = { endMs: number; timeout: number; tell: (sentence: string) => void 
 
 /** Goes on from what was seen last. Looks again and again; an API server that is away for a moment is asked again. */
 async function untilEnded(
-  cluster: Cluster,
+  cluster: Asking,
   seen: Asked,
   judge: (asked: Asked) => Verdict,
   { endMs, timeout, tell }: Until,
@@ -179,7 +180,7 @@ async function untilEnded(
     if (verdict.kind === 'ended') return { outcome: verdict.outcome, asked }
     tell(verdict.sentence)
     if (systemClock.monotonicMs() >= endMs) return { outcome: lateOutcome(asked, verdict.sentence, timeout), asked }
-    await systemClock.wait(lookEveryMs)
+    await systemClock.wait(lookEveryMs, cluster.signal)
     try {
       asked = projectGatewaySync(await read(cluster, asked.name))
     } catch (error) {
@@ -200,9 +201,9 @@ function teller(output: Output): (sentence: string) => void {
 }
 
 /** Whose wish it is, as the API server knows them; nobody is refused because it does not say. */
-async function whoAsks({ kube }: Cluster): Promise<string> {
+async function whoAsks({ kube, signal }: Asking): Promise<string> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
-  const answer = await kube.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', review, never).catch(() => undefined)
+  const answer = await kube.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', review, signal).catch(() => undefined)
   const user = (answer as { status?: { userInfo?: { username?: string } } } | undefined)?.status?.userInfo?.username
   return `cluster-sync: ${user ?? 'somebody'}`.slice(0, 128)
 }

@@ -8,6 +8,7 @@ import type { FleetFacts } from '../../fleet/facts.ts'
 import { fleetView } from '../../fleet/fleet-view.ts'
 import { fleetText, syncText } from '../../fleet/status-text.ts'
 import type { FleetView } from '../../fleet/view.ts'
+import { stopSignal } from '../stop.ts'
 import { inCluster, inPlainWords } from './cluster.ts'
 import { exitNo, exitYes } from './exit.ts'
 import type { StatusOptions } from './options.ts'
@@ -23,21 +24,20 @@ const clear = '\u001b[2J\u001b[H'
 export async function statusCommand(name: string | undefined, options: StatusOptions, output: Output): Promise<number> {
   const { state, allNamespaces, format } = options
   const watch = options.watch === true
-  const stop = new AbortController()
-  if (watch) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort(new Error(signal)))
+  const signal = watch ? stopSignal() : new AbortController().signal
   if (state !== undefined) {
     if (name !== undefined || allNamespaces === true || options.namespace !== undefined)
       throw new Fault('InvalidConfiguration', 'a standalone run has one GatewaySync: --state stands alone')
-    return await show(async () => readStandalone(state), true, { format, watch, server: '', output }, stop.signal)
+    return await show(async () => readStandalone(state), true, { format, watch, server: '', output }, signal)
   }
   if (name !== undefined && allNamespaces === true)
     throw new Fault('InvalidConfiguration', 'a name belongs to one namespace: leave --all-namespaces or the name out')
   return await inCluster(options, async ({ kube, server, namespace }) => {
     const read = async (): Promise<FleetFacts> => {
-      const facts = await readCluster({ kube, namespace: allNamespaces === true ? undefined : namespace }, stop.signal)
+      const facts = await readCluster({ kube, namespace: allNamespaces === true ? undefined : namespace }, signal)
       return name === undefined ? facts : onlyNamed(facts, name, namespace)
     }
-    return await show(read, name !== undefined, { format, watch, server, output }, stop.signal)
+    return await show(read, name !== undefined, { format, watch, server, output }, signal)
   })
 }
 
@@ -55,7 +55,9 @@ async function show(
     if (shown === undefined || output.isTerminal || !sameBut(shown, view)) write(view, detailed, { format, watch, output })
     shown = view
   }
-  await look()
+  await look().catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
   while (watch && !signal.aborted) {
     await systemClock.wait(lookEveryMs, signal).catch(() => undefined)
     if (signal.aborted) break

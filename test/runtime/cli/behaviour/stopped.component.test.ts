@@ -1,0 +1,133 @@
+/**
+ * Ctrl-C and SIGTERM end every command that waits, and quietly: each one as a process of its own, against a server that takes calls and never
+ * answers, or against an API whose controller never does.
+ */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { spawnCli } from '../../../support/run-cli.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
+import { requires } from '../../../support/requires.ts'
+import { until } from '../../../support/world.ts'
+
+type Server = { url: string; calls: string[] }
+
+/** Notes each call; `answer` says whether it gave an answer, and what is not answered stays open. */
+async function serve(t: Test, answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<Server> {
+  const calls: string[] = []
+  const server = createServer((request, response) => {
+    calls.push(request.method ?? '')
+    void answer(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls }
+}
+
+const commit = 'a'.repeat(40)
+const plant = {
+  apiVersion: 'clustersync.io/v1alpha1',
+  kind: 'GatewaySync',
+  metadata: { namespace: 'line-1', name: 'plant', uid: 'u', resourceVersion: '1', generation: 1 },
+  spec: { git: { repo: 'https://git.plant.example/plant.git', ref: 'main' }, capture: {}, sync: {} },
+  status: {
+    published: { commit, ref: 'main' },
+    history: [{ commit: 'b'.repeat(40), ref: 'v1', outcome: 'Published', at: '2026-01-01T00:00:00Z' }],
+    rollout: { id: 'r1', commit, state: 'Progressing', stage: 'line', waitsFor: 'Approval', stages: [{ name: 'line' }] },
+  },
+}
+
+/** An API server with one GatewaySync, and no controller. */
+async function withoutController(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  await text(request)
+  const json = request.url?.includes('/gatewaysyncs/') === true ? plant : { items: [], metadata: {} }
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(json))
+}
+
+const never = async (): Promise<void> => undefined
+
+/** Where the commands run: a kubeconfig of the server, and a GatewaySync of a repository there. */
+function setUp(t: Test, { url }: Server): string {
+  const folder = temporaryFolder(t, 'stopped')
+  mkdirSync(path.join(folder, 'data'))
+  mkdirSync(path.join(folder, 'tmp'))
+  const config = {
+    'current-context': 'plant',
+    contexts: [{ name: 'plant', context: { cluster: 'plant', user: 'plant', namespace: 'line-1' } }],
+    clusters: [{ name: 'plant', cluster: { server: url, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'plant', user: {} }],
+  }
+  writeFileSync(path.join(folder, 'kubeconfig'), JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }))
+  const mappings = [{ source: 'projects', destination: 'projects' }]
+  const spec = { git: { repo: `${url}/plant.git`, ref: 'main' }, sync: { profiles: { default: { mappings } } } }
+  writeFileSync(path.join(folder, 'plant.yaml'), JSON.stringify({ ...plant, metadata: { name: 'plant' }, spec, status: undefined }))
+  return folder
+}
+
+/** Starts a command, sends it a signal when it waits, and answers how it ended. */
+async function stop(t: Test, call: string, name: NodeJS.Signals, server: Server, waits: () => boolean) {
+  const cwd = setUp(t, server)
+  const child = spawnCli(call.split(' '), {
+    cwd,
+    env: { KUBECONFIG: path.join(cwd, 'kubeconfig'), TMPDIR: path.join(cwd, 'tmp'), STATE_DIRECTORY: path.join(cwd, 'state') },
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const ended = new Promise<NodeJS.Signals | number | null>((resolve) => child.once('close', (code, by) => resolve(by ?? code)))
+  const output = Promise.all([text(child.stdout), text(child.stderr)])
+  await until(() => (waits() || child.exitCode !== null ? true : undefined), `${call} waits`)
+  child.kill(name)
+  const end = await ended
+  const said = (await output).join('')
+  t.notMatch(said, /\n {4}at |Error:/, 'no stack')
+  return { end, said, left: readdirSync(path.join(cwd, 'tmp')) }
+}
+
+/** Whether each waits for the controller too, once it is asked. */
+const waiting = {
+  'request plant --ref main --wait': true,
+  'rollback plant --wait': true,
+  'pause plant': true,
+  'resume plant --wait': true,
+  'approve plant --wait': true,
+  'abort plant': true,
+  'capture plant': true,
+  'status --watch': false,
+  'status plant -w': false,
+  'run -f plant.yaml --data data': false,
+  'run -f plant.yaml --data data --status-port 0': false,
+} as const
+
+for (const [index, [call, asks]] of Object.entries(waiting).entries()) {
+  const [first, second] = index % 2 === 0 ? (['SIGINT', 'SIGTERM'] as const) : (['SIGTERM', 'SIGINT'] as const)
+  void t.test(`${call} ends with 0 when it is stopped`, { timeout: 280_000 }, async (t) => {
+    if (!requires(t, 'git')) return
+    const silent = await serve(t, never)
+    const silently = await stop(t, call, first, silent, () => silent.calls.length > 0)
+    t.equal(silently.end, 0, `${first}, and nobody answers: ${silently.said}`)
+    if (!asks) return
+    const api = await serve(t, withoutController)
+    const isAsked = (): boolean => api.calls.slice(api.calls.indexOf('PATCH')).filter((method) => method === 'GET').length > 0
+    const idly = await stop(t, call, second, api, () => api.calls.includes('PATCH') && isAsked())
+    t.equal(idly.end, 0, `${second}, and no controller acts: ${idly.said}`)
+  })
+}
+
+/** What their exit codes say is an answer, which nobody has here. */
+const answering = ['lint <url>/plant.git --ref main', 'plan -f plant.yaml --data data', 'check', 'run -f plant.yaml --data data --once']
+
+for (const [index, call] of answering.entries()) {
+  const name = index % 2 === 0 ? 'SIGINT' : 'SIGTERM'
+  void t.test(`${call} does not end with 0 when it is stopped, and leaves nothing behind`, { timeout: 280_000 }, async (t) => {
+    if (!requires(t, 'git')) return
+    const silent = await serve(t, never)
+    const { end, said, left } = await stop(t, call.replace('<url>', silent.url), name, silent, () => silent.calls.length > 0)
+    t.equal(end, call.startsWith('run') ? 1 : name, said)
+    t.same(left, [])
+  })
+}
