@@ -1457,7 +1457,13 @@ export interface GatewaySyncSpecSyncDefaultsCheck {
      *
      * @schema GatewaySyncSpecSyncDefaultsCheck#http
      */
-    readonly http: GatewaySyncSpecSyncDefaultsCheckHttp;
+    readonly http?: GatewaySyncSpecSyncDefaultsCheckHttp;
+    /**
+     * Asked by the controller, which must be permitted to reach the address.
+     *
+     * @schema GatewaySyncSpecSyncDefaultsCheck#prometheus
+     */
+    readonly prometheus?: GatewaySyncSpecSyncDefaultsCheckPrometheus;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheck' to JSON representation.
@@ -1615,7 +1621,13 @@ export interface GatewaySyncSpecSyncProfilesCheck {
      *
      * @schema GatewaySyncSpecSyncProfilesCheck#http
      */
-    readonly http: GatewaySyncSpecSyncProfilesCheckHttp;
+    readonly http?: GatewaySyncSpecSyncProfilesCheckHttp;
+    /**
+     * Asked by the controller, which must be permitted to reach the address.
+     *
+     * @schema GatewaySyncSpecSyncProfilesCheck#prometheus
+     */
+    readonly prometheus?: GatewaySyncSpecSyncProfilesCheckPrometheus;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecSyncProfilesCheck' to JSON representation.
@@ -2040,6 +2052,29 @@ export interface GatewaySyncSpecSyncDefaultsCheckHttp {
  */
 export declare function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj: GatewaySyncSpecSyncDefaultsCheckHttp | undefined): Record<string, any> | undefined;
 /**
+ * Asked by the controller, which must be permitted to reach the address.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus
+ */
+export interface GatewaySyncSpecSyncDefaultsCheckPrometheus {
+    /**
+     * PromQL, asked for each gateway: it is healthy while there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} stand for its own.
+     *
+     * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#query
+     */
+    readonly query: string;
+    /**
+     * The server, without /api/v1/query: asked without credentials, with the system's authorities.
+     *
+     * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#url
+     */
+    readonly url: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheckPrometheus' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj: GatewaySyncSpecSyncDefaultsCheckPrometheus | undefined): Record<string, any> | undefined;
+/**
  * Whether the source is a folder or one file.
  *
  * @schema GatewaySyncSpecSyncProfilesMappingsType
@@ -2109,6 +2144,29 @@ export interface GatewaySyncSpecSyncProfilesCheckHttp {
  * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckHttp' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj: GatewaySyncSpecSyncProfilesCheckHttp | undefined): Record<string, any> | undefined;
+/**
+ * Asked by the controller, which must be permitted to reach the address.
+ *
+ * @schema GatewaySyncSpecSyncProfilesCheckPrometheus
+ */
+export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
+    /**
+     * PromQL, asked for each gateway: it is healthy while there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} stand for its own.
+     *
+     * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#query
+     */
+    readonly query: string;
+    /**
+     * The server, without /api/v1/query: asked without credentials, with the system's authorities.
+     *
+     * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#url
+     */
+    readonly url: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckPrometheus' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj: GatewaySyncSpecSyncProfilesCheckPrometheus | undefined): Record<string, any> | undefined;
 /**
  * Labels of the pod.
  *

@@ -895,6 +895,7 @@ export function toJson_GatewaySyncSpecSyncDefaultsCheck(obj) {
     }
     const result = {
         'http': toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj.http),
+        'prometheus': toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj.prometheus),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1017,6 +1018,7 @@ export function toJson_GatewaySyncSpecSyncProfilesCheck(obj) {
     }
     const result = {
         'http': toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj.http),
+        'prometheus': toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj.prometheus),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1359,6 +1361,21 @@ export function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj) {
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheckPrometheus' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'query': obj.query,
+        'url': obj.url,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
  * Whether the source is a folder or one file.
@@ -1412,6 +1429,21 @@ export function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj) {
     const result = {
         'path': obj.path,
         'status': obj.status,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckPrometheus' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'query': obj.query,
+        'url': obj.url,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -40,6 +40,8 @@ const explained = new Map([
   ['spec.git.proxy.secretRef.name', 'becomes part of a reference to a key'],
   ['spec.sync.profiles.check.http.path', 'takes the place of that of spec.sync.defaults'],
   ['spec.sync.profiles.check.http.status', 'takes the place of that of spec.sync.defaults'],
+  ['spec.sync.profiles.check.prometheus.query', 'takes the place of that of spec.sync.defaults'],
+  ['spec.sync.profiles.check.prometheus.url', 'takes the place of that of spec.sync.defaults'],
   ['spec.agent.resources.requests', 'goes into the container as it is'],
   ['spec.agent.resources.limits', 'goes into the container as it is'],
   ['spec.agent.imagePullSecrets.name', 'goes into the pod as it is'],

@@ -2136,7 +2136,14 @@ export interface GatewaySyncSpecSyncDefaultsCheck {
    *
    * @schema GatewaySyncSpecSyncDefaultsCheck#http
    */
-  readonly http: GatewaySyncSpecSyncDefaultsCheckHttp;
+  readonly http?: GatewaySyncSpecSyncDefaultsCheckHttp;
+
+  /**
+   * Asked by the controller, which must be permitted to reach the address.
+   *
+   * @schema GatewaySyncSpecSyncDefaultsCheck#prometheus
+   */
+  readonly prometheus?: GatewaySyncSpecSyncDefaultsCheckPrometheus;
 }
 
 /**
@@ -2147,6 +2154,7 @@ export function toJson_GatewaySyncSpecSyncDefaultsCheck(obj: GatewaySyncSpecSync
   if (obj === undefined) { return undefined; }
   const result = {
     'http': toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj.http),
+    'prometheus': toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj.prometheus),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -2352,7 +2360,14 @@ export interface GatewaySyncSpecSyncProfilesCheck {
    *
    * @schema GatewaySyncSpecSyncProfilesCheck#http
    */
-  readonly http: GatewaySyncSpecSyncProfilesCheckHttp;
+  readonly http?: GatewaySyncSpecSyncProfilesCheckHttp;
+
+  /**
+   * Asked by the controller, which must be permitted to reach the address.
+   *
+   * @schema GatewaySyncSpecSyncProfilesCheck#prometheus
+   */
+  readonly prometheus?: GatewaySyncSpecSyncProfilesCheckPrometheus;
 }
 
 /**
@@ -2363,6 +2378,7 @@ export function toJson_GatewaySyncSpecSyncProfilesCheck(obj: GatewaySyncSpecSync
   if (obj === undefined) { return undefined; }
   const result = {
     'http': toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj.http),
+    'prometheus': toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj.prometheus),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -2996,6 +3012,42 @@ export function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Asked by the controller, which must be permitted to reach the address.
+ *
+ * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus
+ */
+export interface GatewaySyncSpecSyncDefaultsCheckPrometheus {
+  /**
+   * PromQL, asked for each gateway: it is healthy while there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} stand for its own.
+   *
+   * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#query
+   */
+  readonly query: string;
+
+  /**
+   * The server, without /api/v1/query: asked without credentials, with the system's authorities.
+   *
+   * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#url
+   */
+  readonly url: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheckPrometheus' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj: GatewaySyncSpecSyncDefaultsCheckPrometheus | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'query': obj.query,
+    'url': obj.url,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * Whether the source is a folder or one file.
  *
  * @schema GatewaySyncSpecSyncProfilesMappingsType
@@ -3085,6 +3137,42 @@ export function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj: GatewaySyncSpec
   const result = {
     'path': obj.path,
     'status': obj.status,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Asked by the controller, which must be permitted to reach the address.
+ *
+ * @schema GatewaySyncSpecSyncProfilesCheckPrometheus
+ */
+export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
+  /**
+   * PromQL, asked for each gateway: it is healthy while there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} stand for its own.
+   *
+   * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#query
+   */
+  readonly query: string;
+
+  /**
+   * The server, without /api/v1/query: asked without credentials, with the system's authorities.
+   *
+   * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#url
+   */
+  readonly url: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckPrometheus' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj: GatewaySyncSpecSyncProfilesCheckPrometheus | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'query': obj.query,
+    'url': obj.url,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -19,6 +19,7 @@ import { createCommitCheck } from '../reconcile/commit-check.ts'
 import { createCommitContents } from '../reconcile/commit-contents.ts'
 import { createSecretChanges, type SecretChanges } from '../reconcile/secret-changes.ts'
 import { createSignatureCheck, type SignatureDeps } from '../reconcile/signature-check.ts'
+import { createGatewayQueries } from '../reconcile/gateway-queries.ts'
 import { createLookups } from '../reconcile/lookups.ts'
 import { createQueue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
@@ -98,6 +99,7 @@ export function createStandalone(
   const keeper = createObjectStore({ store, clock, log }, settings)
   const lookups = createLookups({ clock, concurrency: 1, ready: (changed) => queue.add(changed), signal: stopping.signal })
   const sources = openSources({ clock, log, keeper, changed: () => queue.add(key) }, settings, stopping.signal)
+  const queries = createGatewayQueries({ clock, log, network: sources.network, allowedHosts: [], changed: (changed) => queue.add(changed) })
   const commits = createKnownCommits()
   const contents = createCommitContents({ mirrors: sources.mirrors, clock })
   const followers = createTargets(
@@ -122,6 +124,7 @@ export function createStandalone(
   }
   const passDeps: ReconcileDeps = {
     ...decisionsOf({ clock, log, store, lookups, sources, commits, named: (...what) => watcher.named?.(...what) }, settings),
+    queries,
     async writeStatus(_record, status) {
       const written = keeper.setStatus(status)
       observeAll()
@@ -149,7 +152,7 @@ export function createStandalone(
       await removeFormerMirrors(sources.mirrors, sync, log, signal)
       queue.add(key)
       observeAll()
-      const parts = [queue.run(signal), sources.secrets.run(signal), ...followers.start(signal)]
+      const parts = [queue.run(signal), queries.run(signal), sources.secrets.run(signal), ...followers.start(signal)]
       // One that ends with an error ends the run: a process that answers pushes and syncs nothing would be worse than none.
       for (const part of parts) part.catch((error: unknown) => stopping.abort(error))
       const ended = await Promise.allSettled(parts)
@@ -166,6 +169,7 @@ type Sources = {
   mirrors: SyncMirrors
   secrets: SecretChanges
   hostApi: OpenHostApi
+  network: Network
   gate: IsolatedGate
   /** Where the mirrors are. */
   folder: string
@@ -189,6 +193,7 @@ function openSources(
     mirrors: createSyncMirrors(gitMirrors, remotes),
     secrets,
     hostApi: createHostApis({ remoteOf: remotes, readSecret: secrets.readSecret, network, allowedHosts: [] }),
+    network,
     gate,
     folder,
     async close() {

@@ -11,6 +11,7 @@ import { type Log, logOf } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type CommitStatuses, createCommitStatuses } from '../notify/commit-status/tell.ts'
 import { createNotifications, type Notifications } from '../notify/receivers/notify.ts'
+import { createGatewayQueries, type GatewayQueries } from '../reconcile/gateway-queries.ts'
 import { createLookups, type Lookups } from '../reconcile/lookups.ts'
 import { createQueue, type Queue } from '../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../reconcile/reconcile.ts'
@@ -44,6 +45,8 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify'
   /** Who receives notifications, and how they are reached. */
   receivers: readonly Receiver[]
   network: Network
+  /** Hosts that the installation permits; empty: any. */
+  allowedHosts: readonly string[]
   /** Notices changes of the Secrets that sources need. */
   secrets: Pick<SecretChanges, 'count' | 'run'>
   events: EventRecorder
@@ -76,7 +79,8 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const lookups = createLookups({ clock, concurrency: questionsAtOnce, ready: (key) => queue.add(key), signal })
   const statuses = openCommitStatuses(deps, signal)
   const notifications = createNotifications({ ...deps, told: metrics.notified }, signal)
-  const passDeps = passDepsOf(deps, lookups, { statuses, notifications })
+  const queries = createGatewayQueries({ ...deps, changed: (key) => queue.add(key) })
+  const passDeps = passDepsOf(deps, lookups, { statuses, notifications, queries })
   const bindings = openAgentBindings(deps)
   const changed = (key: SyncKey, kind: ChangeKind): void => {
     if (kind === 'other') queue.add(key)
@@ -87,7 +91,14 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   try {
     for (const { namespace, name } of store.syncs()) changed(`${namespace}/${name}`, 'other')
     const capturing = deps.captures.lead((key) => queue.add(key), signal)
-    await Promise.all([queue.run(signal), bindings.run(signal), deps.secrets.run(signal), tellPodTroubles(deps, signal), capturing])
+    await Promise.all([
+      queue.run(signal),
+      queries.run(signal),
+      bindings.run(signal),
+      deps.secrets.run(signal),
+      tellPodTroubles(deps, signal),
+      capturing,
+    ])
     await Promise.all([lookups.settled(), statuses.settled(), notifications.settled()])
   } finally {
     stop()
@@ -98,7 +109,7 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
 function passDepsOf(
   deps: LeaderDeps,
   lookups: Lookups,
-  { statuses, notifications }: { statuses: CommitStatuses; notifications: Notifications },
+  { statuses, notifications, queries }: { statuses: CommitStatuses; notifications: Notifications; queries: GatewayQueries },
 ): ReconcileDeps {
   const { store, mirrors, metrics, tracing, clock, log } = deps
   const now = (): number => clock.now().epochMilliseconds
@@ -106,6 +117,7 @@ function passDepsOf(
     ...deps,
     ...toldSteps(deps),
     lookups,
+    queries,
     observed(key, status) {
       metrics.observed(key, status)
       const [namespace = '', name = ''] = key.split('/')

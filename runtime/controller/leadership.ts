@@ -85,7 +85,7 @@ function leaderDeps(
   { settings }: ControllerConfig,
 ): LeaderDeps {
   const { store, mirrors, network, hostApi, secrets, events, gate, changes } = parts
-  const { folder, allowLocal } = settings.source
+  const { folder, allowLocal, allowedHosts } = settings.source
   return {
     kube,
     statusKube: leading,
@@ -94,6 +94,7 @@ function leaderDeps(
     captures,
     hostApi,
     network,
+    allowedHosts,
     receivers: settings.notifications,
     secrets,
     events,

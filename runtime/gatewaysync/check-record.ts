@@ -29,6 +29,13 @@ const wrongForMs = 30_000
 /** So long an answer counts when no other one follows: two usual sync periods. */
 const answerCountsMs = 60_000
 
+/** How a check stands now: what nobody has answered for a minute is not known. */
+export function standingOf({ state, why, answeredMs }: CheckRecord, nowMs: number): Pick<CheckRecord, 'state' | 'why'> {
+  if (state === 'Unknown' || (answeredMs !== undefined && nowMs - answeredMs <= answerCountsMs))
+    return { state, ...(why === undefined ? {} : { why }) }
+  return { state: 'Unknown', why: 'there was no answer for a minute' }
+}
+
 /** The record after one more answer. */
 export function afterAnswer(before: CheckRecord | undefined, answer: CheckAnswer, nowMs: number): CheckRecord {
   const is = (state: CheckRecord['state'], rest: Omit<CheckRecord, 'state' | 'sinceMs'>): CheckRecord => {

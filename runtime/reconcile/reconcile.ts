@@ -29,6 +29,7 @@ import { summariseInvalid } from '../gatewaysync/decide/summary.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import { mergePatchBetween } from '../kube/merge-patch.ts'
 import type { Log } from '../log.ts'
+import type { GatewayQueries } from './gateway-queries.ts'
 import type { Lookup, LookupResult, Lookups } from './lookups.ts'
 import type { PassResult } from './queue.ts'
 import type { ResolvedCommit } from './resolved-commit.ts'
@@ -64,6 +65,8 @@ export type ReconcileDeps = {
   prepareCheck(spec: GatewaySyncSpec): void
   /** What became of changes of its gateways; absent on one machine. */
   captured?(key: SyncKey): readonly CaptureEntry[]
+  /** Asks Prometheus about gateways; without it nobody does, and nothing is known of their checks. */
+  queries?: Pick<GatewayQueries, 'answers' | 'ask'>
   delivery(): GatewaySyncStatus['delivery']
   /** Writes the new status; `patch` is the merge patch that leads to it. Returns the object as it is then. */
   writeStatus(
@@ -98,6 +101,7 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
   const spec = parsed.output
   const result = lookups.result(key)
   const decision = decide(observe(deps, record, spec, result))
+  deps.queries?.ask(key, decision.questions)
   // Begins before the status is written: a push waits for no answer of the API server, and a lookup that is under way is not begun twice.
   const next = lookUpIfDue(deps, { ...record, status: decision.status }, spec)
   await apply(deps, record, decision, signal)
@@ -116,6 +120,7 @@ function soonest({ wakeAfterMs }: PassResult, wakeAt: Temporal.Instant | undefin
 function forget(deps: ReconcileDeps, gone: { namespace: string; name: string }): PassResult {
   const key = syncKey(gone.namespace, gone.name)
   deps.lookups.forget(key)
+  deps.queries?.ask(key, [])
   deps.observed(key, undefined)
   deps.gone(gone)
   return { wakeAfterMs: undefined }
@@ -143,6 +148,7 @@ function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySy
     reports: store.reportsIn(namespace),
     delivery: deps.delivery(),
     captured: deps.captured?.(syncKey(namespace, name)) ?? [],
+    answers: deps.queries?.answers(syncKey(namespace, name)) ?? new Map(),
     now: clock.now(),
   }
 }

@@ -10,6 +10,7 @@ import type { RolloutStatus } from '../../runtime/gatewaysync/schema/rollout-sta
 import { gatewaySyncType } from '../../runtime/kube/types.ts'
 import { install, readyAt, simulatedGateway } from '../support/installation.ts'
 import { temporaryFolder } from '../support/repository.ts'
+import { startPrometheus } from '../support/prometheus.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/world.ts'
 
@@ -23,7 +24,7 @@ function closedWindow(): object {
 }
 
 void t.test('a rollout goes no further than what its gateways say permits', { timeout: 400_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl', 'prlimit', 'prometheus')) return
   const cluster = await install(t, ['plant'], {}, { lifetimeMs: 400_000 })
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))
@@ -142,5 +143,20 @@ void t.test('a rollout goes no further than what its gateways say permits', { ti
     await until(isBack, 'the first stage is back', waitMs)
     t.match(await cluster.status(namespace, 'plant'), { published: { commit: good }, source: { held: 'RolloutFailed' } })
     t.notOk((await cluster.report(namespace, 'gw-b'))?.history?.some(({ commit }) => commit === bad))
+  })
+
+  await t.test('a stage waits for what Prometheus tells of its gateway, and no bad answer is harm', async (t) => {
+    const { url } = await startPrometheus(t, { folder: cluster.folder, scrapeConfigs: [] })
+    const ask = (query: string) => patch({ sync: { defaults: { check: { http: null, prometheus: { query, url } } } } })
+    await ask('vector(')
+    const sixth = commit('six')
+    await push()
+    const first = async () => (onDisk()[0] === 'six' ? true : undefined)
+    await until(first, 'the first stage has it', waitMs)
+    await rolled('it waits', ({ state, commit, waitsFor }) => state === 'Progressing' && commit === sixth && waitsFor === 'Gateways')
+    t.equal(onDisk()[1], 'four')
+    await ask('label_replace(vector(1), "gateway", "{{ gateway.name }}", "", "")')
+    await rolled('every stage is done', ({ state, commit }) => state === 'Done' && commit === sixth)
+    await until(async () => (onDisk()[1] === 'six' ? true : undefined), 'the second stage has it', waitMs)
   })
 })

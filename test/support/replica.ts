@@ -111,6 +111,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           }),
           hostApi: createHostApis({ ...way, remoteOf }),
           network: openNetwork,
+          allowedHosts: [],
           receivers: [],
           events,
           tracing: noTracing,

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { type FollowedSync, desiredSync } from '../../runtime/agent/desired.ts'
-import { afterAnswer, type CheckAnswer, type CheckRecord } from '../../runtime/gatewaysync/check-record.ts'
+import { afterAnswer, type CheckAnswer, type CheckRecord, type RememberedCheck } from '../../runtime/gatewaysync/check-record.ts'
 import { decide, type Decision } from '../../runtime/gatewaysync/decide/decide.ts'
 import { parseReport } from '../../runtime/gatewaysync/decide/gateways.ts'
 import { wantedRef } from '../../runtime/gatewaysync/decide/request.ts'
@@ -79,6 +79,10 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     edited: new Set<string>(),
     /** What a gateway answers to a check; it is right where nothing else is said. */
     answers: new Map<string, CheckAnswer>(),
+    /** What Prometheus answers about a gateway; it is right where nothing else is said. */
+    figures: new Map<string, CheckAnswer>(),
+    /** What the controller that leads knows from it. */
+    known: new Map<string, RememberedCheck>(),
     /** Gateways whose agent does nothing, as their pod cannot be scheduled. */
     off: new Set<string>(),
     /** Pods that admission has given no agent. */
@@ -132,9 +136,16 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
         ),
         reports: new Map([...fleet.pods].map(([name, { report }]) => [name, parseReport(`uid-${name}`, report)])),
         delivery: { url: 'https://delivery:9445', caBundle: '' },
+        answers: fleet.known,
         now,
       })
       fleet.status = decision.status
+      const known = decision.questions.map(({ pod, about }): [string, RememberedCheck] => {
+        const before = fleet.known.get(pod)
+        const answer = fleet.figures.get(pod) ?? { kind: 'right' }
+        return [pod, { about, record: afterAnswer(before?.about === about ? before.record : undefined, answer, now.epochMilliseconds) }]
+      })
+      fleet.known = new Map(known)
       return decision
     },
     /** One look of the agent of a pod; returns whether it wrote anything. */
@@ -181,10 +192,10 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     /** Agents and controller until nothing changes any more; at most so many rounds. */
     settle(rounds = 50): void {
       for (let round = 0; round < rounds; round += 1) {
-        const before = JSON.stringify([fleet.status, ...fleet.pods])
+        const before = JSON.stringify([fleet.status, ...fleet.pods, ...fleet.known])
         fleet.pass()
         for (const name of fleet.pods.keys()) fleet.look(name)
-        if (JSON.stringify([fleet.status, ...fleet.pods]) === before) return
+        if (JSON.stringify([fleet.status, ...fleet.pods, ...fleet.known]) === before) return
       }
     },
     commits(): Record<string, string | undefined> {

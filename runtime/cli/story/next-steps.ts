@@ -87,9 +87,9 @@ const steps: Readonly<Record<Reason, string>> = {
   ScanFailed: "Look into the gateway's log for what it could not read. It is tried again by itself.",
   NewProblems: 'Correct what the report of the gateway names, and push; or accept it with `cluster-sync resume <name>`.',
   HealthCheckFailed:
-    'Look at the page that the report of the gateway names; correct the commit, or go on with `cluster-sync resume <name>`.',
+    'Look at what `check` of the profile asks: the rollout or the report of the gateway says what came. Correct the commit, or go on with `cluster-sync resume <name>`.',
   HealthCheckUnanswered:
-    'Read in the report of the gateway why there is no answer, and correct `check` or the gateway; then `cluster-sync resume <name>`.',
+    'Read in the rollout or in the report of the gateway why there is no answer, and correct `check`, the gateway or Prometheus; then `cluster-sync resume <name>`.',
   GatewayRestarted:
     "Look into the log of the gateway's container before it ended; correct the commit, or go on with `cluster-sync resume <name>`.",
   DesignerOpen: 'Close the Designer, or set designerSessionPolicy to proceed.',

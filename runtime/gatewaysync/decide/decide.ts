@@ -3,6 +3,7 @@
  * takes data and `now`, returns data.
  */
 import { timestamp } from '../../clock.ts'
+import type { CheckQuestion } from '../rollout/check-question.ts'
 import { captureAfter } from './capture.ts'
 import { meaningOf, needsSomebody } from './conditions.ts'
 import type { EventToRecord } from './events.ts'
@@ -21,6 +22,8 @@ export type Decision = {
   events: EventToRecord[]
   /** When something follows without any change; undefined: nothing does. */
   wakeAt: Temporal.Instant | undefined
+  /** What Prometheus is to be asked about gateways until the next decision; empty: nothing. */
+  questions: readonly CheckQuestion[]
 }
 
 /** The complete next status, and the Events to write. Never throws. */
@@ -58,7 +61,7 @@ export function decide(observed: Observation): Decision {
   )
   const told = new Set(change.events.map(({ reason }) => reason))
   const changes = conditionEvents(observed.status, status).filter(({ reason }) => !told.has(reason))
-  return { status, events: [...change.events, ...capture.events, ...changes], wakeAt: change.wakeAt }
+  return { status, events: [...change.events, ...capture.events, ...changes], wakeAt: change.wakeAt, questions: change.questions }
 }
 
 /** Answers requests that a change of the spec has ended, or that cannot be read, so that their callers do not wait for ever. */

@@ -2,23 +2,27 @@
  * How each gateway is, seen from what is rolled out: whether it has it, is on the way, cannot take it, or takes no part. Pure.
  */
 import { type Reason, reasons } from '../../fault.ts'
+import { type CheckQuestion, questionOf } from '../rollout/check-question.ts'
+import { type CheckRecord, type RememberedCheck, standingOf } from '../check-record.ts'
 import { podAnnotations } from '../names.ts'
 import type { GatewayProgress, Target } from '../rollout/facts.ts'
 import { shortSyncHash } from '../rollout/turn.ts'
+import type { SyncDefaults } from '../schema/spec.ts'
 import { defaultProfileName } from './profile.ts'
 import type { Gateway, GatewayPod, GatewayReport } from './gateways.ts'
 
 /**
  * `gateways` as they are counted for the target. `since`: when the rollout began that is under way, so that what has become of a gateway that
- * took something in it counts. `asked`: whether gateways of a profile are to pass a check; `paused`: whether
- * they write nothing.
+ * took something in it counts. `check`: what gateways of a profile are to pass, and `answers` what is known of what the controller asks, by
+ * pod; `paused`: whether they write nothing.
  */
 export function progressOf(
   gateways: readonly Gateway[],
   pods: readonly GatewayPod[],
   reports: ReadonlyMap<string, GatewayReport>,
-  { target, since, asked, paused }: Context,
+  context: Context,
 ): GatewayProgress[] {
+  const { target, since, paused } = context
   const byName = new Map(pods.map((pod) => [pod.name, pod]))
   return gateways.map((gateway): GatewayProgress => {
     const pod = byName.get(gateway.pod)
@@ -28,7 +32,7 @@ export function progressOf(
     if (state === 'synced' || state === 'drifted') {
       const harm = since === undefined ? undefined : harmOf(pod, reports.get(gateway.pod), since)
       if (harm !== undefined) return { ...staged, progress: 'failed', reason: harm }
-      return { ...staged, ...checkOf(pod, reports.get(gateway.pod), asked) }
+      return { ...staged, ...checkOf(pod, reports.get(gateway.pod), staged.name, context) }
     }
     // Until its agent has seen that a pause is over, its report tells of the pause: nobody may take that for leave to go on without it.
     const isOff = state === 'paused' && paused(pod?.annotations[podAnnotations.profile] ?? defaultProfileName)
@@ -47,20 +51,39 @@ export function progressOf(
 type Context = {
   target: Target
   since: string | undefined
-  asked(profile: string): boolean
+  check(profile: string): SyncDefaults['check']
+  answers: ReadonlyMap<string, RememberedCheck>
+  nowMs: number
   paused(profile: string): boolean
 }
 
-/** A gateway that has everything is updated once it has passed what is asked of it. */
+type Checked = { asks?: CheckQuestion } & (
+  { progress: 'updated' } | { progress: 'moving'; lacks: Reason; why?: string } | { progress: 'failed'; reason: Reason; why?: string }
+)
+
+/** A gateway that has everything is updated once it has passed what is asked of it: by its agent first, then by the controller. */
 function checkOf(
   pod: GatewayPod | undefined,
   report: GatewayReport | undefined,
-  asked: (profile: string) => boolean,
-): { progress: 'updated' } | { progress: 'moving'; lacks: Reason } | { progress: 'failed'; reason: Reason } {
-  if (!asked(pod?.annotations[podAnnotations.profile] ?? defaultProfileName)) return { progress: 'updated' }
-  const state = report?.status?.check
-  if (state === 'Failed') return { progress: 'failed', reason: 'HealthCheckFailed' }
-  return state === 'Passed' ? { progress: 'updated' } : { progress: 'moving', lacks: 'HealthCheckUnanswered' }
+  name: string,
+  { check, answers, target: { version, configurations }, nowMs }: Context,
+): Checked {
+  const profile = pod?.annotations[podAnnotations.profile] ?? defaultProfileName
+  const wanted = check(profile)
+  const told = wanted?.http === undefined ? ('Passed' as const) : report?.status?.check
+  if (told !== 'Passed' || wanted?.prometheus === undefined || pod === undefined) return checkedAs(told)
+  const configuration = (Object.hasOwn(configurations, profile) ? configurations[profile] : undefined) ?? ''
+  const asks = questionOf(wanted.prometheus, { pod: pod.name, name, namespace: pod.namespace, commit: version.commit, configuration })
+  if (asks === undefined) return checkedAs('Unknown', 'its name cannot stand in a query')
+  const known = answers.get(pod.name)
+  const { state, why } = known?.about === asks.about ? standingOf(known.record, nowMs) : { state: undefined, why: undefined }
+  return { asks, ...checkedAs(state, why) }
+}
+
+function checkedAs(state: CheckRecord['state'] | undefined, why?: string): Checked {
+  const words = why === undefined ? {} : { why }
+  if (state === 'Failed') return { progress: 'failed', reason: 'HealthCheckFailed', ...words }
+  return state === 'Passed' ? { progress: 'updated' } : { progress: 'moving', lacks: 'HealthCheckUnanswered', ...words }
 }
 
 /** By so much the clock of a gateway's node may be behind ours. */

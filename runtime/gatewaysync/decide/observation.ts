@@ -1,5 +1,6 @@
 /** What a decision about one GatewaySync depends on: everything that was observed in a pass, as data. */
 import type { Fault } from '../../fault.ts'
+import type { RememberedCheck } from '../check-record.ts'
 import type { CaptureEntry } from '../schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../schema/spec.ts'
 import type { GatewaySyncStatus, StatusFinding } from '../schema/status.ts'
@@ -52,5 +53,7 @@ export type Observation = {
   delivery: GatewaySyncStatus['delivery']
   /** What became of changes of gateways since the status was written. */
   captured?: readonly CaptureEntry[]
+  /** What Prometheus has answered about gateways, by pod. */
+  answers?: ReadonlyMap<string, RememberedCheck>
   now: Temporal.Instant
 }

@@ -3,6 +3,8 @@
  */
 import { timestamp } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
+import type { CheckQuestion } from '../rollout/check-question.ts'
+import type { RememberedCheck } from '../check-record.ts'
 import { skipStagesAnnotation } from '../names.ts'
 import { parseAction, type RolloutAction } from '../rollout/action.ts'
 import { advance } from '../rollout/advance.ts'
@@ -26,6 +28,7 @@ type Observed = {
   status: GatewaySyncStatus
   pods: readonly GatewayPod[]
   reports: ReadonlyMap<string, GatewayReport>
+  answers?: ReadonlyMap<string, RememberedCheck>
   now: Temporal.Instant
 }
 
@@ -40,31 +43,36 @@ type Rolled = Followed & {
   gateways: Gateway[]
   /** When the rollout may go on by itself. */
   wakeAt: Temporal.Instant | undefined
+  /** What is to be asked about gateways until the next pass. */
+  questions: CheckQuestion[]
 }
 
 /** One step of the rollout; where the spec asks for none, or nothing is published, there is none. */
 export function followRollout(observed: Observed, followed: Followed): Rolled {
-  const { spec, annotations, status, pods, reports, now } = observed
+  const { spec, annotations, status, pods, reports, answers = new Map<string, RememberedCheck>(), now } = observed
   const count = (commit: string | undefined): Gateway[] => observeGateways(spec, commit, pods, reports)
   const wanted = rolloutOf(spec)
   if (wanted === undefined || followed.published === undefined) {
-    return { ...followed, rollout: undefined, gateways: count(followed.published?.commit), wakeAt: undefined }
+    return { ...followed, rollout: undefined, gateways: count(followed.published?.commit), wakeAt: undefined, questions: [] }
   }
   const action = parseAction(annotations)
   const tried = triedAgain(observed, { ...followed, published: followed.published }, action)
   const target: Target = { version: versionOf(tried.published), configurations: configurationsOf(spec) }
   const counted = count(target.version.commit)
+  const gateways = progressOf(counted, pods, reports, {
+    target,
+    since: isUnderWay(status.rollout) ? status.rollout.startedAt : undefined,
+    paused: (profile) => isPaused(spec, profile),
+    check: (profile) => checkOfProfile(spec.sync, profile),
+    answers,
+    nowMs: now.epochMilliseconds,
+  })
   const { rollout, wakeAt } = advance({
     spec: wanted,
     target,
     before: status.published === undefined ? undefined : versionOf(status.published),
     previous: status.rollout,
-    gateways: progressOf(counted, pods, reports, {
-      target,
-      since: status.rollout?.state === 'Progressing' || status.rollout?.state === 'Stopped' ? status.rollout.startedAt : undefined,
-      paused: (profile) => isPaused(spec, profile),
-      asked: (profile) => checkOfProfile(spec.sync, profile)?.http !== undefined,
-    }),
+    gateways,
     action,
     skip: annotations[skipStagesAnnotation],
     paused: spec.paused,
@@ -74,10 +82,16 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
   const { refused } = rollout
   const remembered = (rolled: Followed): Followed => ({ ...rolled, history: withStages(rolled.history, status.rollout, rollout) })
   if (rollout.state !== 'RolledBack' || refused === undefined || tried.published.commit === rollout.commit) {
-    return { ...remembered(tried), events, rollout, gateways: withWaiting(counted, rollout), wakeAt }
+    const questions = isUnderWay(rollout) ? gateways.flatMap(({ asks }) => asks ?? []) : []
+    return { ...remembered(tried), events, rollout, gateways: withWaiting(counted, rollout), wakeAt, questions }
   }
   const back = wentBack(tried, rollout, timestamp(now))
-  return { ...remembered(back), events, rollout, gateways: withWaiting(count(rollout.commit), rollout), wakeAt }
+  return { ...remembered(back), events, rollout, gateways: withWaiting(count(rollout.commit), rollout), wakeAt, questions: [] }
+}
+
+/** Whether somebody waits to hear that gateways are healthy. */
+function isUnderWay(rollout: RolloutStatus | undefined): rollout is RolloutStatus {
+  return rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
 }
 
 /** Why a commit is not published again: it was rolled back, and nobody has asked for it by its hash since. */

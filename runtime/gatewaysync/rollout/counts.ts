@@ -17,7 +17,9 @@ export function withCounts(rollout: RolloutStatus, { spec, gateways, now }: Roll
     return { ...known, gateways: of.length, updated: countOf(of, 'updated'), failed, ...(held > 0 ? { held } : {}) }
   })
   const present = members[spec.stages.findIndex(({ name }) => name === rollout.stage)] ?? []
-  const failures = failuresOf(rollout, present, spec, now).slice(0, maxNamedFailures)
+  const failures = failuresOf(rollout, present, spec, now)
+    .slice(0, maxNamedFailures)
+    .map(({ pod, reason }) => ({ pod, reason }))
   const { failures: _failures, ...others } = rollout
   return { ...others, stages, ...(failures.length > 0 ? { failures } : {}) }
 }

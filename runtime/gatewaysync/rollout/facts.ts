@@ -1,6 +1,7 @@
 /**
  * What a step of a staged rollout is decided from, and what it comes to. Pure.
  */
+import type { CheckQuestion } from './check-question.ts'
 import type { RolloutStatus } from '../schema/rollout-status.ts'
 import type { RolloutSpec } from '../schema/spec.ts'
 import type { RolloutAction } from './action.ts'
@@ -13,15 +14,17 @@ export type Target = { version: Version; configurations: Readonly<Record<string,
 export type Version = NonNullable<RolloutStatus['before']>
 
 /** How a gateway is, seen from what is rolled out. */
-export type GatewayProgress = StagedGateway &
-  (
+export type GatewayProgress = StagedGateway & {
+  /** What is to be asked about it as long as the rollout is under way. */
+  asks?: CheckQuestion
+} & (
     | { progress: 'updated' }
-    /** `lacks`: what it does not have yet, where it is more than the commit. */
-    | { progress: 'moving'; lacks?: string }
+    /** `lacks`: what it does not have yet, where it is more than the commit, and why in words. */
+    | { progress: 'moving'; lacks?: string; why?: string }
     /** It would lose local changes, so it waits until somebody captures them or gives them up; nobody knows how long that takes. */
     | { progress: 'held' }
-    /** It cannot take what is rolled out; `reason` in one word. */
-    | { progress: 'failed'; reason: string }
+    /** It cannot take what is rolled out; `reason` in one word, `why` in more. */
+    | { progress: 'failed'; reason: string; why?: string }
     /** It writes nothing, so nobody waits for it. */
     | { progress: 'excluded' }
   )

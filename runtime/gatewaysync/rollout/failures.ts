@@ -7,18 +7,22 @@ import type { RolloutSpec } from '../schema/spec.ts'
 import type { GatewayProgress } from './facts.ts'
 import { hasTurn } from './turn.ts'
 
+type Failure = { pod: string; reason: string; why?: string | undefined }
+
 /** Gateways that have begun and cannot, or did not in time, take what is rolled out. */
 export function failuresOf(
   rollout: RolloutStatus,
   members: readonly GatewayProgress[],
   spec: RolloutSpec,
   now: Temporal.Instant,
-): { pod: string; reason: string }[] {
+): Failure[] {
   const begun = members.filter(hasTurn(rollout))
   const isOverdue = Temporal.Instant.compare(now, overdueAt(rollout, spec)) >= 0
   return begun.flatMap((gateway) => {
-    if (gateway.progress === 'failed') return [{ pod: gateway.pod, reason: gateway.reason }]
-    return gateway.progress === 'moving' && isOverdue ? [{ pod: gateway.pod, reason: gateway.lacks ?? 'ProgressDeadline' }] : []
+    if (gateway.progress === 'failed') return [{ pod: gateway.pod, reason: gateway.reason, why: gateway.why }]
+    return gateway.progress === 'moving' && isOverdue
+      ? [{ pod: gateway.pod, reason: gateway.lacks ?? 'ProgressDeadline', why: gateway.why }]
+      : []
   })
 }
 

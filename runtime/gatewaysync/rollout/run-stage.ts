@@ -62,10 +62,10 @@ function acceptedFailures({ excused = 0 }: RolloutStatus, members: readonly Gate
 function failed(
   rollout: RolloutStatus,
   stage: Stage,
-  { failures, of }: { failures: readonly { pod: string; reason: string }[]; of: number },
+  { failures, of }: { failures: ReturnType<typeof failuresOf>; of: number },
   facts: RolloutFacts,
 ): RolloutStatus {
-  const named = failures.slice(0, 5).map(({ pod, reason }) => `${pod}: ${reason}`)
+  const named = failures.slice(0, 5).map(({ pod, reason, why }) => `${pod}: ${reason}${why === undefined ? '' : ` (${why})`}`)
   const message = `${failures.length} of ${of} gateways of stage ${stage.name} failed: ${named.join(', ')}`
   return stop(rollout, { reason: 'RolloutFailed', message }, facts, facts.spec.onFailure)
 }

@@ -1,7 +1,8 @@
 /**
- * What a gateway is asked beyond its own state before it counts as healthy in a rollout: `check` of a profile. Pure.
+ * What is asked about a gateway beyond its own state before it counts as healthy in a rollout: `check` of a profile. Pure.
  */
 import * as v from 'valibot'
+import { rule } from './rule.ts'
 
 const httpCheck = v.object({
   path: v.pipe(
@@ -16,7 +17,41 @@ const httpCheck = v.object({
   ),
 })
 
-/** The schema of `check`. */
-export const checkSettings = v.object({
-  http: v.pipe(httpCheck, v.description('Asked by the agent, with GET; redirects are not followed.')),
+const prometheusCheck = v.object({
+  query: v.pipe(
+    v.string(),
+    v.minLength(1),
+    v.maxLength(1024),
+    v.regex(
+      /^([^{]|\{[^{]|\{\{ ?(gateway\.name|gateway\.pod|namespace|commit) ?\}\})*\{?$/,
+      'knows {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} only',
+    ),
+    v.description(
+      'PromQL, asked for each gateway: it is healthy while there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} stand for its own.',
+    ),
+  ),
+  url: v.pipe(
+    v.string(),
+    v.maxLength(1024),
+    v.regex(
+      /^https?:\/\/([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])(:[1-9][0-9]{0,4})?(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*\/?$/,
+      'must be http:// or https:// with a host, and a path at most: no user, no query',
+    ),
+    v.description("The server, without /api/v1/query: asked without credentials, with the system's authorities."),
+  ),
 })
+
+/** The schema of `check`. */
+export const checkSettings = v.pipe(
+  v.object({
+    http: v.optional(v.pipe(httpCheck, v.description('Asked by the agent, with GET; redirects are not followed.'))),
+    prometheus: v.optional(
+      v.pipe(prometheusCheck, v.description('Asked by the controller, which must be permitted to reach the address.')),
+    ),
+  }),
+  rule(
+    'a check needs http or prometheus',
+    'has(self.http) || has(self.prometheus)',
+    ({ http, prometheus }) => http !== undefined || prometheus !== undefined,
+  ),
+)

@@ -154,4 +154,6 @@ export type Stage = RolloutSpec['stages'][number]
 /** One of its windows. */
 export type RolloutWindow = NonNullable<RolloutSpec['windows']>[number]
 /** A page of the gateway, and what it answers with when all is well. */
-export type HttpCheck = NonNullable<SyncDefaults['check']>['http']
+export type HttpCheck = NonNullable<NonNullable<SyncDefaults['check']>['http']>
+/** A query about a gateway, and the server that answers it. */
+export type PrometheusCheck = NonNullable<NonNullable<SyncDefaults['check']>['prometheus']>

@@ -1,0 +1,139 @@
+/**
+ * Questions about gateways against a real Prometheus, and against servers that are none.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { silentLog } from '../../../runtime/log.ts'
+import { createGatewayQueries } from '../../../runtime/reconcile/gateway-queries.ts'
+import type { SyncKey } from '../../../runtime/reconcile/records.ts'
+import { createResolveHost } from '../../../runtime/source/remote/addresses.ts'
+import { openNetwork } from '../../../runtime/source/remote/network.ts'
+import { startPrometheus } from '../../support/prometheus.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+import { until } from '../../support/world.ts'
+
+const key = 'plant/line' as SyncKey
+const question = (url: string, pod: string, query: string) => ({ pod, about: `${url} ${query}`, url, query })
+
+/** Queries that run until the test ends; `changes` counts what was told. */
+function start(t: Pick<Test, 'teardown'>, { network = openNetwork, allowedHosts = [] as readonly string[] } = {}) {
+  const stop = new AbortController()
+  const told = { changes: 0 }
+  const queries = createGatewayQueries({
+    clock: systemClock,
+    log: silentLog,
+    network,
+    allowedHosts,
+    changed: () => void (told.changes += 1),
+  })
+  const running = queries.run(stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await running
+  })
+  const known = (pod: string) => queries.answers(key).get(pod)?.record
+  return { queries, told, known, answered: async (pod: string) => await until(async () => known(pod), `${pod} is answered`, 30_000) }
+}
+
+async function serve(t: Pick<Test, 'teardown'>, answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(answer)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+void t.test('a real Prometheus answers for each gateway', async (t) => {
+  if (!requires(t, 'prometheus')) return
+  const { url } = await startPrometheus(t, { folder: temporaryFolder(t, 'queries'), scrapeConfigs: [] })
+  const { queries, told, known, answered } = start(t)
+  const texts = {
+    right: 'vector(1) > 0',
+    empty: 'vector(1) > 1',
+    zero: 'vector(0)',
+    scalar: 'scalar(vector(2))',
+    matrix: 'vector(1)[5m:1m]',
+    bad: 'vector(',
+  }
+  queries.ask(
+    key,
+    Object.entries(texts).map(([pod, query]) => question(url, pod, query)),
+  )
+  for (const pod of Object.keys(texts)) await answered(pod)
+  t.match(known('right'), { state: 'Passed' })
+  t.match(known('scalar'), { state: 'Passed' })
+  t.match(known('empty'), { state: 'Unknown', why: 'the query has no result', wrongSinceMs: Number })
+  t.match(known('zero'), { state: 'Unknown', why: '1 of 1 samples are 0 or no number', wrongSinceMs: Number })
+  t.match(known('matrix'), { state: 'Unknown', why: /no vector/, answeredMs: undefined })
+  t.match(known('bad'), { state: 'Unknown', why: 'Prometheus answered 400', answeredMs: undefined })
+  t.equal(told.changes, 2, 'those that have passed')
+  queries.ask(key, [question(url, 'right', texts.right), question(url, 'zero', 'vector(3)')])
+  t.match(known('right'), { state: 'Passed' }, 'it is asked the same')
+  t.equal(known('empty'), undefined, 'nobody asks any more')
+  t.equal(known('zero'), undefined, 'another question')
+  t.match(await answered('zero'), { state: 'Passed' })
+  queries.ask(key, [])
+  t.equal(queries.answers(key).size, 0)
+})
+
+void t.test('a question is one GET as the HTTP API of Prometheus describes it, and no redirect is followed', async (t) => {
+  const asked: { method: string | undefined; path: string; query: string | null; credentials: string | undefined }[] = []
+  const url = await serve(t, ({ method, url: target = '', headers }, response) => {
+    const { pathname, searchParams } = new URL(target, 'http://x')
+    asked.push({ method, path: pathname, query: searchParams.get('query'), credentials: headers.authorization })
+    response.writeHead(302, { location: '/elsewhere' }).end()
+  })
+  const { queries, answered } = start(t)
+  queries.ask(key, [question(`${url}/base/`, 'gw', 'up{a="1"} == 1')])
+  t.match(await answered('gw'), { state: 'Unknown', why: 'Prometheus answered 302' })
+  t.same(asked, [{ method: 'GET', path: '/base/api/v1/query', query: 'up{a="1"} == 1', credentials: undefined }])
+})
+
+void t.test('an answer without end and one that never comes are none', async (t) => {
+  const large = await serve(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const more = (): void => {
+      while (!response.destroyed && response.write(' '.repeat(65_536)));
+      response.once('drain', more)
+    }
+    more()
+  })
+  const silent = await serve(t, () => {})
+  const { queries, answered } = start(t)
+  queries.ask(key, [question(large, 'large', 'up'), question(silent, 'silent', 'up')])
+  t.match(await answered('large'), { state: 'Unknown', why: /64 KiB/ })
+  t.match(await answered('silent'), { state: 'Unknown', why: /no answer/ })
+})
+
+void t.test('only permitted addresses and hosts are asked', async (t) => {
+  let calls = 0
+  const url = await serve(t, (_request, response) => {
+    calls += 1
+    response.end()
+  })
+  const resolve = createResolveHost({ allowPrivate: true, allowed: [], refused: [] })
+  const guarded = start(t, { network: { resolve, proxy: undefined } })
+  const named = url.replace('127.0.0.1', 'localhost')
+  const numbered = url.replace('127.0.0.1', '2130706433')
+  guarded.queries.ask(
+    key,
+    [url, named, numbered, 'http://169.254.169.254'].map((one) => question(one, one, 'up')),
+  )
+  for (const one of [url, named, numbered, 'http://169.254.169.254']) {
+    t.match(await guarded.answered(one), { state: 'Unknown', why: /source\.allowedAddresses/ }, one)
+  }
+  const listed = start(t, { allowedHosts: ['git.example'] })
+  listed.queries.ask(key, [question(url, 'gw', 'up')])
+  t.match(await listed.answered('gw'), { why: /permits hosts git\.example/ })
+  const proxied = start(t, {
+    network: { resolve: undefined, proxy: { https: 'http://proxy.example:3128', http: 'http://proxy.example:3128', noProxy: '' } },
+  })
+  proxied.queries.ask(key, [question(url, 'gw', 'up')])
+  t.match(await proxied.answered('gw'), { why: /noProxy/ })
+  t.equal(calls, 0)
+})
