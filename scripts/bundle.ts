@@ -1,6 +1,7 @@
 /**
  * `node scripts/bundle.ts [folder]` makes the programs that the images run, controller.js with isolate.mjs for its isolate, agent.js, and
- * tracing.mjs, which both load where they are to trace, in build/ or the folder that is named: one file each, because what a process imports is its memory, and types are stripped once instead
+ * tracing.mjs, which both load where they are to trace, and
+ * login.mjs, which the controller loads where people log in to the status page, in build/ or the folder that is named: one file each, because what a process imports is its memory, and types are stripped once instead
  * of at every start. <file>.meta.json says what went into each.
  */
 import { writeFileSync } from 'node:fs'
@@ -44,6 +45,7 @@ const programs = {
   'gate/worker.ts': 'isolate.mjs',
   'agent.ts': 'agent.js',
   'tracing/otlp.ts': 'tracing.mjs',
+  'controller/oidc-provider.ts': 'login.mjs',
 }
 
 for (const [entry, file] of Object.entries(programs)) {
@@ -56,7 +58,8 @@ for (const [entry, file] of Object.entries(programs)) {
     platform: 'node',
     format: 'esm',
     target: 'node26',
-    plugins: [leaveOut, dropUnusedClient],
+    // Only this one is about people who log in.
+    plugins: file === 'login.mjs' ? [dropUnusedClient] : [leaveOut, dropUnusedClient],
     // Some dependencies are CommonJS and ask for built-in modules by require().
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',

@@ -254,6 +254,7 @@ const effects: Effect[] = [
       'certificates/',
       'kube/kubeconfig.ts',
       'agent.ts',
+      'controller/login-secret.ts',
       'controller/proxy-login.ts',
       'controller/webhook-keys.ts',
       // What the kernel says of this process.

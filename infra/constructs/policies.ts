@@ -7,7 +7,7 @@ import { Construct } from 'constructs'
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../imports/admissionregistration.k8s.io.js'
 import { gatewaySyncKind, group, skipStagesAnnotation, skipStagesVerb, syncReportKind } from '../../runtime/gatewaysync/names.ts'
 import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
-import { and, either, isSet, text, together } from '../helm/combinators.ts'
+import { and, either, isSet, or, text, together } from '../helm/combinators.ts'
 import type { Live, Value } from '../helm/expression.ts'
 import { given } from '../helm/nodes.ts'
 import type { Names } from '../names.ts'
@@ -137,8 +137,8 @@ const specKept = [
  * The receiver patches request annotations, and a role cannot name single members of an object: without this rule whoever takes over the
  * controller could point every plant at another repository. Where people may act on the status page, it pauses and changes the ref for them.
  */
-function specPolicy({ namespace, serviceAccount }: Names, { statusPage: { enabled, proxy } }: Live<Values>): Spec {
-  const acts = and(enabled, proxy.enabled)
+function specPolicy({ namespace, serviceAccount }: Names, { statusPage: { enabled, proxy, oidc } }: Live<Values>): Spec {
+  const acts = and(enabled, or(proxy.enabled, oidc.enabled))
   const kept = (from: string, to: string): string =>
     `${from}.all(key, key.startsWith('${group}/') || (key in ${to} && ${to}[key] == ${from}[key]))`
   return {

@@ -8,7 +8,7 @@ import { asText, either, equals, hasKey, isSet, or, text } from '../helm/combina
 import type { Live, Made, Value } from '../helm/expression.ts'
 import { choose, each, field, given, unlessEmpty } from '../helm/nodes.ts'
 import type { Names } from '../names.ts'
-import { certificateFolder, keyFiles, notificationsFolder, receiverFolder, sourceFolder, statusPageFolder } from './volumes.ts'
+import { certificateFolder, keyFiles, loginFolder, notificationsFolder, receiverFolder, sourceFolder, statusPageFolder } from './volumes.ts'
 import type { Values } from '../values.ts'
 
 /** The settings of this installation, as the process reads them. */
@@ -66,10 +66,27 @@ export function settingsOf(names: Names, values: Live<Values>, version: Value<st
   }
 }
 
-function statusPageOf({ port, proxy }: Live<Values>['statusPage']): Made<NonNullable<ControllerSettingsInput['statusPage']>> {
+function statusPageOf({ port, proxy, oidc }: Live<Values>['statusPage']): Made<NonNullable<ControllerSettingsInput['statusPage']>> {
   const { enabled, userHeader, groupsHeader, userPrefix, groupsPrefix } = proxy
   const secretFile = `${statusPageFolder}/value`
-  return { port, proxy: given(enabled, { secretFile, userHeader, groupsHeader, userPrefix, groupsPrefix }) }
+  const { issuer, clientId, externalURL, scopes, usernameClaim, groupsClaim, sessionLifetime } = oidc
+  const { usernamePrefix, groupsPrefix: oidcGroupsPrefix } = oidc
+  return {
+    port,
+    proxy: given(enabled, { secretFile, userHeader, groupsHeader, userPrefix, groupsPrefix }),
+    oidc: given(oidc.enabled, {
+      issuer,
+      clientId,
+      secretFolder: loginFolder,
+      externalURL,
+      scopes,
+      usernameClaim,
+      groupsClaim,
+      usernamePrefix,
+      groupsPrefix: oidcGroupsPrefix,
+      sessionLifetime,
+    }),
+  }
 }
 
 /** A member that is not given is left to the process, which knows what is usual. */

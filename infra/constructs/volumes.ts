@@ -19,6 +19,7 @@ export const certificateFolder = '/etc/cluster-sync/certificate'
 export const receiverFolder = '/etc/cluster-sync/receiver'
 export const notificationsFolder = '/etc/cluster-sync/notifications'
 export const statusPageFolder = '/etc/cluster-sync/status-page'
+export const loginFolder = '/etc/cluster-sync/status-page-login'
 const temporaryFolder = '/tmp'
 
 /** Names and folders that `extraVolumes` and `extraVolumeMounts` may not use. */
@@ -29,6 +30,7 @@ export const ownVolumes: readonly string[] = [
   'receiver-token',
   'notifications',
   'status-page',
+  'status-page-login',
   'tmp',
 ]
 export const ownFolders: readonly string[] = [
@@ -37,11 +39,15 @@ export const ownFolders: readonly string[] = [
   receiverFolder,
   notificationsFolder,
   statusPageFolder,
+  loginFolder,
   temporaryFolder,
 ]
 
 /** Of the Secret of a receiver of notifications. */
 const receiverKeys = ['address', 'hmac-key', 'ca.crt'] as const
+
+/** Of the Secret of the login by OpenID Connect. */
+const loginKeys = ['client-secret', 'session-key', 'ca.crt'] as const
 
 type KeyFile = { name: 'hmac' | 'token'; mounted: Value<boolean>; secretName: Value<string>; key: Value<string> }
 
@@ -72,6 +78,17 @@ function hasProxy({ statusPage: { enabled, proxy } }: Live<Values>): Value<boole
 }
 
 /** The volumes of the controller's pod: only those that the values ask for. */
+/** Whether the Secret of the status page's own login is needed. */
+function hasOidc({ statusPage: { enabled, oidc } }: Live<Values>): Value<boolean> {
+  return and(enabled, oidc.enabled)
+}
+
+/** Each key that the Secret has is a file; one that is missing keeps no controller from starting. */
+function loginVolume({ secretRef }: Live<Values>['statusPage']['oidc']): Volume {
+  const sources = loginKeys.map((key) => ({ secret: { name: secretRef.name, items: [{ key, path: key }], optional: true } }))
+  return { name: 'status-page-login', projected: { sources } }
+}
+
 export function volumes(names: Names, values: Live<Values>): Volume[] {
   const { storage, persistence } = values.source
   const { sizeLimit, existingClaim } = storage
@@ -98,6 +115,7 @@ export function volumes(names: Names, values: Live<Values>): Volume[] {
         secret: { secretName: proxyRef.name, items: [{ key: proxyRef.key, path: 'value' }], optional: true },
       },
     ]),
+    ...when<Volume>(hasOidc(values), [loginVolume(values.statusPage.oidc)]),
     { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '8Mi' } },
     ...each('extraVolume', values.extraVolumes, (volume): Volume => asGiven(volume)),
   ]
@@ -113,6 +131,7 @@ export function volumeMounts(names: Names, values: Live<Values>): Mount[] {
     ),
     ...when<Mount>(isSet(values.notifications), [{ name: 'notifications', mountPath: notificationsFolder, readOnly: true }]),
     ...when<Mount>(hasProxy(values), [{ name: 'status-page', mountPath: statusPageFolder, readOnly: true }]),
+    ...when<Mount>(hasOidc(values), [{ name: 'status-page-login', mountPath: loginFolder, readOnly: true }]),
     // Holds what one call of git needs, such as host keys and a socket. In memory, because the root file system is read-only.
     { name: 'tmp', mountPath: temporaryFolder },
     ...each('extraMount', values.extraVolumeMounts, (mount): Mount => asGiven(mount)),

@@ -43,6 +43,7 @@ export function impossible(values: Live<Values>): Messages {
     ...impossibleIngress('webhookReceiver', values, 'an Ingress without a receiver leads nowhere'),
     ...impossibleIngress('statusPage', values, 'an Ingress without a status page leads nowhere'),
     ...impossibleProxy(values),
+    ...impossibleOidc(values),
     ...impossibleReplicas(values),
     ...sameNames(values),
     ...impossibleEnvironment(values),
@@ -109,6 +110,18 @@ function impossibleProxy({ statusPage: { enabled, proxy } }: Live<Values>): Mess
     ...say(not(isSet(proxy.secretRef.name)), [
       'statusPage.proxy.secretRef.name: without a secret anybody could say that they are somebody',
     ]),
+  ])
+}
+
+function impossibleOidc({ statusPage: { enabled, proxy, oidc } }: Live<Values>): Messages {
+  const { issuer, clientId, secretRef, externalURL } = oidc
+  return say(oidc.enabled, [
+    ...say(not(enabled), ['statusPage.enabled: a login of a status page that is off lets nobody in']),
+    ...say(proxy.enabled, ['statusPage.oidc.enabled: statusPage.proxy.enabled is true too; only one of them can say who somebody is']),
+    ...say(not(isSet(issuer)), ['statusPage.oidc.issuer: without a provider nobody can log in']),
+    ...say(not(isSet(clientId)), ['statusPage.oidc.clientId: the provider has to know as what the page asks']),
+    ...say(not(isSet(secretRef.name)), ['statusPage.oidc.secretRef.name: without a secret nothing proves the page to the provider']),
+    ...say(not(isSet(externalURL)), ['statusPage.oidc.externalURL: without it the provider does not know where people come back to']),
   ])
 }
 

@@ -55,6 +55,27 @@ export const dataKey = (description: string, initial: string) =>
 export const header = (description: string, initial: string) =>
   matching(description, /^[-A-Za-z0-9]{1,100}$/, 'must be the name of a header: letters, digits and "-"', initial)
 
+/** Where somebody is reached by HTTPS, as OpenID Connect names providers (Discovery 1.0, 3); empty: nowhere. */
+export const issuerAddress = (description: string) =>
+  matching(description, /^(?:https:\/\/[^\s?#]+)?$/, 'must be an address that begins with https://, without "?" and "#"', '')
+/** The beginning of every address of a page. */
+export const originAddress = (description: string) =>
+  matching(description, /^(?:https:\/\/[^\s/?#]+)?$/, 'must be https:// and a host, and a port if need be, without anything behind', '')
+/** How long somebody stays logged in. */
+export const sessionDuration = (description: string, initial: string) =>
+  matching(description, /^(?:[1-9][0-9]{0,2}m|[1-9][0-9]?h)$/, 'must be minutes or hours such as 30m or 8h, at most 99h', initial)
+/** Words of OAuth 2.0 (RFC 6749, 3.3). */
+export const oauthScopes = (description: string, initial: string[]) =>
+  v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(), v.regex(/^[!#-[\]-~]+$/, 'must be a scope: letters, digits and signs, no white space'))),
+      v.description(description),
+    ),
+    initial,
+  )
+export const requiredText = (description: string, initial: string) =>
+  matching(description, /^\S+$/, 'must be a text without white space', initial)
+
 /** Where a page is read; a section of it is named behind it. */
 export const pageAddress = (description: string, initial: string) =>
   matching(description, /^[^\s#]+$/, 'must be the address of a page, without white space and "#"', initial)

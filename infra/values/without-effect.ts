@@ -82,9 +82,9 @@ function idleKey(name: 'hmac' | 'token', { secret, secretRef }: Live<Values>['we
 }
 
 /** Everything that the page shows is for whoever reaches it. */
-function openPage({ statusPage: { enabled, ingress, proxy } }: Live<Values>): Messages {
+function openPage({ statusPage: { enabled, ingress, proxy, oidc } }: Live<Values>): Messages {
   return say(enabled, [
-    ...say(not(proxy.enabled), [
+    ...say(not(or(proxy.enabled, oidc.enabled)), [
       'statusPage: it has no login; anyone who reaches it sees every GatewaySync and gateway that this installation works with',
     ]),
     ...hostsWithoutRule('statusPage', ingress),

@@ -18,6 +18,7 @@ import { connectionBounds } from '../receiver/limits.ts'
 import type { Store } from '../reconcile/store.ts'
 import type { SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
 import { publishedCommits } from '../reconcile/needed-commits.ts'
+import type { Network } from '../source/remote/network.ts'
 import type { ReadSecret } from '../source/remote/secrets.ts'
 import { type Served, serve, type ServeOptions } from '../serve.ts'
 import type { ControllerSettings } from '../settings.ts'
@@ -39,6 +40,7 @@ export type EndpointDeps = {
   reviews: Kube
   store: Store
   mirrors: SyncMirrors
+  network: Pick<Network, 'proxy'>
   captures: Pick<Captures, 'offered'>
   readSecret: ReadSecret
   metrics: Metrics
@@ -96,7 +98,7 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   if (settings.metrics.enabled) await open(metricsEndpoint(deps), ports.metrics, true, 'metrics', fewConnections)
   if (settings.statusPage !== undefined)
     await open(
-      controllerStatusPage({ ...deps, warnings: () => warningsOf(deps, settings) }, settings.statusPage.proxy, signal),
+      controllerStatusPage({ ...deps, warnings: () => warningsOf(deps, settings) }, settings.statusPage, signal),
       settings.statusPage.port,
       true,
       'status-page',

@@ -9,6 +9,7 @@ import { asFault } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { ControllerSettings } from '../settings.ts'
 import { keyFrom } from '../statuspage/key.ts'
+import { personNamed } from '../statuspage/named-person.ts'
 import type { Doing, People, Person } from '../statuspage/people.ts'
 
 export type ProxySettings = NonNullable<NonNullable<ControllerSettings['statusPage']>['proxy']>
@@ -20,11 +21,6 @@ export const proxySecretHeader = 'x-cluster-sync-proxy-secret'
 const leastSecretLength = 16
 /** How long the mounted secret is remembered; a rotation needs no restart. */
 const keptMs = 5_000
-const maxNameLength = 256
-const maxGroups = 100
-/** Names of Kubernetes itself: no login outside of it may give somebody the rights of a part of the cluster. */
-const reserved = 'system:'
-const everybody = 'system:authenticated'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -78,15 +74,9 @@ type Prefixes = Pick<ProxySettings, 'userPrefix' | 'groupsPrefix'>
  */
 function personOf(users: readonly string[], groups: readonly string[], { userPrefix, groupsPrefix }: Prefixes): Person | undefined {
   if (users.length > 1 || groups.length > 1) return undefined
-  const name = `${userPrefix}${decoded(users[0] ?? '').trim()}`
-  if (name === userPrefix || name.length > maxNameLength || /[,\p{Cc}]/u.test(name) || name.startsWith(reserved)) return undefined
-  const named = (groups[0] ?? '')
-    .split(',')
-    .map((group) => decoded(group).trim())
-    .filter((group) => group !== '' && group.length <= maxNameLength)
-    .map((group) => `${groupsPrefix}${group}`)
-    .filter((group) => !group.startsWith(reserved))
-  return { name, groups: [...new Set(named)].slice(0, maxGroups).concat(everybody) }
+  const name = decoded(users[0] ?? '')
+  if (name.includes(',')) return undefined
+  return personNamed(name, (groups[0] ?? '').split(',').map(decoded), { userPrefix, groupsPrefix })
 }
 
 /** Node reads a header's bytes as Latin-1, and proxies write UTF-8; bytes that are none stay as Node has read them. */

@@ -10,11 +10,14 @@ import type { Log } from '../log.ts'
 import type { SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
 import type { Store } from '../reconcile/store.ts'
 import { statusPageApp } from '../statuspage/app.ts'
-import type { People } from '../statuspage/people.ts'
+import type { ControllerSettings } from '../settings.ts'
+import type { Network } from '../source/remote/network.ts'
+import type { Doing, People } from '../statuspage/people.ts'
+import { createOidcLogin } from './oidc-login.ts'
 import { createPageAccess } from './page-access.ts'
 import { createPageActions } from './page-actions.ts'
 import { commitsOfStore, createReportReader } from './page-contents.ts'
-import { createProxyLogin, type ProxySettings } from './proxy-login.ts'
+import { createProxyLogin } from './proxy-login.ts'
 
 /** What the page works with in a cluster. */
 export type StatusPageParts = {
@@ -24,6 +27,8 @@ export type StatusPageParts = {
   events: Pick<EventRecorder, 'record'>
   /** A client only for reviews. */
   reviews: Pick<Kube, 'post'>
+  /** By which proxy a provider of identities is reached. */
+  network: Pick<Network, 'proxy'>
   clock: Clock
   log: Log
   /** Why this replica does not know the cluster's objects yet; empty when it does. */
@@ -38,22 +43,22 @@ export const statusPageConnections = { maxConnections: 450, readAheadBytes: 16 *
 /** Deadline of one review. */
 const reviewTimeoutMs = 10_000
 
-/** The app of the port for people; every replica serves one. `proxy` undefined: there is no login, which the page says. */
-export function controllerStatusPage(
-  parts: StatusPageParts,
-  proxy: ProxySettings | undefined,
-  signal: AbortSignal,
-): ReturnType<typeof statusPageApp> {
-  const { store, mirrors, kube, reviews, clock, log, notReady, warnings } = parts
+/** How people log in; none of them: whoever reaches the page sees all of it. */
+export type PageLogins = Pick<NonNullable<ControllerSettings['statusPage']>, 'proxy' | 'oidc'>
+
+/** The app of the port for people; every replica serves one. Without a login the page says so. */
+export function controllerStatusPage(parts: StatusPageParts, logins: PageLogins, signal: AbortSignal): ReturnType<typeof statusPageApp> {
+  const { store, mirrors, kube, reviews, clock, notReady, warnings } = parts
   const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, deadline(reviewTimeoutMs, signal))
-  const people = proxy === undefined ? undefined : peopleOf(parts, createProxyLogin(proxy, { clock, log }), post)
+  const login = loginOf(parts, logins)
+  const people = login === undefined ? undefined : peopleOf(parts, login, post)
   return statusPageApp({
     facts: () => ({ ...factsOfStore(store, notReady()), warnings: warnings?.() ?? [] }),
     people,
     subscribe: store.watch,
     // Its certificate is for its own names alone, so that a page from elsewhere cannot reach it under another one.
     hosts: undefined,
-    isOpen: proxy === undefined,
+    isOpen: people === undefined,
     commits: commitsOfStore({ store, mirrors, clock }),
     report: createReportReader({ kube, clock }),
     clock,
@@ -61,14 +66,19 @@ export function controllerStatusPage(
   })
 }
 
+type PageLogin = Pick<People, 'identify' | 'login'> & Pick<Doing, 'formKeys'>
+
+function loginOf({ network, clock, log }: StatusPageParts, { proxy, oidc }: PageLogins): PageLogin | undefined {
+  if (proxy !== undefined) return createProxyLogin(proxy, { clock, log })
+  if (oidc === undefined) return undefined
+  const { login, formKeys } = createOidcLogin(oidc, { proxies: network.proxy, clock, log })
+  return { identify: login.identify, login, formKeys }
+}
+
 /** Who somebody is says the login; what they see and may do says the API server. */
-function peopleOf(
-  { kube, store, events, clock, log }: StatusPageParts,
-  { identify, formKeys }: ReturnType<typeof createProxyLogin>,
-  post: PostReview,
-): People {
+function peopleOf({ kube, store, events, clock, log }: StatusPageParts, { formKeys, ...login }: PageLogin, post: PostReview): People {
   const access = createPageAccess({ post, clock })
-  return { identify, sees: access.sees, doing: createPageActions({ access, formKeys, kube, store, events, clock, log }) }
+  return { ...login, sees: access.sees, doing: createPageActions({ access, formKeys, kube, store, events, clock, log }) }
 }
 
 function factsOfStore(store: Pick<Store, 'all'>, unknown: readonly string[]): FleetFacts {

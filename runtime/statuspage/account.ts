@@ -1,29 +1,49 @@
 /**
- * Whom the page takes somebody for: what a role binding has to name.
+ * Whom the page takes somebody for, and what becomes of those whom it does not know.
  */
 import type { Context, Hono } from 'hono'
 import { html } from 'hono/html'
 import { type ActionWords, actionWordsIn } from './actions/action-words.ts'
-import type { Env } from './actions/routes.ts'
-import { frame, type Html, type PageContext } from './page.ts'
-import type { Person } from './people.ts'
-import type { Words } from './words.ts'
+import { headersOf } from '../http/peer.ts'
+import { problem } from '../http/problem.ts'
+import { loginPath } from './login/routes.ts'
+import { frame, type Html } from './page.ts'
+import type { Env, PagesOf, People, Person } from './people.ts'
 
-/** Adds `/account`. */
-export function addAccount(
-  app: Hono<Env>,
-  { contextOf, wordsOf }: { contextOf(words: Words): PageContext; wordsOf(context: Context): Words },
-): void {
+/**
+ * From here on whoever asks is known: others are led to the login where it is ours, and else refused. Adds the login's own pages and `/account`.
+ */
+export function addPeople(app: Hono<Env>, { identify, login }: Pick<People, 'identify' | 'login'>, pages: PagesOf): void {
+  login?.addTo(app, pages)
+  app.use(async (context, next) => {
+    const person = await identify((name) => headersOf(context, name))
+    if (person === undefined) {
+      if (login === undefined) return problem(context, 401, 'the login in front of this page has to say who asks')
+      if (!isNavigation(context)) return problem(context, 401, 'log in to see this')
+      const { pathname, search } = new URL(context.req.url)
+      return context.redirect(`${loginPath}?to=${encodeURIComponent(`${pathname}${search}`)}`, 303)
+    }
+    context.set('person', person)
+    await next()
+    return undefined
+  })
   app.get('/account', async (context) => {
     const person = context.get('person')
     if (person === undefined) return await context.notFound()
-    const own = contextOf(wordsOf(context))
+    const own = pages.contextOf(pages.wordsOf(context))
     const words = actionWordsIn(own.words.language)
-    return context.html(await frame(words.account, accountBody(person, words), own))
+    return context.html(await frame(words.account, accountBody(person, words, login !== undefined), own))
   })
 }
 
-function accountBody({ name, groups }: Person, words: ActionWords): Html {
+/** Whether somebody follows a link, and not a script of the page, which no login would help. */
+function isNavigation(context: Context): boolean {
+  const kind = context.req.header('sec-fetch-dest')
+  if (context.req.method !== 'GET') return false
+  return kind === undefined ? (context.req.header('accept') ?? '').includes('text/html') : kind === 'document'
+}
+
+function accountBody({ name, groups }: Person, words: ActionWords, logsOut: boolean): Html {
   return html`<main>
     <section class="card">
       <dl>
@@ -32,6 +52,7 @@ function accountBody({ name, groups }: Person, words: ActionWords): Html {
         <dt>${words.groups}</dt>
         <dd>${groups.length === 0 ? words.noGroups : groups.map((group) => html`<code>${group}</code> `)}</dd>
       </dl>
+      ${logsOut ? html`<form method="post" action="/logout"><button>${words.logOut}</button></form>` : ''}
     </section>
   </main>`
 }

@@ -11,12 +11,11 @@ import type { FleetFacts } from '../fleet/facts.ts'
 import type { FleetView } from '../fleet/view.ts'
 import { acceptsGzip } from '../http/accept.ts'
 import { guard } from '../http/guard.ts'
-import { headersOf } from '../http/peer.ts'
 import { problem } from '../http/problem.ts'
 import { createUnread, type UnreadLimits } from '../http/unread.ts'
-import { addAccount } from './account.ts'
+import { addPeople } from './account.ts'
 import { actionWordsIn } from './actions/action-words.ts'
-import { addActions, type Env } from './actions/routes.ts'
+import { addActions } from './actions/routes.ts'
 import { icon, script, style } from './assets.ts'
 import type { Commits } from './commits.ts'
 import { htmlOf, type Made } from './made.ts'
@@ -24,7 +23,7 @@ import { addNews, maxViewers } from './news.ts'
 import { messagePage, overviewPage, type PageContext } from './page.ts'
 import { addSyncPages, type ReadReport } from './sync-routes.ts'
 import { parseSelection, queryOf } from './selection.ts'
-import { type People, type SyncKey, visiblePart } from './people.ts'
+import { type Env, type People, type SyncKey, visiblePart } from './people.ts'
 import { createRendered, plain } from './rendered.ts'
 import { createViewers } from './viewers.ts'
 import { type Words, wordsFor } from './words.ts'
@@ -149,18 +148,10 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
     if (!context.res.headers.has('cache-control')) context.res.headers.set('cache-control', 'no-store')
     return undefined
   })
-  if (people !== undefined) {
-    app.use(async (context, next) => {
-      const person = await people.identify((name) => headersOf(context, name))
-      if (person === undefined) return problem(context, 401, 'the login in front of this page has to say who asks')
-      context.set('person', person)
-      await next()
-      return undefined
-    })
-  }
   for (const { path, type, text } of [style, script, icon]) {
     app.get(path, (context) => context.body(text, 200, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }))
   }
+  if (people !== undefined) addPeople(app, people, { contextOf, wordsOf })
   app.get('/', (context) => {
     const selection = parseSelection((name) => context.req.query(name))
     return answer(context, `/${queryOf(selection, selection.page)}`, (view, own) => htmlOf(() => overviewPage(view, selection, own)))
@@ -169,7 +160,6 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
   const hidesLines = people === undefined && hosts === undefined
   addSyncPages(app, { answer, facts, mayAct, commits, report: more.report, hidesLines, signal })
   if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, contextOf, wordsOf, clock })
-  if (people !== undefined) addAccount(app, { contextOf, wordsOf })
   app.get('/status.json', (context) =>
     answer(context, 'json', (view) => ({ type: 'application/json', status: 200, text: async () => JSON.stringify(view) })),
   )

@@ -5,7 +5,7 @@ import type { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { deadline } from '../clock.ts'
 import { problem } from '../http/problem.ts'
-import type { Env } from './actions/routes.ts'
+import type { Env } from './people.ts'
 import type { Viewers } from './viewers.ts'
 
 export const maxViewers = 200

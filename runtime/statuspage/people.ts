@@ -1,9 +1,18 @@
 /**
  * Who looks at the page, where that is asked, and what of a fleet they see. Pure.
  */
+import type { Context, Hono } from 'hono'
 import { fleetViewOf } from '../fleet/fleet-view.ts'
 import type { FleetView } from '../fleet/view.ts'
 import type { Action } from './actions/action.ts'
+import type { PageContext } from './page.ts'
+import type { Words } from './words.ts'
+
+/** What middleware knows of a call. */
+export type Env = { Variables: { person?: Person } }
+
+/** How pages are made for whoever asks. */
+export type PagesOf = { contextOf(words: Words): PageContext; wordsOf(context: Context): Words }
 
 /** As Kubernetes knows somebody. */
 export type Person = { name: string; groups: readonly string[] }
@@ -29,6 +38,8 @@ export type People = {
   identify(header: (name: string) => readonly string[]): Promise<Person | undefined>
   /** Which of the namespaces somebody may see. Throws ApiUnavailable where nobody can say. */
   sees(person: Person, namespaces: readonly string[]): Promise<ReadonlySet<string>>
+  /** The pages of a login of our own; undefined where a proxy asks people who they are. */
+  login?: { addTo(app: Hono<Env>, pages: PagesOf): void } | undefined
   /** Undefined: the page only shows. */
   doing?: Doing | undefined
 }

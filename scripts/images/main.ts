@@ -25,7 +25,7 @@ process.on('exit', () => rmSync(work, { recursive: true, force: true }))
 const bundles = path.join(work, 'bundles')
 const context = path.join(work, 'context')
 /** What each image has in /app beside its licences and its bill of materials. */
-const programs = { controller: ['controller.js', 'isolate.mjs', 'tracing.mjs'], agent: ['agent.js', 'tracing.mjs'] }
+const programs = { controller: ['controller.js', 'isolate.mjs', 'tracing.mjs', 'login.mjs'], agent: ['agent.js', 'tracing.mjs'] }
 
 const { values } = parseArgs({
   options: {

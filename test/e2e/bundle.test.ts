@@ -26,6 +26,7 @@ void t.test('controller and agent bundle into one file each, and say in one line
     t.notMatch(text, /SocksClientError|oauth4webapi|JSONPath\.prototype/, `${program} holds none of the other ways of a kubeconfig`)
   }
   t.match(readFileSync(path.join(root, 'build/tracing.mjs'), 'utf8'), /resourceSpans/)
+  t.match(readFileSync(path.join(root, 'build/login.mjs'), 'utf8'), /code_challenge_method/)
   t.match(await run(path.join(root, 'build/controller.js')), {
     code: 2,
     stderr: /^cluster-sync controller: environment variable CLUSTER_SYNC_SETTINGS is missing.*\n$/,

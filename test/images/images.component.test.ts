@@ -42,7 +42,7 @@ void t.test('images of controller and agent', { timeout: 290_000 }, async (t) =>
   await build('first')
 
   for (const [target, user, files] of [
-    ['controller', '65532:65532', ['controller.js', 'isolate.mjs', 'tracing.mjs']],
+    ['controller', '65532:65532', ['controller.js', 'isolate.mjs', 'tracing.mjs', 'login.mjs']],
     ['agent', '2003:2003', ['agent.js', 'tracing.mjs']],
   ] as const) {
     const container = buildah('from', `clustersync/${target}:first`)

@@ -5,8 +5,8 @@ import { writeFileSync } from 'node:fs'
 import * as http from 'node:http'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
-import { controllerStatusPage } from '../../runtime/controller/status-page.ts'
+import { type Clock, systemClock } from '../../runtime/clock.ts'
+import { controllerStatusPage, type PageLogins } from '../../runtime/controller/status-page.ts'
 import type { EventToWrite } from '../../runtime/kube/events.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { createStore } from '../../runtime/reconcile/store.ts'
@@ -23,14 +23,20 @@ type Answer = { status: number | undefined; text: string; headers: http.Incoming
 
 /** `north` and `south` have one GatewaySync each. `ann` may list the first and patch nothing, `bob` everything. */
 export async function openedPage(t: Pick<Test, 'teardown'>, written: string | undefined = `${pageSecret}\n`) {
+  const secretFile = path.join(temporaryFolder(t, 'page-login'), 'secret')
+  if (written !== undefined) writeFileSync(secretFile, written)
+  const proxy = { secretFile, userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', userPrefix: '', groupsPrefix: '' }
+  return await openController(t, { proxy })
+}
+
+/** The same with any login. */
+export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogins, clock: Clock = systemClock) {
   const stop = new AbortController()
   const store = createStore(() => {})
   for (const namespace of ['north', 'south']) {
     const { name, generation, annotations, spec, status } = syncFacts(`line-${namespace}`)
     store.upsertSync({ namespace, name, uid: namespace, resourceVersion: '1', generation, annotations, spec, status })
   }
-  const secretFile = path.join(temporaryFolder(t, 'page-login'), 'secret')
-  if (written !== undefined) writeFileSync(secretFile, written)
   let away = false
   const asked: Spec[] = []
   const patched: { key: object; body: Record<string, unknown> }[] = []
@@ -57,11 +63,20 @@ export async function openedPage(t: Pick<Test, 'teardown'>, written: string | un
       return { metadata: { ...key, uid: uid ?? '', resourceVersion: `${patched.length + 1}`, generation: generation ?? 1 }, spec, status }
     },
   }
-  const proxy = { secretFile, userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', userPrefix: '', groupsPrefix: '' }
   const events = { record: (event: EventToWrite) => void told.push(event) }
   const mirrors = { serving: async () => await Promise.reject(new Error('no repository is read here')) }
-  const parts = { store, mirrors, reviews, kube: kube as never, events, clock: systemClock, log: silentLog, notReady: () => [] }
-  const app = controllerStatusPage(parts, proxy, stop.signal)
+  const parts = {
+    store,
+    mirrors,
+    reviews,
+    network: { proxy: undefined },
+    kube: kube as never,
+    events,
+    clock,
+    log: silentLog,
+    notReady: () => [],
+  }
+  const app = controllerStatusPage(parts, logins, stop.signal)
   const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
   t.teardown(async () => {
     stop.abort()

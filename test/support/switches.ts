@@ -48,6 +48,20 @@ export const refused: readonly { pair: Pair; key: string }[] = [
   },
   {
     pair: [
+      ['statusPage.oidc.enabled', true],
+      ['statusPage.enabled', false],
+    ],
+    key: 'statusPage.enabled',
+  },
+  {
+    pair: [
+      ['statusPage.oidc.enabled', true],
+      ['statusPage.proxy.enabled', true],
+    ],
+    key: 'statusPage.oidc.enabled',
+  },
+  {
+    pair: [
       ['two replicas', true],
       ['leaderElection.enabled', false],
     ],
@@ -62,6 +76,12 @@ const always: ValuesInput = {
   statusPage: {
     ingress: { hosts: [{ host: 'gateways.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] },
     proxy: { secretRef: { name: 'page-proxy' } },
+    oidc: {
+      issuer: 'https://login.example.com',
+      clientId: 'page',
+      secretRef: { name: 'page-login' },
+      externalURL: 'https://gateways.example.com',
+    },
   },
 }
 

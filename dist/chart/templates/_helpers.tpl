@@ -188,6 +188,20 @@ statusPage:
     userPrefix: {{ toRawJson $.Values.statusPage.proxy.userPrefix }}
     groupsPrefix: {{ toRawJson $.Values.statusPage.proxy.groupsPrefix }}
   {{- end }}
+  {{- if $.Values.statusPage.oidc.enabled }}
+  oidc:
+    issuer: {{ toRawJson $.Values.statusPage.oidc.issuer }}
+    clientId: {{ toRawJson $.Values.statusPage.oidc.clientId }}
+    secretFolder: "/etc/cluster-sync/status-page-login"
+    externalURL: {{ toRawJson $.Values.statusPage.oidc.externalURL }}
+    scopes:
+      {{- toYaml $.Values.statusPage.oidc.scopes | nindent 6 }}
+    usernameClaim: {{ toRawJson $.Values.statusPage.oidc.usernameClaim }}
+    groupsClaim: {{ toRawJson $.Values.statusPage.oidc.groupsClaim }}
+    usernamePrefix: {{ toRawJson $.Values.statusPage.oidc.usernamePrefix }}
+    groupsPrefix: {{ toRawJson $.Values.statusPage.oidc.groupsPrefix }}
+    sessionLifetime: {{ toRawJson $.Values.statusPage.oidc.sessionLifetime }}
+  {{- end }}
 {{- end }}
 {{- end }}
 

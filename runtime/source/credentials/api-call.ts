@@ -46,8 +46,8 @@ export async function callForJson(
   return { status: response.statusCode ?? 0, body: jsonOrUndefined((await readText(response, maxBodyBytes)) ?? ''), retryAfter }
 }
 
-/** Connects to the API through a proxy by CONNECT (RFC 9110, 9.3.6). Throws what the network throws. */
-async function tunnel(
+/** Connects to an API through a proxy by CONNECT (RFC 9110, 9.3.6). Throws what the network throws. */
+export async function tunnel(
   api: URL,
   proxy: URL,
   pinned: Pick<https.RequestOptions, 'lookup'>,

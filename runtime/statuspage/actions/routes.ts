@@ -10,22 +10,17 @@ import type { FleetFacts } from '../../fleet/facts.ts'
 import { readBody } from '../../http/body.ts'
 import { headersOf } from '../../http/peer.ts'
 import { frame, type PageContext } from '../page.ts'
-import type { Doing, Person, SyncKey } from '../people.ts'
-import type { Words } from '../words.ts'
+import type { Doing, Env, PagesOf, Person, SyncKey } from '../people.ts'
 import { type Action, changeOf, parseAction } from './action.ts'
 import { confirmBody, refusalBody } from './action-pages.ts'
 import { type ActionWords, actionWordsIn, labelOf } from './action-words.ts'
 import { type Form, formCookie, formCookiePattern, formToken, isFormToken } from './form-token.ts'
 import { isOwnRequest } from './own-request.ts'
 
-export type Env = { Variables: { person?: Person } }
-
-type Deps = {
+type Deps = PagesOf & {
   doing: Doing
   facts(): FleetFacts
   sees(person: Person, namespaces: readonly string[]): Promise<ReadonlySet<string>>
-  contextOf(words: Words): PageContext
-  wordsOf(context: Context): Words
   clock: Pick<Clock, 'now' | 'uuid'>
 }
 

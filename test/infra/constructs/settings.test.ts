@@ -26,6 +26,29 @@ void t.test('the status page: a port and a name of the certificate where it is e
   t.notOk(without.dnsNames.some((name) => name.includes('status-page')))
 })
 
+void t.test('a login of the status page by OpenID Connect: its settings, and a folder of its Secret', async (t) => {
+  const oidc = { enabled: true, issuer: 'https://login.example.com', clientId: 'page', secretRef: { name: 'page-login' } }
+  const objects = objectsOf({ statusPage: { enabled: true, oidc: { ...oidc, externalURL: 'https://gateways.example.com' } } })
+  t.same(settingsOf(objects).statusPage, {
+    port: 8444,
+    oidc: {
+      issuer: 'https://login.example.com',
+      clientId: 'page',
+      secretFolder: '/etc/cluster-sync/status-page-login',
+      externalURL: 'https://gateways.example.com',
+      scopes: ['profile', 'email'],
+      usernameClaim: 'sub',
+      groupsClaim: 'groups',
+      usernamePrefix: '',
+      groupsPrefix: '',
+      sessionLifetime: '8h',
+    },
+  })
+  const text = JSON.stringify(objects)
+  for (const key of ['client-secret', 'session-key', 'ca.crt']) t.match(text, `{"key":"${key}","path":"${key}"}`)
+  t.match(text, 'nothing but paused and git.ref')
+})
+
 void t.test('agents: resources are the usual ones, or exactly those given', async (t) => {
   t.same(settingsOf(objectsOf({})).agent.resources, { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } })
   t.same(settingsOf(objectsOf(everything)).agent.resources, { limits: { memory: '1Gi' } })

@@ -47,8 +47,8 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     'agentImage.pullPolicy: unknown key; did you mean image.pullPolicy?\ningress: unknown key; did you mean webhookReceiver.ingress or statusPage.ingress?',
   ],
   'a key of several sections': [
-    { secretRef: {} },
-    'secretRef: unknown key; did you mean webhookReceiver.hmac.secretRef or webhookReceiver.token.secretRef or statusPage.proxy.secretRef?',
+    { groupsPrefix: 'x' },
+    'groupsPrefix: unknown key; did you mean statusPage.proxy.groupsPrefix or statusPage.oidc.groupsPrefix?',
   ],
   'a key like no other': [{ leaderElection: { xyz: 1 } }, 'leaderElection.xyz: unknown key; there are: enabled'],
   'a key with dots': [
@@ -96,6 +96,29 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'a header that is none': [
     { statusPage: { proxy: { userHeader: 'X User' } } },
     'statusPage.proxy.userHeader: must be the name of a header: letters, digits and "-"',
+  ],
+  'two logins of the status page': [
+    {
+      statusPage: {
+        enabled: true,
+        proxy: { enabled: true, secretRef: { name: 'page' } },
+        oidc: { enabled: true, issuer: 'https://login.example.com', clientId: 'page', secretRef: { name: 'login' } },
+      },
+    },
+    'statusPage.oidc.enabled: statusPage.proxy.enabled is true too; only one of them can say who somebody is\n' +
+      'statusPage.oidc.externalURL: without it the provider does not know where people come back to',
+  ],
+  'a provider over http': [
+    { statusPage: { oidc: { issuer: 'http://login.example.com' } } },
+    'statusPage.oidc.issuer: must be an address that begins with https://, without "?" and "#"',
+  ],
+  'a page below a path': [
+    { statusPage: { oidc: { externalURL: 'https://gateways.example.com/page' } } },
+    'statusPage.oidc.externalURL: must be https:// and a host, and a port if need be, without anything behind',
+  ],
+  'a session for ever': [
+    { statusPage: { oidc: { sessionLifetime: '100h' } } },
+    'statusPage.oidc.sessionLifetime: must be minutes or hours such as 30m or 8h, at most 99h',
   ],
   'the same port for the status page': [
     { statusPage: { enabled: true, port: 9445 } },

@@ -1,0 +1,137 @@
+/**
+ * The login by OpenID Connect over HTTP: the way to the provider and back, the session in a sealed cookie, and the way out.
+ */
+import type { Context, Hono } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { html } from 'hono/html'
+import * as v from 'valibot'
+import type { Clock } from '../../clock.ts'
+import { actionWordsIn } from '../actions/action-words.ts'
+import { isOurs } from '../actions/routes.ts'
+import { frame } from '../page.ts'
+import type { Env, PagesOf, People, Person } from '../people.ts'
+import { type ClaimSettings, personByClaims } from './claims.ts'
+import { type LoginProblem, loginWordsIn } from './login-words.ts'
+import type { Attempt, Provider } from './provider.ts'
+import { returnPath } from './return-path.ts'
+import { seal, unseal } from './sealed.ts'
+
+/** The names make browsers take them over HTTPS and for this host alone (RFC 6265bis, 4.1.3.2). */
+const sessionCookie = '__Host-cluster-sync-session'
+const attemptCookie = '__Host-cluster-sync-login'
+/** How long somebody may be at the provider. */
+const attemptMinutes = 10
+
+export type LoginDeps = {
+  provider: Provider
+  settings: ClaimSettings & { sessionMs: number }
+  /** The first seals; empty while there is none. */
+  keys(purpose: 'session' | 'login'): Promise<readonly Uint8Array[]>
+  clock: Pick<Clock, 'now'>
+}
+
+export type Login = Pick<People, 'identify'> & {
+  addTo(app: Hono<Env>, pages: PagesOf): void
+}
+
+const session = v.object({ name: v.string(), groups: v.array(v.string()) })
+const begun = v.object({ state: v.string(), nonce: v.string(), verifier: v.string(), to: v.string() })
+
+export const loginPath = '/login'
+export const callbackPath = '/login/callback'
+export const loggedOutPath = '/logged-out'
+
+/** Returns `identify` of the status page, and the pages of the login. */
+export function createLogin({ provider, settings, keys, clock }: LoginDeps): Login {
+  return {
+    async identify(header) {
+      const sealed = cookieOf(header('cookie'), sessionCookie)
+      const parsed = v.safeParse(session, await unseal(await keys('session'), sealed, clock.now()))
+      return parsed.success ? parsed.output : undefined
+    },
+    addTo(app, { contextOf, wordsOf }) {
+      const problemPage = async (context: Context<Env>, why: LoginProblem, status: 400 | 403 | 503, detail?: string): Promise<Response> => {
+        const own = contextOf(wordsOf(context))
+        const words = loginWordsIn(own.words.language)
+        const body = html`<main>
+          <p>${words.problems[why]}</p>
+          ${detail === undefined ? '' : html`<p class="quiet"><code>${detail}</code></p>`}
+          <p><a class="button" href="${loginPath}">${words.again}</a></p>
+        </main>`
+        return context.html(await frame(words.title, body, { ...own, account: undefined }), status)
+      }
+      app.get(loginPath, async (context) => {
+        const own = await keys('login')
+        if (own.length === 0) return await problemPage(context, 'key', 503)
+        const begun = await provider.begin()
+        if (begun === undefined) return await problemPage(context, 'away', 503)
+        const until = clock.now().add({ minutes: attemptMinutes })
+        const sealed = await seal(own, { ...begun.attempt, to: returnPath(context.req.query('to')) }, until)
+        keep(context, attemptCookie, sealed ?? '', attemptMinutes * 60)
+        return context.redirect(begun.url, 303)
+      })
+      app.get(callbackPath, async (context) => {
+        const attempt = v.safeParse(begun, await unseal(await keys('login'), getCookie(context, attemptCookie), clock.now()))
+        forget(context, attemptCookie)
+        if (!attempt.success) return await problemPage(context, 'attempt', 400)
+        const { to, ...rest } = attempt.output
+        const logged = await finished(provider, new URL(context.req.url).search, rest, settings)
+        if ('why' in logged) return await problemPage(context, logged.why, logged.why === 'failed' ? 400 : 403, logged.detail)
+        const until = clock.now().add({ milliseconds: settings.sessionMs })
+        const sealed = await seal(await keys('session'), { name: logged.person.name, groups: logged.person.groups }, until)
+        if (sealed === undefined) return await problemPage(context, 'overage', 403)
+        keep(context, sessionCookie, sealed, Math.floor(settings.sessionMs / 1000))
+        return context.redirect(to, 303)
+      })
+      app.post('/logout', async (context) => {
+        if (!isOurs(context)) return await problemPage(context, 'origin', 403)
+        forget(context, sessionCookie)
+        const elsewhere = await provider.logoutUrl()
+        // A redirect would be one of this form, which may lead nowhere but to us (form-action of the page's policy).
+        if (elsewhere !== undefined) context.header('refresh', `0; url=${elsewhere}`)
+        return await loggedOut(context, elsewhere)
+      })
+      app.get(loggedOutPath, (context) => loggedOut(context, undefined))
+      const loggedOut = async (context: Context<Env>, elsewhere: string | undefined): Promise<Response> => {
+        const own = contextOf(wordsOf(context))
+        const words = actionWordsIn(own.words.language)
+        const body = html`<main>
+          <p>${words.loggedOut}</p>
+          <p>
+            ${elsewhere === undefined ? '' : html`<a class="button" href="${elsewhere}">${words.alsoThere}</a>`}
+            <a class="button" href="${loginPath}">${words.logIn}</a>
+          </p>
+        </main>`
+        return context.html(await frame(words.loggedOut, body, { ...own, account: undefined }))
+      }
+    },
+  }
+}
+
+type Logged = { person: Person } | { why: LoginProblem; detail?: string }
+
+async function finished(provider: Provider, query: string, attempt: Attempt, settings: ClaimSettings): Promise<Logged> {
+  const answer = await provider.finish(query, attempt)
+  if (answer.kind === 'failed') return { why: 'failed' }
+  if (answer.kind === 'refused') return { why: 'refused', detail: answer.error.slice(0, 100) }
+  const person = personByClaims(answer.claims, settings)
+  return typeof person === 'string' ? { why: person } : { person }
+}
+
+function keep(context: Context, name: string, value: string, maxAge: number): void {
+  // From the provider a browser comes by a link, along with which Lax cookies are sent.
+  setCookie(context, name, value, { path: '/', secure: true, httpOnly: true, sameSite: 'Lax', maxAge })
+}
+
+function forget(context: Context, name: string): void {
+  deleteCookie(context, name, { path: '/', secure: true, httpOnly: true, sameSite: 'Lax' })
+}
+
+/** Two of one name are nobody's: another host of the domain may have set one, which `__Host-` keeps out of browsers that know it. */
+function cookieOf(headers: readonly string[], name: string): string | undefined {
+  const pairs = headers
+    .flatMap((header) => header.split(';'))
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+  return pairs.length === 1 ? pairs[0]?.slice(name.length + 1) : undefined
+}

@@ -1,0 +1,227 @@
+/**
+ * The login of the status page by a real OpenID Connect provider over TLS: who gets in, what keeps others out, and the way out again.
+ */
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { openController } from '../../support/controller-page.ts'
+import { clientSecret, createBrowser, startIdentityProvider } from '../../support/identity-provider.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+
+const externalURL = 'https://gateways.example'
+const callback = /^https:\/\/gateways\.example\/login\/callback/
+const people = {
+  bob: { preferred_username: 'bob', groups: ['line-1', 'engineers', 'system:masters'] },
+  ann: { preferred_username: 'ann', groups: 'line-1' },
+  root: { preferred_username: 'system:admin', groups: [] },
+  nobody: { groups: ['line-1'] },
+  many: { preferred_username: 'many', groups: Array.from({ length: 300 }, (_, index) => `group-${index}`) },
+  azure: { preferred_username: 'azure', _claim_names: { groups: 'src1' } },
+}
+
+type Settings = {
+  sessionLifetime?: string
+  usernameClaim?: string
+  clientId?: string
+  secrets?: Record<string, string>
+  tick?: () => number
+}
+
+async function opened(
+  t: Test,
+  { sessionLifetime = '10m', usernameClaim = 'preferred_username', clientId = 'status-page', secrets, tick }: Settings = {},
+) {
+  const provider = await startIdentityProvider(t, { people, externalURL })
+  const secretFolder = temporaryFolder(t, 'page-login')
+  for (const [name, text] of Object.entries(secrets ?? { 'client-secret': clientSecret, 'ca.crt': provider.caBundle }))
+    writeFileSync(path.join(secretFolder, name), text === '' ? provider.caBundle : text)
+  const { issuer } = provider
+  const oidc = { issuer, clientId, secretFolder, externalURL, scopes: ['profile', 'email'], usernameClaim, groupsClaim: 'groups' }
+  const clock = tick === undefined ? systemClock : { ...systemClock, now: () => Temporal.Now.instant().add({ milliseconds: tick() }) }
+  const page = await openController(t, { oidc: { ...oidc, usernamePrefix: '', groupsPrefix: 'oidc:', sessionLifetime } }, clock)
+  const browser = () => createBrowser(provider.caBundle, { [externalURL]: `http://127.0.0.1:${page.port}` })
+  return { ...page, provider, browser, secretFolder }
+}
+
+void t.test('somebody logs in, comes back to where they wanted to go, acts, and is out after the logout', async (t) => {
+  const { browser, patched, provider } = await opened(t)
+  const { get, send, logIn, cookies } = browser()
+  const place = `${externalURL}/gatewaysyncs/north/line-north`
+  const back = await logIn(place, 'bob', callback)
+  t.match(back, 'code=')
+  const home = await get(back)
+  t.same([home.status, home.headers.location], [303, '/gatewaysyncs/north/line-north'])
+  for (const word of ['__Host-cluster-sync-session=', 'Path=/', 'Secure', 'HttpOnly', 'SameSite=Lax', 'Max-Age=600'])
+    t.match((home.headers['set-cookie'] ?? []).join('\n'), word)
+  t.match((await get(place)).text, 'actions/pause')
+  const account = (await get(`${externalURL}/account`)).text
+  for (const word of ['bob', 'oidc:line-1', 'oidc:engineers', 'Log out']) t.match(account, word)
+  t.notMatch(account, '<code>system:masters', 'groups have their prefix')
+  const question = await get(`${place}/actions/pause`)
+  const token = /name="token" value="([^"]+)"/.exec(question.text)?.[1] ?? ''
+  t.equal((await send('POST', `${place}/actions/pause`, new URLSearchParams({ token }).toString())).status, 303)
+  t.equal(patched.length, 1)
+  for (const { text, headers } of [home, question, await get(`${externalURL}/status.json`)]) {
+    t.notMatch(text, clientSecret)
+    t.notMatch(JSON.stringify(headers), clientSecret)
+  }
+  t.equal((await send('POST', `${externalURL}/logout`, '', { 'sec-fetch-site': 'cross-site' })).status, 403, 'nobody else logs them out')
+  t.equal((await get(place)).status, 200)
+  const out = await send('POST', `${externalURL}/logout`, '')
+  t.equal(out.status, 200)
+  t.match(out.headers['refresh'], `0; url=${provider.issuer}/session/end?`)
+  t.match(out.headers['refresh'], encodeURIComponent(`${externalURL}/logged-out`))
+  t.notOk(cookies(externalURL).has('__Host-cluster-sync-session'))
+  t.same([(await get(place)).status, (await get(place)).headers.location?.split('?')[0]], [303, '/login'])
+})
+
+void t.test('without a login every page leads to it, and scripts are refused', async (t) => {
+  const { browser } = await opened(t)
+  const { get, send } = browser()
+  for (const where of ['/', '/gatewaysyncs/north/line-north?page=2', '/account', '/status.json']) {
+    const { status, headers, text } = await get(`${externalURL}${where}`)
+    t.same([status, headers.location], [303, `/login?to=${encodeURIComponent(where)}`])
+    t.notMatch(text, 'line-north')
+  }
+  t.equal((await get(`${externalURL}/events`, { 'sec-fetch-dest': 'empty' })).status, 401)
+  t.equal((await get(`${externalURL}/status.json`, { 'sec-fetch-dest': 'empty' })).status, 401)
+  t.equal((await send('POST', `${externalURL}/gatewaysyncs/north/line-north/actions/pause`, 'token=x')).status, 401)
+  const forged = { cookie: '__Host-cluster-sync-session=eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..AAAA.AAAA.AAAA' }
+  t.equal((await get(`${externalURL}/`, forged)).status, 303)
+})
+
+void t.test('the provider is asked by code, with PKCE, state and nonce, each time anew', async (t) => {
+  const { browser, provider } = await opened(t)
+  const asked = [await browser().get(`${externalURL}/login`), await browser().get(`${externalURL}/login`)].map(
+    ({ headers }) => new URL(headers.location ?? ''),
+  )
+  for (const { origin, searchParams } of asked) {
+    t.equal(origin, provider.issuer)
+    t.match(Object.fromEntries(searchParams), {
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      redirect_uri: `${externalURL}/login/callback`,
+      scope: 'openid profile email',
+    })
+  }
+  for (const name of ['state', 'nonce', 'code_challenge']) t.not(asked[0]?.searchParams.get(name), asked[1]?.searchParams.get(name), name)
+})
+
+void t.test('what was begun elsewhere, changed, used or aborted lets nobody in', async (t) => {
+  const { browser } = await opened(t)
+  const { get, logIn, cookies } = browser()
+  const back = await logIn(`${externalURL}/login`, 'bob', callback)
+  const stranger = await browser().get(back)
+  t.equal(stranger.status, 400, 'another browser')
+  t.match(stranger.text, 'another browser')
+  const kept = cookies(externalURL).get('__Host-cluster-sync-login') ?? ''
+  const again = { cookie: `__Host-cluster-sync-login=${kept}` }
+  const other = await browser().get(back.replace(/state=[^&]+/, 'state=another'), again)
+  t.equal(other.status, 400, 'another state')
+  t.match(other.text, 'does not prove who you are')
+  const denied = await browser().get(
+    `${externalURL}/login/callback?error=access_denied&${back.split('?')[1]?.replace(/code=[^&]+&?/, '')}`,
+    again,
+  )
+  t.equal(denied.status, 403)
+  t.match(denied.text, 'access_denied')
+  t.equal((await get(back)).status, 303)
+  t.equal((await get(back)).status, 400, 'a second time in this browser')
+  const replayed = await browser().get(back, again)
+  t.equal(replayed.status, 400, 'the code a second time, with the cookie of before')
+  t.notMatch(JSON.stringify(replayed.headers), 'cluster-sync-session=ey')
+})
+
+void t.test('an answer for another attempt of the same browser is refused by its nonce', async (t) => {
+  const { browser } = await opened(t)
+  const mine = browser()
+  const back = await mine.logIn(`${externalURL}/login`, 'bob', callback)
+  await mine.get(`${externalURL}/login`)
+  t.equal((await mine.get(back)).status, 400)
+})
+
+void t.test('who is a part of the cluster, has no name or too many groups is told so', async (t) => {
+  const { browser } = await opened(t)
+  for (const [who, words] of Object.entries({
+    root: 'name of the cluster itself',
+    nobody: 'usernameClaim',
+    many: 'more groups',
+    azure: 'more groups',
+  })) {
+    const { get, logIn } = browser()
+    const answer = await get(await logIn(`${externalURL}/login`, who, callback))
+    t.equal(answer.status, 403, who)
+    t.match(answer.text, words)
+    t.equal((await get(`${externalURL}/`)).status, 303, `${who} is not in`)
+  }
+})
+
+void t.test('a group that may see nothing sees nothing, and what it may not change it does not', async (t) => {
+  const { browser, patched } = await opened(t)
+  const { get, logIn } = browser()
+  await get(await logIn(`${externalURL}/login`, 'ann', callback))
+  t.match((await get(`${externalURL}/`)).text, 'line-north')
+  t.notMatch((await get(`${externalURL}/`)).text, 'line-south')
+  t.equal((await get(`${externalURL}/gatewaysyncs/north/line-north/actions/pause`)).status, 403)
+  t.same(patched, [])
+})
+
+void t.test('a session ends when its time is over', async (t) => {
+  let passed = 0
+  const { browser } = await opened(t, { sessionLifetime: '1m', tick: () => passed })
+  const { get, logIn } = browser()
+  await get(await logIn(`${externalURL}/login`, 'bob', callback))
+  t.equal((await get(`${externalURL}/`)).status, 200)
+  passed = 60_001
+  t.equal((await get(`${externalURL}/`)).status, 303)
+})
+
+void t.test('a new key lets those in who are in, and without the old one they log in again', async (t) => {
+  const keys = (text: string) => ({ 'client-secret': clientSecret, 'ca.crt': '', 'session-key': text })
+  const first = await opened(t, { secrets: keys('the first key of sessions\n') })
+  const mine = first.browser()
+  await mine.get(await mine.logIn(`${externalURL}/login`, 'bob', callback))
+  const cookie = `__Host-cluster-sync-session=${mine.cookies(externalURL).get('__Host-cluster-sync-session') ?? ''}`
+  const rotated = await opened(t, { secrets: keys('the second key of sessions\nthe first key of sessions\n') })
+  t.equal((await rotated.browser().get(`${externalURL}/`, { cookie })).status, 200, 'another replica, or after a rotation')
+  const over = await opened(t, { secrets: keys('the second key of sessions\n') })
+  t.equal((await over.browser().get(`${externalURL}/`, { cookie })).status, 303)
+})
+
+void t.test('a provider that is down, not trusted or does not know us is a plain sentence, and nobody is in', async (t) => {
+  const down = await opened(t)
+  await down.provider.stop()
+  const away = await down.browser().get(`${externalURL}/login`)
+  t.equal(away.status, 503)
+  t.match(away.text, 'does not answer')
+  t.notMatch(away.text, /ECONNREFUSED|localhost/)
+  const untrusted = await opened(t, { secrets: { 'client-secret': clientSecret } })
+  t.equal((await untrusted.browser().get(`${externalURL}/login`)).status, 503)
+  const wrong = await opened(t, { secrets: { 'client-secret': 'not the secret of the client', 'ca.crt': '' } })
+  const { get, logIn } = wrong.browser()
+  const refused = await get(await logIn(`${externalURL}/login`, 'bob', callback))
+  t.equal(refused.status, 400)
+  t.match(refused.text, 'does not prove')
+  const none = await opened(t, { secrets: {} })
+  const answer = await none.browser().get(`${externalURL}/login`)
+  t.equal(answer.status, 503)
+  t.match(answer.text, 'statusPage.oidc.secretRef')
+})
+
+void t.test('after the login nobody is led to a page of somebody else', async (t) => {
+  const { browser } = await opened(t)
+  for (const to of [
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    '/gatewaysyncs//evil.example',
+    'javascript:alert(1)',
+    '/login',
+    '/x\r\nset-cookie: a=b',
+  ]) {
+    const { get, logIn } = browser()
+    const back = await logIn(`${externalURL}/login?to=${encodeURIComponent(to)}`, 'bob', callback)
+    t.equal((await get(back)).headers.location, '/', JSON.stringify(to))
+  }
+})
