@@ -284,7 +284,7 @@ void t.test('bad options and bad files end with exit 2 and one line that names t
     [['run', '-f', good], /nowhere to write to/],
     [['run', '-f', path.join(folder, 'none.yaml'), '--data', folder], /none\.yaml: cannot be read/],
     [['run', '-f', bad, '--data', folder], /unknown key spec\.git\.reff/],
-    [['run', '-f', good, '--data', path.join(folder, 'nowhere')], /is no folder/],
+    [['run', '-f', good, '--data', path.join(folder, 'nowhere')], /does not exist/],
     [['run', '-f', good, '--data', folder, '--receiver-port', '70000'], /--receiver-port/],
     [['run', '-f', good, '--data', folder, '--token-file', 'x'], /need --receiver-port/],
     [['run', '-f', good, '--data', folder, 'extra'], /too many arguments/],
