@@ -48,6 +48,10 @@ const rows: Readonly<Record<string, Row>> = {
     left: 'an operator with this history is wanted; docs-runbook.test.ts holds verbs, kinds and names of the same commands',
   },
   'docs/pipelines.md': { by: 'test/pipelines.component.test.ts' },
+  'docs/proxy.md': {
+    by: 'test/docs-proxy.component.test.ts',
+    left: 'kubectl create secret: the test compares names, keys and contents with the files of the other way; docs-git-hosts uses them',
+  },
   'docs/rollback.md': { left: 'the commit is that of the reader; the tutorial reverts one' },
   'docs/rollout.md': { left: 'the commit is that of the reader' },
   'docs/runbook.md': {
