@@ -6,7 +6,6 @@ import type { Clock } from '../clock.ts'
 import { leadingApp } from '../delivery/leading.ts'
 import { deliveryApp, deliveryConnections, type DeliveryDeps } from '../delivery/server.ts'
 import { admissionApp, admissionConnections } from '../injection/app.ts'
-import type { Warning } from '../fleet/facts.ts'
 import type { FoundSync } from '../injection/inject.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
@@ -28,7 +27,8 @@ import { createAuthoriser } from './authorise.ts'
 import type { Captures } from './captures.ts'
 import { readGatewayAccess } from './gateway-access.ts'
 import type { PushKeys } from './webhook-keys.ts'
-import { controllerReceiver, isOpen } from './receiver.ts'
+import { warningsOf } from './page-warnings.ts'
+import { controllerReceiver } from './receiver.ts'
 import { specOf } from './spec-of.ts'
 import { controllerStatusPage, statusPageConnections } from './status-page.ts'
 import type { Unfollowed } from './unfollowed.ts'
@@ -98,25 +98,17 @@ export async function openEndpoints(deps: EndpointDeps, settings: ControllerSett
   if (settings.metrics.enabled) await open(metricsEndpoint(deps), ports.metrics, true, 'metrics', fewConnections)
   if (settings.statusPage !== undefined)
     await open(
-      controllerStatusPage({ ...deps, warnings: () => warningsOf(deps, settings) }, settings.statusPage, signal),
+      controllerStatusPage(
+        { ...deps, warnings: () => warningsOf(deps.certificates.current().until, settings, deps.clock.now()) },
+        settings.statusPage,
+        signal,
+      ),
       settings.statusPage.port,
       true,
       'status-page',
       statusPageConnections,
     )
   return served
-}
-
-/** A certificate is renewed long before: what ends so soon has not been. */
-const renewedBefore = { hours: 72 }
-
-function warningsOf({ certificates, clock }: EndpointDeps, { receiver }: ControllerSettings): Warning[] {
-  const { until } = certificates.current()
-  const isEnding = Temporal.Instant.compare(until, clock.now().add(renewedBefore)) < 0
-  return [
-    ...(isOpen(receiver) ? [{ kind: 'openReceiver' as const }] : []),
-    ...(isEnding ? [{ kind: 'certificate' as const, until: until.toString().slice(0, 10) }] : []),
-  ]
 }
 
 function delivery(

@@ -160,6 +160,16 @@ void t.test('the page of an installation', { timeout: 280_000 }, async (t) => {
     t.match(stranger.text, 'You may list the GatewaySyncs of none')
   })
 
+  await t.test('reads the whole report of a gateway when somebody looks who may see it', async (t) => {
+    const place = `/gatewaysyncs/${namespace}/plant/gateways/gateway-0`
+    for (const person of [boss, ann]) {
+      const page = await text(place, person)
+      t.match(page, /1 new, 0 changed, 0 deleted/, 'what the controller does not keep')
+      t.notMatch(page, 'cannot be read now')
+    }
+    t.equal((await ask(place, by('eve'))).status, 404)
+  })
+
   await t.test('says what the terminal says', async (t) => {
     for (const own of [namespace, south]) {
       await until(async () => {

@@ -24,6 +24,16 @@ void t.test('a tile for each gateway, the reason of what is wrong, and what to d
   t.equal(unknown.status, 404)
 })
 
+void t.test('what is out of the ordinary with the installation stands at the top, for people and programs', async (t) => {
+  const warnings = [{ kind: 'openReceiver' as const }, { kind: 'certificate' as const, until: '2026-03-02' }]
+  const { get } = await openStatusPage(t, { ...twoLines, warnings })
+  const { text } = await get('/')
+  for (const sentence of ['The push receiver asks for no proof', 'ends on 2026-03-02 and has not been renewed']) t.match(text, sentence)
+  t.match((await get('/', { 'accept-language': 'de' })).text, 'endet am 2026-03-02')
+  t.match(JSON.parse((await get('/status.json')).text), { warnings })
+  t.notMatch((await (await openStatusPage(t)).get('/')).text, 'class="banner warning"')
+})
+
 void t.test('/status.json is the view of "cluster-sync status --format json"', async (t) => {
   const { get } = await openStatusPage(t)
   const { headers, text } = await get('/status.json')
