@@ -17,7 +17,7 @@ export type RunPage = {
   closed: Promise<void>
 }
 
-type Deps = { clock: Clock; log: Log; story: Story }
+type Deps = { clock: Clock; log: Log; story: Pick<Story, 'tell'> }
 
 /** Connections for a control room: each viewer has one for the page and one for news. */
 const bounds = { maxConnections: 500, readAheadBytes: 16 * 1024 }

@@ -8,8 +8,9 @@ import { parse, stringify } from 'yaml'
 import { makePlantRepository } from '../../examples/plant.ts'
 import { startSimulator } from '../../examples/simulator/simulator.ts'
 import { receiverOf } from '../../runtime/cli/receiver.ts'
+import { openRunPage, type RunPage } from '../../runtime/cli/run-page.ts'
 import { standardOutput } from '../../runtime/cli/fleet/output.ts'
-import { createStandalone } from '../../runtime/cli/standalone.ts'
+import { createStandalone, type Standalone } from '../../runtime/cli/standalone.ts'
 import type { StoryEvent } from '../../runtime/cli/story/events.ts'
 import { createNarrator } from '../../runtime/cli/story/narrate.ts'
 import { renderEvent } from '../../runtime/cli/story/render.ts'
@@ -27,6 +28,7 @@ const examples = path.resolve(import.meta.dirname, '../../examples')
 const modes = ['dev', 'prod'] as const
 const token = 'quickstart-token'
 const preferredPort = 9444
+const preferredPagePort = 9445
 /** A first sync takes well under a second; a slow machine gets this long. */
 const patienceMs = 60_000
 
@@ -50,6 +52,7 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
     )
   const narrator = createNarrator(tell, targets, (commit) => standalone.about(commit))
   const reports = new Map<string, SyncReportStatus>()
+  let page: RunPage | undefined
   const standalone = createStandalone(
     {
       sync,
@@ -61,15 +64,23 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
       apiKey: async () => undefined,
     },
     {
-      status: (status, fault, answered) => narrator.status(status, answered, fault),
-      failed: (fault) => narrator.failed(fault),
+      status(status, fault, answered) {
+        narrator.status(status, answered, fault)
+        page?.changed()
+      },
+      failed(fault) {
+        narrator.failed(fault)
+        page?.changed()
+      },
       report(name, status, cycle) {
         reports.set(name, status)
         narrator.report(name, status, cycle)
+        page?.changed()
       },
     },
     { clock: systemClock, log: silentLog },
   )
+  page = await openPage(standalone, tell, stop.signal)
   const work = standalone.run(stop.signal)
   const app = receiverOf(standalone, { sync, token: async () => token, hmac: undefined }, { clock: systemClock, log: silentLog })
   const server = await listen(app, stop.signal)
@@ -108,7 +119,7 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
     await work
   } finally {
     stop.abort(new Error('done'))
-    await Promise.all([work, server.closed])
+    await Promise.all([work, server.closed, page.closed])
     await Promise.all(gateways.map(async ({ simulator }) => simulator.stop()))
   }
 }
@@ -139,6 +150,13 @@ function manifest(repo: string): string {
 async function listen(app: Parameters<typeof serve>[0]['app'], signal: AbortSignal) {
   const on = (port: number) => serve({ app, port, host: '127.0.0.1', log: silentLog }, signal)
   return await on(preferredPort).catch(async () => on(0))
+}
+
+/** What runs on both gateways, for a browser; its address is told as `cluster-sync run --status-port` tells it. */
+async function openPage(first: Standalone, tell: (event: StoryEvent) => void, signal: AbortSignal): Promise<RunPage> {
+  const deps = { clock: systemClock, log: silentLog, story: { tell } }
+  const on = (port: number) => openRunPage(deps, { port, host: 'localhost', first }, signal)
+  return await on(preferredPagePort).catch(async () => on(0))
 }
 
 async function push(hook: string): Promise<void> {
