@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { resolveProfile } from '../gatewaysync/decide/profile.ts'
+import { durationMs } from '../gatewaysync/schema/fields.ts'
 import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import { countSkews } from '../metrics/version-skew.ts'
 import { version } from '../version.ts'
@@ -38,6 +39,8 @@ export type SyncDetail = {
   notices: Notice[]
   /** How often the git host is asked besides at pushes, such as `5m`; `never`: only then; undefined where the spec is not known. */
   polling: string | undefined
+  /** When it is asked next by itself, give or take a tenth of the interval; undefined where that is not known. May be over. */
+  nextLook: Temporal.Instant | undefined
 }
 
 const schema = gatewaySyncSpec({ allowLocal: true })
@@ -62,6 +65,20 @@ export function syncDetail(facts: FleetFacts, sync: SyncView): SyncDetail {
     }),
     notices: noticesOf(own, sync, spec),
     polling: spec?.polling.enabled === false ? 'never' : spec?.polling.interval,
+    nextLook: nextLookOf(own, spec),
+  }
+}
+
+/** After a failure the host is asked again by another rule, and a status that is for another generation tells of another host. */
+function nextLookOf(own: SyncFacts | undefined, spec: GatewaySyncSpec | undefined): Temporal.Instant | undefined {
+  const { source, conditions = [], observedGeneration } = own?.status ?? {}
+  const milliseconds = spec?.polling.enabled === true ? durationMs(spec.polling.interval) : undefined
+  const isFailing = conditions.some(({ type, status }) => type === 'SourceReady' && status !== 'True')
+  if (milliseconds === undefined || source?.checkedAt === undefined || isFailing || observedGeneration !== own?.generation) return undefined
+  try {
+    return Temporal.Instant.from(source.checkedAt).add({ milliseconds: Math.round(milliseconds) })
+  } catch {
+    return undefined
   }
 }
 

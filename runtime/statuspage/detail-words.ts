@@ -17,6 +17,7 @@ export type DetailWords = {
   took(seconds: string): string
   polled(interval: string): string
   notPolled: string
+  nextLook(time: string): string
   rollout: string
   rolledOut(updated: number, of: number): string
   failed(count: number): string
@@ -66,6 +67,7 @@ const english: DetailWords = {
   took: (seconds) => `took ${seconds} s`,
   polled: (interval) => `asked again every ${interval}, and at each push`,
   notPolled: 'asked again at each push',
+  nextLook: (time) => `next in about ${time}`,
   rollout: 'Rollout',
   rolledOut: (updated, of) => `${updated} of ${of} run it`,
   failed: (count) => `${count} failed`,
@@ -126,6 +128,7 @@ const german: DetailWords = {
   took: (seconds) => `in ${seconds.replace('.', ',')} s`,
   polled: (interval) => `wieder gefragt alle ${interval} und bei jedem Push`,
   notPolled: 'wieder gefragt bei jedem Push',
+  nextLook: (time) => `als Nächstes in etwa ${time}`,
   rollout: 'Stufenweise Verteilung',
   rolledOut: (updated, of) => `${updated} von ${of} haben ihn`,
   failed: (count) => `${count} fehlgeschlagen`,

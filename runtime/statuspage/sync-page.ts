@@ -77,7 +77,7 @@ function versionsOf({ sync, detail, commits }: Omit<SyncPage, 'page'>, context: 
   }
   return html`<dl>
     <dt>${words.repository}</dt>
-    <dd>${sync.repo ?? words.unknown}<br /><span class="quiet">${asked(sync, detail.polling, context)}</span></dd>
+    <dd>${sync.repo ?? words.unknown}<br /><span class="quiet">${asked(sync, detail, context)}</span></dd>
     <dt>${words.wanted}</dt>
     <dd>${wanted(sync, context)}${told(sync.wanted.commit)}</dd>
     <dt>${words.published}</dt>
@@ -96,12 +96,15 @@ function wanted({ wanted: { ref, requestedBy, commit, committedAt, held } }: Syn
   return html`<code title="${commit ?? ''}">${name}</code> ${[shortHashes(ref ?? words.unknown), ...parts].join(', ')}`
 }
 
-/** When the git host was asked, and what makes us ask again. */
-function asked({ wanted: { checkedAt } }: SyncView, polling: string | undefined, { words, now }: PageContext): string {
+/** When the git host was asked, and when and why it is asked again. */
+function asked({ wanted: { checkedAt } }: SyncView, { polling, nextLook }: SyncDetail, { words, now }: PageContext): string {
   const own = detailWordsIn(words.language)
   const age = ageOf(checkedAt, now)
   const again = polling === undefined ? undefined : polling === 'never' ? own.notPolled : own.polled(polling)
-  return [age === undefined ? undefined : words.askedAgo(age), again].filter((each) => each !== undefined).join(', ')
+  const isAhead = nextLook !== undefined && Temporal.Instant.compare(nextLook, now) > 0
+  const left = isAhead ? ageOf(now.toString(), nextLook) : undefined
+  const parts = [age === undefined ? undefined : words.askedAgo(age), again, left === undefined ? undefined : own.nextLook(left)]
+  return parts.filter((each) => each !== undefined).join(', ')
 }
 
 function rolloutOf({ level, summary, message, stages }: RolloutView, own: DetailWords): Html {

@@ -6,7 +6,7 @@ import t from 'tap'
 import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
 import type { FleetFacts } from '../../../runtime/fleet/facts.ts'
 import { type SyncDetail, syncDetail } from '../../../runtime/fleet/sync-detail.ts'
-import { commit, earlier, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
+import { commit, condition, earlier, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 
 function detailOf(facts: FleetFacts): SyncDetail | undefined {
   const [sync] = fleetView(facts, now).syncs
@@ -93,4 +93,19 @@ void t.test('it is said how often the git host is asked', async (t) => {
   t.equal(detailOf(withSpec({}))?.polling, '60s')
   t.equal(detailOf(withSpec({}, { polling: { interval: '5m' } }))?.polling, '5m')
   t.equal(detailOf(withSpec({}, { polling: { enabled: false } }))?.polling, 'never')
+})
+
+void t.test('when it is asked next is known from the last time and the interval, while that answer counts', async (t) => {
+  const next = (spec: object, status: object = {}): string | undefined => {
+    const facts = withSpec({}, spec)
+    const syncs = facts.syncs.map((sync) => ({ ...sync, status: { ...sync.status, ...status } }))
+    return detailOf({ ...facts, syncs })?.nextLook?.toString()
+  }
+  t.equal(next({}), '2026-03-01T12:00:48Z')
+  t.equal(next({ polling: { interval: '1h30m' } }), '2026-03-01T13:29:48Z')
+  t.equal(next({ polling: { enabled: false } }), undefined)
+  t.equal(next({}, { conditions: [condition('SourceReady', 'True', 'Fetched', 'answered')] }), '2026-03-01T12:00:48Z')
+  t.equal(next({}, { conditions: [condition('SourceReady', 'False', 'HostUnreachable', 'away')] }), undefined, 'then it is tried again')
+  t.equal(next({}, { observedGeneration: 0 }), undefined, 'another spec')
+  for (const checkedAt of [undefined, 'soon']) t.equal(next({}, { source: { ref: 'main', checkedAt } }), undefined)
 })

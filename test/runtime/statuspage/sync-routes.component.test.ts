@@ -2,6 +2,7 @@
  * The pages of one commit and of one gateway: what they show, to whom, and what they do without.
  */
 import t from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { Commits } from '../../../runtime/statuspage/commits.ts'
 import { plantCommits, plantFacts, richCommit, richGateway, richSync, wholeOf } from '../../support/plant-facts.ts'
@@ -23,6 +24,17 @@ void t.test('the page of a GatewaySync tells who made its commits, and links to 
     t.match(text, word)
   t.match(text, 'The next commit that changes one of these files overwrites it.')
   t.match((await get(richSync, { 'accept-language': 'de' })).text, 'Der nächste Commit')
+})
+
+void t.test('when the git host is asked next is said while that lies ahead', async (t) => {
+  const next = async (time: string, language = 'en'): Promise<string> => {
+    const clock = { ...systemClock, now: () => Temporal.Instant.from(time) }
+    const { get } = await openStatusPage(t, plantFacts, { hosts, clock })
+    return (await get(richSync, { 'accept-language': language })).text
+  }
+  t.match(await next('2026-03-01T12:00:00Z'), 'asked again every 60s, and at each push, next in about 48s')
+  t.match(await next('2026-03-01T12:00:00Z', 'de'), 'als Nächstes in etwa 48s')
+  t.notMatch(await next('2026-03-01T12:00:48Z'), 'next in about')
 })
 
 void t.test('a commit of the history is shown file by file', async (t) => {
