@@ -96,7 +96,7 @@ export interface GatewaySyncSpec {
      */
     readonly rollout?: GatewaySyncSpecRollout;
     /**
-     * What was changed on gateways becomes commits, on request; absent: agents hand on nothing. docs/capture.md tells more.
+     * What was changed on gateways becomes commits, on request or by itself; absent: agents hand on nothing. docs/capture.md tells more.
      *
      * @schema GatewaySyncSpec#capture
      */
@@ -356,7 +356,7 @@ export interface GatewaySyncSpecRollout {
  */
 export declare function toJson_GatewaySyncSpecRollout(obj: GatewaySyncSpecRollout | undefined): Record<string, any> | undefined;
 /**
- * What was changed on gateways becomes commits, on request; absent: agents hand on nothing. docs/capture.md tells more.
+ * What was changed on gateways becomes commits, on request or by itself; absent: agents hand on nothing. docs/capture.md tells more.
  *
  * @schema GatewaySyncSpecCapture
  */
@@ -379,6 +379,18 @@ export interface GatewaySyncSpecCapture {
      * @schema GatewaySyncSpecCapture#auth
      */
     readonly auth: GatewaySyncSpecCaptureAuth;
+    /**
+     * Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".
+     *
+     * @schema GatewaySyncSpecCapture#on
+     */
+    readonly on?: GatewaySyncSpecCaptureOn;
+    /**
+     * With on: Drift, for how long the changes of a gateway must have stayed as they are; 10m unless it is said. At least 1m.
+     *
+     * @schema GatewaySyncSpecCapture#quiet
+     */
+    readonly quiet?: string;
     /**
      * Opens one pull request of each branch, to spec.git.ref, or brings its text up to date: files, findings and differences.
      *
@@ -983,6 +995,17 @@ export interface GatewaySyncSpecCaptureAuth {
  * Converts an object of type 'GatewaySyncSpecCaptureAuth' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAuth | undefined): Record<string, any> | undefined;
+/**
+ * Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".
+ *
+ * @schema GatewaySyncSpecCaptureOn
+ */
+export declare enum GatewaySyncSpecCaptureOn {
+    /** Request */
+    REQUEST = "Request",
+    /** Drift */
+    DRIFT = "Drift"
+}
 /**
  * The API of the git host, for pull requests.
  *

@@ -216,6 +216,8 @@ export function toJson_GatewaySyncSpecCapture(obj) {
         'enabled': obj.enabled,
         'branch': obj.branch,
         'auth': toJson_GatewaySyncSpecCaptureAuth(obj.auth),
+        'on': obj.on,
+        'quiet': obj.quiet,
         'pullRequest': obj.pullRequest,
         'api': toJson_GatewaySyncSpecCaptureApi(obj.api),
     };
@@ -537,6 +539,19 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj) {
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+/**
+ * Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".
+ *
+ * @schema GatewaySyncSpecCaptureOn
+ */
+export var GatewaySyncSpecCaptureOn;
+(function (GatewaySyncSpecCaptureOn) {
+    /** Request */
+    GatewaySyncSpecCaptureOn["REQUEST"] = "Request";
+    /** Drift */
+    GatewaySyncSpecCaptureOn["DRIFT"] = "Drift";
+})(GatewaySyncSpecCaptureOn || (GatewaySyncSpecCaptureOn = {}));
 /**
  * Converts an object of type 'GatewaySyncSpecCaptureApi' to JSON representation.
  */

@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { AgentSettings } from './agent-settings.ts'
 import { podInfoFiles } from './agent-settings.ts'
 import { type FollowedSync, parseDownwardFile, type PodFacts } from './agent/desired.ts'
-import { createCaptureOffers } from './capture/offer.ts'
+import { createCaptureOffers, createQuietOffers } from './capture/offer.ts'
 import { createCycleTraces } from './agent/cycle-traces.ts'
 import { createAccessKeeper } from './agent/gateway-access.ts'
 import { createFollower, type Follower } from './agent/follow.ts'
@@ -123,6 +123,7 @@ function createAgentFollower(
   const traceCycle = createCycleTraces({ clock, tracing }, gatewayPod, readSynced(dataDir)?.commit)
   let client: ClientOf = () => unusableClient(new Fault('DeliveryUnreachable', 'no GatewaySync is followed'))
   const offers = createCaptureOffers()
+  const quietOffers = createQuietOffers({ clock })
   const ignitionConf = (): string | undefined => readSmallFile(conf, maxConfBytes)?.toString('utf8')
   return createFollower(
     {
@@ -144,6 +145,8 @@ function createAgentFollower(
         return traceCycle(wanted, metrics.stepped, (stepped) => runCycle({ ...deps, stepped }, wanted, signal))
       },
       capture: (source, wanted, request, signal) => offers(source, wanted, request, (offer) => client().capture(offer, signal), signal),
+      captureQuiet: (source, wanted, quiet, signal) =>
+        quietOffers(source, wanted, quiet, (offer) => client().capture(offer, signal), signal),
       report,
     },
     { gatewaySync, dataDir, agentVersion: version, waitedMs: waitedMs({ log }, settings) },

@@ -143,7 +143,7 @@ export interface GatewaySyncSpec {
   readonly rollout?: GatewaySyncSpecRollout;
 
   /**
-   * What was changed on gateways becomes commits, on request; absent: agents hand on nothing. docs/capture.md tells more.
+   * What was changed on gateways becomes commits, on request or by itself; absent: agents hand on nothing. docs/capture.md tells more.
    *
    * @schema GatewaySyncSpec#capture
    */
@@ -536,7 +536,7 @@ export function toJson_GatewaySyncSpecRollout(obj: GatewaySyncSpecRollout | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What was changed on gateways becomes commits, on request; absent: agents hand on nothing. docs/capture.md tells more.
+ * What was changed on gateways becomes commits, on request or by itself; absent: agents hand on nothing. docs/capture.md tells more.
  *
  * @schema GatewaySyncSpecCapture
  */
@@ -563,6 +563,20 @@ export interface GatewaySyncSpecCapture {
   readonly auth: GatewaySyncSpecCaptureAuth;
 
   /**
+   * Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".
+   *
+   * @schema GatewaySyncSpecCapture#on
+   */
+  readonly on?: GatewaySyncSpecCaptureOn;
+
+  /**
+   * With on: Drift, for how long the changes of a gateway must have stayed as they are; 10m unless it is said. At least 1m.
+   *
+   * @schema GatewaySyncSpecCapture#quiet
+   */
+  readonly quiet?: string;
+
+  /**
    * Opens one pull request of each branch, to spec.git.ref, or brings its text up to date: files, findings and differences.
    *
    * @schema GatewaySyncSpecCapture#pullRequest
@@ -587,6 +601,8 @@ export function toJson_GatewaySyncSpecCapture(obj: GatewaySyncSpecCapture | unde
     'enabled': obj.enabled,
     'branch': obj.branch,
     'auth': toJson_GatewaySyncSpecCaptureAuth(obj.auth),
+    'on': obj.on,
+    'quiet': obj.quiet,
     'pullRequest': obj.pullRequest,
     'api': toJson_GatewaySyncSpecCaptureApi(obj.api),
   };
@@ -1446,6 +1462,18 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAut
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".
+ *
+ * @schema GatewaySyncSpecCaptureOn
+ */
+export enum GatewaySyncSpecCaptureOn {
+  /** Request */
+  REQUEST = "Request",
+  /** Drift */
+  DRIFT = "Drift",
+}
 
 /**
  * The API of the git host, for pull requests.

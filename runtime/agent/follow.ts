@@ -13,13 +13,13 @@ import { type Log, logOf } from '../log.ts'
 import type { CycleResult, Wanted } from '../sync/cycle.ts'
 import { type Desired, type FollowedSync, gatewayName, type InPlace, type PodFacts, podOrdinal } from './desired.ts'
 import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState, isMove, next } from './follower-state.ts'
+import { type Drift, driftAfter, handOn, type HandOnDeps } from './hand-on.ts'
 import type { AgentHealth } from './health.ts'
 import { createWake } from './wake.ts'
 
 /** What a follower works with; the agent's entry builds it. */
-export type FollowDeps = {
+export type FollowDeps = HandOnDeps & {
   clock: Clock
-  log: Log
   /** Where content comes from; called when the delivery address changes. */
   source(delivery: { url: string; caBundle: string }): Source
   /** The gateway of this data directory, if there is one to talk to; called when its address changes. */
@@ -34,8 +34,6 @@ export type FollowDeps = {
   recover(signal: AbortSignal): Promise<void>
   /** One cycle of the sync engine. */
   cycle(source: Source, gateway: Gateway | undefined, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
-  /** Hands on what was changed on the gateway for a request; `again`: ask once more. Absent on one machine. Throws what reading and delivery throw. */
-  capture?(source: Source, wanted: Wanted, request: string, signal: AbortSignal): Promise<'done' | 'again'>
   report(status: SyncReportStatus): void
 }
 
@@ -77,6 +75,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   let state = initialState({ gatewaySync, agentVersion, startedMs: clock.monotonicMs() - waitedMs })
   /** How often in a row changes could not be handed on. */
   let failedOffers = 0
+  let drift: Drift | undefined
   /** Stops the cycle under way from publishing, if it has not begun to. */
   let halt: AbortController | undefined
 
@@ -111,17 +110,19 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const mode = await deps.mode(gateway, signal)
     halt = new AbortController()
     const wanted = wantedOf(desired, pod, { dataDir, mode, halt: halt.signal })
-    const handed = await handOn(deps, source, wanted, desired.capture, signal)
+    const { capture: request, captureQuietMs: quietMs } = desired
+    const handed = await handOn(deps, source, wanted, { request, quietMs, drift }, signal)
     failedOffers = handed === 'failed' ? failedOffers + 1 : 0
     take({ kind: 'cycleBegan', inPlace: held, at: startedAt })
     const result = await deps.cycle(source, gateway, wanted, signal)
+    drift = driftAfter(drift, result)
     take({ kind: 'cycleEnded', result, startedAt, at: now() })
     logEnd(log, desired, result, failuresBefore > 0 || isMove(desired, held))
     const assumed = gateway !== undefined && lacksMode(desired, mode) ? { gateway, mode } : undefined
     const waitMs = waitAfter(result, desired, gateway !== undefined)
-    const againMs = handed === 'again' ? waitingMs : backoffMs(failedOffers, waitingMs, longestRetryMs, clock.random())
+    const againMs = handed === 'failed' ? backoffMs(failedOffers, waitingMs, longestRetryMs, clock.random()) : handed
     // An offer that is made again has the cycle run again too, so a cycle that failed decides when.
-    return { waitMs: waitMs === undefined ? retryMs() : handed === 'done' ? waitMs : Math.min(waitMs, againMs), assumed }
+    return { waitMs: waitMs === undefined ? retryMs() : Math.min(waitMs, againMs), assumed }
   }
 
   const retryMs = (): number => backoffMs(state.failures, firstRetryMs, longestRetryMs, clock.random())
@@ -184,27 +185,6 @@ async function endInterrupted({ recover, log }: Pick<FollowDeps, 'recover' | 'lo
     if (isAbort(error, signal)) return
     const { reason, message } = asFault(error)
     log.warn({ reason, message }, 'an interrupted publish could not be ended yet; the next sync tries again')
-  }
-}
-
-type Handed = 'done' | 'again' | 'failed'
-
-/** Hands on what was changed on the gateway, which the next sync may overwrite. A failure keeps no sync from being made. */
-async function handOn(
-  { capture, log }: Pick<FollowDeps, 'capture' | 'log'>,
-  source: Source,
-  wanted: Wanted,
-  request: string | undefined,
-  signal: AbortSignal,
-): Promise<Handed> {
-  if (request === undefined || capture === undefined) return 'done'
-  try {
-    return await capture(source, wanted, request, signal)
-  } catch (error) {
-    if (isAbort(error, signal)) throw error
-    const { reason, message } = asFault(error)
-    logOf(log, wanted.requestId).warn({ commit: wanted.commit, reason, message }, 'local changes could not be handed on')
-    return 'failed'
   }
 }
 

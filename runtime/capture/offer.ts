@@ -1,26 +1,42 @@
 /**
  * The agent's side of a capture in a cluster: finds what was changed on its gateway, and hands it on once the controller wants it. Nothing is
- * read before somebody asks, and nothing is written to the data directory.
+ * read before somebody asks or the spec says `on: Drift`, and nothing is written to the data directory.
  */
+import path from 'node:path'
+import type { Clock } from '../clock.ts'
 import { captureBounds, type CaptureAnswer, type CaptureOffer, type Source } from '../delivery/protocol.ts'
 import { Fault } from '../fault.ts'
+import { driftRequest } from '../gatewaysync/decide/capture.ts'
 import { mostLeftOut } from '../gatewaysync/schema/capture-spec.ts'
 import { type CommitHash, isCommitHash, printable } from '../gatewaysync/values.ts'
+import { outsideOfFile } from '../sync/disk/disk.ts'
 import { readManifest } from '../sync/disk/manifest-file.ts'
 import type { Wanted } from '../sync/model/wanted.ts'
 import { isInterrupted } from '../sync/publish/journal.ts'
 import { captureChanges } from './capture.ts'
 import { digestOf } from './commit.ts'
 import { findLocalChanges } from './local-changes.ts'
+import { afterLook, nextLookMs, type Watched } from './quiet.ts'
 
 /** Answers one request: `again` until the controller says that it is over. Throws what reading and `send` throw. */
-export type OfferChanges = (
+export type OfferChanges = (source: Source, wanted: Wanted, request: string, send: Send, signal: AbortSignal) => Promise<'done' | 'again'>
+
+/** What the last sync found to differ from the commit: how many files, and the first of them. */
+export type Drift = { count: number; paths: readonly string[] }
+
+/**
+ * Hands on what was left alone for `quietMs`, once, though nobody asks; `drift` undefined: there is none. Returns in how many ms to call again,
+ * undefined: once there is drift. Throws what reading and `send` throw.
+ */
+export type OfferQuietChanges = (
   source: Source,
   wanted: Wanted,
-  request: string,
-  send: (offer: CaptureOffer) => Promise<CaptureAnswer>,
+  quiet: { quietMs: number; drift: Drift | undefined },
+  send: Send,
   signal: AbortSignal,
-) => Promise<'done' | 'again'>
+) => Promise<number | undefined>
+
+type Send = (offer: CaptureOffer) => Promise<CaptureAnswer>
 
 const maxPath = 1024
 const maxWhy = 256
@@ -31,20 +47,67 @@ export function createCaptureOffers(): OfferChanges {
   let found: CaptureOffer | undefined
   return async (source, wanted, request, send, signal) => {
     if (request === over) return 'done'
-    if (found?.request !== request) found = await findOffer(source, wanted, request, signal)
+    if (found?.request !== request) found = await findOffer(source, wanted, () => request, signal)
     if (found === undefined) return 'again'
-    const { changes, ...short } = found
-    let { answer } = await send(short)
-    if (answer === 'send') ({ answer } = await send({ ...short, changes }))
-    if (answer !== 'done') return 'again'
+    if (!(await handOver(found, send))) return 'again'
     over = request
     found = undefined
     return 'done'
   }
 }
 
+const askAgainMs = 5_000
+
+/** Remembers what it saw and when; after a restart the changes must be left alone anew, and the controller knows which it has. */
+export function createQuietOffers({ clock }: { clock: Pick<Clock, 'monotonicMs'> }): OfferQuietChanges {
+  let watched: Watched | undefined
+  let found: CaptureOffer | undefined
+  return async (source, wanted, { quietMs, drift }, send, signal) => {
+    if (drift === undefined) {
+      watched = found = undefined
+      return undefined
+    }
+    // What was found before a sync cannot be committed on what that sync brought.
+    if (found !== undefined && found.commit !== readManifest(wanted.dataDir).state?.commit) watched = found = undefined
+    if (found === undefined) {
+      const outside = outsideOf(wanted, drift)
+      const nowMs = clock.monotonicMs()
+      const dueMs = nextLookMs(watched, outside, quietMs)
+      if (nowMs < dueMs) return dueMs - nowMs
+      const seen = await findOffer(source, wanted, driftRequest, signal)
+      if (seen === undefined) return quietMs / 2
+      const looked = afterLook(watched, { digest: seen.digest, isNothing: seen.files === 0, outside }, nowMs, quietMs)
+      watched = looked.watched
+      if (!looked.isQuiet) return nextLookMs(watched, outside, quietMs) - nowMs
+      found = seen
+    }
+    if (!(await handOver(found, send))) return askAgainMs
+    found = undefined
+    if (watched !== undefined) watched = { ...watched, isOver: true }
+    return quietMs / 2
+  }
+}
+
+/** What can be told of changed files without reading them or asking for the commit. */
+function outsideOf({ dataDir, commit }: Wanted, { count, paths }: Drift): string {
+  const stats = paths.map((each) => [each, outsideOfFile(path.join(dataDir, each))])
+  return JSON.stringify([commit, count, stats])
+}
+
+/** Whether the controller says that it is over. */
+async function handOver({ changes, ...short }: CaptureOffer, send: Send): Promise<boolean> {
+  let { answer } = await send(short)
+  if (answer === 'send') ({ answer } = await send({ ...short, changes }))
+  return answer === 'done'
+}
+
 /** What was changed since the commit that is in place; undefined while the folder is between two commits, or has none. */
-async function findOffer(source: Source, wanted: Wanted, request: string, signal: AbortSignal): Promise<CaptureOffer | undefined> {
+async function findOffer(
+  source: Source,
+  wanted: Wanted,
+  requestOf: (digest: string) => string,
+  signal: AbortSignal,
+): Promise<CaptureOffer | undefined> {
   if (isInterrupted(wanted.dataDir)) return undefined
   const manifest = readManifest(wanted.dataDir)
   const { state } = manifest
@@ -55,12 +118,13 @@ async function findOffer(source: Source, wanted: Wanted, request: string, signal
   const facts = state.mode === undefined ? wanted.facts : { ...wanted.facts, mode: state.mode }
   const at: Wanted = { ...wanted, commit, ref: state.ref, facts }
   const { captured, leftOut } = captureChanges(await findLocalChanges(source, at, manifest, signal), at, () => false, captureBounds)
+  const digest = digestOf(captured)
   return {
     commit,
     profile: wanted.profile.name,
     mode: facts.mode?.name ?? '',
-    request,
-    digest: digestOf(captured),
+    request: requestOf(digest),
+    digest,
     files: captured.length,
     leftOut: leftOut.slice(0, mostLeftOut).map(({ path, why }) => ({ path: printable(path, maxPath), why: why.slice(0, maxWhy) })),
     leftOutFiles: leftOut.length,

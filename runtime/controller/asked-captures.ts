@@ -7,7 +7,7 @@ import type { CaptureOffer } from '../delivery/protocol.ts'
 import { requirePublished } from '../delivery/published.ts'
 import { Fault } from '../fault.ts'
 import type { IsolatedGate } from '../gate/isolate.ts'
-import { captureRequest, concerns, gatewayNameOf } from '../gatewaysync/decide/capture.ts'
+import { captureRequest, concerns, driftRequest, gatewayNameOf } from '../gatewaysync/decide/capture.ts'
 import { resolveProfile } from '../gatewaysync/decide/profile.ts'
 import { podAnnotations } from '../gatewaysync/names.ts'
 import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
@@ -36,7 +36,7 @@ export type Asked = {
 const answeredWithinMs = 3_600_000
 const plainCredential = 'plain-credential'
 
-/** Whose changes are asked for; undefined: nobody asks this gateway for them now. */
+/** Whose changes are taken: those that somebody asks for, and with `on: Drift` those that were left alone; undefined: neither. */
 export function askedBy(
   store: Store,
   { namespace, name }: { namespace: string; name: string },
@@ -50,7 +50,9 @@ export function askedBy(
   const request = captureRequest(record.annotations)
   const annotations = store.pod(namespace, pod)?.annotations ?? {}
   const gateway = gatewayNameOf({ name: pod, annotations })
-  if (request === undefined || request.id !== offer.request || !concerns(request, { pod, gateway })) return undefined
+  const isAsked = request !== undefined && request.id === offer.request && concerns(request, { pod, gateway })
+  const isQuiet = capture.on === 'Drift' && offer.files > 0 && offer.request === driftRequest(offer.digest)
+  if (!isAsked && !isQuiet) return undefined
   if ((annotations[podAnnotations.profile] ?? 'default') !== offer.profile)
     throw new Fault('PayloadMalformed', `pod "${pod}" does not follow profile "${offer.profile}"`)
   return { record, spec, capture, pod, gateway }

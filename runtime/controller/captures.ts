@@ -1,13 +1,13 @@
 /**
  * What agents tell the leading replica of changes of their gateways: one of each GatewaySync at a time becomes a commit, equal ones become
- * one, and the next pass writes what became of them. Only a request in the annotations makes anybody look.
+ * one, and the next pass writes what became of them. Agents look when a request in the annotations or `on: Drift` makes them.
  */
 import { deadline, pause, timestamp } from '../clock.ts'
 import type { TakenEdit } from '../capture/accept.ts'
 import { takeChanges } from '../capture/take.ts'
 import type { CaptureAnswer, CaptureOffer } from '../delivery/protocol.ts'
 import { asFault, Fault } from '../fault.ts'
-import { captureBranch } from '../gatewaysync/decide/capture.ts'
+import { answers, captureBranch, isTooSoon } from '../gatewaysync/decide/capture.ts'
 import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { Log } from '../log.ts'
@@ -87,9 +87,12 @@ export function createCaptures(deps: Deps): Captures {
       const asked = askedBy(store, { namespace, name }, pod, offer)
       if (asked === undefined) return { answer: 'done' }
       const known = entries.of(key, asked.record)
-      const own = known.find((entry) => entry.pod === pod && entry.request === offer.request)
+      const last = known.find((entry) => entry.pod === pod)
+      const own = last !== undefined && answers(last, offer) ? last : undefined
       if (own !== undefined && own.state !== 'Failed') return { answer: 'done' }
       if (own !== undefined && entries.isResting(key, pod)) return { answer: 'later' }
+      if (own === undefined && last !== undefined && isTooSoon(last, offer, asked.capture, clock.now().epochMilliseconds))
+        return { answer: 'later' }
       if (own === undefined && isOver(asked.record, offer.request, clock.now())) return { answer: 'done' }
       if (offer.files === 0) {
         keep(key, { ...base(asked, offer), state: 'Nothing' })

@@ -55,6 +55,7 @@ const accepted: [string, Spec][] = [
   ['everything at once', everything],
   ['http without credentials', withGit({ repo: 'http://git.example/plant.git' })],
   ['a full hash', withGit({ ref: 'a'.repeat(40) })],
+  ['a capture of changes that were left alone', { ...minimal, capture: { on: 'Drift', quiet: '1m', auth: pushToken } }],
   ['a percentage and a number of deletions', { ...minimal, sync: { ...sync, defaults: { maxDeletions: '0%' } } }],
 ]
 
@@ -103,6 +104,8 @@ const refused: [string, Spec, RegExp][] = [
     { ...minimal, git: { repo: 'http://git.example/plant.git', ref: 'main' }, capture: { auth: pushToken } },
     /capture sends credentials/,
   ],
+  ['a time without on: Drift', { ...minimal, capture: { quiet: '10m', auth: pushToken } }, /quiet needs on: Drift/],
+  ['changes left alone for seconds', { ...minimal, capture: { on: 'Drift', quiet: '59s', auth: pushToken } }, /must be at least 1m/],
   ['a branch for all gateways', { ...minimal, capture: { branch: 'captured/all', auth: pushToken } }, /spec\.capture\.branch/],
   [
     'a branch that is only a name of a gateway',

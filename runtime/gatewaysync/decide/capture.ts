@@ -4,7 +4,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../json.ts'
 import { captureAnnotations, podAnnotations } from '../names.ts'
-import { type CaptureEntry, type CaptureStatus, gatewayNamePlace, mostCaptured } from '../schema/capture-spec.ts'
+import { type CaptureEntry, type CaptureStatus, gatewayNamePlace, mostCaptured, usualQuietMs } from '../schema/capture-spec.ts'
+import { durationMs } from '../schema/fields.ts'
 import type { CaptureSpec } from '../schema/spec.ts'
 import { isRefName, type RefName } from '../values.ts'
 import { type EventToRecord, syncEvent } from './events.ts'
@@ -40,6 +41,39 @@ export function askedOf(capture: unknown, annotations: Annotations, pod: { pod: 
   return request !== undefined && concerns(request, pod) ? request.id : undefined
 }
 
+/** For how many ms changes must be left alone until an agent hands them on by itself, from a spec as above; undefined: it does not. */
+export function quietOf(capture: unknown): number | undefined {
+  if (!isObject(capture) || capture['enabled'] === false || capture['on'] !== 'Drift') return undefined
+  const { quiet } = capture
+  return typeof quiet === 'string' ? durationMs(quiet) : usualQuietMs
+}
+
+const driftPrefix = 'drift-'
+
+/** What stands in the place of a request where nobody asked: the same changes have the same. */
+export function driftRequest(digest: string): string {
+  return `${driftPrefix}${digest.slice(0, 8)}`
+}
+
+/** Whether nobody asked for what was handed on. */
+function isOfDrift({ request }: { request: string }): boolean {
+  return request.startsWith(driftPrefix)
+}
+
+/** Whether `last` says what became of these changes: of this request, or of the same changes where nobody asked for them anew. */
+export function answers(last: CaptureEntry, offer: { request: string; digest: string }): boolean {
+  return last.request === offer.request || (isOfDrift(offer) && last.changes === offer.digest)
+}
+
+/**
+ * Whether a gateway is to wait with changes that nobody asked for: what was handed on last is younger than `quiet`. An agent keeps to that by
+ * itself; whoever took over a gateway need not.
+ */
+export function isTooSoon(last: CaptureEntry, offer: { request: string }, { quiet }: Pick<CaptureSpec, 'quiet'>, nowMs: number): boolean {
+  if (!isOfDrift(offer) || !isOfDrift(last)) return false
+  return nowMs - Date.parse(last.at) < (quiet === undefined ? usualQuietMs : (durationMs(quiet) ?? usualQuietMs))
+}
+
 /** The gateway's name in reports, branches and templates: that of the pod's annotation, else the pod's. */
 export function gatewayNameOf({ name, annotations }: { name: string; annotations: Annotations }): string {
   const named = annotations[podAnnotations.gatewayName]
@@ -72,7 +106,7 @@ export function captureAfter(
     news.set(entry, last !== undefined && saysTheSame({ ...last, pullRequest: undefined }, { ...entry, pullRequest: undefined }))
   }
   const isAnswer = ({ request: of, state }: CaptureEntry): boolean => of === request?.id && state !== 'Failed'
-  const isNewest = (entry: CaptureEntry): number => (entry.request === request?.id ? 0 : 1)
+  const isNewest = (entry: CaptureEntry): number => (entry.request === request?.id || isOfDrift(entry) ? 0 : 1)
   const order = { Refused: 0, Failed: 0, Pushed: 1, Nothing: 2 } as const
   const gateways = [...entries.values()]
     .toSorted((a, b) => isNewest(a) - isNewest(b) || order[a.state] - order[b.state] || (a.pod < b.pod ? -1 : 1))

@@ -3,11 +3,27 @@
  */
 import * as v from 'valibot'
 import { hostApi } from './commit-status.ts'
+import { celDuration, duration, durationMs } from './fields.ts'
 import { gitAuth, gitAuthKinds } from './git-spec.ts'
 import { crd, rule } from './rule.ts'
 
 /** Where the gateway's name stands in the name of its branch. */
 export const gatewayNamePlace = /\{\{ ?gateway\.name ?\}\}/
+
+const leastQuietMs = 60_000
+
+const quiet = v.pipe(
+  duration,
+  rule(
+    'must be at least 1m',
+    `!self.matches(${celDuration}) || duration(self) >= duration('1m')`,
+    (value) => (durationMs(value) ?? Infinity) >= leastQuietMs,
+  ),
+  v.description('With on: Drift, for how long the changes of a gateway must have stayed as they are; 10m unless it is said. At least 1m.'),
+)
+
+/** `quiet` where the spec says nothing of it. */
+export const usualQuietMs = 600_000
 
 /** The schema of `spec.capture`. */
 export const captureSpec = v.pipe(
@@ -34,6 +50,16 @@ export const captureSpec = v.pipe(
       ),
       v.description('Credentials to push with, which nothing else uses; spec.git.auth needs no right to write.'),
     ),
+    on: v.optional(
+      v.pipe(
+        v.picklist(['Request', 'Drift']),
+        v.description(
+          'Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".',
+        ),
+      ),
+      'Request',
+    ),
+    quiet: v.optional(quiet),
     pullRequest: v.optional(
       v.pipe(
         v.boolean(),
@@ -45,6 +71,7 @@ export const captureSpec = v.pipe(
     ),
     api: v.optional(v.pipe(v.object(hostApi('spec.capture.auth')), v.description('The API of the git host, for pull requests.'))),
   }),
+  rule('quiet needs on: Drift', "!has(self.quiet) || self.on == 'Drift'", ({ on, quiet }) => quiet === undefined || on === 'Drift'),
   rule(
     'pullRequest needs api.provider: which kind of git host it is',
     '!self.pullRequest || has(self.api)',
@@ -89,7 +116,7 @@ const pullRequest = v.object({
 const captured = v.object({
   pod: v.pipe(text(253), v.description('Pod of the gateway.')),
   gateway: v.pipe(text(253), v.description('Name of the gateway.')),
-  request: v.pipe(text(64), v.description('The request that asked for it.')),
+  request: v.pipe(text(64), v.description('The request that asked for it; drift-<digest>: none, the changes were left alone.')),
   state: v.pipe(
     v.picklist(['Pushed', 'Nothing', 'Refused', 'Failed']),
     v.description('Nothing: there was nothing to capture; Refused: somebody has to change something; Failed: it is tried again.'),

@@ -110,7 +110,7 @@ export function gatewaySyncSpec(options: SpecOptions) {
         v.pipe(
           captureSpec,
           v.description(
-            'What was changed on gateways becomes commits, on request; absent: agents hand on nothing. docs/capture.md tells more.',
+            'What was changed on gateways becomes commits, on request or by itself; absent: agents hand on nothing. docs/capture.md tells more.',
           ),
         ),
       ),

@@ -216,3 +216,13 @@ export function readSmallFile(file: string, maxBytes: number): Buffer | undefine
     fs.closeSync(fd)
   }
 }
+
+/** What can be told of a file, or of whatever stands there, without reading it; undefined when it cannot be looked at or is gone. */
+export function outsideOfFile(file: string): { size: number; mtimeMs: number; mode: number } | undefined {
+  try {
+    const { size, mtimeMs, mode } = fs.lstatSync(file)
+    return { size, mtimeMs, mode }
+  } catch {
+    return undefined
+  }
+}

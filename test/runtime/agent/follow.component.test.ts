@@ -1,7 +1,7 @@
 /**
  * An agent's loop around the real engine: a pause takes effect at once, in the middle of a sync as at the start.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import type { FollowedSync } from '../../../runtime/agent/desired.ts'
@@ -32,6 +32,7 @@ type Options = {
   profile?: object
   waitedMs?: number
   capture?: NonNullable<FollowDeps['capture']>
+  captureQuiet?: NonNullable<FollowDeps['captureQuiet']>
 }
 
 function setUp(t: Pick<Test, 'teardown'>, options: Options = {}) {
@@ -68,6 +69,7 @@ function setUp(t: Pick<Test, 'teardown'>, options: Options = {}) {
         runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),
       report: (status) => void reports.push(status),
       ...(options.capture === undefined ? {} : { capture: options.capture }),
+      ...(options.captureQuiet === undefined ? {} : { captureQuiet: options.captureQuiet }),
     },
     { gatewaySync: 'plant', dataDir, agentVersion: 'test', waitedMs: options.waitedMs ?? 0 },
   )
@@ -164,6 +166,36 @@ void t.test(
     })
   },
 )
+
+void t.test('with on: Drift what syncs find changed is watched in its own time, after what somebody asks for', async (t) => {
+  const seen: (readonly string[] | undefined)[] = []
+  const asked: string[] = []
+  const { dataDir, follower, followed, reported, reports } = setUp(t, {
+    profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
+    capture: async (_source, _wanted, request) => {
+      asked.push(request)
+      return 'done'
+    },
+    captureQuiet: async (_source, _wanted, { quietMs, drift }) => {
+      t.equal(quietMs, 90_000)
+      seen.push(drift?.paths)
+      return 50
+    },
+  })
+  const sync = followed({ 'projects/a': '1' }, false)
+  const capturing = (capture: object) => ({ ...sync, spec: { ...(sync.spec as object), capture } })
+  follower.observe(capturing({ on: 'Request' }))
+  await reported('Synced')
+  t.same(seen, [], 'only where the spec says so')
+  writeFileSync(path.join(dataDir, 'projects/a'), 'repaired')
+  follower.observe({ ...capturing({ on: 'Drift', quiet: '90s' }), annotations: { [captureAnnotations.at]: 'now' } })
+  await until(() => (seen.at(-1)?.[0] === 'projects/a' ? true : undefined), 'the drift is told though no sync is due')
+  t.equal(seen[0], undefined, 'before a sync has seen it there is none')
+  t.equal(asked[0], 'now')
+  writeFileSync(path.join(dataDir, 'projects/a'), '1')
+  await until(() => (seen.length > 1 && seen.at(-1) === undefined ? true : undefined), 'it is gone')
+  t.ok(reports.length > 0)
+})
 
 void t.test(
   'a pause in the middle of a sync is obeyed at once: what was staged is given up, the report says at which commit',

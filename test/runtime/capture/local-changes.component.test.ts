@@ -6,7 +6,7 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import { captureChanges } from '../../../runtime/capture/capture.ts'
 import { findLocalChanges } from '../../../runtime/capture/local-changes.ts'
-import { createCaptureOffers } from '../../../runtime/capture/offer.ts'
+import { createCaptureOffers, createQuietOffers } from '../../../runtime/capture/offer.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import type { CaptureOffer } from '../../../runtime/delivery/protocol.ts'
 import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
@@ -28,6 +28,9 @@ async function syncedBy(t: Test, before: ResolvedProfile, tree: Tree) {
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
   t.equal((await runCycle(deps, wantedOf(dataDir, commit, before), signal)).phase, 'Synced')
   return {
+    dataDir,
+    source,
+    commit,
     write(file: string, text: string): void {
       mkdirSync(path.dirname(path.join(dataDir, file)), { recursive: true })
       writeFileSync(path.join(dataDir, file), text)
@@ -90,4 +93,57 @@ void t.test('what the last sync delivered is not new where the spec delivers it 
   const { look, write } = await syncedBy(t, profileOf([first, { source: 'over', destination: 'projects/line/over' }]), tree)
   write('projects/line/own.txt', 'new')
   t.match(await look(profileOf([first])), { captured: ['added projects/line/own.txt'], leftOut: [] })
+})
+
+void t.test('changes that were left alone are handed on once, until the controller has them, and no sooner', async (t) => {
+  const profile = profileOf([{ source: 'gw', destination: 'projects/site' }])
+  const { write, remove, dataDir, source, commit } = await syncedBy(t, profile, { 'gw/a.txt': 'a', 'gw/b.txt': 'b' })
+  const wanted = wantedOf(dataDir, commit, profile)
+  let nowMs = 0
+  const sent: CaptureOffer[] = []
+  let answer: 'send' | 'later' | 'done' = 'send'
+  const offers = createQuietOffers({ clock: { monotonicMs: () => nowMs } })
+  const quietMs = 60_000
+  const drift = { count: 1, paths: ['projects/site/a.txt'] }
+  const look = async (atMs: number, seen: typeof drift | 'none' = drift): Promise<number | undefined> => {
+    nowMs = atMs
+    const send = async (offer: CaptureOffer) => {
+      sent.push(offer)
+      return { answer: answer === 'send' && offer.changes !== undefined ? ('later' as const) : answer }
+    }
+    return await offers(source, wanted, { quietMs, drift: seen === 'none' ? undefined : seen }, send, signal)
+  }
+  t.equal(await look(0, 'none'), undefined, 'there is no drift')
+  write('projects/site/a.txt', 'repaired')
+  t.equal(await look(1_000), quietMs)
+  write('projects/site/a.txt', 'repaired better')
+  t.equal(await look(11_000), 20_000, 'the next look is not due')
+  t.equal(await look(31_000), quietMs, 'somebody goes on')
+  write('projects/site/new.txt', 'new')
+  t.equal(await look(91_000), quietMs, 'a new file, which no drift tells of')
+  t.equal(sent.length, 0)
+  t.equal(await look(151_000), 5_000)
+  t.same(
+    sent.map(({ files, changes }) => [files, changes?.map(({ source: file }) => file)]),
+    [
+      [2, undefined],
+      [2, ['gw/a.txt', 'gw/new.txt']],
+    ],
+  )
+  t.match(sent[0]?.request, /^drift-[0-9a-f]{8}$/)
+  t.equal(sent[0]?.request, `drift-${sent[0]?.digest.slice(0, 8)}`)
+  answer = 'done'
+  t.equal(await look(156_000), quietMs / 2)
+  t.equal(sent.length, 3)
+  t.ok(await look(400_000))
+  t.equal(sent.length, 3, 'it is over')
+  remove('projects/site/new.txt')
+  write('projects/site/a.txt', 'a')
+  t.equal(await look(500_000, 'none'), undefined)
+  write('projects/site/b.txt', 'repaired too')
+  const second = { count: 1, paths: ['projects/site/b.txt'] }
+  await look(600_000, second)
+  await look(660_000, second)
+  t.match(sent.at(-1), { files: 1 }, 'other changes are handed on in their turn')
+  t.not(sent.at(-1)?.request, sent[0]?.request)
 })

@@ -11,6 +11,7 @@ import { createCaptures } from '../../../runtime/controller/captures.ts'
 import type { CaptureAnswer, CaptureOffer } from '../../../runtime/delivery/protocol.ts'
 import { openIsolatedGate } from '../../../runtime/gate/isolate.ts'
 import { createMarks } from '../../../runtime/gate/marks.ts'
+import { driftRequest } from '../../../runtime/gatewaysync/decide/capture.ts'
 import { captureAnnotations, podAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { type CaptureEntry, type CaptureStatus, captureStatus } from '../../../runtime/gatewaysync/schema/capture-spec.ts'
 import type { CommitHash } from '../../../runtime/gatewaysync/values.ts'
@@ -313,3 +314,41 @@ void t.test(
     t.equal(git('rev-parse', 'captured/gw-0'), told?.commit)
   },
 )
+
+void t.test('with on: Drift what was left alone is taken once, also by the leader after this one, and else nothing is', async (t) => {
+  if (!requires(t, 'git')) return
+  const start = Temporal.Instant.from('2026-03-01T12:00:00Z')
+  const { clock, set } = steppedClock(start)
+  const { captures, states, ask, offer, handOn, lead, git, commit } = setUp(t, clock)
+  const capture = { auth: { token: { secretRef: { name: 'push', key: 'token' } } }, on: 'Drift', quiet: '5m' }
+  const driftOf = (text: string): CaptureOffer => {
+    const changes = offer('', { 'gw/projects/line/a.txt': text })
+    return { ...changes, request: driftRequest(changes.digest) }
+  }
+  const answer = ({ changes: _none, ...short }: CaptureOffer, more: Partial<CaptureOffer> = {}) =>
+    captures.offered(sync, 'gw-0', { ...short, ...more })?.answer
+  lead()
+  ask({})
+  t.equal(answer(driftOf('two')), 'done', 'the spec takes requests only')
+  ask({}, { capture })
+  t.equal(answer(driftOf('two'), { request: 'drift-00000000' }), 'done', 'the name of other changes')
+  t.equal(answer(driftOf('two'), { files: 0 }), 'done', 'no changes')
+  t.same(captures.known(key), [])
+  const taken = await handOn('gw-0', driftOf('two'))
+  t.match(taken, { state: 'Pushed', branch: 'captured/gw-0', on: commit, request: driftOf('two').request })
+  t.equal(answer(driftOf('two')), 'done')
+  t.equal(answer(driftOf('three')), 'later', 'no sooner than after the time of the spec')
+  ask({ [captureAnnotations.at]: 'now' }, { capture })
+  const changes: CaptureOffer = { ...driftOf('two'), request: 'now' }
+  t.match(await handOn('gw-0', changes), { request: 'now', commit: taken?.commit }, 'a request does not wait')
+  t.equal(answer(driftOf('two')), 'done', 'and counts for the same changes')
+  set(start.add({ minutes: 6 }))
+  const next = await handOn('gw-0', driftOf('three'))
+  t.equal(git('rev-parse', 'captured/gw-0'), next?.commit)
+  t.same(states, ['Pushed', 'Pushed', 'Pushed'])
+  const gateways = [...captures.known(key)]
+  const after = setUp(t)
+  after.lead()
+  after.ask({}, { capture }, { gateways })
+  t.same(after.captures.offered(sync, 'gw-0', driftOf('three')), { answer: 'done' }, 'the status tells the next leader')
+})

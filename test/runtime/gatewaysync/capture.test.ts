@@ -2,7 +2,16 @@
  * Which gateways a request concerns, which branch is a gateway's, and what a status tells of captures.
  */
 import t from 'tap'
-import { askedOf, captureAfter, captureBranch, captureRequest } from '../../../runtime/gatewaysync/decide/capture.ts'
+import {
+  answers,
+  askedOf,
+  captureAfter,
+  captureBranch,
+  captureRequest,
+  driftRequest,
+  isTooSoon,
+  quietOf,
+} from '../../../runtime/gatewaysync/decide/capture.ts'
 import { captureAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { type CaptureEntry, mostCaptured } from '../../../runtime/gatewaysync/schema/capture-spec.ts'
 import type { CaptureSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
@@ -11,6 +20,7 @@ const spec: CaptureSpec = {
   enabled: true,
   branch: 'captured/{{ gateway.name }}',
   auth: { token: { secretRef: { name: 'push', key: 'token' } } },
+  on: 'Request',
   pullRequest: false,
 }
 const asked = { [captureAnnotations.at]: 'now', [captureAnnotations.by]: 'maria' }
@@ -36,6 +46,48 @@ void t.test('a request concerns every gateway, or the one that it names, where c
     ['gw-1', undefined],
   ] as const)
     t.equal(askedOf(spec, { ...asked, [captureAnnotations.gateway]: named }, press), expected, `"${named}"`)
+})
+
+void t.test('without a request, changes are handed on only where the spec says so, in its time', async (t) => {
+  for (const [capture, expected] of [
+    [undefined, undefined],
+    [{}, undefined],
+    [{ on: 'Request' }, undefined],
+    [{ on: 'Whenever' }, undefined],
+    [{ on: 'Drift' }, 600_000],
+    [{ on: 'Drift', quiet: '90s' }, 90_000],
+    [{ on: 'Drift', quiet: '1m', enabled: false }, undefined],
+    [{ on: 'Drift', quiet: 'later' }, undefined],
+  ] as const)
+    t.equal(quietOf(capture), expected, JSON.stringify(capture))
+})
+
+void t.test('equal changes are taken once, also where somebody has asked for them, and others no sooner than after quiet', async (t) => {
+  const [digest, other] = ['a'.repeat(64), 'b'.repeat(64)]
+  const [offer, next] = [digest, other].map((each) => ({ request: driftRequest(each), digest: each }))
+  if (offer === undefined || next === undefined) throw new Error('there are two offers')
+  t.equal(offer.request, 'drift-aaaaaaaa')
+  const taken = entry('gw-0', { request: offer.request, changes: digest, state: 'Pushed' })
+  const asked = entry('gw-0', { request: 'now', changes: digest, state: 'Pushed' })
+  t.same([answers(taken, offer), answers(asked, offer), answers(taken, next)], [true, true, false])
+  t.equal(answers(taken, { request: 'now', digest }), false, 'who asks has an answer of their own')
+  const atMs = Date.parse(taken.at)
+  const isToWait = (last: CaptureEntry, of: { request: string }, afterMs: number): boolean =>
+    isTooSoon(last, of, { quiet: '5m' }, atMs + afterMs)
+  t.equal(isToWait(taken, next, 299_000), true)
+  t.equal(isToWait(taken, next, 301_000), false)
+  t.equal(isToWait(taken, { request: 'now' }, 0), false, 'a request')
+  t.equal(isToWait(asked, next, 0), false, 'after a request')
+  t.equal(isTooSoon(taken, next, {}, atMs + 599_000), true, 'ten minutes unless it is said')
+})
+
+void t.test('what nobody asked for stands beside the answers to the last request', async (t) => {
+  const drift = entry('gw-99', { request: 'drift-aaaaaaaa', state: 'Pushed', commit, branch: 'captured/gw-99' })
+  const many = Array.from({ length: 30 }, (_, index) => entry(`gw-${index}`))
+  const { status, events } = captureAfter(undefined, [...many, drift], { ...spec, on: 'Drift' }, asked, at)
+  t.match(status?.gateways?.[0], { pod: 'gw-99' })
+  t.equal(status?.answered, 30)
+  t.match(events, [{ reason: 'Captured' }])
 })
 
 void t.test("a gateway's branch holds its name; a name that git does not take makes none", async (t) => {
