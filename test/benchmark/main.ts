@@ -1,13 +1,16 @@
 /**
- * `npm run bench -- <name> [--json] [--rounds n] [--size n]`: runs one benchmark, `test/benchmark/<name>.ts`, and prints its figures. Each benchmark measures its
- * subject and what it is compared with in one run, because only ratios carry over from one machine to another.
+ * `npm run bench -- <name> [--json] [--rounds n] [--size n] [--stages n]`: runs one benchmark, `test/benchmark/<name>.ts`, and prints its
+ * figures. Each benchmark measures its subject and what it is compared with in one run, because only ratios carry over from one machine to another.
  */
 import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Figure } from './figures.ts'
 
-/** `rounds`: repetitions of what is measured; `size`: how large what is measured is. Each benchmark reads what it knows. */
-type Benchmark = { run(options: { rounds?: number; size?: number }): Promise<Figure[]> }
+/**
+ * `rounds`: repetitions of what is measured; `size`: how large what is measured is; `stages`: of a rollout, 10 at most. Each benchmark reads
+ * what it knows.
+ */
+type Benchmark = { run(options: { rounds?: number; size?: number; stages?: number }): Promise<Figure[]> }
 
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && !['main.ts', 'figures.ts', 'contents.ts'].includes(file))
@@ -20,15 +23,26 @@ const figures = await benchmark.run(options)
 if (json) process.stdout.write(`${JSON.stringify({ benchmark: name, node: process.version, figures }, undefined, 2)}\n`)
 else for (const figure of figures) process.stdout.write(`${figure.name.padEnd(52)} ${round(figure.value).padStart(12)} ${figure.unit}\n`)
 
-function readArguments(): { name: string; json: boolean; rounds?: number; size?: number } {
+function readArguments(): { name: string; json: boolean; rounds?: number; size?: number; stages?: number } {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { json: { type: 'boolean', default: false }, rounds: { type: 'string' }, size: { type: 'string' } },
+      options: {
+        json: { type: 'boolean', default: false },
+        rounds: { type: 'string' },
+        size: { type: 'string' },
+        stages: { type: 'string' },
+      },
     })
     const [name = ''] = positionals
     if (positionals.length !== 1 || !names.includes(name)) throw new Error(`name one benchmark of: ${names.join(', ')}`)
-    return { name, json: values.json, ...wholeNumber('rounds', values.rounds), ...wholeNumber('size', values.size) }
+    return {
+      name,
+      json: values.json,
+      ...wholeNumber('rounds', values.rounds),
+      ...wholeNumber('size', values.size),
+      ...wholeNumber('stages', values.stages),
+    }
   } catch (error) {
     process.stderr.write(`npm run bench: ${error instanceof Error ? error.message : String(error)}\n`)
     return process.exit(2)

@@ -2,6 +2,7 @@
  * A large installation: 1,000 GatewaySyncs of 20 repositories with 5,000 gateway pods and their reports, 500 gateways under one more, and 50
  * under another. API server, etcd, git host and gateways are outside; the controller is the one that is shipped, in the memory of its
  * container. What it holds, computes and asks while nothing happens; how long a push takes; what it holds at most. `size`: GatewaySyncs.
+ * With `stages`: nothing but so many gateways of one, in that number of stages, under pushes.
  */
 import * as v from 'valibot'
 import { resolveProfile, syncHash } from '../../runtime/gatewaysync/decide/profile.ts'
@@ -17,6 +18,7 @@ import { type Bench, change, figure, keyOf } from './scale/bench.ts'
 import { containController, processorMs, sample } from './scale/contained.ts'
 import { followed } from './scale/fleet.ts'
 import { openScraper, type Scrape } from './scale/scrape.ts'
+import { staged } from './scale/staged.ts'
 import {
   createPlants,
   createPods,
@@ -48,14 +50,19 @@ const lifetimeMs = 3_600_000
 /** How much of the controller's log is shown when a run fails. */
 const linesOfLog = 60
 
-export async function run({ size = 1_000 }: { size?: number }): Promise<Figure[]> {
+export async function run({ size = 1_000, stages }: { size?: number; stages?: number }): Promise<Figure[]> {
+  if (stages !== undefined && stages > 10)
+    throw new Error('--stages must be 10 at most: each has gateways by the last digit of their names')
   const teardowns: (() => unknown)[] = []
   const t = { teardown: (handler: () => unknown) => void teardowns.push(handler) }
   try {
     const contained = containController(limitMiB)
     t.teardown(() => contained.remove())
     const calls = logCalls(temporaryFolder(t, 'scale'))
-    const namespaces = Array.from({ length: Math.ceil(size / plantsOfNamespace) }, (_, index) => `plant-${index}`)
+    const namespaces = Array.from(
+      { length: stages === undefined ? Math.ceil(size / plantsOfNamespace) : 0 },
+      (_, index) => `plant-${index}`,
+    )
     const options = { ...calls.plane, command: contained.command, wholeCluster: true, sourceParent: contained.folder, lifetimeMs }
     const cluster = await install(t, [...namespaces, 'fleet', 'line'], {}, options)
     const seen = watchPlants(cluster)
@@ -66,7 +73,8 @@ export async function run({ size = 1_000 }: { size?: number }): Promise<Figure[]
       return repository
     })
     const bench: Bench = { cluster, contained, calls, seen, repositories, hash: hashOf(cluster.host.url('0.git/.git')) }
-    return await measure(bench, namespaces, size).catch((error: unknown) => {
+    const measured = stages === undefined ? measure(bench, namespaces, size) : staged(bench, size, stages)
+    return await measured.catch((error: unknown) => {
       process.stderr.write(`${cluster.logs.join('').split('\n').slice(-linesOfLog).join('\n')}\n`)
       throw error
     })
