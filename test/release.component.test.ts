@@ -22,7 +22,13 @@ const named = (name: string): string => steps.find((step) => step.name === name)
 
 /** A step as the shell of a runner does it, with its folder for what is released in another place. */
 function step(name: string, env: Record<string, string>): { status: number | null; output: string } {
-  return shell(named(name), root, { GITHUB_REF_NAME: `v${version}`, GITHUB_REPOSITORY: 'Plants/Cluster-Sync', BASE: 'base', ...env })
+  return shell(named(name), root, {
+    GITHUB_REF_NAME: `v${version}`,
+    GITHUB_REPOSITORY: 'Plants/Cluster-Sync',
+    GITHUB_SERVER_URL: 'https://git.example.com',
+    BASE: 'base',
+    ...env,
+  })
 }
 
 /** Without the test runner's loader, which every child process of a test inherits and which is not made for compilers. */
@@ -45,20 +51,21 @@ void t.test('a tag is built and published by steps that exist, after the gate an
   )
 })
 
-void t.test('chart, package and manifests of a release are built', { timeout: 290_000 }, async (t) => {
+void t.test('chart, packages, documentation and manifests of a release are built', { timeout: 290_000 }, async (t) => {
   const folder = temporaryFolder(t, 'release')
   const env = { RELEASE: folder }
-  for (const name of ['chart', 'package of the constructs', 'package of the command line', 'manifests']) {
+  for (const name of ['chart', 'package of the constructs', 'package of the command line', 'documentation', 'manifests']) {
     const { status, output } = step(name, env)
     t.equal(status, 0, status === 0 ? name : output)
   }
   t.same(
     readdirSync(folder)
-      .filter((name) => name !== 'chart')
+      .filter((name) => name !== 'chart' && name !== 'docs')
       .toSorted(),
     [
       `cluster-sync-operator-${version}.tgz`,
       `cluster-sync-operator-cli-${version}.tgz`,
+      `cluster-sync-operator-docs-${version}.tgz`,
       `cluster-sync-operator-infra-${version}.tgz`,
       'crds.k8s.yaml',
       'operator.k8s.yaml',

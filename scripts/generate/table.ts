@@ -8,7 +8,12 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 function line(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return `| ${cells.map(escaped).join(' | ')} |`
+}
+
+/** A placeholder such as <name> outside of code would be taken for HTML, of which a reader sees nothing. */
+function escaped(cell: string): string {
+  return cell.replaceAll('|', '\\|').replaceAll(/(`[^`]*`)|<(?=[a-z])/g, (_, code: string | undefined) => code ?? '\\<')
 }
 
 /** Replaces what stands between the markers of a table; throws when the page lacks them. */
