@@ -3,7 +3,7 @@
  * gives, with the command line that a release has.
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
@@ -112,6 +112,25 @@ async function runJob(workspace: string, variables: Record<string, string>): Pro
   // A job's own variables override those of the pipeline.
   return await run(workspace, ['bash', '-c', lines.join('\n')], { ...host, ...variables, ...job.variables })
 }
+
+void t.test('a change that makes the checked folder look like a bare repository runs nothing in the action', async (t) => {
+  if (!requires(t, 'git')) return
+  const folder = temporaryFolder(t, 'attacked')
+  const [workspace, ran] = [makeRepository(path.join(folder, 'workspace')), path.join(folder, 'ran')]
+  const config = `[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n\tsshCommand = touch ${ran};\n[remote "origin"]\n\turl = ssh://git.example/plant.git\n`
+  workspace.commit({
+    'gateways/HEAD': 'ref: refs/heads/main\n',
+    'gateways/config': config,
+    'gateways/objects/.keep': '',
+    'gateways/refs/heads/.keep': '',
+  })
+  const { runs } = parse(read('action.yml')) as { runs: { steps: { name: string; run: string }[] } }
+  const script = runs.steps.find(({ name }) => name === 'plan')?.run ?? ''
+  const env = { CHECKED: 'gateways', FILE: 'gatewaysync.yaml', BASE: '1'.repeat(40), RUNNER_TEMP: folder, GITHUB_STEP_SUMMARY: '/dev/null' }
+  const attacked = await run(workspace.folder, ['bash', '--noprofile', '--norc', '-eo', 'pipefail', '-c', script], env)
+  t.match(attacked, { code: 128, output: /cannot use bare repository/ })
+  t.notOk(existsSync(ran), 'the program of the change was not run')
+})
 
 void t.test('a change is checked where it is made, pushed and merged', { timeout: 290_000 }, async (t) => {
   if (!requires(t, 'git')) return

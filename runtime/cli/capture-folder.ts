@@ -12,7 +12,7 @@ import { gateRoots } from '../collections/gate/coverage.ts'
 import { systemClock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { createExcluder, requireGlob } from '../gatewaysync/glob.ts'
-import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
+import { type CommitHash, parseRefName, visible } from '../gatewaysync/values.ts'
 import type { Mirror } from '../source/mirrors.ts'
 import { diskFault } from '../sync/disk/disk.ts'
 import type { Wanted } from '../sync/model/wanted.ts'
@@ -44,7 +44,7 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
     async (opened) => {
       const { wanted, found } = await lookAtFolder(opened, options, signal)
       const { captured, leftOut } = captureChanges(found, wanted, include)
-      const told = [...captured.map(capturedLine), ...leftOut.map(leftOutLine)]
+      const told = [...captured.map(capturedLine), ...leftOut.map(leftOutLine)].map(visible)
       if (captured.length === 0) return { text: `${[...told, 'nothing to capture'].join('\n')}\n`, captured: false }
       const { mirror } = opened
       const branch = options.branch ?? `captured/${wanted.facts.gatewayName}-${digestOf(captured).slice(0, 8)}`

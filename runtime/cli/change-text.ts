@@ -2,7 +2,7 @@
  * What `cluster-sync plan --base` prints: for people in a terminal, and as Markdown for a page beside the change. Pure.
  */
 import { heading, painted, type Style } from '../fleet/paint.ts'
-import { shortCommit } from '../gatewaysync/values.ts'
+import { shortCommit, visible } from '../gatewaysync/values.ts'
 import { diffText } from '../sync/plan/preview.ts'
 import type { ChangeReport, GatewayChange } from './plan-change.ts'
 import { changeLines, type PlanView } from './plan-text.ts'
@@ -22,7 +22,7 @@ export function changeText(report: ChangeReport, view: PlanView, style: Style): 
   ])
   const findings = lint.findings.map(({ path, severity, message, rule, place }) => {
     const where = place === undefined ? path : `${path}:${place.line}:${place.column}`
-    return painted(`! ${where}: ${severity}: ${message} (${rule})`, severity, style)
+    return painted(visible(`! ${where}: ${severity}: ${message} (${rule})`), severity, style)
   })
   return [
     ...each,
@@ -66,7 +66,7 @@ export function changeMarkdown(report: ChangeReport): string {
 
 function filesOf(gateway: GatewayChange, most: number): string[] {
   if (gateway.changes.length === 0) return []
-  // Every line begins with the mark of its file or of itself, so none can end the block.
+  // Every line begins with the mark of its file or of itself, and holds no other end of a line, so none can end the block.
   const lines = diffText(gateway.changes, most).replaceAll(/^ {4}/gm, '')
   return ['', `<details><summary>${inline(gatewaysOf(gateway))}</summary>`, '', '```diff', lines, '```', '', '</details>']
 }
@@ -94,10 +94,12 @@ function checksOf({ head, checked }: ChangeReport): string {
 
 function refusal(text: string, reason: string, style: Style): string[] {
   const step = nextStep(reason)
-  return [painted(`! would be refused: ${text}`, 'error', style), ...(step === undefined ? [] : [`  next: ${step}`])]
+  return [painted(visible(`! would be refused: ${text}`), 'error', style), ...(step === undefined ? [] : [`  next: ${step}`])]
 }
 
 /** Text of a repository may hold whatever Markdown and HTML give a meaning to. */
 function inline(text: string): string {
-  return text.replaceAll(/[\\`*_[\]<>&#|~]/g, (sign) => `&#${sign.codePointAt(0)};`).replaceAll(/\s+/g, ' ')
+  return visible(text)
+    .replaceAll(/[\\`*_[\]<>&#|~]/g, (sign) => `&#${sign.codePointAt(0)};`)
+    .replaceAll(/\s+/g, ' ')
 }

@@ -1,7 +1,7 @@
 /**
  * How gateways with two modes differ: resources that only one of them has, and files and keys that are not the same.
  */
-import { foldName } from '../gatewaysync/values.ts'
+import { foldName, visible } from '../gatewaysync/values.ts'
 import { readTree } from '../collections/check/check.ts'
 import { readResources, type ResourceContent } from '../collections/check/read-resources.ts'
 import { type JsonDifference, differences } from './json-diff.ts'
@@ -67,7 +67,7 @@ function fileChanges(a: ResourceContent, b: ResourceContent): FileChange[] {
 /** The differences as lines for people; values of secrets are masked. */
 export function diffText(a: string, b: string, changes: readonly ResourceChange[]): string {
   if (changes.length === 0) return `gateways with the modes "${a}" and "${b}" would hold the same`
-  return changes.flatMap((change) => changeLines(a, b, change)).join('\n')
+  return visible(changes.flatMap((change) => changeLines(a, b, change)).join('\n'))
 }
 
 function changeLines(a: string, b: string, change: ResourceChange): string[] {

@@ -1,7 +1,7 @@
 /**
  * What was changed on a gateway since its last sync, told by resource, without secrets.
  */
-import { type CommitHash, parentOf } from '../gatewaysync/values.ts'
+import { type CommitHash, parentOf, visible } from '../gatewaysync/values.ts'
 import { sourceRoots } from '../gatewaysync/decide/source-roots.ts'
 import { Fault } from '../fault.ts'
 import { jsonOrUndefined } from '../json.ts'
@@ -107,7 +107,7 @@ function asText(changes: readonly ToldChange[], left: number, commit: string): s
   const count = (op: LocalChange['op']): number => changes.filter((change) => change.op === op).length
   const ignored = left === 0 ? '' : `; ${left} more differ in what a gateway writes by itself`
   const sum = `${count('changed')} changed, ${count('added')} added, ${count('removed')} removed since commit ${shortHash(commit)}${ignored}`
-  return `${[...lines, sum].join('\n')}\n`
+  return visible(`${[...lines, sum].join('\n')}\n`)
 }
 
 function details({ keys, lines }: ToldChange): string[] {

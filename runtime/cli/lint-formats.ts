@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import type { Summary } from '../collections/rules/findings.ts'
 import { ruleIds, rules } from '../collections/rules/rules.ts'
 import { heading, markOf, painted, type Style } from '../fleet/paint.ts'
+import { visible } from '../gatewaysync/values.ts'
 import { version } from '../version.ts'
 import type { Fixed } from './lint-fix.ts'
 import type { PlacedFinding } from './lint-places.ts'
@@ -23,7 +24,7 @@ export type Format = keyof typeof formats
 
 /** Findings of a file stand together, files with errors first; `path:line:column` is what editors and terminals open. */
 function asText({ roots, findings, summary, fixed = [], durationMs }: LintResult, style: Style): string {
-  const done = fixed.map(({ path, rule }) => `${markOf('ok', style)}${path}: put right (${rule})`)
+  const done = fixed.map(({ path, rule }) => `${markOf('ok', style)}${visible(path)}: put right (${rule})`)
   const files = Map.groupBy(findings, ({ path }) => path)
   const blocks = [...files.values()].map((own) => fileBlock(own, style))
   const hidden = summary.errors + summary.warnings - findings.length
@@ -40,10 +41,10 @@ function asText({ roots, findings, summary, fixed = [], durationMs }: LintResult
 function fileBlock(findings: readonly PlacedFinding[], style: Style): string {
   const helped = new Set<string>()
   const lines = findings.flatMap(({ rule, severity, path, message, help, place }) => {
-    const where = place === undefined ? path : `${path}:${place.line}:${place.column}`
-    const line = `${heading(where, style)}: ${painted(severity, severity, style)}: ${message} (${rule})`
-    const source = place === undefined ? [] : [`    ${String(place.line).padStart(4)} | ${place.text}`]
-    const advice = helped.has(help) ? [] : [`    ${help}`]
+    const where = visible(place === undefined ? path : `${path}:${place.line}:${place.column}`)
+    const line = `${heading(where, style)}: ${painted(severity, severity, style)}: ${visible(message)} (${rule})`
+    const source = place === undefined ? [] : [`    ${String(place.line).padStart(4)} | ${visible(place.text)}`]
+    const advice = helped.has(help) ? [] : [`    ${visible(help)}`]
     helped.add(help)
     return [line, ...source, ...advice]
   })

@@ -3,7 +3,7 @@
  */
 import { heading, painted, type Style } from '../fleet/paint.ts'
 import type { StatusFinding } from '../gatewaysync/schema/status.ts'
-import { shortCommit } from '../gatewaysync/values.ts'
+import { shortCommit, visible } from '../gatewaysync/values.ts'
 import type { Mode } from '../collections/model/mode.ts'
 import { nextStep } from './story/next-steps.ts'
 import { diffText, type FileDiff } from '../sync/plan/preview.ts'
@@ -47,11 +47,11 @@ export function planText(report: PlanReport, view: PlanView, style: Style): stri
     ...changeLines(changes, view, style),
     ...(checked === undefined ? [] : checkedLines(checked, commit, style)),
     ...problems.flatMap(({ reason, message }) => [
-      painted(`! would be refused: ${message} (${reason})`, 'error', style),
+      painted(visible(`! would be refused: ${message} (${reason})`), 'error', style),
       ...stepLines(reason),
     ]),
-    ...(drift === undefined ? [] : driftLines(drift)),
-    ...remarks.map((line) => painted(line, 'warning', style)),
+    ...(drift === undefined ? [] : driftLines(drift).map(visible)),
+    ...remarks.map((line) => painted(visible(line), 'warning', style)),
     heading(`${counted}, with ${modeText}, at ${shortCommit(commit)} of ${ref}`, style),
   ]
 }
@@ -88,12 +88,14 @@ function folderLines(changes: readonly FileDiff[], style: Style): string[] {
     })
     const [only] = ops
     const mark = ops.length === 1 && only !== undefined ? marks[only] : '~'
-    return `${mark} ${JSON.stringify(`${folder}/`).slice(1, -1)}  ${counts.join(' ')}`
+    return `${mark} ${visible(JSON.stringify(`${folder}/`).slice(1, -1))}  ${counts.join(' ')}`
   })
 }
 
 function checkedLines({ errors, warnings, items, refused }: NonNullable<PlanReport['checked']>, commit: string, style: Style): string[] {
-  const lines = items.map(({ path, severity, message, rule }) => painted(`! ${path}: ${severity}: ${message} (${rule})`, severity, style))
+  const lines = items.map(({ path, severity, message, rule }) =>
+    painted(visible(`! ${path}: ${severity}: ${message} (${rule})`), severity, style),
+  )
   const more = errors + warnings - items.length
   if (more > 0) lines.push(`! and ${more} more: cluster-sync lint shows all`)
   if (!refused) return lines

@@ -129,6 +129,12 @@ function brokenRefRule(text: string): string | undefined {
   return undefined
 }
 
+/** Lines of a file or a name made fit for a terminal or a log: whatever could steer it or end a line, but tabs and line feeds, is replaced. */
+export function visible(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is replaced
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\uFFFD')
+}
+
 /** A user's text made fit for a message: cut to `max` characters, control characters replaced. */
 export function printable(text: string, max = 120): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is replaced

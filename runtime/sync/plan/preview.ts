@@ -3,6 +3,7 @@
  * writes nothing; what may be secret is hidden.
  */
 import type { BlobId, Source } from '../../delivery/protocol.ts'
+import { visible } from '../../gatewaysync/values.ts'
 import { readBlobs } from '../desired/small-blobs.ts'
 import type { Wanted } from '../model/wanted.ts'
 import { openFolders, readPresent } from '../disk/folders.ts'
@@ -66,14 +67,14 @@ function madeContent({ diff, renderer }: Prepared, put: PlannedPut, contents: Re
 
 const marks = { add: '+', change: '~', remove: '-' } as const
 
-/** Changes as text: a line for each file, its differences indented below; a text over `maxCharacters` is cut after a whole line, and says so. */
+/** Changes as text: a line for each file, its differences indented below, fit for a terminal; a text over `maxCharacters` is cut after a whole line, and says so. */
 export function diffText(changes: readonly FileDiff[], maxCharacters = Number.POSITIVE_INFINITY): string {
   const shownLines: string[] = []
   const last = '… more is not shown'
   let length = last.length + 1
   for (const { op, path: file, diff: shown = '' } of changes) {
     const own = shown.split('\n').filter(Boolean)
-    for (const line of [`${marks[op]} ${JSON.stringify(file).slice(1, -1)}`, ...own.map((text) => `    ${text}`)]) {
+    for (const line of [`${marks[op]} ${JSON.stringify(file).slice(1, -1)}`, ...own.map((text) => `    ${text}`)].map(visible)) {
       length += line.length + 1
       if (length > maxCharacters) return [...shownLines, last].join('\n')
       shownLines.push(line)

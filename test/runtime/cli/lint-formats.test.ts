@@ -33,6 +33,15 @@ void t.test('text: findings of a file stand together with the line that they are
   const summary = { ...result.summary, errors: 0, warnings: 0 }
   const clean = formats.text({ ...result, findings: [], summary, fixed: [{ rule: 'byte-order-mark', path: 'a.json' }] }, style)
   t.equal(clean, 'a.json: put right (byte-order-mark)\n0 errors, 0 warnings in 14 resources of 4 collections (res), 0.3 s')
+  const steering = {
+    ...parent,
+    path: 'res/\u001b[2J.json',
+    message: 'has "\u001b]0;x\u0007"',
+    place: { ...place, text: '\t\u009b2J\r"cor"' },
+  }
+  const told = formats.text({ ...result, findings: [steering] }, style)
+  t.match(told, /^ {7}4 \| \t\uFFFD2J\uFFFD"cor"$/m)
+  t.notMatch(told, /[^\P{Cc}\n\t]/u, 'what a file holds steers no terminal')
   t.match(formats.text(result, { ...style, colour: true }), '\u001b[31m', 'errors are red')
 })
 

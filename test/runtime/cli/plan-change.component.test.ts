@@ -67,9 +67,12 @@ void t.test('what would be refused ends with 1 and is annotated where it is new,
   repository.commit({ ...tree, 'resources/dev/config-mode.json': mode('cor') })
   repository.git('checkout', '-q', '-b', 'work')
   repository.commit({ 'resources/prod/config-mode.json': mode('cor'), 'projects/line/evil```.txt': '</details>' })
+  repository.commit({ 'projects/line/odd.txt': 'hello\r```\r\r# Approved\r\u001b[2J\u001b]0;title\u0007\u009b2J\tend' })
   const text = await plan('--base', 'main')
   t.equal(text.code, 1)
   t.match(text.stdout, /! resources\/prod\/config-mode\.json:\d+:\d+: error: names the parent "cor"/)
+  t.match(text.stdout, /\+hello.*Approved.*\tend/, 'one line of a file is one line')
+  t.notMatch(text.stdout, /[^\P{Cc}\n\t]/u, 'and steers no terminal')
   t.notMatch(text.stdout, 'resources/dev/config-mode.json', 'what main has already is no news')
   t.match(
     text.stdout,
@@ -83,6 +86,7 @@ void t.test('what would be refused ends with 1 and is annotated where it is new,
   t.match(markdown, /^\| profile default, modes dev, prod \| 1 \| \d \| 0 \|$|^\| profile default, mode dev \|/m)
   t.match(markdown, '❌ would be refused')
   t.equal(markdown.match(/^```/gm)?.length, 2 * (markdown.match(/^<details>/gm)?.length ?? 0), 'no name of a file ends a block')
+  t.notMatch(markdown, /[^\P{Cc}\n\t]|^# Approved/mu, 'nor does a line of one, where a return alone ends a line')
   repository.commit({ 'resources/dev/config-mode.json': mode('core'), 'resources/prod/config-mode.json': mode('core') })
   const repaired = await plan('--base', 'main', '--format', 'json')
   t.match({ code: repaired.code, ...(JSON.parse(repaired.stdout) as Report) }, { code: 0, findings: [], gone: 1 })
