@@ -5,12 +5,13 @@
 import { openPullRequest } from '../capture/pull-request/open.ts'
 import { readCaptured } from '../capture/pull-request/read.ts'
 import { pullRequestWords } from '../capture/pull-request/text.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, deadline } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/observation.ts'
 import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import { isCommitHash, parseCommitHash, type CommitHash } from '../gatewaysync/values.ts'
+import type { Log } from '../log.ts'
 import { createOutbox, type Outbox, type Tried } from '../notify/outbox.ts'
 import type { OpenHostApi } from '../source/host-api.ts'
 import type { Mirror } from '../source/mirrors.ts'
@@ -30,41 +31,78 @@ type Deps = {
   /** What became of the pull request of an entry. */
   ended(pushed: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void
   /** How long tries wait; shorter in tests. */
-  pace?: { gatherMs: number; spacingMs: number; firstRetryMs: number }
+  pace?: { gatherMs: number; spacingMs: number; firstRetryMs: number; timeoutMs?: number }
+  log: Log
 }
 
 export type PullRequests = {
-  /** Opens the pull request of a branch unless that is under way. */
+  /** Opens the pull request of a branch. While that is under way for the same commit and request, its next try takes what was told last. */
   open(key: string, pushed: Pushed): void
   settled(): Promise<void>
 }
 
-const usualPace = { gatherMs: 100, spacingMs: 1_000 }
+/** A try fetches, checks two commits, and asks the host for pages. */
+const usualPace = { gatherMs: 100, spacingMs: 1_000, timeoutMs: 120_000 }
 const mostFindings = 20
 const maxMessage = 900
 
 /** Works until the signal. */
-export function createPullRequests({ clock, hostApi, ended, pace }: Deps, signal: AbortSignal): PullRequests {
+export function createPullRequests({ clock, hostApi, ended, pace, log }: Deps, signal: AbortSignal): PullRequests {
+  const { timeoutMs, ...waits } = { ...usualPace, ...pace }
+  const underWay = new Map<string, Pushed>()
+  const end = (key: string, pushed: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void => {
+    const latest = underWay.get(key)
+    if (latest !== undefined && isSame(latest, pushed)) underWay.delete(key)
+    ended(pushed, pullRequest)
+  }
   const outbox: Outbox<Pushed> = createOutbox(
     {
       clock,
-      ...usualPace,
-      ...pace,
+      ...waits,
+      // This try's own deadline comes first, so that it can be told from any other.
+      timeoutMs: 2 * timeoutMs,
       join: (_before, next) => next,
-      async send(_key, pushed, own) {
-        const tried = await open(hostApi, pushed, own)
-        if (tried.url !== undefined) ended(pushed, { state: 'Open', url: tried.url })
-        return tried.how
+      async send(key, pushed, ending) {
+        const own = deadline(timeoutMs, ending)
+        const latest = underWay.get(key)
+        try {
+          const tried = await open(hostApi, latest !== undefined && isSame(latest, pushed) ? latest : pushed, own)
+          if (tried.url !== undefined) end(key, pushed, { state: 'Open', url: tried.url })
+          return tried.how
+        } catch (error) {
+          if (own.aborted && !ending.aborted)
+            return { kind: 'again', fault: new Fault('PullRequestFailed', `was not opened within ${timeoutMs / 1000} s`) }
+          if (!ending.aborted && asFault(error).reason === 'Unexpected')
+            log.error({ ...namesOf(pushed), err: error }, 'a pull request met a bug')
+          throw error
+        }
       },
-      told(_key, pushed, how) {
+      told(key, pushed, how) {
         if (how.kind !== 'dropped') return
         const { reason, message } = how.fault
-        ended(pushed, { state: 'Refused', reason, message: message.slice(0, maxMessage) })
+        if (reason !== 'Unexpected') log.warn({ ...namesOf(pushed), reason, message }, 'a pull request was not opened')
+        end(key, pushed, { state: 'Refused', reason, message: message.slice(0, maxMessage) })
       },
     },
     signal,
   )
-  return { open: (key, pushed) => outbox.put(`${key} ${pushed.entry.branch ?? ''}`, pushed), settled: outbox.settled }
+  return {
+    open(key, pushed) {
+      const own = `${key} ${pushed.entry.branch ?? ''}`
+      const before = underWay.get(own)
+      underWay.set(own, pushed)
+      if (before === undefined || !isSame(before, pushed)) outbox.put(own, pushed)
+    },
+    settled: outbox.settled,
+  }
+}
+
+function isSame({ entry: one }: Pushed, { entry: other }: Pushed): boolean {
+  return one.commit === other.commit && one.request === other.request
+}
+
+function namesOf({ namespace, name, entry: { pod, branch } }: Pushed) {
+  return { namespace, name, pod, ...(branch === undefined ? {} : { ref: branch }) }
 }
 
 async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): Promise<{ url?: string; how: Tried }> {

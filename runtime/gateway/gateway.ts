@@ -96,9 +96,9 @@ export function connectGateway(deps: GatewayDeps): Gateway {
       return 'held'
     },
     async statusOf(path, signal) {
-      // Any other page may be a script that somebody wrote, and reads its headers.
-      const withKey = new URL(connection.url + path).pathname.startsWith('/data/api/')
-      return (await ask({ method: 'GET', path, withKey, timeoutMs: 5_000 }, signal)).status
+      // Any other page may be a script that somebody wrote, and reads its headers; a sign that a server may decode or cut could lead to one.
+      const withKey = /^\/data\/api\/[\w./~-]*$/.test(new URL(connection.url + path).pathname)
+      return (await ask({ method: 'GET', path, withKey, headOnly: true, timeoutMs: 5_000 }, signal)).status
     },
     problems: (signal) => problemsOf(ask, signal),
     async scan(kinds, signal) {

@@ -1,10 +1,10 @@
 /**
  * One request to a gateway: bounded in time and size, without following redirects; the API key never gets into a message.
  */
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
-import { type CallOptions, causeOf, readText, startCall } from '../http/client.ts'
+import { causeOf, readText, startCall } from '../http/client.ts'
 
 /** Any HTTP answer, whatever its status. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
@@ -20,8 +20,8 @@ export type Connection = {
   renew?: (() => Promise<boolean>) | undefined
 }
 
-/** `path` begins with a slash. `withKey` false: the API key is not sent. */
-export type Call = { method: 'GET' | 'POST'; path: string; body?: unknown; timeoutMs?: number; withKey?: boolean }
+/** `path` begins with a slash. `withKey` false: the API key is not sent. `headOnly`: the answer ends with its head, and its body is `''`. */
+export type Call = { method: 'GET' | 'POST'; path: string; body?: unknown; timeoutMs?: number; withKey?: boolean; headOnly?: boolean }
 
 const maxBodyBytes = 1024 * 1024
 const usualTimeoutMs = 10_000
@@ -43,7 +43,7 @@ export async function call(connection: Connection, asked: Call, signal: AbortSig
 
 async function callOnce(
   { url, apiKey, ca }: Connection,
-  { method, path, body, timeoutMs, withKey = true }: Call,
+  { method, path, body, timeoutMs, withKey = true, headOnly = false }: Call,
   signal: AbortSignal,
 ): Promise<Answer> {
   const key = withKey ? await apiKey() : undefined
@@ -54,7 +54,8 @@ async function callOnce(
   const authority = await ca()
   const stop = deadline(timeoutMs ?? usualTimeoutMs, signal)
   try {
-    return await send(url + path, { method, headers, ca: authority, signal: stop, agent: false }, text)
+    const { answered } = startCall(url + path, { method, headers, ca: authority, signal: stop, agent: false }, text)
+    return await answerOf(await answered, url + path, headOnly)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Fault) throw error
@@ -63,9 +64,13 @@ async function callOnce(
   }
 }
 
-async function send(url: string, options: CallOptions, body: string | undefined): Promise<Answer> {
-  const response = await startCall(url, options, body).answered
-  const text = await readText(response, maxBodyBytes)
-  if (text === undefined) throw new Fault('GatewayUnreachable', `${url} answered with more than ${maxBodyBytes} bytes`)
-  return { status: response.statusCode ?? 0, headers: response.headers, body: text }
+async function answerOf(response: IncomingMessage, url: string, headOnly: boolean): Promise<Answer> {
+  const { statusCode: status = 0, headers } = response
+  if (headOnly) {
+    response.destroy()
+    return { status, headers, body: '' }
+  }
+  const body = await readText(response, maxBodyBytes)
+  if (body === undefined) throw new Fault('GatewayUnreachable', `${url} answered with more than ${maxBodyBytes} bytes`)
+  return { status, headers, body }
 }

@@ -30,10 +30,11 @@ export type OutboxOptions<Message> = {
   /** At least this lies between two messages to one addressee. */
   spacingMs: number
   firstRetryMs?: number
+  /** Of one try. */
+  timeoutMs?: number
 }
 
-/** Of one try. */
-const timeoutMs = 15_000
+const usualTimeoutMs = 15_000
 /** Waits of 2, 4, 8 … seconds, at most five minutes: a quarter of an hour in all. */
 const usualFirstRetryMs = 2_000
 const longestRetryMs = 300_000
@@ -46,7 +47,7 @@ type Entry<Message> = { waiting: Message | undefined; tries: number }
 
 /** Works until the signal; what waits then is forgotten. */
 export function createOutbox<Message>(options: OutboxOptions<Message>, signal: AbortSignal): Outbox<Message> {
-  const { clock, join, told, gatherMs, spacingMs, firstRetryMs = usualFirstRetryMs } = options
+  const { clock, join, told, gatherMs, spacingMs, firstRetryMs = usualFirstRetryMs, timeoutMs = usualTimeoutMs } = options
   const entries = new Map<string, Entry<Message>>()
   const running = new Set<Promise<void>>()
   const calls = createTurns(mostCalls)

@@ -212,6 +212,9 @@ const rules: Record<StatusProvider, Rule> = {
   },
 }
 
+/** How the hosts call the size of a page. */
+const sizes = ['per_page', 'pagelen', 'limit', '$top']
+
 /** `token`: what each host takes. */
 export async function startPullRequestHosts(tls: ServerOptions, token: string): Promise<PullRequestHosts> {
   const server = createServer(tls, (request, response) => {
@@ -249,7 +252,10 @@ export async function startPullRequestHosts(tls: ServerOptions, token: string): 
         (kept) => kept.isOpen && (branch === undefined || kept.branch === branch) && (base === undefined || kept.base === base),
       )
       const number = Number(url.searchParams.get('page') ?? '1')
-      return { status: 200, body: rule.list(items.slice(50 * (number - 1), 50 * number).map((kept) => rule.item(kept, page))) }
+      const size = Number(sizes.map((name) => url.searchParams.get(name)).find((value) => value !== null))
+      if (!(size > 0 && size <= (provider === 'bitbucket' || provider === 'gitea' ? 50 : 100)))
+        return refuse(400, `${provider}: size of a page`)
+      return { status: 200, body: rule.list(items.slice(size * (number - 1), size * number).map((kept) => rule.item(kept, page))) }
     }
     if (headers['content-type'] !== 'application/json') return refuse(415, `${provider} takes JSON`)
     const body = JSON.parse(text) as Body

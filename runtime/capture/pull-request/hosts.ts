@@ -66,13 +66,15 @@ const query = (members: Readonly<Record<string, string>>): string => new URLSear
 /** Of every host but Azure DevOps, which takes 4,000: what people read, and less than each of them takes. */
 const usualMaxText = 30_000
 const mostPages = 10
+/** Of a page: forks may have a branch of the same name, and theirs are among the items. Bitbucket Cloud gives 50 at most. */
+const mostForks = '100'
 const azureVersion = 'api-version=6.0'
 
 export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>> = {
   github: {
     maxText: usualMaxText,
     list: (names, { branch, base }) => ({
-      path: `repos/${repository(names)}/pulls?${query({ state: 'open', head: `${names[0] ?? ''}:${branch}`, base, per_page: '5' })}`,
+      path: `repos/${repository(names)}/pulls?${query({ state: 'open', head: `${names[0] ?? ''}:${branch}`, base, per_page: mostForks })}`,
     }),
     pages: 1,
     items: (answer) => answer,
@@ -95,7 +97,7 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
   gitlab: {
     maxText: usualMaxText,
     list: ([path = ''], { branch, base }) => ({
-      path: `projects/${part(path)}/merge_requests?${query({ state: 'opened', source_branch: branch, target_branch: base, per_page: '5' })}`,
+      path: `projects/${part(path)}/merge_requests?${query({ state: 'opened', source_branch: branch, target_branch: base, per_page: mostForks })}`,
     }),
     pages: 1,
     items: (answer) => answer,
@@ -139,7 +141,7 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
     maxText: usualMaxText,
     list(names, { branch, base }) {
       const q = `state="OPEN" AND source.branch.name=${quoted(branch)} AND destination.branch.name=${quoted(base)}`
-      return { path: `repositories/${repository(names)}/pullrequests?${query({ q, pagelen: '5' })}` }
+      return { path: `repositories/${repository(names)}/pullrequests?${query({ q, pagelen: '50' })}` }
     },
     pages: 1,
     items: (answer) => at(answer, 'values'),
@@ -162,7 +164,7 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
   bitbucketserver: {
     maxText: usualMaxText,
     list: ([project = '', name = ''], { branch }) => ({
-      path: `projects/${part(project)}/repos/${part(name)}/pull-requests?${query({ at: head(branch), direction: 'OUTGOING', state: 'OPEN', limit: '25' })}`,
+      path: `projects/${part(project)}/repos/${part(name)}/pull-requests?${query({ at: head(branch), direction: 'OUTGOING', state: 'OPEN', limit: mostForks })}`,
     }),
     pages: 1,
     items: (answer) => at(answer, 'values'),
@@ -190,7 +192,7 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
         'searchCriteria.status': 'active',
         'searchCriteria.sourceRefName': head(branch),
         'searchCriteria.targetRefName': head(base),
-        $top: '5',
+        $top: mostForks,
       }
       return { path: `${part(project)}/_apis/git/repositories/${part(name)}/pullrequests?${query(criteria)}&${azureVersion}` }
     },

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { systemClock } from '../../../runtime/clock.ts'
 import { createPullRequests, type Pushed } from '../../../runtime/controller/pull-requests.ts'
+import { Fault } from '../../../runtime/fault.ts'
 import type { Verdict } from '../../../runtime/gatewaysync/decide/observation.ts'
 import type { CaptureEntry } from '../../../runtime/gatewaysync/schema/capture-spec.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
@@ -26,7 +27,7 @@ import { until } from '../../support/world.ts'
 
 type Told = NonNullable<CaptureEntry['pullRequest']>
 
-async function setUp(t: Test) {
+async function setUp(t: Test, timeoutMs?: number) {
   const folder = temporaryFolder(t, 'pull-requests')
   const authority = await makeAuthority(path.join(folder, 'api'), 'API CA')
   const hosts = await startPullRequestHosts({ key: authority.server.key, cert: authority.server.certificate }, 's3cret')
@@ -59,7 +60,8 @@ async function setUp(t: Test) {
       clock: systemClock,
       hostApi: createHostApis({ ...way, remoteOf }),
       ended: (_pushed, pullRequest) => void told.push(pullRequest),
-      pace: { gatherMs: 1, spacingMs: 1, firstRetryMs: 1 },
+      pace: { gatherMs: 1, spacingMs: 1, firstRetryMs: 1, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+      log: silentLog,
     },
     stop.signal,
   )
@@ -75,7 +77,7 @@ async function setUp(t: Test) {
     warnings: 0,
     items: [{ ...finding, path: 'projects/other.json' }, ...(of === commit ? [finding] : [])],
   })
-  const open = async (more: Partial<CaptureEntry> = {}, ref?: string): Promise<Told | undefined> => {
+  const put = (more: Partial<CaptureEntry> = {}, ref?: string, began?: (signal: AbortSignal) => Promise<void>): void => {
     const own = spec(ref)
     const entry: CaptureEntry = {
       pod: 'gw-0',
@@ -89,13 +91,19 @@ async function setUp(t: Test) {
       leftOut: [{ path: 'projects/made.json', why: 'is made by a template' }],
       ...more,
     }
-    const work: Pushed['work'] = async (signal) => ({ mirror: mirrors.of(await remoteOf('plant', own.git, signal)), check })
-    const before = told.length
+    const work: Pushed['work'] = async (signal) => {
+      await began?.(signal)
+      return { mirror: mirrors.of(await remoteOf('plant', own.git, signal)), check }
+    }
     pullRequests.open('plant/line', { namespace: 'plant', name: 'line', spec: own, entry, work })
+  }
+  const open = async (more: Partial<CaptureEntry> = {}, ref?: string): Promise<Told | undefined> => {
+    const before = told.length
+    put(more, ref)
     await until(() => told.length > before || undefined, 'something is told', 60_000)
     return told.at(-1)
   }
-  return { hosts, open, repository, commit, told }
+  return { hosts, open, put, repository, commit, told }
 }
 
 void t.test('a pull request tells of gateway, findings and differences without secrets; the next one brings it up to date', async (t) => {
@@ -135,4 +143,30 @@ void t.test('nothing is opened for a ref that is no branch, nor for a branch tha
   repository.git('branch', '-D', 'captured/gw-0')
   t.match(await open(), { state: 'Refused', message: /captured\/gw-0 is gone, or somebody/ })
   t.same(hosts.calls, [])
+})
+
+void t.test('an entry that is told again and again while it is tried has ten tries, and one end', async (t) => {
+  if (!requires(t, 'git', 'openssl')) return
+  const { hosts, open, put, told } = await setUp(t)
+  let tries = 0
+  const again = async (): Promise<void> => {
+    tries += 1
+    put({}, undefined, again)
+    if (tries < 20) throw new Fault('PullRequestFailed', 'away')
+  }
+  put({}, undefined, again)
+  await until(() => told.length > 0 || undefined, 'it is given up', 60_000)
+  t.match(await open({ request: 'later' }), { state: 'Open' }, 'the next request tries again')
+  t.match([tries, told], [10, [{ state: 'Refused', reason: 'PullRequestFailed' }, { state: 'Open' }]])
+  t.equal(hosts.kept.length, 1)
+})
+
+void t.test('tries that take too long end as what the host could not be asked for', async (t) => {
+  if (!requires(t, 'git', 'openssl')) return
+  const { put, told } = await setUp(t, 20)
+  put({}, undefined, async (signal) => {
+    await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  })
+  await until(() => told.length > 0 || undefined, 'it is given up', 60_000)
+  t.match(told, [{ state: 'Refused', reason: 'PullRequestFailed', message: 'was not opened within 0.02 s' }])
 })

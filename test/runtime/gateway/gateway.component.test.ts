@@ -77,6 +77,25 @@ void t.test('whatever stands at the address, the answer is a reason and never mo
   }
 })
 
+void t.test('the page of a check counts by its status alone, and gets the key only below the API', async (t) => {
+  const asked = new Map<string, unknown>()
+  const url = await listening(t, (request, response) => {
+    asked.set(request.url ?? '', request.headers['x-ignition-api-token'])
+    response.write('x'.repeat(2 * 1024 * 1024))
+  })
+  const gateway = connectGateway({ url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
+  const withKey = ['/data/api/v1/gateway-info', '/data/api/v1/modules/com.vendor_x~1?limit=5']
+  const without = [
+    '/data/api/..%2f..%2fsystem/webdev/x',
+    '/data/api/..;/..;/x',
+    '/data/api/%252e%252e/x',
+    '/data/api/../x',
+    '/system/webdev/x',
+  ]
+  for (const path of [...withKey, ...without]) t.equal(await gateway.statusOf(path, AbortSignal.timeout(30_000)), 200, path)
+  t.same([...asked.values()], [apiKey, apiKey, ...without.map(() => undefined)])
+})
+
 void t.test('a redirect is not followed, whatever it names', async (t) => {
   let followed = 0
   const elsewhere = await listening(t, (_request, response) => {

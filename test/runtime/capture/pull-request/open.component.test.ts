@@ -66,6 +66,17 @@ for (const provider of statusProviders) {
     },
   )
 
+  void t.test(`${provider}: forks with a branch of the same name do not hide ours`, async (t) => {
+    if (!requires(t, 'openssl')) return
+    const { hosts, ask } = await setUp(t, provider)
+    const theirs = { branch, base: 'main', title: 'Theirs', text: 'Theirs', isOpen: true, isForeign: true, version: 0 }
+    for (let id = 1; id <= 45; id += 1) hosts.kept.push({ ...theirs, id })
+    const first = await ask('first')
+    t.match(first, { kind: 'open', url: /\/46$/ })
+    t.same(await ask('second'), first)
+    t.same(hosts.refused, [])
+  })
+
   void t.test(`${provider}: an answer says whether to try again, and what to do`, async (t) => {
     if (!requires(t, 'openssl')) return
     const { hosts, ask } = await setUp(t, provider)
