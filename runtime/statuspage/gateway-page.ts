@@ -14,13 +14,14 @@ import { type DetailWords, detailWordsIn } from './detail-words.ts'
 import { frame, type Html, linkOf, type PageContext, part, symbols } from './page.ts'
 import type { Words } from './words.ts'
 
-/** `report`: all of it; undefined where it cannot be read, and then `kept` stands in for it. */
+/** `report`: all of it; undefined where it cannot be read, and then `kept` stands in for it. `hidesLines`: files are only named. */
 export type GatewayPage = {
   sync: SyncView
   gateway: GatewayView
   report: SyncReportStatus | undefined
   kept: ToldOfGateway | undefined
   local: LocalChanges | undefined
+  hidesLines: boolean
 }
 
 const stateOfPhase: Readonly<Record<SyncReportStatus['phase'], GatewayState>> = {
@@ -34,7 +35,7 @@ const stateOfPhase: Readonly<Record<SyncReportStatus['phase'], GatewayState>> = 
   Failed: 'failed',
 }
 
-export function gatewayPage({ sync, gateway, report, kept, local }: GatewayPage, context: PageContext): Html {
+export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: GatewayPage, context: PageContext): Html {
   const { words } = context
   const own = detailWordsIn(words.language)
   const { findings = [], scan, designers = kept?.designers ?? [], dryRun } = report ?? {}
@@ -65,7 +66,7 @@ export function gatewayPage({ sync, gateway, report, kept, local }: GatewayPage,
       )}
       ${drift === undefined || drift.count === 0 ? '' : part(own.localChanges, driftOf(drift, local, own))}
       ${list(own.designers, designers)} ${history.length === 0 ? '' : part(own.lastSyncs, historyOf(sync, history, context))}
-      ${dryRun === undefined ? '' : part(own.dryRun, dryRunOf(dryRun, own))}
+      ${dryRun === undefined ? '' : part(own.dryRun, dryRunOf(dryRun, hidesLines, own))}
     </div>
   </main>`
   return frame(gateway.gateway ?? gateway.pod, body, context)
@@ -128,7 +129,11 @@ function historyOf(sync: SyncView, history: NonNullable<SyncReportStatus['histor
   </ol>`
 }
 
-function dryRunOf({ added, changed, removed, paths, diff }: NonNullable<SyncReportStatus['dryRun']>, own: DetailWords): Html {
+function dryRunOf(
+  { added, changed, removed, paths, diff }: NonNullable<SyncReportStatus['dryRun']>,
+  hidesLines: boolean,
+  own: DetailWords,
+): Html {
   return html`<p>
       ${[
         [added, own.ops.add],
@@ -138,8 +143,9 @@ function dryRunOf({ added, changed, removed, paths, diff }: NonNullable<SyncRepo
         .map(([count, op]) => `${count} ${op}`)
         .join(', ')}
     </p>
+    ${diff !== undefined && hidesLines ? html`<p class="quiet">${own.linesHidden}</p>` : ''}
     ${
-      diff === undefined
+      diff === undefined || hidesLines
         ? html`<ul class="entries">
             ${paths.map((path) => html`<li><code>${path}</code></li>`)}
           </ul>`

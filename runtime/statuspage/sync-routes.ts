@@ -82,7 +82,7 @@ export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
         const kept = all.reports.find((one) => one.namespace === namespace && one.pod === pod && one.gatewaySync === name)
         const whole = kept === undefined ? undefined : await report?.(kept, deadline(lookMs, signal))
         const local = syncDetail(all, sync).localChanges.find((one) => one.pod === pod)
-        return await gatewayPage({ sync, gateway, report: whole, kept: kept?.told, local }, own)
+        return await gatewayPage({ sync, gateway, report: whole, kept: kept?.told, local, hidesLines }, own)
       })
     })
   })

@@ -3,7 +3,7 @@
  */
 import { isCommitHash, shortCommit } from '../../gatewaysync/values.ts'
 import type { Language } from '../words.ts'
-import type { Action, ActionName } from './action.ts'
+import { type Action, type ActionName, partsOfRollout } from './action.ts'
 
 /** `label` names an action on a link or button, `means` says what comes of it. */
 type Told = { label(of: string): string; means(of: string): string }
@@ -32,6 +32,10 @@ function named(of: string): string {
   return isCommitHash(of) ? shortCommit(of) : of
 }
 
+function rolledOut(of: string): string {
+  return named(partsOfRollout(of).commit)
+}
+
 const english: ActionWords = {
   actions: 'What you may do',
   told: {
@@ -43,7 +47,11 @@ const english: ActionWords = {
       label: () => 'Pause',
       means: () => 'Nothing is written to its gateways any more until somebody resumes it. Commits are fetched and checked all the same.',
     },
-    resume: { label: () => 'Resume', means: () => 'Its gateways follow what is published again, and a rollout that has stopped goes on.' },
+    resume: {
+      label: () => 'Resume',
+      means: (of) =>
+        `Its gateways follow what is published again${of === '' ? '' : `, and the rollout of commit ${rolledOut(of)} that has stopped goes on`}.`,
+    },
     rollback: {
       label: (of) => (isCommitHash(of) ? `Back to ${named(of)}` : `Follow ${of} again`),
       means: (of) =>
@@ -55,10 +63,14 @@ const english: ActionWords = {
       label: (of) => `Confirm the deletions of ${named(of)}`,
       means: (of) => `Gateways that hold commit ${named(of)} back, because it deletes more than is permitted by itself, take it.`,
     },
-    approve: { label: (of) => `Approve stage ${of}`, means: (of) => `The rollout goes on to the gateways of stage ${of}.` },
+    approve: {
+      label: (of) => `Approve stage ${partsOfRollout(of).stage}`,
+      means: (of) => `The rollout of commit ${rolledOut(of)} goes on to the gateways of stage ${partsOfRollout(of).stage}.`,
+    },
     abort: {
       label: () => 'Abort the rollout',
-      means: () => 'The rollout ends: gateways that took its commit go back to the one before, and all others keep what they have.',
+      means: (of) =>
+        `The rollout of commit ${rolledOut(of)} ends: gateways that took it go back to the one before, and all others keep what they have.`,
     },
     capture: {
       label: () => 'Capture local changes',
@@ -101,7 +113,8 @@ const german: ActionWords = {
     },
     resume: {
       label: () => 'Fortsetzen',
-      means: () => 'Die Gateways folgen wieder dem, was veröffentlicht ist, und ein angehaltener Rollout geht weiter.',
+      means: (of) =>
+        `Die Gateways folgen wieder dem, was veröffentlicht ist${of === '' ? '' : `, und der angehaltene Rollout von Commit ${rolledOut(of)} geht weiter`}.`,
     },
     rollback: {
       label: (of) => (isCommitHash(of) ? `Zurück zu ${named(of)}` : `Wieder ${of} folgen`),
@@ -114,10 +127,14 @@ const german: ActionWords = {
       label: (of) => `Löschungen von ${named(of)} bestätigen`,
       means: (of) => `Gateways, die Commit ${named(of)} zurückhalten, weil er mehr löscht als ohne Weiteres erlaubt, übernehmen ihn.`,
     },
-    approve: { label: (of) => `Stufe ${of} freigeben`, means: (of) => `Der Rollout geht weiter zu den Gateways der Stufe ${of}.` },
+    approve: {
+      label: (of) => `Stufe ${partsOfRollout(of).stage} freigeben`,
+      means: (of) => `Der Rollout von Commit ${rolledOut(of)} geht weiter zu den Gateways der Stufe ${partsOfRollout(of).stage}.`,
+    },
     abort: {
       label: () => 'Rollout abbrechen',
-      means: () => 'Der Rollout endet: Gateways, die den Commit haben, gehen auf den vorigen zurück, alle anderen behalten, was sie haben.',
+      means: (of) =>
+        `Der Rollout von Commit ${rolledOut(of)} endet: Gateways, die ihn haben, gehen auf den vorigen zurück, alle anderen behalten, was sie haben.`,
     },
     capture: {
       label: () => 'Lokale Änderungen sichern',

@@ -8,14 +8,15 @@ import type { SyncFacts } from '../../fleet/facts.ts'
 import { askRollout } from '../../fleet/rollout-action.ts'
 import type { GatewayView } from '../../fleet/view.ts'
 import { wantedRef } from '../../gatewaysync/decide/request.ts'
+import type { RolloutStatus } from '../../gatewaysync/schema/rollout-status.ts'
 import { isCommitHash, isRefName, parseRefName, shortCommit } from '../../gatewaysync/values.ts'
 
 export const actionNames = ['sync', 'pause', 'resume', 'rollback', 'confirm-deletions', 'approve', 'abort', 'capture'] as const
 export type ActionName = (typeof actionNames)[number]
 
 /**
- * `of`: what somebody looked at when they agreed: the commit or ref to go back to, the commit whose deletions are right, the stage to approve;
- * empty for the others.
+ * `of`: what somebody looked at when they agreed: the commit or ref to go back to, the commit whose deletions are right; of a rollout its id,
+ * its commit and the stage to approve, with spaces between; empty for the others.
  */
 export type Action = { name: ActionName; of: string }
 
@@ -41,9 +42,11 @@ export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayV
   return [
     ...plain('sync', isRefName(specRefOf(sync.spec))),
     ...plain('pause', !isPaused),
-    ...plain('resume', isPaused || isOver),
-    ...(rollout?.waitsFor === 'Approval' && rollout.stage !== undefined ? [{ name: 'approve' as const, of: rollout.stage }] : []),
-    ...plain('abort', isUnderWay),
+    ...(isPaused || isOver ? [{ name: 'resume' as const, of: isOver ? looked(rollout) : '' }] : []),
+    ...(rollout?.waitsFor === 'Approval' && rollout.stage !== undefined
+      ? [{ name: 'approve' as const, of: `${looked(rollout)} ${rollout.stage}` }]
+      : []),
+    ...(isUnderWay ? [{ name: 'abort' as const, of: looked(rollout) }] : []),
     ...(deletes && published !== undefined ? [{ name: 'confirm-deletions' as const, of: published.commit }] : []),
     ...plain('capture', captures(sync)),
     ...placesToGoBackTo(sync).map((of) => ({ name: 'rollback' as const, of })),
@@ -57,10 +60,19 @@ export function changeOf({ name, of }: Action, sync: SyncFacts, asking: Asking):
     const { ref } = wantedRef(parseRefName(specRefOf(sync.spec)), sync.annotations, sync.status)
     return askRef(sync, { ref, id: asking.id }, who)
   }
-  if (name === 'pause' || name === 'resume') return askPause(sync, name === 'pause', who).change
+  if (name === 'pause') return askPause(sync, true, who).change
+  if (name === 'resume') {
+    const { change, resumed } = askPause(sync, false, who)
+    if (resumed !== undefined || of !== '') mustBeLookedAt(sync, of)
+    return change
+  }
   if (name === 'confirm-deletions') return confirmDeletions(sync, of)
-  if (name === 'approve') return { metadata: { annotations: askRollout(sync, { verb: 'approve', stage: of }, who).annotations } }
-  if (name === 'abort') return { metadata: { annotations: askRollout(sync, { verb: 'abort' }, who).annotations } }
+  if (name === 'approve' || name === 'abort') {
+    const { stage } = partsOfRollout(of)
+    const { annotations } = askRollout(sync, { verb: name, stage: name === 'approve' ? stage : undefined }, who)
+    mustBeLookedAt(sync, of)
+    return { metadata: { annotations } }
+  }
   if (name === 'capture') {
     const id = `${asking.at}/${asking.id.slice(0, 8)}`
     return { metadata: { annotations: askCapture(sync, { id, gateway: undefined }, asking.by) } }
@@ -71,6 +83,25 @@ export function changeOf({ name, of }: Action, sync: SyncFacts, asking: Asking):
     throw new Fault('InvalidConfiguration', message)
   }
   return { spec: { git: { ref: of } } }
+}
+
+function looked({ id, commit }: RolloutStatus): string {
+  return `${id} ${commit}`
+}
+
+/** What `of` says of a rollout; each empty where it says nothing of it. */
+export function partsOfRollout(of: string): Record<'id' | 'commit' | 'stage', string> {
+  const [id = '', commit = '', stage = ''] = of.split(' ')
+  return { id, commit, stage }
+}
+
+/** Throws InvalidConfiguration where the present rollout is not the one that somebody looked at: nobody has agreed to this one. */
+function mustBeLookedAt({ namespace, name, status: { rollout } }: SyncFacts, of: string): void {
+  const { id, commit } = partsOfRollout(of)
+  if (rollout?.id === id && rollout.commit === commit) return
+  const now =
+    rollout === undefined ? 'there is no rollout any more' : `the rollout is another one now, of commit ${shortCommit(rollout.commit)}`
+  throw new Fault('InvalidConfiguration', `GatewaySync "${name}" in namespace "${namespace}": ${now}; look at it first`)
 }
 
 /** Commits that were published before; and where a commit is followed, the branch or tag that was followed last. */

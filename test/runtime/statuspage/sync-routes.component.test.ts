@@ -72,6 +72,17 @@ void t.test('without a login, and not on this machine alone, files are named and
   t.notMatch(text, 'PRESS_TIMEOUT')
 })
 
+void t.test('nor are the lines of a dry run', async (t) => {
+  const dryRun = { added: 0, changed: 1, removed: 0, paths: ['projects/press/code.py'], diff: '+PRESS_TIMEOUT = 12' }
+  const report = async () => ({ phase: 'DryRun' as const, dryRun })
+  const open = await openStatusPage(t, plantFacts, { isOpen: true, report })
+  const { text } = await open.get(richGateway)
+  for (const word of ['projects/press/code.py', 'behind a login']) t.match(text, word)
+  t.notMatch(text, 'PRESS_TIMEOUT')
+  const own = await openStatusPage(t, plantFacts, { hosts, report })
+  t.match((await own.get(richGateway)).text, 'PRESS_TIMEOUT', 'on this machine alone they are')
+})
+
 void t.test('what cannot be read is told in a sentence with its reason', async (t) => {
   const commits: Commits = {
     ...plantCommits,

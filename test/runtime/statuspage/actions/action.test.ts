@@ -4,6 +4,7 @@
 import t from 'tap'
 import type { SyncFacts } from '../../../../runtime/fleet/facts.ts'
 import { actionNames, changeOf, offeredActions, parseAction } from '../../../../runtime/statuspage/actions/action.ts'
+import { actionWordsIn } from '../../../../runtime/statuspage/actions/action-words.ts'
 import { commit, earlier, syncFacts } from '../../../support/fleet-facts.ts'
 
 const asking = { by: 'status page: ann', at: '2026-03-01T12:00:00Z', id: '01234567-89ab' }
@@ -34,8 +35,8 @@ void t.test('one that follows a commit can follow its branch again', async (t) =
 void t.test('a paused one is resumed, and with it a rollout that has stopped', async (t) => {
   const rollout = { id: 'r-1', commit, state: 'Stopped' as const, startedAt: at, stages: [{ name: 'first' }] }
   const paused = syncFacts('line-1', { rollout: rollout as never }, { spec: { ...spec, paused: true } })
-  t.same(offered(paused), ['sync', 'resume', 'abort'])
-  const change = changeOf({ name: 'resume', of: '' }, paused, asking)
+  t.same(offered(paused), ['sync', `resume r-1 ${commit}`, `abort r-1 ${commit}`])
+  const change = changeOf({ name: 'resume', of: `r-1 ${commit}` }, paused, asking)
   t.match(change, { spec: { paused: false }, metadata: { annotations: { 'clustersync.io/rollout-action': 'resume r-1' } } })
   t.equal(change.metadata?.annotations['clustersync.io/rollout-action-by'], 'status page: ann')
   t.same(changeOf({ name: 'pause', of: '' }, paused, asking), { spec: { paused: true } })
@@ -45,11 +46,33 @@ void t.test('the stage that waits is approved, and only by its name', async (t) 
   const stages = [{ name: 'first' }, { name: 'second' }]
   const rollout = { id: 'r-1', commit, state: 'Progressing', stage: 'second', waitsFor: 'Approval', startedAt: at, stages }
   const sync = syncFacts('line-1', { rollout: rollout as never })
-  t.same(offered(sync), ['sync', 'pause', 'approve second', 'abort'])
-  const { metadata } = changeOf({ name: 'approve', of: 'second' }, sync, asking)
+  t.same(offered(sync), ['sync', 'pause', `approve r-1 ${commit} second`, `abort r-1 ${commit}`])
+  const { metadata } = changeOf({ name: 'approve', of: `r-1 ${commit} second` }, sync, asking)
   t.equal(metadata?.annotations['clustersync.io/rollout-action'], 'approve r-1 second')
-  t.throws(() => changeOf({ name: 'approve', of: 'third' }, sync, asking), { reason: 'InvalidConfiguration', message: /./ })
+  t.throws(() => changeOf({ name: 'approve', of: `r-1 ${commit} third` }, sync, asking), { reason: 'InvalidConfiguration', message: /./ })
   t.throws(() => changeOf({ name: 'abort', of: '' }, syncFacts('line-1'), asking), { reason: 'InvalidConfiguration', message: /./ })
+})
+
+void t.test('nobody approves, aborts or resumes a rollout that they have not looked at', async (t) => {
+  const stages = [{ name: 'first' }, { name: 'second' }]
+  const rollout = { id: 'r-2', commit, state: 'Stopped', stage: 'second', waitsFor: 'Approval', startedAt: at, stages }
+  const now = syncFacts('line-1', { rollout: rollout as never })
+  const looks = ['', 'second', ' ', `r-1 ${commit}`, `r-1 ${earlier}`, `r-2 ${earlier}`, 'r-2']
+  for (const name of ['approve', 'abort', 'resume'] as const) {
+    for (const look of looks) {
+      const of = name === 'approve' && look !== '' ? `${look} second` : look
+      t.throws(() => changeOf({ name, of }, now, asking), { reason: 'InvalidConfiguration', message: /./ }, `${name} ${of}`)
+    }
+    const of = name === 'approve' ? `r-2 ${commit} second` : `r-2 ${commit}`
+    t.ok(changeOf({ name, of }, now, asking).metadata)
+    t.match(actionWordsIn('en').told[name].means(of), commit.slice(0, 8))
+    t.match(actionWordsIn('de').told[name].means(of), commit.slice(0, 8))
+  }
+  t.match(actionWordsIn('en').told.approve.label(`r-2 ${commit} second`), /stage second$/)
+  t.throws(() => changeOf({ name: 'resume', of: `r-1 ${commit}` }, syncFacts('line-1'), asking), {
+    reason: 'InvalidConfiguration',
+    message: /no rollout/,
+  })
 })
 
 void t.test('deletions are confirmed for the commit that was looked at, where a gateway holds it back', async (t) => {
