@@ -4,7 +4,8 @@
  */
 import type { BlobId, Change } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
-import { isRelativePath, isWithin, printable, type RelativePath } from '../../gatewaysync/values.ts'
+import { foldName, isRelativePath, isWithin, printable, type RelativePath } from '../../gatewaysync/values.ts'
+import { baseCollections } from '../../collections/model/inheritance.ts'
 import { collectionManifestFolder } from '../../collections/model/delivered-chain.ts'
 import type { Finding } from '../model/findings.ts'
 import { destinationOf, overlapping, type ResolvedMapping } from './mappings.ts'
@@ -13,6 +14,8 @@ import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
 
 /** One file that should be there; `size` is the blob's, in bytes; `mapping` indexes the list of mappings. */
 export type DesiredFile = { path: string; id: BlobId; size: number; exec: boolean; mapping: number }
+
+const identityRule = 'gateway-identity'
 
 type Put = Extract<Change, { op: 'put' }>
 
@@ -42,7 +45,7 @@ export function desiredTree(mappings: readonly ResolvedMapping[]): { add(entry: 
     finish() {
       const absent = mappings.flatMap((_, index) => (seen[index] === true ? [] : [index]))
       for (const index of absent) reportAbsent(mappings[index], findings)
-      return { files, absent, findings }
+      return { files, absent, findings: withoutOverridden(findings, () => files.keys()) }
     },
   }
 }
@@ -88,9 +91,30 @@ function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, finding
     return undefined
   }
   if (isGatewayIdentity(path)) {
-    findings.push({ rule: 'gateway-identity', path, message: "is one gateway's identity; every gateway of this sync gets the same" })
+    findings.push({ rule: identityRule, path, message: "is one gateway's identity; every gateway of this sync gets the same" })
   }
   return { path, id: entry.id, size: entry.size, exec: entry.mode === '100755', mapping: index }
+}
+
+/** Leaves out the identities of `core` that every mode which is delivered overrides: no gateway runs with them. */
+function withoutOverridden(findings: Finding[], delivered: () => Iterable<string>): Finding[] {
+  if (!findings.some(({ rule }) => rule === identityRule)) return findings
+  const modes = new Map<string, Set<string>>()
+  for (const path of delivered()) {
+    const { collection, resource } = placeOf(path)
+    if (collection === undefined || baseCollections.includes(collection)) continue
+    const resources = modes.get(collection) ?? new Set()
+    modes.set(collection, resources.add(resource))
+  }
+  const isOverridden = (path: string): boolean =>
+    modes.size > 0 && [...modes.values()].every((resources) => resources.has(placeOf(path).resource))
+  return findings.filter(({ rule, path }) => rule !== identityRule || !isOverridden(path))
+}
+
+/** The collection of a file and, below it, the file's folder; a resource is overridden as a whole. */
+function placeOf(path: string): { collection: string | undefined; resource: string } {
+  const [, collection, resource = ''] = /^config\/resources\/([^/]+)\/(?:(.*)\/)?[^/]+$/.exec(foldName(path)) ?? []
+  return { collection, resource }
 }
 
 /** What has to change; paths are destinations. */
@@ -138,8 +162,9 @@ export function desiredDelta(
     }
   }
   const emptied = emptiedMapping(mappings, present.files, puts, removed)
+  const delivered = (): string[] => [...[...present.files.keys()].filter((path) => !removed.has(path)), ...puts.keys()]
   return emptied === undefined
-    ? { kind: 'delta', puts, removed, findings }
+    ? { kind: 'delta', puts, removed, findings: withoutOverridden(findings, delivered) }
     : { kind: 'needs-listing', why: `${emptied} may have no source left` }
 }
 

@@ -124,3 +124,27 @@ void t.test('a difference that cannot say what follows asks for the whole listin
   ]
   for (const [name, delta, why] of rows) t.match(delta, { kind: 'needs-listing', why }, name)
 })
+
+void t.test('an identity in core is told unless every mode that is delivered overrides it', async (t) => {
+  const everything = [{ source: 'resources', destination: 'config/resources' }]
+  const core = 'resources/core/ignition/system-properties/config.json'
+  const rows: [string, string[], number][] = [
+    ['core alone', [core], 1],
+    ['a mode overrides it', [core, 'resources/dev/ignition/system-properties/resource.json'], 0],
+    [
+      'one of two modes overrides it',
+      [core, 'resources/dev/ignition/system-properties/resource.json', 'resources/prod/config-mode.json'],
+      1,
+    ],
+    ['a mode overrides another resource', [core, 'resources/dev/ignition/tag-provider/config.json'], 1],
+    ['what core overrides itself', [core, 'resources/external/ignition/system-properties/config.json'], 1],
+  ]
+  for (const [name, paths, told] of rows) {
+    const tree = desiredTree(mappingsOf(everything))
+    for (const path of paths) tree.add(put(path))
+    t.equal(tree.finish().findings.length, told, name)
+    const others = paths.slice(1).map((path) => path.replace('resources', 'config/resources'))
+    const delta = deltaOf(everything, others, [put(core)])
+    t.equal(delta.kind === 'delta' && delta.findings.length, told, `${name}, of a difference`)
+  }
+})
