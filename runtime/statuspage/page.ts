@@ -178,7 +178,7 @@ export function published({ published }: SyncView, { words, now }: PageContext):
 
 export function pagesOf({ page, pages }: Selected, linkTo: (page: number) => string, words: Words): Html {
   if (pages === 1) return html``
-  return html`<nav class="pages">
+  return html`<nav class="pages" aria-label="${words.pages}">
     ${page > 1 ? html`<a rel="prev" href="${linkTo(page - 1)}">${words.previous}</a>` : ''}
     <span class="quiet">${words.page(page, pages)}</span>
     ${page < pages ? html`<a rel="next" href="${linkTo(page + 1)}">${words.next}</a>` : ''}

@@ -43,6 +43,7 @@ export type Words = {
   requests: string
   more(count: number): string
   page(number: number, of: number): string
+  pages: string
   previous: string
   next: string
   stateOf(at: string): string
@@ -97,6 +98,7 @@ const english: Words = {
   requests: 'Requests',
   more: (count) => `and ${count} more`,
   page: (number, of) => `page ${number} of ${of}`,
+  pages: 'Pages',
   previous: 'previous page',
   next: 'next page',
   stateOf: (at) => `as of ${at}`,
@@ -151,6 +153,7 @@ const german: Words = {
   requests: 'Anforderungen',
   more: (count) => `und ${count} weitere`,
   page: (number, of) => `Seite ${number} von ${of}`,
+  pages: 'Seiten',
   previous: 'vorige Seite',
   next: 'nächste Seite',
   stateOf: (at) => `Stand ${at}`,
