@@ -32,7 +32,7 @@ export function addPeople(app: Hono<Env>, { identify, login }: Pick<People, 'ide
     if (person === undefined) return await context.notFound()
     const own = pages.contextOf(pages.wordsOf(context))
     const words = actionWordsIn(own.words.language)
-    return context.html(await frame(words.account, accountBody(person, words, login !== undefined), own))
+    return context.html(await frame(words.account, accountBody(person, words, login !== undefined), { ...own, isStill: true }))
   })
 }
 

@@ -113,7 +113,14 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
   /** Whether whoever asks may do something about it; not while nobody can say. */
   const mayAct = async (context: Context<Env>, sync: SyncKey): Promise<boolean> => {
     const person = context.get('person')
-    return person !== undefined && people?.doing !== undefined && (await people.doing.may(person, sync).catch(() => false))
+    // Nobody is asked about what is not there or not seen, however many names somebody makes up.
+    const isThere = facts().syncs.some(({ namespace, name }) => namespace === sync.namespace && name === sync.name)
+    if (person === undefined || people?.doing === undefined || !isThere) return false
+    try {
+      return (await people.sees(person, [sync.namespace])).has(sync.namespace) && (await people.doing.may(person, sync))
+    } catch {
+      return false
+    }
   }
   /** Answers with what `make` makes of the view, compressed where the caller takes that. `key` names it, whatever the language. */
   const answer = async (context: Context<Env>, key: string, make: (view: FleetView, context: PageContext) => Made): Promise<Response> => {

@@ -16,7 +16,8 @@ export type Html = ReturnType<typeof html>
 
 /**
  * `isOpen`: there is no login, and the page says so. `account`: the words on the link to who somebody is, where there is a login. `actions`:
- * what the reader may do about the GatewaySync of the page.
+ * what the reader may do about the GatewaySync of the page. `isStill`: the page stays as it was answered, because it is no state that could be
+ * another a moment later: a question, a refusal, an account.
  */
 export type PageContext = {
   words: Words
@@ -24,6 +25,7 @@ export type PageContext = {
   isOpen: boolean
   account?: string | undefined
   actions?: Html | undefined
+  isStill?: boolean
 }
 
 /** Colour alone says nothing to everybody. */
@@ -83,7 +85,7 @@ export function messagePage(message: string, context: PageContext): Html {
 }
 
 /** A page of ours around anything. */
-export function frame(title: string, body: Html, { words, isOpen, account }: PageContext): Html {
+export function frame(title: string, body: Html, { words, isOpen, account, isStill = false }: PageContext): Html {
   return html`<!doctype html>
     <html lang="${words.language}">
       <head>
@@ -92,7 +94,7 @@ export function frame(title: string, body: Html, { words, isOpen, account }: Pag
         <title>${title}</title>
         <link rel="stylesheet" href="${style.path}" />
         <link rel="icon" href="${icon.path}" />
-        <script src="${script.path}" defer></script>
+        ${isStill ? '' : html`<script src="${script.path}" defer></script>`}
       </head>
       <body>
         <header>
@@ -100,8 +102,7 @@ export function frame(title: string, body: Html, { words, isOpen, account }: Pag
           ${account === undefined ? '' : html`<a href="/account">${account}</a>`}
           ${isOpen ? html`<p class="banner open">${words.noLogin}</p>` : ''}
         </header>
-        <div role="status"><p id="stale" class="banner error" hidden>${words.stale}</p></div>
-        ${body}
+        ${isStill ? '' : html`<div role="status"><p id="stale" class="banner error" hidden>${words.stale}</p></div>`} ${body}
       </body>
     </html>`
 }

@@ -19,7 +19,7 @@ async function question(t: Pick<Test, 'teardown'>, where = pause) {
   const token = /name="token" value="([^"]+)"/.exec(asked.text)?.[1] ?? ''
   const answer = (headers: http.OutgoingHttpHeaders, body = `token=${encodeURIComponent(token)}`, to = where) =>
     page.send('POST', to, { 'content-type': 'application/x-www-form-urlencoded', ...headers }, body)
-  return { ...page, asked, cookie, token, answer }
+  return { ...page, reviewed: page.asked, asked, cookie, token, answer }
 }
 
 void t.test('what is confirmed is written once, in the name of who did it, and an Event says so', async (t) => {
@@ -114,6 +114,42 @@ void t.test('a right that was taken away between question and answer is gone', a
   t.equal(status, 503)
   t.notMatch(text, 'name="token"')
   t.same(patched, [])
+})
+
+void t.test('while nobody can say what somebody sees, question and answer say so, and not that there is nothing', async (t) => {
+  const { answer, cookie, get, patched, setAway } = await question(t)
+  setAway()
+  const asked = await get(pause, by('bert'))
+  t.same([asked.status, asked.text.includes('name="token"')], [503, false])
+  t.match(asked.text, 'The cluster does not answer')
+  const answered = await answer({ ...by('bert'), ...ours, cookie })
+  t.equal(answered.status, 503)
+  t.match(answered.text, 'The cluster does not answer')
+  t.same(patched, [])
+})
+
+void t.test('a question, a refusal and an account stay as they are; what changes by itself is live', async (t) => {
+  const { asked, answer, cookie, get } = await question(t)
+  const refused = await answer({ ...by('bob'), cookie })
+  for (const { text } of [asked, refused, await get('/account', by('bob'))]) t.notMatch(text, /<script|id="stale"/)
+  t.match((await get(place, by('bob'))).text, /<script[^]*id="stale"/)
+})
+
+void t.test('the API server is asked about nothing that is made up or hidden', async (t) => {
+  const { get, answer, cookie, reviewed } = await question(t)
+  const before = reviewed.length
+  for (const name of ['line-1', 'line-2', '__proto__']) {
+    for (const where of [`/gatewaysyncs/north/${name}`, `/gatewaysyncs/${name}/line-north`]) {
+      t.equal((await get(where, by('bob'))).status, 404)
+      t.equal((await get(`${where}/actions/pause`, by('bob'))).status, 404)
+      t.equal((await answer({ ...by('bob'), ...ours, cookie }, undefined, `${where}/actions/pause`)).status, 404)
+    }
+  }
+  t.equal((await get('/gatewaysyncs/south/line-south', by('ann'))).status, 404)
+  t.same(
+    reviewed.slice(before).filter(({ user, resourceAttributes: { verb } }) => verb === 'patch' || user === 'bob'),
+    [],
+  )
 })
 
 void t.test('no more than ten acts of one person a minute', async (t) => {

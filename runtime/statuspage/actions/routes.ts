@@ -6,7 +6,7 @@ import type { Context, Hono } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import type { Clock } from '../../clock.ts'
 import { asFault, Fault, type Reason } from '../../fault.ts'
-import type { FleetFacts } from '../../fleet/facts.ts'
+import type { FleetFacts, SyncFacts } from '../../fleet/facts.ts'
 import { readBody } from '../../http/body.ts'
 import { headersOf } from '../../http/peer.ts'
 import { frame, type PageContext } from '../page.ts'
@@ -43,19 +43,26 @@ const refusalOf: Partial<Record<Reason, Refusal>> = {
 /** Adds the routes; whoever comes to them is known. */
 export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, wordsOf, clock }: Deps): void {
   const path = '/gatewaysyncs/:namespace/:name/actions/:action'
-  type Asked = { person: Person; sync: SyncKey; action: Action; words: ActionWords; page: PageContext }
-  /** Undefined where there is no such action, or nothing that the person sees. */
-  const asked = async (context: Context<Env, typeof path>): Promise<Asked | undefined> => {
-    const { namespace, name, action } = context.req.param()
-    const person = context.get('person')
-    const parsed = parseAction(action, context.req.query('of'))
-    if (person === undefined || parsed === undefined || !(await sees(person, [namespace])).has(namespace)) return undefined
-    const words = wordsOf(context)
-    return { person, sync: { namespace, name }, action: parsed, words: actionWordsIn(words.language), page: contextOf(words) }
-  }
+  type Asked = { person: Person; sync: SyncFacts; action: Action; words: ActionWords; page: PageContext }
   const refuse = async (context: Context<Env>, { sync, words, page }: Asked, why: Refusal, detail?: string): Promise<Response> => {
     const body = refusalBody(sync, words.refused[why], detail, words)
     return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusOf[why])
+  }
+  /** Undefined where there is no such action, or nothing that the person sees; a refusal while nobody can say. */
+  const asked = async (context: Context<Env, typeof path>): Promise<Asked | Response | undefined> => {
+    const { namespace, name, action: named } = context.req.param()
+    const person = context.get('person')
+    const action = parseAction(named, context.req.query('of'))
+    const sync = facts().syncs.find((one) => one.namespace === namespace && one.name === name)
+    // Nobody is asked about what is not there, however many names somebody makes up.
+    if (person === undefined || action === undefined || sync === undefined) return undefined
+    const words = wordsOf(context)
+    const it = { person, sync, action, words: actionWordsIn(words.language), page: { ...contextOf(words), isStill: true } }
+    try {
+      return (await sees(person, [namespace])).has(namespace) ? it : undefined
+    } catch {
+      return await refuse(context, it, 'away')
+    }
   }
   /** What stands against it already, before it is asked or done. */
   const fault = async (context: Context<Env>, asked: Asked, error: unknown): Promise<Response> => {
@@ -64,12 +71,12 @@ export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, word
     return await refuse(context, asked, why, why === 'state' ? message : undefined)
   }
   app.get(path, async (context) => {
-    const it = await asked(context).catch(() => undefined)
-    const found = it === undefined ? undefined : facts().syncs.find((one) => isSync(one, it.sync))
-    if (it === undefined || found === undefined) return await context.notFound()
+    const it = await asked(context)
+    if (it === undefined) return await context.notFound()
+    if (it instanceof Response) return it
     try {
       if (!(await doing.may(it.person, it.sync))) throw new Fault('Forbidden', 'no right to patch')
-      changeOf(it.action, found, { by: '', at: '', id: '' })
+      changeOf(it.action, it.sync, { by: '', at: '', id: '' })
     } catch (error) {
       return await fault(context, it, error)
     }
@@ -80,8 +87,10 @@ export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, word
     return context.html(await frame(labelOf(it.action, it.words), body, it.page))
   })
   app.post(path, async (context) => {
-    const it = await asked(context).catch(() => undefined)
+    const it = await asked(context)
     if (it === undefined) return await context.notFound()
+    if (it instanceof Response) return it
+    const { namespace, name } = it.sync
     if (!isOurs(context)) return await refuse(context, it, 'origin')
     const body = await readBody(context.req.raw, maxFormBytes)
     if (body.kind !== 'whole') return await refuse(context, it, 'large')
@@ -89,11 +98,10 @@ export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, word
     const form = formOf(getCookie(context, formCookie) ?? '', it)
     if (!isFormToken(await doing.formKeys(), form, token, clock.now())) return await refuse(context, it, 'form')
     try {
-      await doing.act(it.person, it.sync, it.action)
+      await doing.act(it.person, { namespace, name }, it.action)
     } catch (error) {
       return await fault(context, it, error)
     }
-    const { namespace, name } = it.sync
     return context.redirect(`/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`, 303)
   })
 }
@@ -118,8 +126,4 @@ export function browserOf(context: Context, clock: Pick<Clock, 'uuid'>): string 
 
 function formOf(browser: string, { person, sync, action }: { person: Person; sync: SyncKey; action: Action }): Form {
   return { browser, person, act: [sync.namespace, sync.name, action.name, action.of] }
-}
-
-function isSync(one: SyncKey, { namespace, name }: SyncKey): boolean {
-  return one.namespace === namespace && one.name === name
 }

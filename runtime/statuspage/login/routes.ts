@@ -58,7 +58,7 @@ export function createLogin({ provider, settings, keys, clock }: LoginDeps): Log
           ${detail === undefined ? '' : html`<p class="quiet"><code>${detail}</code></p>`}
           <p><a class="button" href="${loginPath}">${words.again}</a></p>
         </main>`
-        return context.html(await frame(words.title, body, { ...own, account: undefined }), status)
+        return context.html(await frame(words.title, body, { ...own, account: undefined, isStill: true }), status)
       }
       app.get(loginPath, async (context) => {
         const own = await keys('login')
@@ -102,7 +102,7 @@ export function createLogin({ provider, settings, keys, clock }: LoginDeps): Log
             <a class="button" href="${loginPath}">${words.logIn}</a>
           </p>
         </main>`
-        return context.html(await frame(words.loggedOut, body, { ...own, account: undefined }))
+        return context.html(await frame(words.loggedOut, body, { ...own, account: undefined, isStill: true }))
       }
     },
   }
