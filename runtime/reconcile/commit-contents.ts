@@ -4,11 +4,12 @@
  */
 import { type Clock, deadline, unlessAborted } from '../clock.ts'
 import { Fault } from '../fault.ts'
-import { resolveProfile } from '../gatewaysync/decide/profile.ts'
+import { coveragesOf } from '../collections/gate/coverage.ts'
+import { type ResolvedProfile, resolveProfile } from '../gatewaysync/decide/profile.ts'
 import { sourceRoots } from '../gatewaysync/decide/source-roots.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
-import { isWithin, parseCommitHash, type RelativePath } from '../gatewaysync/values.ts'
-import { type CommitDiff, diffCommits } from '../source/content/commit-diff.ts'
+import { isWithin, parseCommitHash, parseRelativePath } from '../gatewaysync/values.ts'
+import { type CommitDiff, type DiffedPart, diffCommits } from '../source/content/commit-diff.ts'
 import { type CommitWords, parseCommitWords } from '../source/content/commit-words.ts'
 import { lineDiff } from '../sync/plan/line-diff.ts'
 import { maskSecrets } from '../sync/plan/mask.ts'
@@ -63,26 +64,28 @@ export function createCommitContents({ mirrors, clock }: { mirrors: Pick<SyncMir
     const mirror = await mirrors.serving(sync, limit)
     await mirror.ensure(from, limit)
     await mirror.ensure(commit, limit)
-    const roots = rootsOf(sync.spec)
-    return shown(await mirror.readBy(commit, (repository) => diffCommits(repository, { from, commit, roots }, bounds, limit), limit))
+    const part = { from, commit, ...partOf(sync.spec) }
+    return shown(await mirror.readBy(commit, (repository) => diffCommits(repository, part, bounds, limit), limit))
   }
   return {
     async words(sync, commit, signal) {
-      const triedMs = missed.get(commit)
+      // Another GatewaySync may have other credentials, or another repository with this commit.
+      const key = JSON.stringify([sync.namespace, sync.name, sync.spec.git.repo, commit])
+      const triedMs = missed.get(key)
       if (triedMs !== undefined && clock.monotonicMs() - triedMs < againAfterMs) return undefined
-      const found = words.get(commit) ?? inTurn(() => readWords(sync, commit))
-      keep(words, commit, found, keptWords)
+      const found = words.get(key) ?? inTurn(() => readWords(sync, commit))
+      keep(words, key, found, keptWords)
       try {
         return await unlessAborted(found, signal)
       } catch {
         signal.throwIfAborted()
-        words.delete(commit)
-        keep(missed, commit, clock.monotonicMs(), keptWords)
+        words.delete(key)
+        keep(missed, key, clock.monotonicMs(), keptWords)
         return undefined
       }
     },
     async changes(sync, pair, signal) {
-      const key = JSON.stringify([sync.namespace, sync.name, sync.spec.git.repo, rootsOf(sync.spec), pair.from, pair.commit])
+      const key = JSON.stringify([sync.namespace, sync.name, sync.spec.git.repo, partOf(sync.spec).key, pair.from, pair.commit])
       const known = changes.get(key)
       if (known === undefined && waiting >= maxWaiting)
         throw new Fault('TooManyRequests', 'other changes are being read; look again in a moment')
@@ -108,10 +111,26 @@ export function createCommitContents({ mirrors, clock }: { mirrors: Pick<SyncMir
   }
 }
 
-/** What all profiles read: nothing else of a repository is shown to those who look. */
-function rootsOf({ sync }: GatewaySyncSpec): RelativePath[] {
-  const all = [...new Set(Object.keys(sync.profiles).flatMap((name) => sourceRoots(resolveProfile(sync, name))))].toSorted()
-  return all.filter((root) => !all.some((other) => other !== root && isWithin(root, other)))
+/**
+ * What the profiles are known to give to gateways: nothing else of a repository is shown to those who look. What a source with a template in
+ * its path stands for is known to agents alone.
+ */
+function partOf({ sync }: GatewaySyncSpec): DiffedPart & { key: string } {
+  const profiles = Object.keys(sync.profiles)
+    .map((name) => resolveProfile(sync, name))
+    .map((profile) => ({ ...profile, mappings: profile.mappings.filter(isKnown) }))
+  const all = [...new Set(profiles.flatMap(sourceRoots))].toSorted()
+  const coverages = coveragesOf(profiles)
+  return {
+    key: coverages.map(({ key }) => key).join('\n'),
+    roots: all.filter((root) => !all.some((other) => other !== root && isWithin(root, other))),
+    takes: (path) => coverages.some(({ delivered }) => delivered(path)),
+  }
+}
+
+function isKnown(mapping: ResolvedProfile['mappings'][number]): boolean {
+  const [root] = sourceRoots({ collections: undefined, mappings: [mapping] })
+  return root === parseRelativePath(mapping.source)
 }
 
 /** With its secrets hidden, and cut to what a page holds. */

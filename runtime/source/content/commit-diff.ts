@@ -25,18 +25,22 @@ type Repository = { folder: string; limits: GitLimits }
 
 const timeoutMs = 10_000
 
-/** Compares below `roots`; the repository must hold both commits. Throws RepositoryTooLarge and the faults of git. */
+/** Which files count: those below `roots` that are taken. */
+export type DiffedPart = { roots: readonly RelativePath[]; takes(path: RelativePath): boolean }
+
+/** Compares a part of two commits, both of which the repository must hold. Throws RepositoryTooLarge and the faults of git. */
 export async function diffCommits(
   repository: Repository,
-  { from, commit, roots }: { from: CommitHash; commit: CommitHash; roots: readonly RelativePath[] },
+  { from, commit, roots, takes }: { from: CommitHash; commit: CommitHash } & DiffedPart,
   bounds: DiffBounds,
   signal: AbortSignal,
 ): Promise<CommitDiff> {
   let total = 0
   const changed: ChangedFile[] = []
   for await (const batch of compareCommits(repository, from, commit, roots, signal)) {
-    total += batch.length
-    changed.push(...batch.slice(0, bounds.named - changed.length))
+    const taken = batch.filter(({ path }) => takes(path))
+    total += taken.length
+    changed.push(...taken.slice(0, bounds.named - changed.length))
   }
   const sizes = await sizesOf(repository, [...new Set(changed.slice(0, bounds.files).flatMap(sidesOf))], signal)
   const read = withinBounds(changed.slice(0, bounds.files), sizes, bounds)

@@ -15,8 +15,6 @@ import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
 /** One file that should be there; `size` is the blob's, in bytes; `mapping` indexes the list of mappings. */
 export type DesiredFile = { path: string; id: BlobId; size: number; exec: boolean; mapping: number }
 
-const identityRule = 'gateway-identity'
-
 type Put = Extract<Change, { op: 'put' }>
 
 /** `files` by destination path; `absent` are the indexes of mappings without a source. */
@@ -91,14 +89,14 @@ function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, finding
     return undefined
   }
   if (isGatewayIdentity(path)) {
-    findings.push({ rule: identityRule, path, message: "is one gateway's identity; every gateway of this sync gets the same" })
+    findings.push({ rule: 'gateway-identity', path, message: "is one gateway's identity; every gateway of this sync gets the same" })
   }
   return { path, id: entry.id, size: entry.size, exec: entry.mode === '100755', mapping: index }
 }
 
 /** Leaves out the identities of `core` that every mode which is delivered overrides: no gateway runs with them. */
 function withoutOverridden(findings: Finding[], delivered: () => Iterable<string>): Finding[] {
-  if (!findings.some(({ rule }) => rule === identityRule)) return findings
+  if (!findings.some(({ rule }) => rule === 'gateway-identity')) return findings
   const modes = new Map<string, Set<string>>()
   for (const path of delivered()) {
     const { collection, resource } = placeOf(path)
@@ -108,7 +106,7 @@ function withoutOverridden(findings: Finding[], delivered: () => Iterable<string
   }
   const isOverridden = (path: string): boolean =>
     modes.size > 0 && [...modes.values()].every((resources) => resources.has(placeOf(path).resource))
-  return findings.filter(({ rule, path }) => rule !== identityRule || !isOverridden(path))
+  return findings.filter(({ rule, path }) => rule !== 'gateway-identity' || !isOverridden(path))
 }
 
 /** The collection of a file and, below it, the file's folder; a resource is overridden as a whole. */

@@ -66,6 +66,22 @@ void t.test('what a commit changed is told file by file, as far as gateways are 
   t.equal(opens(), before, 'a commit never changes: it is read once')
 })
 
+void t.test('what profiles exclude, and what only a template may name, is not shown', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, contents, sync } = opened(t)
+  const from = repository.commit({ 'projects/a.txt': 'one\n' })
+  const commit = repository.commit({
+    'projects/a.txt': 'two\n',
+    'projects/notes/private.txt': 'x\n',
+    'plants/north/a.txt': 'x\n',
+    'ci/build.sh': 'b\n',
+  })
+  const mappings = ['projects', '{{ vars.plant }}/a', 'plants/{{ gateway.name }}'].map((source) => ({ source, destination: 'projects' }))
+  const spec = specWith({ sync: { defaults: { excludePatterns: ['notes/**'] }, profiles: { default: { mappings } } } })
+  const { total, files } = await contents.changes({ ...sync, spec }, { from, commit }, signal)
+  t.same([total, ...files.map((file) => file.path)], [1, 'projects/a.txt'])
+})
+
 void t.test('of a large change the beginning is shown, and the rest is counted', async (t) => {
   if (!requires(t, 'git')) return
   const { repository, changes } = opened(t)
