@@ -77,7 +77,6 @@ function hasProxy({ statusPage: { enabled, proxy } }: Live<Values>): Value<boole
   return and(enabled, proxy.enabled)
 }
 
-/** The volumes of the controller's pod: only those that the values ask for. */
 /** Whether the Secret of the status page's own login is needed. */
 function hasOidc({ statusPage: { enabled, oidc } }: Live<Values>): Value<boolean> {
   return and(enabled, oidc.enabled)
@@ -89,6 +88,7 @@ function loginVolume({ secretRef }: Live<Values>['statusPage']['oidc']): Volume 
   return { name: 'status-page-login', projected: { sources } }
 }
 
+/** The volumes of the controller's pod: only those that the values ask for. */
 export function volumes(names: Names, values: Live<Values>): Volume[] {
   const { storage, persistence } = values.source
   const { sizeLimit, existingClaim } = storage

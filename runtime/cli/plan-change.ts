@@ -2,10 +2,10 @@
  * What a change of a repository would do to the gateways that follow it, before it is merged: for each profile and deployment mode a folder
  * is brought to the base, and planned for the head. Beside it, what the checks say that they did not say of the base.
  */
-import { mkdtempSync, realpathSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { systemClock } from '../clock.ts'
-import { asFault, Fault, isAbort } from '../fault.ts'
+import { asFault, Fault, isAbort, type Reason } from '../fault.ts'
 import { type ResolvedProfile, resolveProfile, syncHash } from '../gatewaysync/decide/profile.ts'
 import { sourceRoots } from '../gatewaysync/decide/source-roots.ts'
 import { type CommitHash, parseCommitHash, parseRefName } from '../gatewaysync/values.ts'
@@ -134,7 +134,7 @@ function modesOf({ collections }: ResolvedProfile, named: readonly string[], pat
   return found.length === 0 ? [''] : [...new Set(found)].toSorted()
 }
 
-/** A folder of its own is brought to the base as a gateway's would be; what keeps it from that is told, and counts as an empty one. */
+/** A folder of its own is brought to the base as a gateway's would be. A base that no gateway could take counts as an empty one. */
 async function changeOf(
   { sync, mirror, scratch }: Opened & { sync: StandaloneSync },
   profile: ResolvedProfile,
@@ -163,11 +163,16 @@ async function changeOf(
   })
   const own = { profile: profile.name, modes: [mode] }
   try {
-    await runCycle(
+    const before = await runCycle(
       { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } },
       wantedAt(base),
       signal,
     )
+    if (before.phase === 'Failed') {
+      const why = new Fault((before.reason ?? 'Unexpected') as Reason, before.message ?? '')
+      // A full disk says nothing of the base.
+      if (why.retry === 'backoff' || why.reason === 'Unexpected') throw why
+    }
     const prepared = await prepare(source, wantedAt(head), readManifest(dataDir), 'as-configured', signal)
     const changes = await diffPlan(source, wantedAt(head), prepared, diffLimits, signal)
     const { added, changed, removed } = prepared.plan.counts
@@ -176,6 +181,8 @@ async function changeOf(
     const { reason, message } = asFault(error)
     if (isAbort(error, signal) || reason === 'Unexpected') throw error
     return { ...own, counts: noCounts, changes: [], problems: [{ reason, message }] }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
   }
 }
 

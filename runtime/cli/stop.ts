@@ -30,7 +30,10 @@ function onSignal(name: Name): void {
   stop?.abort(new Error(name))
   if (!isWork || endsBy !== undefined) return
   endsBy = name
-  void systemClock.wait(graceMs).then(endAsStopped)
+  void systemClock.wait(graceMs).then(() => {
+    endAsStopped()
+    setImmediate(() => process.exit())
+  })
 }
 
 /** Whether work was stopped, so that what it says of its failure is no failure. */
@@ -41,6 +44,8 @@ export function isStopped(): boolean {
 /** Ends the process by the signal that stopped its work, if one did. */
 export function endAsStopped(): void {
   if (endsBy === undefined) return
+  // The first process of a container is ended by no signal of its own: it goes on, and ends with this.
+  process.exitCode = endsBy === 'SIGINT' ? 130 : 143
   process.removeAllListeners(endsBy)
   process.kill(process.pid, endsBy)
 }

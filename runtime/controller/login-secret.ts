@@ -49,6 +49,12 @@ export function createLoginSecret(
   }
 }
 
-export function keysOf({ sessionSecrets }: LoginSecret, purpose: 'form' | 'session' | 'login'): Uint8Array[] {
-  return sessionSecrets.map((secret) => keyFrom(secret, purpose))
+/** The keys for one purpose, of this client of this provider alone: a changed issuer or prefix ends the sessions that were opened with another. */
+export function keysOf(
+  { sessionSecrets }: LoginSecret,
+  { issuer, clientId, usernamePrefix, groupsPrefix }: OidcSettings,
+  purpose: 'form' | 'session' | 'login',
+): Uint8Array[] {
+  const place = JSON.stringify([issuer, clientId, usernamePrefix, groupsPrefix])
+  return sessionSecrets.map((secret) => keyFrom(secret, purpose, place))
 }

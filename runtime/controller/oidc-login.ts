@@ -33,10 +33,10 @@ export function createOidcLogin(
       logoutUrl: async () => await (await provider()).logoutUrl(),
     },
     settings: { ...settings, sessionMs: sessionMs(settings.sessionLifetime) },
-    keys: async (purpose) => keysOf(await secret(), purpose),
+    keys: async (purpose) => keysOf(await secret(), settings, purpose),
     clock,
   })
-  return { login, formKeys: async () => keysOf(await secret(), 'form') }
+  return { login, formKeys: async () => keysOf(await secret(), settings, 'form') }
 }
 
 function sessionMs(lifetime: string): number {

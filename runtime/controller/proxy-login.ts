@@ -74,9 +74,13 @@ type Prefixes = Pick<ProxySettings, 'userPrefix' | 'groupsPrefix'>
  */
 function personOf(users: readonly string[], groups: readonly string[], { userPrefix, groupsPrefix }: Prefixes): Person | undefined {
   if (users.length > 1 || groups.length > 1) return undefined
-  const name = decoded(users[0] ?? '')
+  const name = decoded(users[0] ?? '').trim()
   if (name.includes(',')) return undefined
-  return personNamed(name, (groups[0] ?? '').split(',').map(decoded), { userPrefix, groupsPrefix })
+  return personNamed(
+    name,
+    (groups[0] ?? '').split(',').map((group) => decoded(group).trim()),
+    { userPrefix, groupsPrefix },
+  )
 }
 
 /** Node reads a header's bytes as Latin-1, and proxies write UTF-8; bytes that are none stay as Node has read them. */

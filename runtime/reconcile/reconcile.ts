@@ -97,7 +97,10 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
   const record = store.sync(namespace, name)
   if (record === undefined) return forget(deps, { namespace, name })
   const parsed = v.safeParse(deps.allowLocal ? localSpec : clusterSpec, record.spec)
-  if (!parsed.success) return await reportInvalidSpec(deps, record, parsed.issues, signal)
+  if (!parsed.success) {
+    deps.queries?.ask(key, [])
+    return await reportInvalidSpec(deps, record, parsed.issues, signal)
+  }
   const spec = parsed.output
   const result = lookups.result(key)
   const decision = decide(observe(deps, record, spec, result))

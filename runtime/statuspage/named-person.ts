@@ -17,12 +17,17 @@ export function personNamed(
   groups: NamedGroups,
   { userPrefix, groupsPrefix }: { userPrefix: string; groupsPrefix: string },
 ): Person | undefined {
-  const name = `${userPrefix}${named.trim()}`
-  if (name === userPrefix || name.length > maxNameLength || /\p{Cc}/u.test(name) || name.startsWith(reserved)) return undefined
+  const name = `${userPrefix}${named}`
+  if (named === '' || hasSpaceAround(named) || name.length > maxNameLength || /\p{Cc}/u.test(name) || name.startsWith(reserved))
+    return undefined
   const own = groups
-    .map((group) => group.trim())
-    .filter((group) => group !== '' && group.length <= maxNameLength && !/\p{Cc}/u.test(group))
+    .filter((group) => group !== '' && !hasSpaceAround(group) && group.length <= maxNameLength && !/\p{Cc}/u.test(group))
     .map((group) => `${groupsPrefix}${group}`)
     .filter((group) => !group.startsWith(reserved))
   return { name, groups: [...new Set(own)].slice(0, maxGroups).concat(everybody) }
+}
+
+/** Such a name would be read as another one by whoever trims it. */
+function hasSpaceAround(text: string): boolean {
+  return text !== text.trim()
 }

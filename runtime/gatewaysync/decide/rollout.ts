@@ -53,7 +53,8 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
   const count = (commit: string | undefined): Gateway[] => observeGateways(spec, commit, pods, reports)
   const wanted = rolloutOf(spec)
   if (wanted === undefined || followed.published === undefined) {
-    return { ...followed, rollout: undefined, gateways: count(followed.published?.commit), wakeAt: undefined, questions: [] }
+    const history = withStages(followed.history, status.rollout, undefined)
+    return { ...followed, history, rollout: undefined, gateways: count(followed.published?.commit), wakeAt: undefined, questions: [] }
   }
   const action = parseAction(annotations)
   const tried = triedAgain(observed, { ...followed, published: followed.published }, action)

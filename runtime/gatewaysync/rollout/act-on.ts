@@ -7,8 +7,6 @@ import type { RolloutAction } from './action.ts'
 import { stageStatusOf } from './counts.ts'
 import { stop } from './ending.ts'
 import type { RolloutFacts } from './facts.ts'
-import { failuresOf } from './failures.ts'
-import { membersOf } from './stages.ts'
 
 /** The rollout after the action, which is noted so that it is done once. One that is meant for another rollout, or comes too late, changes nothing else. */
 export function actOn(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus {
@@ -31,11 +29,9 @@ function approved(rollout: RolloutStatus, action: RolloutAction, { spec, now }: 
   return { ...rollout, stages }
 }
 
-/** It goes on in spite of the failures that there are; only more of them stop it again. */
-function resumed(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus {
-  const { spec, gateways, now } = facts
+/** It goes on in spite of the failures that were counted while it stood; only more of them stop it again. */
+function resumed(rollout: RolloutStatus, { now }: RolloutFacts): RolloutStatus {
   const { reason: _reason, message: _message, finishedAt: _finishedAt, healthySince: _since, ...going } = rollout
-  const members = membersOf(spec.stages, gateways)[spec.stages.findIndex(({ name }) => name === rollout.stage)] ?? []
-  const excused = failuresOf(rollout, members, spec, now).length
+  const excused = rollout.stage === undefined ? 0 : stageStatusOf(rollout, rollout.stage).failed
   return { ...going, state: 'Progressing', progressAt: timestamp(now), excused }
 }

@@ -24,7 +24,8 @@ import { giveTurns } from './turns.ts'
 export function advance(facts: RolloutFacts): Step {
   const rollout = actOn(begin(facts), facts)
   if (rollout.state === 'Done' || rollout.state === 'RolledBack') return { rollout, wakeAt: undefined }
-  if (rollout.state === 'Stopped') return { rollout: withCounts(rollout, facts), wakeAt: undefined }
+  // While nothing is written, reports tell of the pause and not of what has failed.
+  if (rollout.state === 'Stopped') return { rollout: facts.paused ? rollout : withCounts(rollout, facts), wakeAt: undefined }
   if (isSkipped(rollout, facts.skip)) return { rollout: done(rollout, facts), wakeAt: undefined }
   if (facts.paused) return { rollout: withCounts({ ...rollout, waitsFor: 'Pause' }, facts), wakeAt: undefined }
   return runStages(afterPause(rollout, facts.now), facts)
@@ -35,9 +36,11 @@ function isSkipped({ commit, before }: RolloutStatus, skip: string | undefined):
   return skip === commit && before?.commit !== commit
 }
 
-/** The time of a pause is not time in which a gateway could have moved. */
+/** The time of a pause is not time in which a gateway could have moved, nor one in which anybody has watched it. */
 function afterPause(rollout: RolloutStatus, now: Temporal.Instant): RolloutStatus {
-  return rollout.waitsFor === 'Pause' ? { ...rollout, progressAt: timestamp(now) } : rollout
+  if (rollout.waitsFor !== 'Pause') return rollout
+  const { healthySince: _healthySince, ...others } = rollout
+  return { ...others, progressAt: timestamp(now) }
 }
 
 /** Takes the stages one after the other, as far as they are done. */

@@ -5,9 +5,13 @@ import { timestamp } from '../../clock.ts'
 import type { RolloutStatus } from '../schema/rollout-status.ts'
 import { finished } from './ending.ts'
 import type { GatewayProgress, RolloutFacts } from './facts.ts'
+import { isOneStage } from './one-stage.ts'
+
+/** A gateway that a commit harms shows it within this time: its container ends, or it complains. */
+const provenAfterMs = 3_600_000
 
 /** The rollout that goes on, or a new one from the first stage. */
-export function begin({ target, before, previous, now, gateways }: RolloutFacts): RolloutStatus {
+export function begin({ spec, target, before, previous, now, gateways }: RolloutFacts): RolloutStatus {
   const { version, configurations } = target
   const { commit } = version
   if (previous !== undefined && previous.commit === commit && sameConfigurations(previous.configurations, configurations)) return previous
@@ -22,13 +26,25 @@ export function begin({ target, before, previous, now, gateways }: RolloutFacts)
     progressAt: at,
   }
   // A commit that never reached every gateway is nobody's base: those that wait keep what they have, and go straight to the new one.
-  const base = previous?.state === 'Progressing' || previous?.state === 'Stopped' ? previous.before : before
+  const isUnproven = previous?.state === 'Stopped' || (previous?.state === 'Progressing' && !(isOneStage(spec) && isProven(previous, now)))
+  const base = isUnproven ? previous.before : before
   if (base !== undefined) rollout.before = base
   if (previous?.refused !== undefined && !isNewCommit) rollout.refused = previous.refused
   if (previous?.lastAction !== undefined) rollout.lastAction = previous.lastAction
   // The first commit of all finds no gateway with an earlier one that it could keep.
   if (base === undefined || (previous === undefined && isSettled(gateways))) return finished(rollout, at)
   return rollout
+}
+
+/**
+ * Whether gateways run it and none has failed for so long that it is worth going back to, although some have not taken it: one that is off, or
+ * that nobody has given an agent, would else keep the way back at the commit from before it went.
+ */
+function isProven({ waitsFor, stages = [], progressAt, startedAt }: RolloutStatus, now: Temporal.Instant): boolean {
+  const [stage, ...others] = stages
+  const since = Temporal.Instant.from(progressAt ?? startedAt).add({ milliseconds: provenAfterMs })
+  const isHeld = waitsFor === 'Pause' || others.length > 0
+  return !isHeld && stage !== undefined && stage.updated > 0 && stage.failed === 0 && Temporal.Instant.compare(now, since) >= 0
 }
 
 /** The time at which it began; of several within a second each has a number of its own. */

@@ -12,6 +12,11 @@ const oneStage: RolloutSpec = v.parse(rolloutSpec, {
   progressDeadline: '999999h',
 })
 
+/** Whether all gateways take a commit at once, and go back by themselves. */
+export function isOneStage(spec: RolloutSpec): boolean {
+  return spec === oneStage
+}
+
 /** Undefined: every gateway takes a commit at once, and none goes back by itself. */
 export function rolloutOf({ rollout, sync }: Pick<GatewaySyncSpec, 'rollout' | 'sync'>): RolloutSpec | undefined {
   return rollout ?? (sync.rollbackOnFailedScan ? oneStage : undefined)

@@ -26,13 +26,15 @@ type Settings = {
   clientId?: string
   secrets?: Record<string, string>
   tick?: () => number
+  /** Another page's provider; by itself one of its own. */
+  at?: Awaited<ReturnType<typeof startIdentityProvider>>
 }
 
 async function opened(
   t: Test,
-  { sessionLifetime = '10m', usernameClaim = 'preferred_username', clientId = 'status-page', secrets, tick }: Settings = {},
+  { sessionLifetime = '10m', usernameClaim = 'preferred_username', clientId = 'status-page', secrets, tick, at }: Settings = {},
 ) {
-  const provider = await startIdentityProvider(t, { people, externalURL })
+  const provider = at ?? (await startIdentityProvider(t, { people, externalURL }))
   const secretFolder = temporaryFolder(t, 'page-login')
   for (const [name, text] of Object.entries(secrets ?? { 'client-secret': clientSecret, 'ca.crt': provider.caBundle }))
     writeFileSync(path.join(secretFolder, name), text === '' ? provider.caBundle : text)
@@ -183,10 +185,12 @@ void t.test('a new key lets those in who are in, and without the old one they lo
   const mine = first.browser()
   await mine.get(await mine.logIn(`${externalURL}/login`, 'bob', callback))
   const cookie = `__Host-cluster-sync-session=${mine.cookies(externalURL).get('__Host-cluster-sync-session') ?? ''}`
-  const rotated = await opened(t, { secrets: keys('the second key of sessions\nthe first key of sessions\n') })
+  const rotated = await opened(t, { at: first.provider, secrets: keys('the second key of sessions\nthe first key of sessions\n') })
   t.equal((await rotated.browser().get(`${externalURL}/`, { cookie })).status, 200, 'another replica, or after a rotation')
-  const over = await opened(t, { secrets: keys('the second key of sessions\n') })
+  const over = await opened(t, { at: first.provider, secrets: keys('the second key of sessions\n') })
   t.equal((await over.browser().get(`${externalURL}/`, { cookie })).status, 303)
+  const elsewhere = await opened(t, { secrets: keys('the first key of sessions\n') })
+  t.equal((await elsewhere.browser().get(`${externalURL}/`, { cookie })).status, 303, 'the same key says nothing behind another provider')
 })
 
 void t.test('a provider that is down, not trusted or does not know us is a plain sentence, and nobody is in', async (t) => {

@@ -108,3 +108,69 @@ void t.test('a pod without an agent stops no rollout that has ended, and sends n
   t.match(alone.rollout(), { state: 'Progressing' })
   t.equal(alone.commits()['gw-b'], commitOf(2))
 })
+
+void t.test('without stages gateways go back to the last commit that they ran, though one pod never took it', async (t) => {
+  const fleet = stagedFleet(undefined, lines)
+  fleet.spec = { ...fleet.spec, sync: { ...fleet.spec.sync, rollbackOnFailedScan: true } }
+  fleet.settle()
+  fleet.bare.add('gw-c')
+  for (const number of [2, 3, 4]) {
+    fleet.head = commitOf(number)
+    fleet.settle()
+    fleet.wait(24 * 3_600_000)
+    fleet.settle()
+  }
+  fleet.bad.add(commitOf(5))
+  fleet.head = commitOf(5)
+  fleet.settle()
+  t.equal(fleet.rollout()?.before?.commit, commitOf(4))
+  t.equal(fleet.commits()['gw-a'], commitOf(4))
+})
+
+void t.test('a commit that was superseded before anybody knew it is nothing to go back to', async (t) => {
+  const fleet = stagedFleet(undefined, lines)
+  fleet.spec = { ...fleet.spec, sync: { ...fleet.spec.sync, rollbackOnFailedScan: true } }
+  fleet.settle()
+  fleet.bare.add('gw-c')
+  fleet.head = commitOf(2)
+  fleet.settle()
+  fleet.wait(60_000)
+  fleet.bad.add(commitOf(3))
+  fleet.head = commitOf(3)
+  fleet.settle()
+  t.equal(fleet.commits()['gw-a'], commitOf(1))
+})
+
+void t.test('a resume after a pause excuses what had failed before it, and nothing more', async (t) => {
+  for (const waitedMs of [600_000, 3 * 3_600_000]) {
+    const pods = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`gw-${index}`, {}]))
+    const fleet = pushedFleet({ stages: [{ name: 'plant', maxConcurrent: 6 }] }, pods)
+    fleet.edited.clear()
+    fleet.bad.add(commitOf(2))
+    fleet.pass()
+    fleet.look('gw-0')
+    fleet.bad.clear()
+    fleet.pass()
+    t.match(fleet.rollout(), { state: 'Stopped', stages: [{ failed: 1 }] })
+    fleet.spec = { ...fleet.spec, paused: true }
+    for (const name of Object.keys(pods)) fleet.look(name)
+    fleet.pass()
+    fleet.wait(waitedMs)
+    fleet.pass()
+    fleet.spec = { ...fleet.spec, paused: false }
+    fleet.act('resume')
+    fleet.pass()
+    t.match(fleet.rollout(), { state: 'Progressing', excused: 1 }, `${waitedMs} ms`)
+  }
+})
+
+void t.test('the end of stages in the spec is told in the history', async (t) => {
+  const fleet = pushedFleet({ stages })
+  fleet.pass()
+  fleet.look('gw-test')
+  fleet.pass()
+  const { rollout: _, ...spec } = fleet.spec
+  fleet.spec = spec
+  fleet.pass()
+  t.match(fleet.status.history?.[0], { commit: commitOf(2), stages: [{ name: 'test' }] })
+})

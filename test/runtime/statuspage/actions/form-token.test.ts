@@ -37,4 +37,5 @@ void t.test('nothing that is joined means the same as what was joined otherwise'
   ])
     t.equal(isFormToken([old], { ...form, act }, token, now), false, act.join('|'))
   t.not(Buffer.from(keyFrom('one secret, long enough', 'form')).equals(keyFrom('one secret, long enough', 'session')), true)
+  t.not(Buffer.from(keyFrom('one secret, long enough', 'session')).equals(keyFrom('one secret, long enough', 'session', 'elsewhere')), true)
 })
