@@ -12,6 +12,7 @@ import { callForJson } from '../source/credentials/api-call.ts'
 import { addressesOf, type Network } from '../source/remote/network.ts'
 import { proxyFor } from '../source/remote/proxy.ts'
 import { requireAllowedApi } from '../source/remotes.ts'
+import { createHostPlaces } from './host-places.ts'
 import type { SyncKey } from './records.ts'
 
 export type GatewayQueries = {
@@ -33,18 +34,22 @@ type Deps = {
   changed(key: SyncKey): void
 }
 
-type Entry = { question: CheckQuestion; known: RememberedCheck | undefined; dueMs: number }
+type Entry = { question: CheckQuestion; known: RememberedCheck | undefined; dueMs: number; isUnderWay: boolean }
 
 /** An answer counts for a minute. */
 const eachMs = 10_000
 const lookMs = 1_000
 const timeoutMs = 5_000
-const atOnce = 8
+/** Questions at once, in all and of one GatewaySync: a server that is slow delays those who ask it. */
+const [atOnce, ofOne] = [64, 8]
 
 /** Remembers no more than what is asked; a leader that begins asks anew. */
 export function createGatewayQueries(deps: Deps): GatewayQueries {
   const { clock, log, changed } = deps
   const asked = new Map<SyncKey, Map<string, Entry>>()
+  const places = createHostPlaces(atOnce, ofOne)
+  /** Servers that could not be reached just now, and why. */
+  const unreached = new Map<string, { why: string; untilMs: number }>()
   let wake = Promise.withResolvers<void>()
 
   const answered = (key: SyncKey, entry: Entry, answer: CheckAnswer): void => {
@@ -61,31 +66,45 @@ export function createGatewayQueries(deps: Deps): GatewayQueries {
     if (record.state !== (before?.state ?? 'Unknown')) changed(key)
   }
 
-  /** Asks everything that is due; a server that cannot be reached is tried once. */
-  const round = async (signal: AbortSignal): Promise<void> => {
-    const nowMs = clock.monotonicMs()
-    const due = [...asked].flatMap(([key, entries]) =>
-      [...entries.values()].filter(({ dueMs }) => dueMs <= nowMs).map((entry) => ({ key, entry })),
-    )
-    const unreached = new Map<string, string>()
-    const left = due.values()
-    const work = async (): Promise<void> => {
-      for (const { key, entry } of left) {
-        if (signal.aborted) return
-        const { url } = entry.question
-        try {
-          const why = unreached.get(url)
-          answered(key, entry, why === undefined ? await ask(deps, entry.question, signal) : { kind: 'none', why })
-        } catch (error) {
-          if (signal.aborted) return
-          const { reason, message } = asFault(error)
-          const why = reason === 'Unexpected' ? `no answer: ${causeOf(error)}` : message
-          unreached.set(url, why)
-          answered(key, entry, { kind: 'none', why })
-        }
-      }
+  /** A server that cannot be reached is tried once for all who ask it. */
+  const answerOf = async ({ question }: Entry, signal: AbortSignal): Promise<CheckAnswer> => {
+    const known = unreached.get(question.url)
+    if (known !== undefined && clock.monotonicMs() < known.untilMs) return { kind: 'none', why: known.why }
+    unreached.delete(question.url)
+    try {
+      return await ask(deps, question, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      const { reason, message } = asFault(error)
+      const why = reason === 'Unexpected' ? `no answer: ${causeOf(error)}` : message
+      unreached.set(question.url, { why, untilMs: clock.monotonicMs() + eachMs / 2 })
+      return { kind: 'none', why }
     }
-    await Promise.all(Array.from({ length: Math.min(atOnce, due.length) }, work))
+  }
+  const work = async (key: SyncKey, entry: Entry, signal: AbortSignal): Promise<void> => {
+    entry.isUnderWay = true
+    await places.take(key, false)
+    try {
+      // Whoever waited for a place may not be asked any more.
+      if (!signal.aborted && asked.get(key)?.get(entry.question.pod) === entry) answered(key, entry, await answerOf(entry, signal))
+    } catch (error) {
+      if (!signal.aborted)
+        log.error({ reason: asFault(error).reason, err: error }, 'a check of a gateway ended with an error that is a bug')
+    } finally {
+      entry.isUnderWay = false
+      places.giveBack(key)
+    }
+  }
+  const underWay = new Set<Promise<void>>()
+  const beginDue = (signal: AbortSignal): void => {
+    const nowMs = clock.monotonicMs()
+    for (const [key, entries] of asked)
+      for (const entry of entries.values()) {
+        if (entry.dueMs > nowMs || entry.isUnderWay) continue
+        const one: Promise<void> = work(key, entry, signal).finally(() => underWay.delete(one))
+        underWay.add(one)
+      }
+    for (const [url, { untilMs }] of unreached) if (untilMs <= nowMs) unreached.delete(url)
   }
 
   return {
@@ -95,7 +114,10 @@ export function createGatewayQueries(deps: Deps): GatewayQueries {
       const before = asked.get(key)
       const next = questions.map((question): [string, Entry] => {
         const known = before?.get(question.pod)
-        return [question.pod, known?.question.about === question.about ? known : { question, known: undefined, dueMs: 0 }]
+        return [
+          question.pod,
+          known?.question.about === question.about ? known : { question, known: undefined, dueMs: 0, isUnderWay: false },
+        ]
       })
       if (next.length === 0) asked.delete(key)
       else asked.set(key, new Map(next))
@@ -104,13 +126,14 @@ export function createGatewayQueries(deps: Deps): GatewayQueries {
     async run(signal) {
       while (!signal.aborted) {
         if (asked.size > 0) {
-          await round(signal)
+          beginDue(signal)
           await pause(clock, lookMs, signal)
           continue
         }
         wake = Promise.withResolvers()
         await unlessAborted(wake.promise, signal).catch(() => undefined)
       }
+      await Promise.all(underWay)
     },
   }
 }

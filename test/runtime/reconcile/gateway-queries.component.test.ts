@@ -137,3 +137,20 @@ void t.test('only permitted addresses and hosts are asked', async (t) => {
   t.match(await proxied.answered('gw'), { why: /noProxy/ })
   t.equal(calls, 0)
 })
+
+void t.test('a slow server holds up only those who ask it', async (t) => {
+  const slow = await serve(t, () => undefined)
+  const quick = await serve(t, (_request, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end('{"status":"success","data":{"resultType":"scalar","result":[0,"1"]}}')
+  })
+  const { queries } = start(t)
+  queries.ask(
+    'other/fleet' as SyncKey,
+    Array.from({ length: 200 }, (_, index) => question(slow, `gw-${index}`, 'vector(1)')),
+  )
+  queries.ask(key, [question(quick, 'gw', 'vector(1)')])
+  const record = await until(async () => queries.answers(key).get('gw')?.record, 'the other one is answered', 30_000)
+  t.equal(record.state, 'Passed')
+  t.equal(queries.answers('other/fleet' as SyncKey).size, 0, 'before any of the slow ones')
+})
