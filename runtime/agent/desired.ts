@@ -14,6 +14,9 @@ import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, isCommitHash, shortCommit } from '../gatewaysync/values.ts'
 import { type StartSettings, startSettings, unknownStart } from './health.ts'
 
+/** What a gateway says that waits for the first commit of all. */
+export const nothingPublished = 'no commit is published yet'
+
 /** The GatewaySync as the watch delivers it; undefined when it does not exist. */
 export type FollowedSync = {
   annotations: Readonly<Record<string, string>>
@@ -92,7 +95,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   const start = startSettings(profile, paused)
   const { published, delivery, source, rollout } = followed.status
   if (published === undefined || !isCommitHash(published.commit)) {
-    return idle('Pending', 'CommitNotPublished', 'no commit is published yet', start)
+    return idle('Pending', 'CommitNotPublished', nothingPublished, start)
   }
   if (delivery === undefined)
     return idle('Pending', 'DeliveryUnreachable', 'the controller has not announced its delivery address yet', start)

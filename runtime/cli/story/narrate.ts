@@ -2,6 +2,7 @@
  * Makes events of what a run finds: one for each new commit, for what is refused and why, and for each new state of a gateway; none while
  * nothing changes, and none about what an earlier run found. It remembers what it told, and touches nothing.
  */
+import { nothingPublished } from '../../agent/desired.ts'
 import type { Fault } from '../../fault.ts'
 import { remarksOf } from '../../gatewaysync/decide/remarks.ts'
 import type { SyncReportStatus } from '../../gatewaysync/schema/report.ts'
@@ -92,7 +93,7 @@ export function createNarrator(
     },
     report(target, status, cycle = {}) {
       // While nothing is published there is nothing to say of a gateway; why, the source tells.
-      const waits = status.phase === 'Pending' && status.reason === 'CommitNotPublished' && status.commit === undefined
+      const waits = status.phase === 'Pending' && status.message === nothingPublished && status.commit === undefined
       if (status.phase === 'Syncing' || waits) return
       if (status.phase === 'Synced' || status.phase === 'Drifted') inPlace.add(target)
       else inPlace.delete(target)

@@ -51,13 +51,12 @@ void t.test('a run of another repository or of another GatewaySync does not foll
   t.equal((await runCli(['run', '-f', file, '--data', dataDir, '--once'])).code, 1)
   const nowhere = path.join(folder, 'nowhere')
   for (const [name, choices, expected] of [
-    ['another repository', { repo: nowhere }, /of another repository/],
-    ['another name', { repo: nowhere, name: 'press' }, /no commit is published yet/],
+    ['another repository', { repo: nowhere }, /Pending.*of another repository/s],
+    ['another name', { repo: nowhere, name: 'press' }, /not ready:/],
   ] as const) {
     const run = startCli(['run', '-f', writeGatewaySync(folder, choices), '--data', dataDir])
-    await until(() => (run.output().includes('Pending') && run.output().includes('not ready:') ? true : undefined), name)
+    await until(() => (run.output().includes('not ready:') && expected.test(run.output()) ? true : undefined), name)
     t.equal(await run.stop(), 0)
-    t.match(run.output(), expected, name)
     t.notOk(existsSync(path.join(dataDir, 'projects')), name)
   }
 })
