@@ -50,8 +50,6 @@ const explained = new Map([
   ['controller.watchLabelSelector.matchExpressions.operator', 'read as a selector of labels'],
   ['controller.watchLabelSelector.matchExpressions.values', 'read as a selector of labels'],
   ['controller.receiver.trustedProxies', 'goes to the receiver as it is'],
-  ['controller.statusPage.oidc.usernamePrefix', 'goes to the reading of claims as it is'],
-  ['controller.statusPage.oidc.groupsPrefix', 'goes to the reading of claims as it is'],
   ['agent.deliveryHost', 'read from settings that were completed'],
   ['agent.deliveryTokenFile', 'read from settings that were completed'],
   ['agent.kubeconfig', 'read from settings that were completed'],
