@@ -1,9 +1,9 @@
 /**
- * What people want to know of a commit besides its hash: who made it, and what it changed. Read from the mirrors when somebody looks, one
- * after the other, within bounds, and remembered, for a commit never changes.
+ * What people want to know of a commit besides its hash: who made it, and what it changed. Read from the mirrors when somebody looks, of each
+ * host one after the other, within bounds, and remembered, for a commit never changes.
  */
 import { type Clock, deadline, unlessAborted } from '../clock.ts'
-import { Fault } from '../fault.ts'
+import { asFault } from '../fault.ts'
 import { coveragesOf } from '../collections/gate/coverage.ts'
 import { type ResolvedProfile, resolveProfile } from '../gatewaysync/decide/profile.ts'
 import { sourceRoots } from '../gatewaysync/decide/source-roots.ts'
@@ -14,6 +14,7 @@ import { type CommitWords, parseCommitWords } from '../source/content/commit-wor
 import { lineDiff } from '../sync/plan/line-diff.ts'
 import { maskSecrets } from '../sync/plan/mask.ts'
 import type { FileDiff } from '../sync/plan/preview.ts'
+import { createHostTurns } from './host-turns.ts'
 import type { SyncMirrors, SyncOfMirror } from './mirrors-of-syncs.ts'
 
 /** `total`: how many files differ; `files`: the first of them, with their lines where they may be shown. */
@@ -23,7 +24,7 @@ export type CommitChanges = { total: number; files: FileDiff[] }
 export type CommitContents = {
   /** Undefined for a commit that cannot be read now, or says nothing of itself. Never rejects but with the signal's reason. */
   words(sync: SyncOfMirror, commit: string, signal: AbortSignal): Promise<CommitWords | undefined>
-  /** What is different in `commit`, of what gateways are given, without secrets. Throws CommitGone, GitTimeout and the faults of git. */
+  /** What is different in `commit`, of what gateways are given, without secrets. Throws CommitGone, GitTimeout, TooManyRequests and the faults of git. */
   changes(sync: SyncOfMirror, pair: { from: string; commit: string }, signal: AbortSignal): Promise<CommitChanges>
 }
 
@@ -37,22 +38,17 @@ const lookMs = 10_000
 const againAfterMs = 600_000
 /** Some 150 bytes each, and of the changes at most `maxText` characters and paths. */
 const [keptWords, keptChanges] = [2_000, 12]
-/** Changes under way or waiting for their turn; whoever comes then is told to try again. */
-const maxWaiting = 8
+/** Readings of all hosts at once, each a git process. */
+const atOnce = 3
+/** Of one host under way or waiting for their turn: the commits of some pages, and changes. Whoever comes then is told to try again. */
+const [maxWords, maxChanges] = [64, 8]
 
 /** `mirror` is the one that serves a GatewaySync. */
 export function createCommitContents({ mirrors, clock }: { mirrors: Pick<SyncMirrors, 'serving'>; clock: Clock }): CommitContents {
   const words = new Map<string, Promise<CommitWords | undefined>>()
   const missed = new Map<string, number>()
   const changes = new Map<string, Promise<CommitChanges>>()
-  let waiting = 0
-  let turn: Promise<unknown> = Promise.resolve()
-  /** One at a time: viewers must not take what agents wait for. */
-  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    const result = turn.then(work)
-    turn = result.catch(() => undefined)
-    return result
-  }
+  const inTurn = createHostTurns({ atOnce, waitMs: lookMs })
   const readWords = async (sync: SyncOfMirror, hash: string): Promise<CommitWords | undefined> => {
     const [commit, limit] = [parseCommitHash(hash), deadline(lookMs)]
     const mirror = await mirrors.serving(sync, limit)
@@ -73,23 +69,21 @@ export function createCommitContents({ mirrors, clock }: { mirrors: Pick<SyncMir
       const key = JSON.stringify([sync.namespace, sync.name, sync.spec.git.repo, commit])
       const triedMs = missed.get(key)
       if (triedMs !== undefined && clock.monotonicMs() - triedMs < againAfterMs) return undefined
-      const found = words.get(key) ?? inTurn(() => readWords(sync, commit))
+      const found = words.get(key) ?? inTurn({ kind: 'words', most: maxWords, repo: sync.spec.git.repo }, () => readWords(sync, commit))
       keep(words, key, found, keptWords)
       try {
         return await unlessAborted(found, signal)
-      } catch {
+      } catch (error) {
         signal.throwIfAborted()
         words.delete(key)
-        keep(missed, key, clock.monotonicMs(), keptWords)
+        if (asFault(error).reason !== 'TooManyRequests') keep(missed, key, clock.monotonicMs(), keptWords)
         return undefined
       }
     },
     async changes(sync, pair, signal) {
       const key = JSON.stringify([sync.namespace, sync.name, sync.spec.git.repo, partOf(sync.spec).key, pair.from, pair.commit])
-      const known = changes.get(key)
-      if (known === undefined && waiting >= maxWaiting)
-        throw new Fault('TooManyRequests', 'other changes are being read; look again in a moment')
-      const found = known ?? counted(() => inTurn(() => readChanges(sync, pair)))
+      const reading = { kind: 'changes', most: maxChanges, repo: sync.spec.git.repo }
+      const found = changes.get(key) ?? inTurn(reading, () => readChanges(sync, pair))
       keep(changes, key, found, keptChanges)
       try {
         return await unlessAborted(found, signal)
@@ -99,15 +93,6 @@ export function createCommitContents({ mirrors, clock }: { mirrors: Pick<SyncMir
         throw error
       }
     },
-  }
-
-  async function counted<Value>(work: () => Promise<Value>): Promise<Value> {
-    waiting += 1
-    try {
-      return await work()
-    } finally {
-      waiting -= 1
-    }
   }
 }
 
