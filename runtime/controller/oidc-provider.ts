@@ -30,6 +30,7 @@ import { type Claims, isIncomplete } from '../statuspage/login/claims.ts'
 import type { Provider } from '../statuspage/login/provider.ts'
 import { callbackPath, loggedOutPath } from '../statuspage/login/routes.ts'
 import type { LoginSecret, OidcSettings } from './login-secret.ts'
+import { createSparingWarnings } from './sparing-warnings.ts'
 
 type Deps = { secret(): Promise<LoginSecret>; proxies: Proxies | undefined; clock: Pick<Clock, 'monotonicMs'>; log: Log }
 
@@ -39,6 +40,8 @@ const timeoutSeconds = 10
 const maxBodyBytes = 512 * 1024
 /** How long what the provider says of itself is taken for true; new keys of tokens are fetched when one is met. */
 const keptMs = 3_600_000
+/** How long a provider that did not answer is not asked again. */
+const failedMs = 3_000
 
 export function openProvider(settings: OidcSettings, { secret, proxies, clock, log }: Deps): Provider {
   const { issuer, clientId, externalURL, scopes } = settings
@@ -49,13 +52,15 @@ export function openProvider(settings: OidcSettings, { secret, proxies, clock, l
     if (known === undefined || !isSame || clock.monotonicMs() >= known.untilMs) {
       const options = { execute: [enableNonRepudiationChecks], timeout: timeoutSeconds, [customFetch]: fetchWith(now.caBundle, proxies) }
       const asked = discovery(new URL(issuer), clientId, {}, authenticateWith(now.clientSecret), options)
-      known = { secret: now, untilMs: clock.monotonicMs() + keptMs, found: asked }
-      asked.catch(() => (known = undefined))
+      const one = { secret: now, untilMs: clock.monotonicMs() + keptMs, found: asked }
+      known = one
+      // Whoever opens `/login` would otherwise have the provider asked each time, which may be down because it is asked too much.
+      asked.catch(() => (one.untilMs = clock.monotonicMs() + failedMs))
     }
     return await known.found
   }
-  const failed = (what: string, error: unknown): void =>
-    log.warn({ component: 'status-page', message: `${what}: ${reasonsOf(error)}` }, 'the identity provider failed')
+  const warn = createSparingWarnings('the identity provider failed', { clock, log })
+  const failed = (what: string, error: unknown): void => warn(what, reasonsOf(error))
   return {
     async begin() {
       try {

@@ -16,3 +16,19 @@ export function warningsOf(until: Temporal.Instant, { receiver }: Pick<Controlle
     ...(isEnding ? [{ kind: 'certificate' as const, until: until.toString().slice(0, 10) }] : []),
   ]
 }
+
+type Logins = Pick<NonNullable<ControllerSettings['statusPage']>, 'proxy' | 'oidc'>
+
+/**
+ * The settings of a login by which its names are those of the cluster as they are: whoever can choose a name there, or make a group, chooses
+ * among what is bound to it here. The API server's own login has prefixes for this reason.
+ */
+export function missingPrefixes({ proxy, oidc }: Logins): string[] {
+  const named = {
+    'statusPage.proxy.userPrefix': proxy?.userPrefix,
+    'statusPage.proxy.groupsPrefix': proxy?.groupsPrefix,
+    'statusPage.oidc.usernamePrefix': oidc?.usernamePrefix,
+    'statusPage.oidc.groupsPrefix': oidc?.groupsPrefix,
+  }
+  return Object.entries(named).flatMap(([key, prefix]) => (prefix === '' ? [key] : []))
+}

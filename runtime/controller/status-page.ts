@@ -17,6 +17,7 @@ import { createOidcLogin } from './oidc-login.ts'
 import { createPageAccess } from './page-access.ts'
 import { createPageActions } from './page-actions.ts'
 import { commitsOfStore, createReportReader } from './page-contents.ts'
+import { missingPrefixes } from './page-warnings.ts'
 import { createProxyLogin } from './proxy-login.ts'
 
 /** What the page works with in a cluster. */
@@ -69,6 +70,12 @@ export function controllerStatusPage(parts: StatusPageParts, logins: PageLogins,
 type PageLogin = Pick<People, 'identify' | 'login'> & Pick<Doing, 'formKeys'>
 
 function loginOf({ network, clock, log }: StatusPageParts, { proxy, oidc }: PageLogins): PageLogin | undefined {
+  const missing = missingPrefixes({ proxy, oidc })
+  if (missing.length > 0)
+    log.warn(
+      { component: 'status-page', message: `${missing.join(' and ')}: empty` },
+      'people and groups of the login have the rights of whoever has their name in the cluster',
+    )
   if (proxy !== undefined) return createProxyLogin(proxy, { clock, log })
   if (oidc === undefined) return undefined
   const { login, formKeys } = createOidcLogin(oidc, { proxies: network.proxy, clock, log })

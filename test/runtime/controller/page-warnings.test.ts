@@ -1,8 +1,9 @@
 /**
- * Of what the status page warns everybody: an open push receiver, and a certificate that nobody has renewed.
+ * Of what the status page warns everybody: an open push receiver, and a certificate that nobody has renewed. And of what the log warns: names of
+ * a login without a prefix.
  */
 import t from 'tap'
-import { warningsOf } from '../../../runtime/controller/page-warnings.ts'
+import { missingPrefixes, warningsOf } from '../../../runtime/controller/page-warnings.ts'
 
 const now = Temporal.Instant.from('2026-03-01T12:00:00Z')
 const later = now.add({ hours: 2_000 })
@@ -21,4 +22,13 @@ void t.test('a certificate is warned of when less than three days are left', asy
   t.same(of(72), [])
   t.same(of(71), [{ kind: 'certificate', until: '2026-03-04' }])
   t.same(of(-1), [{ kind: 'certificate', until: '2026-03-01' }])
+})
+
+void t.test('each empty prefix of the login that is used is named', async (t) => {
+  const proxy = { secretFile: '/x', userHeader: 'u', groupsHeader: 'g', userPrefix: '', groupsPrefix: 'sso:' }
+  const oidc = { usernamePrefix: '', groupsPrefix: '' } as never
+  t.same(missingPrefixes({ proxy }), ['statusPage.proxy.userPrefix'])
+  t.same(missingPrefixes({ oidc }), ['statusPage.oidc.usernamePrefix', 'statusPage.oidc.groupsPrefix'])
+  t.same(missingPrefixes({ proxy: { ...proxy, userPrefix: 'sso:' } }), [])
+  t.same(missingPrefixes({}), [])
 })
