@@ -32,7 +32,13 @@ export function addPeople(app: Hono<Env>, { identify, login }: Pick<People, 'ide
     if (person === undefined) return await context.notFound()
     const own = pages.contextOf(pages.wordsOf(context))
     const words = actionWordsIn(own.words.language)
-    return context.html(await frame(words.account, accountBody(person, words, login !== undefined), { ...own, isStill: true }))
+    return context.html(
+      await frame(words.account, accountBody(person, { words, all: own.words.allGatewaySyncs, logsOut: login !== undefined }), {
+        ...own,
+        account: undefined,
+        isStill: true,
+      }),
+    )
   })
 }
 
@@ -43,14 +49,25 @@ function isNavigation(context: Context): boolean {
   return kind === undefined ? (context.req.header('accept') ?? '').includes('text/html') : kind === 'document'
 }
 
-function accountBody({ name, groups }: Person, words: ActionWords, logsOut: boolean): Html {
+type Choices = { words: ActionWords; all: string; logsOut: boolean }
+
+function accountBody({ name, groups }: Person, { words, all, logsOut }: Choices): Html {
   return html`<main>
-    <section class="card">
+    <nav><a href="/">${all}</a></nav>
+    <section class="card narrow">
       <dl>
         <dt>${words.youAre}</dt>
         <dd><code>${name}</code></dd>
         <dt>${words.groups}</dt>
-        <dd>${groups.length === 0 ? words.noGroups : groups.map((group) => html`<code>${group}</code> `)}</dd>
+        <dd>
+          ${
+            groups.length === 0
+              ? words.noGroups
+              : html`<ul class="plain">
+                  ${groups.map((group) => html`<li><code>${group}</code></li>`)}
+                </ul>`
+          }
+        </dd>
       </dl>
       ${logsOut ? html`<form method="post" action="/logout"><button>${words.logOut}</button></form>` : ''}
     </section>

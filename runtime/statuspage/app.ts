@@ -170,7 +170,7 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
   app.get('/status.json', (context) =>
     answer(context, 'json', (view) => ({ type: 'application/json', status: 200, text: async () => JSON.stringify(view) })),
   )
-  addNews(app, viewers, signal)
+  addNews(app, { viewers, people, clock, signal })
   app.notFound(async (context) => {
     const own = contextOf(wordsOf(context))
     return context.html(await messagePage(own.words.notFound, own), 404)

@@ -36,6 +36,8 @@ pre{margin:.3rem 0;padding:.45rem .6rem;overflow-x:auto;background:var(--ground)
 .banner.error{border-color:var(--error)}
 .banner.open{flex-basis:100%;margin:0}
 nav.actions{display:flex;flex-wrap:wrap;gap:.5rem;align-items:baseline;margin:.5rem 0}a.button{display:inline-block;border:1px solid var(--line);border-radius:.35rem;padding:.25rem .6rem;text-decoration:none;color:inherit}
+body>header>a{margin-left:auto}.narrow{max-width:48rem}.card>form,.card>p:has(>.button){margin-top:.7rem}
+button,.button{cursor:pointer}button:hover,.button:hover{border-color:var(--quiet)}.primary,a.primary{background:var(--working);border-color:var(--working);color:var(--card);font-weight:600}
 nav.pages{display:flex;gap:1rem;margin:.8rem 0 0}
 @media(min-width:110rem){body{font-size:15px}}
 @media(max-width:40rem){input{min-width:0;flex:1 1 60%}body>header,main,.bar{padding-inline:.7rem}.card{padding:.6rem .7rem}dl{grid-template-columns:1fr}dt{margin-top:.2rem}}
@@ -44,23 +46,30 @@ nav.pages{display:flex;gap:1rem;margin:.8rem 0 0}
 /**
  * Fetches the page anew when something has changed; the place in it is kept. Says that the page is behind while nobody tells of changes, and
  * while what comes back is no page of ours, such as a refusal or the login of a proxy; both are tried again. A browser itself gives up `/events`
- * for good when that is refused once.
+ * for good when that is refused once. Who is refused or led to a login is signed out: nothing is asked for but once a minute, and when the
+ * reader comes back to the page, perhaps from a login in another one.
  */
 const scriptText = `(() => {
   const againAfterMs = 5000
+  const outAgainAfterMs = 60000
   const stale = document.getElementById('stale')
+  const out = document.getElementById('out')
   let told = true
   let fresh = true
+  let isOut = false
   let waiting = false
   let again = false
   let retry
-  const show = () => { stale.hidden = told && fresh }
+  let events
+  const show = () => { out.hidden = !isOut; stale.hidden = isOut || (told && fresh) }
   const refresh = async () => {
     if (waiting) { again = true; return }
     waiting = true
+    const wasOut = isOut
     clearTimeout(retry)
     try {
-      const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(30000) })
+      const answer = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual', signal: AbortSignal.timeout(30000) })
+      isOut = answer.type === 'opaqueredirect' || answer.status === 401 || answer.status === 403
       const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
       const from = next.querySelector('#stale') && next.querySelector('main')
       if (from) document.querySelector('main').replaceChildren(...from.childNodes)
@@ -69,19 +78,24 @@ const scriptText = `(() => {
     waiting = false
     show()
     if (again) { again = false; refresh() }
-    else if (!fresh) retry = setTimeout(refresh, againAfterMs)
+    else if (!fresh) retry = setTimeout(refresh, isOut ? outAgainAfterMs : againAfterMs)
+    else if (wasOut) follow()
   }
   const follow = () => {
-    const events = new EventSource('/events')
+    if (isOut || (events && events.readyState !== 2)) return
+    events = new EventSource('/events')
     events.addEventListener('changed', refresh)
     events.addEventListener('open', () => { told = true; refresh() })
     events.addEventListener('error', () => {
       told = false
       show()
-      if (events.readyState === 2) setTimeout(follow, againAfterMs)
+      if (events.readyState !== 2) return
+      refresh()
+      setTimeout(follow, againAfterMs)
     })
   }
   follow()
+  addEventListener('focus', () => { if (isOut) refresh() })
   const form = document.querySelector('form')
   form?.addEventListener('input', () => {
     const query = new URLSearchParams(new FormData(form))

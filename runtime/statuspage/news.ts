@@ -1,19 +1,32 @@
 /**
  * How a browser learns that the page has changed: a stream of server-sent events, on which nothing is told but that.
  */
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
-import { deadline } from '../clock.ts'
+import { type Clock, deadline } from '../clock.ts'
+import { headersOf } from '../http/peer.ts'
 import { problem } from '../http/problem.ts'
-import type { Env } from './people.ts'
+import type { Env, People } from './people.ts'
 import type { Viewers } from './viewers.ts'
 
 export const maxViewers = 200
 /** A connection on which nothing is said is taken for a dead one by proxies. */
 const aliveEveryMs = 15_000
 
-/** Adds `/events`; `signal` ends the streams. */
-export function addNews(app: Hono<Env>, viewers: Pick<Viewers, 'join'>, signal: AbortSignal): void {
+type Deps = {
+  viewers: Pick<Viewers, 'join'>
+  /** Undefined: everybody may listen. */
+  people: Pick<People, 'identify'> | undefined
+  clock: Pick<Clock, 'monotonicMs'>
+  /** Ends the streams. */
+  signal: AbortSignal
+}
+
+/** Adds `/events`. */
+export function addNews(app: Hono<Env>, { viewers, people, clock, signal }: Deps): void {
+  /** Whether whoever opened a stream would still be let in by what they brought: sessions end, and keys are exchanged. */
+  const isStillIn = async (context: Context<Env>): Promise<boolean> =>
+    people === undefined || (await people.identify((name) => headersOf(context, name))) !== undefined
   app.get('/events', (context) => {
     const changes = createBell()
     const viewer = viewers.join(changes.ring)
@@ -22,10 +35,18 @@ export function addNews(app: Hono<Env>, viewers: Pick<Viewers, 'join'>, signal: 
       const gone = new AbortController()
       stream.onAbort(() => gone.abort())
       const over = AbortSignal.any([signal, gone.signal])
+      let askedMs = clock.monotonicMs()
+      let isIn = true
       try {
-        while (!over.aborted) {
+        while (isIn && !over.aborted) {
           const rang = await changes.rung(deadline(aliveEveryMs, over))
-          if (!over.aborted) await (rang ? stream.writeSSE({ event: 'changed', data: '' }) : stream.write(': alive\n\n'))
+          if (over.aborted) break
+          if (!rang || clock.monotonicMs() - askedMs >= aliveEveryMs) {
+            askedMs = clock.monotonicMs()
+            isIn = await isStillIn(context)
+          }
+          // Who is no longer in asks for the page, is refused, and learns it by that.
+          await (rang || !isIn ? stream.writeSSE({ event: 'changed', data: '' }) : stream.write(': alive\n\n'))
         }
       } finally {
         viewer.leave()

@@ -102,9 +102,17 @@ export function frame(title: string, body: Html, { words, isOpen, account, isSti
           ${account === undefined ? '' : html`<a href="/account">${account}</a>`}
           ${isOpen ? html`<p class="banner open">${words.noLogin}</p>` : ''}
         </header>
-        ${isStill ? '' : html`<div role="status"><p id="stale" class="banner error" hidden>${words.stale}</p></div>`} ${body}
+        ${isStill ? '' : liveness(words)} ${body}
       </body>
     </html>`
+}
+
+/** What the script shows when the page is no longer live. The empty link leads to the page itself, and so by way of whichever login there is. */
+function liveness(words: Words): Html {
+  return html`<div role="status">
+    <p id="stale" class="banner error" hidden>${words.stale}</p>
+    <p id="out" class="banner error" hidden>${words.signedOut} <a href="">${words.logInAgain}</a></p>
+  </div>`
 }
 
 function searchForm({ query, trouble }: Selection, words: Words): Html {

@@ -58,7 +58,7 @@ function noticeOf({ kind, count }: Notice, own: DetailWords): Html {
 function stateOf({ level, reason, message, meaning, ready, next }: SyncView, { words, actions }: PageContext): Html {
   return html`<p>${light(level, words)} <span class="quiet">${reason}</span></p>
     <p>${shortHashes(message)}</p>
-    ${actions ?? ''} ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}
+    ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`} ${actions ?? ''}
     ${
       next.length === 0
         ? ''

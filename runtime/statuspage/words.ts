@@ -48,6 +48,8 @@ export type Words = {
   next: string
   stateOf(at: string): string
   stale: string
+  signedOut: string
+  logInAgain: string
   notFound: string
   noLogin: string
 }
@@ -103,6 +105,8 @@ const english: Words = {
   next: 'next page',
   stateOf: (at) => `as of ${at}`,
   stale: 'The connection is lost. This may be out of date.',
+  signedOut: 'You are logged out: what you see here is no longer kept up to date.',
+  logInAgain: 'Log in',
   notFound: 'There is no such page.',
   noLogin: 'There is no login: whoever reaches this page sees all of it. It only shows.',
 }
@@ -158,6 +162,8 @@ const german: Words = {
   next: 'nächste Seite',
   stateOf: (at) => `Stand ${at}`,
   stale: 'Die Verbindung ist abgebrochen. Dies kann veraltet sein.',
+  signedOut: 'Sie sind abgemeldet: Was Sie hier sehen, wird nicht mehr aktualisiert.',
+  logInAgain: 'Anmelden',
   notFound: 'Diese Seite gibt es nicht.',
   noLogin: 'Es gibt keine Anmeldung: Wer diese Seite erreicht, sieht alles. Sie zeigt nur an.',
 }

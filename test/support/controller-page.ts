@@ -10,7 +10,7 @@ import { controllerStatusPage, type PageLogins } from '../../runtime/controller/
 import type { EventToWrite } from '../../runtime/kube/events.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { createStore } from '../../runtime/reconcile/store.ts'
-import { serve } from '../../runtime/serve.ts'
+import { serve, type ServingCertificate } from '../../runtime/serve.ts'
 import { syncFacts } from './fleet-facts.ts'
 import { temporaryFolder } from './repository.ts'
 
@@ -29,14 +29,22 @@ export async function openedPage(t: Pick<Test, 'teardown'>, written: string | un
   return await openController(t, { proxy })
 }
 
+/** `tls`: with a certificate for `localhost`, as browsers want it that keep our cookies; by itself plain HTTP. */
+type Port = { clock?: Clock; port?: number; tls?: ServingCertificate }
+
 /** The same with any login. */
-export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogins, clock: Clock = systemClock) {
+export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogins, { clock = systemClock, port = 0, tls }: Port = {}) {
   const stop = new AbortController()
   const store = createStore(() => {})
-  for (const namespace of ['north', 'south']) {
+  let versions = 0
+  /** As the watch of the API server would tell it. */
+  const put = (namespace: string, changed: object = {}): void => {
     const { name, generation, annotations, spec, status } = syncFacts(`line-${namespace}`)
-    store.upsertSync({ namespace, name, uid: namespace, resourceVersion: '1', generation, annotations, spec, status })
+    versions += 1
+    const own = { namespace, name, uid: namespace, resourceVersion: `${versions}` }
+    store.upsertSync({ ...own, generation, annotations, spec: { ...(spec as object), ...changed }, status })
   }
+  for (const namespace of ['north', 'south']) put(namespace)
   let away = false
   const asked: Spec[] = []
   const patched: { key: object; body: Record<string, unknown> }[] = []
@@ -60,7 +68,9 @@ export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogi
     async mergePatch(_type: unknown, key: { namespace: string; name: string }, body: object) {
       patched.push({ key, body: body as Record<string, unknown> })
       const { uid, generation, spec, status } = store.sync(key.namespace, key.name) ?? {}
-      return { metadata: { ...key, uid: uid ?? '', resourceVersion: `${patched.length + 1}`, generation: generation ?? 1 }, spec, status }
+      const changed = { ...(spec as object), ...(body as { spec?: object }).spec }
+      versions += 1
+      return { metadata: { ...key, uid: uid ?? '', resourceVersion: `${versions}`, generation: generation ?? 1 }, spec: changed, status }
     },
   }
   const events = { record: (event: EventToWrite) => void told.push(event) }
@@ -77,7 +87,7 @@ export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogi
     notReady: () => [],
   }
   const app = controllerStatusPage(parts, logins, stop.signal)
-  const served = await serve({ app, port: 0, host: '127.0.0.1', log: silentLog }, stop.signal)
+  const served = await serve({ app, port, host: tls === undefined ? '127.0.0.1' : 'localhost', tls, log: silentLog }, stop.signal)
   t.teardown(async () => {
     stop.abort()
     await served.closed
@@ -96,5 +106,5 @@ export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogi
     return { ...told, text: Buffer.concat((await answer.toArray()) as Buffer[]).toString('utf8') }
   }
   const get = (where: string, headers: http.OutgoingHttpHeaders): Promise<Answer> => send('GET', where, headers)
-  return { get, send, port: served.port, asked, patched, told, setAway: () => (away = true) }
+  return { get, send, put, port: served.port, asked, patched, told, setAway: () => (away = true) }
 }

@@ -22,7 +22,15 @@ export const twoLines = fleetFacts({
 export async function openStatusPage(
   t: Pick<Test, 'teardown'>,
   first: FleetFacts = twoLines,
-  { hosts, isOpen = false, commits, report: whole, clock = systemClock, port = 0 }: Partial<StatusPageDeps> & { port?: number } = {},
+  {
+    hosts,
+    isOpen = false,
+    people,
+    commits,
+    report: whole,
+    clock = systemClock,
+    port = 0,
+  }: Partial<StatusPageDeps> & { port?: number } = {},
 ) {
   const stop = new AbortController()
   let current = first
@@ -35,6 +43,7 @@ export async function openStatusPage(
     },
     hosts,
     isOpen,
+    people,
     commits,
     report: whole,
     clock,

@@ -8,9 +8,9 @@ import type { Action } from './action.ts'
 import { type ActionWords, labelOf } from './action-words.ts'
 
 /** Where the question before an action is asked, and where its form goes. */
-export function actionPath({ namespace, name }: SyncKey, { name: action, of }: Action): string {
+export function actionPath(sync: SyncKey, { name: action, of }: Action): string {
   const query = of === '' ? '' : `?of=${encodeURIComponent(of)}`
-  return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}/actions/${action}${query}`
+  return `${placeOf(sync)}/actions/${action}${query}`
 }
 
 /** Links, because nothing is done before it is confirmed; the commits to go back to in a list of their own. */
@@ -31,22 +31,22 @@ export function actionLinks(sync: SyncKey, actions: readonly Action[], words: Ac
   </nav>`
 }
 
-/** The question, and the form that answers it. */
+/** The question, and the form that answers it. `all`: the words on the way to all GatewaySyncs. */
 export function confirmBody(
   sync: SyncKey,
   action: Action,
-  { token, person, words }: { token: string; person: string; words: ActionWords },
+  { token, person, words, all }: { token: string; person: string; words: ActionWords; all: string },
 ): Html {
-  const back = `/gatewaysyncs/${encodeURIComponent(sync.namespace)}/${encodeURIComponent(sync.name)}`
   return html`<main>
-    <section class="card">
-      <h2>${sync.namespace}/${sync.name}: ${labelOf(action, words)}</h2>
+    ${crumbs(sync, all)}
+    <section class="card narrow">
+      <h2>${sync.namespace}/${sync.name}</h2>
       <p>${words.told[action.name].means(action.of)}</p>
       <p class="quiet">${words.asWhom(person)}</p>
       <form method="post" action="${actionPath(sync, action)}">
         <input type="hidden" name="token" value="${token}" />
-        <button>${labelOf(action, words)}</button>
-        <a class="button" href="${back}">${words.cancel}</a>
+        <button class="primary">${labelOf(action, words)}</button>
+        <a class="button" href="${placeOf(sync)}">${words.cancel}</a>
       </form>
     </section>
   </main>`
@@ -54,10 +54,19 @@ export function confirmBody(
 
 /** Why nothing was done, and the way back. */
 export function refusalBody(sync: SyncKey, sentence: string, detail: string | undefined, words: ActionWords): Html {
-  const back = `/gatewaysyncs/${encodeURIComponent(sync.namespace)}/${encodeURIComponent(sync.name)}`
   return html`<main>
-    <p>${sentence}</p>
-    ${detail === undefined ? '' : html`<p class="quiet">${detail}</p>`}
-    <p><a href="${back}">${words.again}</a></p>
+    <section class="card narrow">
+      <p>${sentence}</p>
+      ${detail === undefined ? '' : html`<p class="quiet">${detail}</p>`}
+      <p><a class="button" href="${placeOf(sync)}">${words.again}</a></p>
+    </section>
   </main>`
+}
+
+function placeOf({ namespace, name }: SyncKey): string {
+  return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
+}
+
+function crumbs(sync: SyncKey, all: string): Html {
+  return html`<nav><a href="/">${all}</a> / <a href="${placeOf(sync)}">${sync.namespace}/${sync.name}</a></nav>`
 }

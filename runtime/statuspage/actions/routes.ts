@@ -83,7 +83,7 @@ export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, word
     const keys = await doing.formKeys()
     if (keys.length === 0) return await refuse(context, it, 'away')
     const token = formToken(keys, formOf(browserOf(context, clock), it), clock.now())
-    const body = confirmBody(it.sync, it.action, { token, person: it.person.name, words: it.words })
+    const body = confirmBody(it.sync, it.action, { token, person: it.person.name, words: it.words, all: it.page.words.allGatewaySyncs })
     return context.html(await frame(labelOf(it.action, it.words), body, it.page))
   })
   app.post(path, async (context) => {

@@ -12,13 +12,13 @@ import { frame } from '../page.ts'
 import type { Env, PagesOf, People, Person } from '../people.ts'
 import { type ClaimSettings, personByClaims } from './claims.ts'
 import { type LoginProblem, loginWordsIn } from './login-words.ts'
+import { attemptCookie, surplusAttempts } from './attempt-cookies.ts'
 import type { Attempt, Provider } from './provider.ts'
 import { returnPath } from './return-path.ts'
 import { seal, unseal } from './sealed.ts'
 
-/** The names make browsers take them over HTTPS and for this host alone (RFC 6265bis, 4.1.3.2). */
+/** The name makes browsers take it over HTTPS and for this host alone (RFC 6265bis, 4.1.3.2). */
 const sessionCookie = '__Host-cluster-sync-session'
-const attemptCookie = '__Host-cluster-sync-login'
 /** How long somebody may be at the provider. */
 const attemptMinutes = 10
 
@@ -54,9 +54,11 @@ export function createLogin({ provider, settings, keys, clock }: LoginDeps): Log
         const own = contextOf(wordsOf(context))
         const words = loginWordsIn(own.words.language)
         const body = html`<main>
-          <p>${words.problems[why]}</p>
-          ${detail === undefined ? '' : html`<p class="quiet"><code>${detail}</code></p>`}
-          <p><a class="button" href="${loginPath}">${words.again}</a></p>
+          <section class="card narrow">
+            <p>${words.problems[why]}</p>
+            ${detail === undefined ? '' : html`<p class="quiet"><code>${detail}</code></p>`}
+            <p><a class="button primary" href="${loginPath}">${words.again}</a></p>
+          </section>
         </main>`
         return context.html(await frame(words.title, body, { ...own, account: undefined, isStill: true }), status)
       }
@@ -66,13 +68,15 @@ export function createLogin({ provider, settings, keys, clock }: LoginDeps): Log
         const begun = await provider.begin()
         if (begun === undefined) return await problemPage(context, 'away', 503)
         const until = clock.now().add({ minutes: attemptMinutes })
-        const sealed = await seal(own, { ...begun.attempt, to: returnPath(context.req.query('to')) }, until)
-        keep(context, attemptCookie, sealed ?? '', attemptMinutes * 60)
+        const sealed = (await seal(own, { ...begun.attempt, to: returnPath(context.req.query('to')) }, until)) ?? ''
+        for (const name of surplusAttempts(getCookie(context), sealed.length)) forget(context, name)
+        keep(context, attemptCookie(begun.attempt.state), sealed, attemptMinutes * 60)
         return context.redirect(begun.url, 303)
       })
       app.get(callbackPath, async (context) => {
-        const attempt = v.safeParse(begun, await unseal(await keys('login'), getCookie(context, attemptCookie), clock.now()))
-        forget(context, attemptCookie)
+        const cookie = attemptCookie(context.req.query('state') ?? '')
+        const attempt = v.safeParse(begun, await unseal(await keys('login'), getCookie(context, cookie), clock.now()))
+        forget(context, cookie)
         if (!attempt.success) return await problemPage(context, 'attempt', 400)
         const { to, ...rest } = attempt.output
         const logged = await finished(provider, new URL(context.req.url).search, rest, settings)
@@ -96,13 +100,15 @@ export function createLogin({ provider, settings, keys, clock }: LoginDeps): Log
         const own = contextOf(wordsOf(context))
         const words = actionWordsIn(own.words.language)
         const body = html`<main>
-          <p>${words.loggedOut}</p>
-          <p>
-            ${elsewhere === undefined ? '' : html`<a class="button" href="${elsewhere}">${words.alsoThere}</a>`}
-            <a class="button" href="${loginPath}">${words.logIn}</a>
-          </p>
+          <section class="card narrow">
+            <p>${words.loggedOut}</p>
+            <p>
+              <a class="button primary" href="${loginPath}">${words.logIn}</a>
+              ${elsewhere === undefined ? '' : html`<a class="button" href="${elsewhere}">${words.alsoThere}</a>`}
+            </p>
+          </section>
         </main>`
-        return context.html(await frame(words.loggedOut, body, { ...own, account: undefined, isStill: true }))
+        return context.html(await frame(own.words.title, body, { ...own, account: undefined, isStill: true }))
       }
     },
   }

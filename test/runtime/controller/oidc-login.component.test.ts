@@ -5,11 +5,14 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
+import { attemptCookie } from '../../../runtime/statuspage/login/attempt-cookies.ts'
 import { openController } from '../../support/controller-page.ts'
 import { clientSecret, createBrowser, startIdentityProvider } from '../../support/identity-provider.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
 const externalURL = 'https://gateways.example'
+/** With what the names of the cookies of logins begin. */
+const attempts = '__Host-cluster-sync-login-'
 const callback = /^https:\/\/gateways\.example\/login\/callback/
 const people = {
   bob: { preferred_username: 'bob', groups: ['line-1', 'engineers', 'system:masters'] },
@@ -41,7 +44,7 @@ async function opened(
   const { issuer } = provider
   const oidc = { issuer, clientId, secretFolder, externalURL, scopes: ['profile', 'email'], usernameClaim, groupsClaim: 'groups' }
   const clock = tick === undefined ? systemClock : { ...systemClock, now: () => Temporal.Now.instant().add({ milliseconds: tick() }) }
-  const page = await openController(t, { oidc: { ...oidc, usernamePrefix: '', groupsPrefix: 'oidc:', sessionLifetime } }, clock)
+  const page = await openController(t, { oidc: { ...oidc, usernamePrefix: '', groupsPrefix: 'oidc:', sessionLifetime } }, { clock })
   const browser = () => createBrowser(provider.caBundle, { [externalURL]: `http://127.0.0.1:${page.port}` })
   return { ...page, provider, browser, secretFolder }
 }
@@ -117,10 +120,12 @@ void t.test('what was begun elsewhere, changed, used or aborted lets nobody in',
   const stranger = await browser().get(back)
   t.equal(stranger.status, 400, 'another browser')
   t.match(stranger.text, 'another browser')
-  const kept = cookies(externalURL).get('__Host-cluster-sync-login') ?? ''
-  const again = { cookie: `__Host-cluster-sync-login=${kept}` }
-  const other = await browser().get(back.replace(/state=[^&]+/, 'state=another'), again)
-  t.equal(other.status, 400, 'another state')
+  const [[name, kept] = ['', '']] = [...cookies(externalURL)].filter(([name]) => name.startsWith(attempts))
+  const again = { cookie: `${name}=${kept}` }
+  t.equal((await browser().get(back.replace(/state=[^&]+/, 'state=another'), again)).status, 400, 'another state')
+  const renamed = { cookie: `${attemptCookie('another')}=${kept}` }
+  const other = await browser().get(back.replace(/state=[^&]+/, 'state=another'), renamed)
+  t.equal(other.status, 400, 'another state, with the cookie under its name')
   t.match(other.text, 'does not prove who you are')
   const denied = await browser().get(
     `${externalURL}/login/callback?error=access_denied&${back.split('?')[1]?.replace(/code=[^&]+&?/, '')}`,
@@ -135,12 +140,38 @@ void t.test('what was begun elsewhere, changed, used or aborted lets nobody in',
   t.notMatch(JSON.stringify(replayed.headers), 'cluster-sync-session=ey')
 })
 
-void t.test('an answer for another attempt of the same browser is refused by its nonce', async (t) => {
+void t.test('an answer to another question is refused by its nonce, and so is one without', async (t) => {
   const { browser } = await opened(t)
-  const mine = browser()
-  const back = await mine.logIn(`${externalURL}/login`, 'bob', callback)
-  await mine.get(`${externalURL}/login`)
-  t.equal((await mine.get(back)).status, 400)
+  for (const forge of [(url: URL) => url.searchParams.set('nonce', 'of-somebody-else'), (url: URL) => url.searchParams.delete('nonce')]) {
+    const { get, logIn, cookies } = browser()
+    const asked = new URL((await get(`${externalURL}/login`)).headers.location ?? '')
+    forge(asked)
+    const answer = await get(await logIn(asked.href, 'bob', callback))
+    t.equal(answer.status, 400)
+    t.match(answer.text, 'does not prove who you are')
+    t.same([...cookies(externalURL).keys()], [], 'nobody is in, and nothing of the attempt is left')
+  }
+})
+
+void t.test('two windows of a browser log in at once, each to where it wanted to go', async (t) => {
+  const { browser } = await opened(t)
+  const { get, logIn, cookies } = browser()
+  const first = await logIn(`${externalURL}/login?to=/account`, 'bob', callback)
+  const second = await logIn(`${externalURL}/login?to=/?q=line`, 'bob', callback)
+  t.equal([...cookies(externalURL).keys()].filter((name) => name.startsWith(attempts)).length, 2)
+  t.same([(await get(first)).headers.location, (await get(second)).headers.location], ['/account', '/?q=line'])
+  t.same([...cookies(externalURL).keys()], ['__Host-cluster-sync-session'])
+})
+
+void t.test('of logins that nobody ends a browser keeps the last four', async (t) => {
+  const { browser } = await opened(t)
+  const { get, cookies } = browser()
+  const states: string[] = []
+  for (let index = 0; index < 7; index += 1) {
+    const { location } = (await get(`${externalURL}/login`)).headers
+    states.push(new URL(location ?? '').searchParams.get('state') ?? '')
+  }
+  t.same([...cookies(externalURL).keys()], states.slice(-4).map(attemptCookie))
 })
 
 void t.test('who is a part of the cluster, has no name or too many groups is told so', async (t) => {

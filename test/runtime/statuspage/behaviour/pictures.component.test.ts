@@ -5,7 +5,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { systemClock } from '../../../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../../../runtime/clock.ts'
+import { createLogin } from '../../../../runtime/statuspage/login/routes.ts'
+import type { People } from '../../../../runtime/statuspage/people.ts'
 import { axeFindings, openBrowser, type Page } from '../../../support/browser.ts'
 import { now } from '../../../support/fleet-facts.ts'
 import { plantCommits, plantFacts, richCommit, richGateway, richSync, wholeOf } from '../../../support/plant-facts.ts'
@@ -15,16 +17,33 @@ const folder = path.resolve(import.meta.dirname, '../../../../docs/status-page')
 const isWriting = process.env['CLUSTER_SYNC_WRITE_PICTURES'] === '1'
 
 const places = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 860 }, room: { width: 1920, height: 1080 } } as const
-const pages = { overview: '/', sync: richSync, gateway: richGateway, commit: richCommit } as const
+const pages = {
+  overview: '/',
+  sync: richSync,
+  gateway: richGateway,
+  commit: richCommit,
+  question: `${richSync}/actions/pause`,
+  account: '/account',
+  login: '/logged-out',
+} as const
 
-/** Those that stand in the documentation; the others are looked at only by the test. */
-const pictured = new Set([
-  ...Object.keys(places).flatMap((place) => [`overview-${place}-light`, `overview-${place}-dark`]),
-  'sync-desk-light',
-  'sync-phone-dark',
-  'gateway-desk-light',
-  'commit-desk-dark',
-])
+/** Somebody who has logged in and may do everything. */
+function engineer(clock: Pick<Clock, 'now'>): People {
+  const keys = [new Uint8Array(32)]
+  const unused = async (): Promise<never> => await Promise.reject(new Error('nobody is asked who it is'))
+  const login = createLogin({
+    provider: { begin: unused, finish: unused, logoutUrl: unused },
+    settings: { usernameClaim: 'name', groupsClaim: 'groups', usernamePrefix: '', groupsPrefix: '', sessionMs: 60_000 },
+    keys: async () => keys,
+    clock,
+  })
+  return {
+    login,
+    identify: async () => ({ name: 'oidc:line-engineer', groups: ['oidc:packaging', 'oidc:engineers', 'system:authenticated'] }),
+    sees: async (_person, namespaces) => new Set(namespaces),
+    doing: { may: async () => true, act: unused, formKeys: async () => keys },
+  }
+}
 
 /** A picture of what is seen without scrolling, in some tens of kilobytes. */
 async function picture(page: Page): Promise<Buffer> {
@@ -41,7 +60,7 @@ for (const theme of ['light', 'dark'] as const) {
     const { url } = await openStatusPage(t, plantFacts, {
       clock,
       commits: plantCommits,
-      hosts: ['127.0.0.1'],
+      people: engineer(clock),
       report: async ({ pod }) => wholeOf(plantFacts, pod),
     })
     if (isWriting) mkdirSync(folder, { recursive: true })
@@ -54,7 +73,7 @@ for (const theme of ['light', 'dark'] as const) {
         t.ok(Number(cut) <= 0, `${name} ${place}: nothing lies beyond the edge`)
         if (place === 'desk') t.same(await axeFindings(page), [], `${name}: axe`)
         const file = `${name}-${place}-${theme}`
-        if (isWriting && pictured.has(file)) writeFileSync(path.join(folder, `${file}.webp`), await picture(page))
+        if (isWriting) writeFileSync(path.join(folder, `${file}.webp`), await picture(page))
       }
     }
     t.same(browser.complaints, [])
