@@ -1,0 +1,83 @@
+/**
+ * When an agent offers what was changed on its gateway: in its own time, and after failures with growing waits.
+ */
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { type Clock, systemClock } from '../../../../runtime/clock.ts'
+import { Fault } from '../../../../runtime/fault.ts'
+import { captureAnnotations } from '../../../../runtime/gatewaysync/names.ts'
+import { follow } from '../../../support/follower.ts'
+import { until } from '../../../support/world.ts'
+
+/** A clock whose waits are short, and how long they were meant to be. */
+function shortWaits() {
+  const waits: number[] = []
+  const wait: Clock['wait'] = async (ms, own) => {
+    waits.push(ms)
+    await systemClock.wait(Math.min(ms, 5), own)
+  }
+  return { waits, clock: { ...systemClock, wait } }
+}
+
+void t.test(
+  'changes that cannot be handed on are offered again with growing waits, and never before a failed sync is tried again',
+  async (t) => {
+    const asking = { [captureAnnotations.at]: 'now' }
+    const grown = async (waits: number[], what: string): Promise<true> =>
+      await until(() => (waits.some((ms) => ms > 30_000 && ms < 200_000) ? true : undefined), what)
+    await t.test('an offer that is refused', async (t) => {
+      const { waits, clock } = shortWaits()
+      const capture = async (): Promise<'done'> => {
+        throw new Fault('PayloadMalformed', 'the changes are not permitted')
+      }
+      const { follower, followed } = follow(t, {
+        clock,
+        capture,
+        profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
+      })
+      const sync = followed({ 'projects/a': '1' }, false)
+      follower.observe({ ...sync, annotations: asking, spec: { ...(sync.spec as object), capture: {} } })
+      await grown(waits, 'the waits grow although each sync is well')
+    })
+    await t.test('an offer that has to wait, at a sync that fails', async (t) => {
+      const { waits, clock } = shortWaits()
+      const { follower, followed } = follow(t, { clock, capture: async () => 'again' })
+      const sync = followed({ 'projects/a': '1' }, false)
+      const published = { commit: 'f'.repeat(40), ref: 'main', at: '2026-03-01T12:00:00Z' }
+      const status = { ...sync.status, published }
+      follower.observe({ ...sync, status, annotations: asking, spec: { ...(sync.spec as object), capture: {} } })
+      await grown(waits, 'the waits of the failed sync grow')
+    })
+  },
+)
+
+void t.test('with on: Drift what syncs find changed is watched in its own time, after what somebody asks for', async (t) => {
+  const seen: (readonly string[] | undefined)[] = []
+  const asked: string[] = []
+  const { dataDir, follower, followed, reported, reports } = follow(t, {
+    profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
+    capture: async (_source, _wanted, request) => {
+      asked.push(request)
+      return 'done'
+    },
+    captureQuiet: async (_source, _wanted, { quietMs, drift }) => {
+      t.equal(quietMs, 90_000)
+      seen.push(drift?.paths)
+      return 50
+    },
+  })
+  const sync = followed({ 'projects/a': '1' }, false)
+  const capturing = (capture: object) => ({ ...sync, spec: { ...(sync.spec as object), capture } })
+  follower.observe(capturing({ on: 'Request' }))
+  await reported('Synced')
+  t.same(seen, [], 'only where the spec says so')
+  writeFileSync(path.join(dataDir, 'projects/a'), 'repaired')
+  follower.observe({ ...capturing({ on: 'Drift', quiet: '90s' }), annotations: { [captureAnnotations.at]: 'now' } })
+  await until(() => (seen.at(-1)?.[0] === 'projects/a' ? true : undefined), 'the drift is told though no sync is due')
+  t.equal(seen[0], undefined, 'before a sync has seen it there is none')
+  t.equal(asked[0], 'now')
+  writeFileSync(path.join(dataDir, 'projects/a'), '1')
+  await until(() => (seen.length > 1 && seen.at(-1) === undefined ? true : undefined), 'it is gone')
+  t.ok(reports.length > 0)
+})
