@@ -22,11 +22,12 @@ const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash
 /** Most callers ask only for what changed; a first sync asks for everything, in requests of at most this many ids. */
 export const maxIdsPerRequest = 25_000
 
-/** The body of `changes`. `from` null: everything. A profile's name is a DNS label, hence 63. */
+/** The body of `changes`. `from` null: everything; agents of earlier releases send no `most`. A profile's name is a DNS label, hence 63. */
 export const changesBody = v.object({
   commit: id,
   from: v.nullable(id),
   profile: v.pipe(v.string(), v.maxLength(63)),
+  most: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
 })
 /** The body of `blobs`; the answer holds the blobs in the order of `ids`. */
 export const blobsBody = v.object({

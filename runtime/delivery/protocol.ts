@@ -18,6 +18,8 @@ export type ChangesRequest = {
   commit: CommitHash
   /** The commit that the caller has; null asks for everything. */
   from: CommitHash | null
+  /** Beyond this many differences the caller asks for everything instead, so that UnknownBase is as good an answer. */
+  most?: number | undefined
   /** Name of a profile of the GatewaySync: only its sources are delivered. */
   profile: string
 }

@@ -174,13 +174,14 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
   }
 
   route('changes', ({ source, ...deliverable }, body) => {
-    const { commit, from, profile } = parsed(changesBody, body)
+    const { commit, from, profile, most } = parsed(changesBody, body)
     requirePublished(deliverable, commit, profile)
     // A difference would reveal paths of a commit that was never published for this GatewaySync.
     if (from !== null && !deliverable.commits.has(from))
       throw new Fault('UnknownBase', `commit ${from} was not published for this GatewaySync; ask for everything`)
-    const make: Make = (signal) => lines(source.changes({ commit, from, profile }, signal))
-    return { type: 'application/x-ndjson', commit, from, body: { commit, from, profile }, make }
+    const asked = { commit, from, profile, ...(most === undefined ? {} : { most }) }
+    const make: Make = (signal) => lines(source.changes(asked, signal))
+    return { type: 'application/x-ndjson', commit, from, body: asked, make }
   })
   route('blobs', ({ source, ...deliverable }, body) => {
     const { commit, profile, ids } = parsed(blobsBody, body)

@@ -25,9 +25,9 @@ export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceU
     await publish(hash)
     return hash
   }
-  const changes = async (to: string, from: string | null): Promise<Change[]> => {
+  const changes = async (to: string, from: string | null, most?: number): Promise<Change[]> => {
     const found: Change[] = []
-    const request = { commit: parseCommitHash(to), from: from === null ? null : parseCommitHash(from), profile: 'default' }
+    const request = { commit: parseCommitHash(to), from: from === null ? null : parseCommitHash(from), profile: 'default', most }
     for await (const batch of source.changes(request, signal)) found.push(...batch)
     return found.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   }
@@ -97,6 +97,11 @@ export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceU
     )
     t.same(await changes(second, second), [])
     t.same(paths(await changes(first, second)), ['put projects/a.txt', 'put projects/deep/b c.txt', 'delete projects/new.txt'])
+  })
+  await t.test('more differences than the caller takes are not sent', async (t) => {
+    t.equal((await changes(second, first, 3)).length, 3)
+    t.equal(await reasonOf(changes(second, first, 2)), 'UnknownBase')
+    t.ok((await changes(second, null, 0)).length > 0, 'everything has no such bound')
   })
   await t.test('blobs arrive whole, in the order asked for, in any number and of any size', async (t) => {
     const listed = (await changes(first, null)).flatMap((change) => (change.op === 'put' ? [change.id] : [])).toReversed()

@@ -52,11 +52,11 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
       await requireReachable(deps, commit, roots, wanted, signal)
     return wanted
   }
-  const batchesOf = async function* ({ commit, from }: ChangesRequest, roots: readonly RelativePath[], signal: AbortSignal) {
+  const batchesOf = async function* ({ commit, from, most }: ChangesRequest, roots: readonly RelativePath[], signal: AbortSignal) {
     await deps.ensure(commit, signal)
     if (from !== null && !(await deps.has(from, signal)))
       throw new Fault('UnknownBase', `commit ${from} is not in the mirror; ask for everything`)
-    yield* from === null ? everything(deps, commit, roots, signal) : differences(deps, from, commit, roots, signal)
+    yield* from === null ? everything(deps, commit, roots, signal) : differences(deps, { from, commit, most }, roots, signal)
   }
   const framesOf = async function* (request: BlobsRequest, signal: AbortSignal) {
     const wanted = await readable(request, signal)
@@ -100,10 +100,10 @@ async function* everything(deps: MirrorSourceDeps, commit: CommitHash, roots: re
   }
 }
 
+/** Throws UnknownBase before it has given any, where it sees soon that there are more than `most`: neither side then reads the rest. */
 async function* differences(
   deps: MirrorSourceDeps,
-  from: CommitHash,
-  commit: CommitHash,
+  { from, commit, most = Number.POSITIVE_INFINITY }: { from: CommitHash; commit: CommitHash; most: number | undefined },
   roots: readonly RelativePath[],
   signal: AbortSignal,
 ) {
@@ -113,6 +113,8 @@ async function* differences(
   let sized: Promise<Change[]> | undefined
   for await (const batch of compareCommits(deps, from, commit, roots, signal)) {
     changes.push(...batch)
+    if (isFirst && changes.length > most)
+      throw new Fault('UnknownBase', `commit ${from} differs in more than ${most} files; ask for everything`)
     if (changes.length < (isFirst ? sizedAtOnce.first : sizedAtOnce.later)) continue
     if (isFirst) {
       isFirst = false

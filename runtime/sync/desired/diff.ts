@@ -112,7 +112,7 @@ async function differences(
 ): Promise<Change[] | undefined> {
   try {
     const changes: Change[] = []
-    const request = { commit: wanted.commit, from, profile: wanted.profile.name }
+    const request = { commit: wanted.commit, from, profile: wanted.profile.name, most }
     for await (const batch of source.changes(request, signal)) {
       changes.push(...batch)
       if (changes.length > most) return undefined
