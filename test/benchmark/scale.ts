@@ -4,9 +4,6 @@
  * container. What it holds, computes and asks while nothing happens; how long a push takes; what it holds at most. `size`: GatewaySyncs.
  * With `stages`: nothing but so many gateways of one, in that number of stages, under pushes.
  */
-import * as v from 'valibot'
-import { resolveProfile, syncHash } from '../../runtime/gatewaysync/decide/profile.ts'
-import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { install } from '../support/installation.ts'
 import { pushTo } from '../support/push.ts'
@@ -25,8 +22,8 @@ import {
   createReports,
   forEach,
   type GatewayPod,
+  hashOf,
   type Plant,
-  specOf,
   untilTaken,
   writeReport,
 } from './scale/plants.ts'
@@ -211,10 +208,4 @@ async function pushAll(bench: Bench, plants: readonly Plant[], pods: readonly Ga
     figure('one push of each repository and all reports: status writes', writes, ''),
     figure('the same: processor time with git', (processorMs(cluster.controllerPid()) - before.ms) / 1000, 's'),
   ]
-}
-
-/** What agents of the plants report to have applied. */
-function hashOf(repo: string): string {
-  const spec = v.parse(gatewaySyncSpec({ allowLocal: false }), specOf(repo))
-  return syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
 }

@@ -11,23 +11,13 @@ import { readCluster } from '../../runtime/cli/fleet/read-fleet.ts'
 import { fleetView } from '../../runtime/fleet/fleet-view.ts'
 import type { FleetView } from '../../runtime/fleet/view.ts'
 import { eventType, gatewaySyncType, secretType } from '../../runtime/kube/types.ts'
+import { ann, boss, by, pageSecret, patchRights, rightsOf } from '../support/page-rights.ts'
 import { freePort } from '../support/ports.ts'
 import { install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/world.ts'
 
 const now = Temporal.Instant.from('2026-03-01T12:00:00Z')
-
-const secret = 'the proxy of the tests proves itself'
-/** What the proxy says of somebody. */
-const by = (user: string, groups = '') => ({
-  'x-cluster-sync-proxy-secret': secret,
-  'x-forwarded-user': user,
-  'x-forwarded-groups': groups,
-})
-/** She may see the north, and whoever is in the group everything. */
-const ann = by('ann')
-const boss = by('bob', 'everything, of-no-account')
 
 /** Asks with trust in the installation's own authority alone. */
 function askerOf(ca: string, port: number) {
@@ -47,35 +37,6 @@ function askerOf(ca: string, port: number) {
     return { status: answer.statusCode, text: Buffer.concat((await answer.toArray()) as Buffer[]).toString('utf8') }
   }
   return { open, ask, text: async (path: string, headers: http.OutgoingHttpHeaders) => (await ask(path, headers)).text }
-}
-
-/** The right to change them, in the north for one person. */
-function patchRights(name: string, namespace: string): object[] {
-  const apiGroup = 'rbac.authorization.k8s.io'
-  const rules = [{ apiGroups: ['clustersync.io'], resources: ['gatewaysyncs'], verbs: ['patch'] }]
-  return [
-    { apiVersion: `${apiGroup}/v1`, kind: 'Role', metadata: { name, namespace }, rules },
-    {
-      apiVersion: `${apiGroup}/v1`,
-      kind: 'RoleBinding',
-      metadata: { name, namespace },
-      roleRef: { apiGroup, kind: 'Role', name },
-      subjects: [{ apiGroup, kind: 'User', name: 'ann' }],
-    },
-  ]
-}
-
-/** The right to list GatewaySyncs, in the north for one person and everywhere for a group. */
-function rightsOf(name: string, namespace: string): object[] {
-  const apiGroup = 'rbac.authorization.k8s.io'
-  const [apiVersion, roleRef] = [`${apiGroup}/v1`, { apiGroup, kind: 'ClusterRole', name }]
-  const rules = [{ apiGroups: ['clustersync.io'], resources: ['gatewaysyncs'], verbs: ['get', 'list', 'watch'] }]
-  const subject = (kind: string, name: string): object => ({ apiGroup, kind, name })
-  return [
-    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules },
-    { apiVersion, kind: 'RoleBinding', metadata: { name, namespace }, roleRef, subjects: [subject('User', 'ann')] },
-    { apiVersion, kind: 'ClusterRoleBinding', metadata: { name }, roleRef, subjects: [subject('Group', `${name}:everything`)] },
-  ]
 }
 
 async function authorityOf({ world, manifests }: Installation): Promise<string> {
@@ -130,7 +91,7 @@ void t.test('the page of an installation', { timeout: 280_000 }, async (t) => {
 
   await t.test('shows nothing while the secret of its proxy is not there, and then only beside it', async (t) => {
     for (const path of ['/', '/status.json', '/events']) t.equal((await ask(path, boss)).status, 401, path)
-    writeFileSync(path.join(cluster.folder, 'page-proxy-secret'), `${secret}\n`)
+    writeFileSync(path.join(cluster.folder, 'page-proxy-secret'), `${pageSecret}\n`)
     await cluster.world.apply(rightsOf(name, namespace))
     await until(async () => ((await ask('/', boss)).status === 200 ? true : undefined), 'the secret is read')
     t.equal((await ask('/', { ...boss, 'x-cluster-sync-proxy-secret': 'another one of the same len' })).status, 401)
@@ -202,7 +163,7 @@ void t.test('the page of an installation', { timeout: 280_000 }, async (t) => {
     const place = `/gatewaysyncs/${namespace}/plant`
     t.equal((await ask(`${place}/actions/pause`, ann)).status, 403)
     t.notMatch(await text(place, ann), '/actions/')
-    await cluster.world.apply(patchRights(`${name}-patch`, namespace))
+    await cluster.world.apply(patchRights(`${name}-patch`, namespace, 'ann'))
     const act = async (action: string): Promise<number | undefined> => {
       const where = `${place}/actions/${action}`
       const answer = await until(async () => {

@@ -1,8 +1,11 @@
 /**
  * Many GatewaySyncs with gateway pods and SyncReports. The pods are objects alone: admission puts an agent into each, and nothing runs it.
  */
+import * as v from 'valibot'
 import { backoffMs, systemClock } from '../../../runtime/clock.ts'
+import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
 import { apiVersion, podAnnotations, syncReportKind } from '../../../runtime/gatewaysync/names.ts'
+import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
 import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
 import { podType, syncReportType } from '../../../runtime/kube/types.ts'
 import type { Installation } from '../../support/installation.ts'
@@ -34,6 +37,12 @@ export function specOf(repo: string): object {
     git: { repo, ref: 'main' },
     sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
   }
+}
+
+/** What agents of the plants report to have applied. */
+export function hashOf(repo: string): string {
+  const spec = v.parse(gatewaySyncSpec({ allowLocal: false }), specOf(repo))
+  return syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
 }
 
 export async function createPlants(cluster: Installation, plants: readonly Plant[]): Promise<void> {

@@ -2,6 +2,7 @@
  * The login of the status page by a real OpenID Connect provider over TLS: who gets in, what keeps others out, and the way out again.
  */
 import { writeFileSync } from 'node:fs'
+import * as http from 'node:http'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
@@ -43,7 +44,12 @@ async function opened(
     writeFileSync(path.join(secretFolder, name), text === '' ? provider.caBundle : text)
   const { issuer } = provider
   const oidc = { issuer, clientId, secretFolder, externalURL, scopes: ['profile', 'email'], usernameClaim, groupsClaim: 'groups' }
-  const clock = tick === undefined ? systemClock : { ...systemClock, now: () => Temporal.Now.instant().add({ milliseconds: tick() }) }
+  const passed = tick ?? (() => 0)
+  const clock = {
+    ...systemClock,
+    now: () => Temporal.Now.instant().add({ milliseconds: passed() }),
+    monotonicMs: () => systemClock.monotonicMs() + passed(),
+  }
   const page = await openController(t, { oidc: { ...oidc, usernamePrefix: '', groupsPrefix: 'oidc:', sessionLifetime } }, { clock })
   const browser = () => createBrowser(provider.caBundle, { [externalURL]: `http://127.0.0.1:${page.port}` })
   return { ...page, provider, browser, secretFolder }
@@ -208,6 +214,23 @@ void t.test('a session ends when its time is over', async (t) => {
   t.equal((await get(`${externalURL}/`)).status, 200)
   passed = 60_001
   t.equal((await get(`${externalURL}/`)).status, 303)
+})
+
+void t.test('the stream of events ends with the session, after it has had the page asked for', async (t) => {
+  let passed = 0
+  const { browser, put, port } = await opened(t, { sessionLifetime: '1m', tick: () => passed })
+  const { get, logIn, cookies } = browser()
+  await get(await logIn(`${externalURL}/login`, 'bob', callback))
+  const cookie = [...cookies(externalURL)].map(([name, value]) => `${name}=${value}`).join('; ')
+  const events = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    http.get(`http://127.0.0.1:${port}/events`, { headers: { cookie }, agent: false }, resolve).on('error', reject)
+  })
+  t.equal(events.statusCode, 200)
+  passed = 60_001
+  put('north')
+  const heard = Buffer.concat((await events.toArray()) as Buffer[]).toString('utf8')
+  t.match(heard, 'event: changed')
+  t.equal((await get(`${externalURL}/events`, { 'sec-fetch-dest': 'empty' })).status, 401)
 })
 
 void t.test('a new key lets those in who are in, and without the old one they log in again', async (t) => {
