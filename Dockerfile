@@ -1,6 +1,6 @@
-# Two images from one file. `npm run images` bundles the programs, makes the folder that is copied from, and builds both.
-# BASE needs Node 26; the controller also git, ssh for a user without an entry in /etc/passwd (libnss-wrapper), what checks signatures, and
-# the authorities of public git hosts: where BASE has them all, nothing is downloaded.
+# Three images from one file. `npm run images` bundles the programs, makes the folder that is copied from, and builds them.
+# BASE needs Node 26; the controller and the command line also git, ssh for a user without an entry in /etc/passwd (libnss-wrapper), what checks
+# signatures, and the authorities of public git hosts: where BASE has them all, nothing is downloaded.
 # A release names BASE by digest, which only a registry can tell: npm run images -- --release --base node:26-trixie-slim@sha256:...
 ARG BASE=node:26-trixie-slim
 ARG RELEASE=false
@@ -10,7 +10,7 @@ ARG BASE
 ARG RELEASE
 RUN case "$RELEASE:$BASE" in false:* | true:*@sha256:*) ;; *) echo "a release needs BASE with its digest, not $BASE" >&2; exit 1 ;; esac
 
-FROM base AS controller
+FROM base AS with-git
 # What is named with a time or a machine goes, so that two builds give one digest.
 RUN set -eu; missing=; \
   for program in git gpgv prlimit ssh ssh-add ssh-agent ssh-keygen; do command -v "$program" >/dev/null || missing="$missing $program"; done; \
@@ -20,7 +20,9 @@ RUN set -eu; missing=; \
     apt-get install --no-install-recommends -y ca-certificates git gpgv libnss-wrapper openssh-client util-linux; \
     rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/cache/ldconfig /var/log/*; \
   fi
-COPY controller/ /app/
+
+FROM with-git AS controller
+COPY controller/app/ /app/
 USER 65532:65532
 # One heap of the C library instead of one for each thread, and what is more than a page or two goes back to the system at once, such as the
 # memory in which code is compiled: some 10 MiB less.
@@ -31,8 +33,20 @@ ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=8192
 ENTRYPOINT ["node", "--optimize-for-size", "--no-sparkplug", "--no-turbofan", "--bytecode-old-age=2", "--max-semi-space-size=1", "--no-incremental-marking", "--heap-growing-percent=30", "--expose-gc", "/app/controller.js"]
 
 FROM base AS agent
-COPY agent/ /app/
+COPY agent/app/ /app/
 USER 2003:2003
 # One heap of the C library, and what is large goes back to the system at once.
 ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072
 ENTRYPOINT ["node", "--max-semi-space-size=1", "--no-incremental-marking", "--heap-growing-percent=30", "/app/agent.js"]
+
+# The command line, for pipelines and for a machine that runs its programs as containers.
+FROM with-git AS cli
+COPY cli/app/ /app/
+COPY cli/bin/ /usr/local/bin/
+# What `run` keeps, where no volume is mounted or a new one begins with what the image has; nobody else may write to it.
+COPY --chown=2003:2003 cli/lib/ /var/lib/
+ENV STATE_DIRECTORY=/var/lib/cluster-sync
+# The user of the gateway's own image, whose data directory `run` writes to. Everything but `run` works as any other user too.
+USER 2003:2003
+WORKDIR /work
+ENTRYPOINT ["/usr/local/bin/cluster-sync"]

@@ -166,7 +166,10 @@ void t.test('a change is checked where it is made, pushed and merged', { timeout
     t.match(report, [{ check_name: 'invalid-config-mode', location: { path: at } }])
     t.match(await runJob(clean.folder, variables), { code: 0 })
     t.match(await runJob(clean.folder, { CLUSTER_SYNC_PACKAGE: tarball, TMPDIR: folder }), { code: 0 }, 'the whole repository by default')
-    t.match(await runJob(clean.folder, {}), { code: 2, output: /set CLUSTER_SYNC_PACKAGE/ })
+    t.match(await runJob(clean.folder, {}), {
+      code: 2,
+      output: /set CLUSTER_SYNC_IMAGE to the image of the command line, or CLUSTER_SYNC_PACKAGE/,
+    })
   })
 
   await t.test('the action and the job show what a change would do, from a clone of one commit', async (t) => {

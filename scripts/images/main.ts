@@ -1,6 +1,7 @@
 /**
- * `npm run images`: bundles the programs, makes the folder that they copy from, and builds both with docker, podman or buildah.
- *   --repository NAME  where they will be pulled from; the images are NAME/controller and NAME/agent (default: clustersync)
+ * `npm run images`: bundles the programs, makes the folder that they copy from, and builds all three with docker, podman or buildah.
+ *   --repository NAME  where they will be pulled from; the images are NAME/controller, NAME/agent and NAME/cli (default: clustersync)
+ *   --only NAME        one of them; may be repeated (default: all)
  *   --tag TAG          (default: the version)
  *   --base IMAGE       the base image, as in the Dockerfile; for a release with its digest
  *   --release          refuses a base without a digest
@@ -10,26 +11,43 @@
  * Two runs over the same sources and the same base make images with the same digest.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  type Dirent,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { version } from '../../runtime/version.ts'
 import { buildArguments, type Builder, builders, findBuilder, saveArguments } from './builder.ts'
-import { bundledPackages, licenceTexts, readMetafile, spdxDocument } from './sbom.ts'
+import { compileCli } from '../package/cli/compile.ts'
+import { bundledPackages, licenceTexts, type Metafile, readMetafile, spdxDocument } from './sbom.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const work = mkdtempSync(path.join(tmpdir(), 'cluster-sync-images-'))
 process.on('exit', () => rmSync(work, { recursive: true, force: true }))
 const bundles = path.join(work, 'bundles')
 const context = path.join(work, 'context')
-/** What each image has in /app beside its licences and its bill of materials. */
+/** The bundles that an image has in /app beside its licences and its bill of materials. That of the command line has a folder of programs. */
 const programs = { controller: ['controller.js', 'isolate.mjs', 'tracing.mjs', 'login.mjs'], agent: ['agent.js', 'tracing.mjs'] }
+const targets = [...(Object.keys(programs) as (keyof typeof programs)[]), 'cli'] as const
+type Target = (typeof targets)[number]
+/** Of the command line, below /var/lib: nobody else may read or write there. */
+const stateFolder = 'cluster-sync'
 
 const { values } = parseArgs({
   options: {
     repository: { type: 'string', default: 'clustersync' },
+    only: { type: 'string', multiple: true, default: [...targets] },
     tag: { type: 'string', default: version },
     base: { type: 'string' },
     release: { type: 'boolean', default: false },
@@ -41,10 +59,12 @@ const { values } = parseArgs({
 const builder = chosenBuilder(values.builder)
 const timestamp = sourceTime()
 
-execFileSync(process.execPath, [path.join(root, 'scripts/bundle.ts'), bundles], { stdio: 'inherit' })
-for (const [target, files] of Object.entries(programs)) fillContext(target, files)
+const wanted = chosenTargets(values.only)
+if (wanted.some((target) => target !== 'cli'))
+  execFileSync(process.execPath, [path.join(root, 'scripts/bundle.ts'), bundles], { stdio: 'inherit' })
 
-for (const target of Object.keys(programs)) {
+for (const target of wanted) {
+  await fillContext(target)
   const name = `${values.repository}/${target}:${values.tag}`
   const { base, release, platform } = values
   const image = { target, name, dockerfile: path.join(root, 'Dockerfile'), context, base, release, platform, timestamp }
@@ -64,34 +84,59 @@ function chosenBuilder(named: string | undefined): Builder {
   return known ?? findBuilder() ?? fail(`none of ${builders.join(', ')} works here; install one of them, such as Debian's buildah`)
 }
 
+function chosenTargets(named: readonly string[]): readonly Target[] {
+  const unknown = named.find((name) => !targets.some((target) => target === name))
+  if (unknown !== undefined) fail(`--only takes ${targets.join(', ')}, not ${unknown}`)
+  return targets.filter((target) => named.includes(target))
+}
+
 /** When the sources were committed, or 1970 for sources without a history. */
 function sourceTime(): number {
   const { stdout, status } = spawnSync('git', ['-C', root, 'log', '-1', '--format=%ct'], { encoding: 'utf8' })
   return status === 0 ? Number(stdout.trim()) : 0
 }
 
-function fillContext(target: string, files: readonly string[]): void {
-  const folder = path.join(context, target)
+/** Makes the folder that an image copies from: `app`, and for the command line what else it has. */
+async function fillContext(target: Target): Promise<void> {
+  const folder = path.join(context, target, 'app')
   mkdirSync(folder, { recursive: true })
-  for (const file of files) copyFileSync(path.join(bundles, file), path.join(folder, file))
+  const packages = bundledPackages(root, target === 'cli' ? await fillCli(folder) : copyBundles(programs[target], folder))
   copyFileSync(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'))
-  const packages = bundledPackages(
-    root,
-    files.map((file) => readMetafile(path.join(bundles, `${file}.meta.json`))),
-  )
   const { license } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { license: string }
   const created = new Date(timestamp * 1000).toISOString().replace(/\.\d+Z$/, 'Z')
   const document = spdxDocument({ name: `cluster-sync-${target}`, version, license }, packages, created)
   writeFileSync(path.join(folder, 'sbom.spdx.json'), `${JSON.stringify(document, undefined, 2)}\n`)
   writeFileSync(path.join(folder, 'third-party-licenses.txt'), licenceTexts(root, packages))
   // The rights of a copied file are part of the digest, and the umask of whoever builds is not.
-  for (const file of readdirSync(folder)) chmodSync(path.join(folder, file), 0o644)
-  chmodSync(folder, 0o755)
+  chmodSync(path.join(context, target), 0o755)
+  for (const entry of readdirSync(path.join(context, target), { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue
+    chmodSync(path.join(entry.parentPath, entry.name), modeOf(entry))
+  }
+}
+
+function modeOf(entry: Dirent): number {
+  if (entry.isDirectory()) return entry.name === stateFolder ? 0o700 : 0o755
+  return entry.name === 'cluster-sync.mjs' ? 0o755 : 0o644
+}
+
+function copyBundles(files: readonly string[], folder: string): Metafile[] {
+  for (const file of files) copyFileSync(path.join(bundles, file), path.join(folder, file))
+  return files.map((file) => readMetafile(path.join(bundles, `${file}.meta.json`)))
+}
+
+/** The programs, the name by which they are called, and an empty folder for what `run` keeps. */
+async function fillCli(folder: string): Promise<Metafile[]> {
+  const metafile = await compileCli(path.join(folder, 'program'))
+  for (const name of ['bin', `lib/${stateFolder}`]) mkdirSync(path.join(folder, '..', name), { recursive: true })
+  symlinkSync('/app/program/cluster-sync.mjs', path.join(folder, '../bin/cluster-sync'))
+  return [metafile]
 }
 
 /** What the files of a folder take, packed as in a registry. */
 function compressedBytes(folder: string): number {
-  return gzipSync(Buffer.concat(readdirSync(folder).map((file) => readFileSync(path.join(folder, file))))).length
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return gzipSync(Buffer.concat(files.map(({ parentPath, name }) => readFileSync(path.join(parentPath, name))))).length
 }
 
 function run(program: string, words: readonly string[]): void {

@@ -1,5 +1,5 @@
 /**
- * The two images, built with a real builder on a base image of this machine's programs.
+ * The images, built with a real builder on a base image of this machine's programs.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -9,13 +9,15 @@ import t, { type Test } from 'tap'
 import { buildahEnvironment, makeLocalBase, whyNoImages } from '../support/local-base.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
+import { composedService, jobsOfHosts } from './command-line.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const base = 'localhost/programs-of-this-machine:1'
+const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string }
 
 type Spdx = { packages: { name: string; licenseDeclared: string; checksums?: unknown[] }[] }
 
-/** Builds both images in a store of the test's own, and answers how to ask buildah. */
+/** Builds the images in a store of the test's own, and answers how to ask buildah. */
 async function setUp(t: Test) {
   if (!requires(t, 'buildah', 'git', 'gpgv', 'prlimit', 'ssh', 'ssh-agent', 'ssh-keygen')) return undefined
   const folder = temporaryFolder(t, 'images')
@@ -32,32 +34,34 @@ async function setUp(t: Test) {
     const words = [path.join(root, 'scripts/images/main.ts'), '--base', base, '--builder', 'buildah', '--tag', tag]
     await promisify(execFile)(process.execPath, words, { env })
   }
-  return { buildah, build }
+  return { buildah, build, env }
 }
 
-void t.test('images of controller and agent', { timeout: 290_000 }, async (t) => {
+void t.test('images of controller, agent and command line', { timeout: 290_000 }, async (t) => {
   const images = await setUp(t)
   if (images === undefined) return
-  const { buildah, build } = images
+  const { buildah, build, env } = images
   await build('first')
 
-  for (const [target, user, files] of [
-    ['controller', '65532:65532', ['controller.js', 'isolate.mjs', 'tracing.mjs', 'login.mjs']],
-    ['agent', '2003:2003', ['agent.js', 'tracing.mjs']],
+  for (const [target, user, files, program] of [
+    ['controller', '65532:65532', ['controller.js', 'isolate.mjs', 'tracing.mjs', 'login.mjs'], '/app/controller.js'],
+    ['agent', '2003:2003', ['agent.js', 'tracing.mjs'], '/app/agent.js'],
+    ['cli', '2003:2003', ['program'], '/usr/local/bin/cluster-sync'],
   ] as const) {
     const container = buildah('from', `clustersync/${target}:first`)
     const mounted = buildah('mount', container)
     const app = path.join(mounted, 'app')
 
     t.same(readdirSync(app), ['LICENSE', ...files, 'sbom.spdx.json', 'third-party-licenses.txt'].toSorted(), `files of ${target}`)
-    for (const file of readdirSync(app)) {
+    for (const file of readdirSync(app, { recursive: true, encoding: 'utf8' })) {
       const { uid, mode } = statSync(path.join(app, file))
-      t.same([uid, mode & 0o777], [0, 0o644], `${file} belongs to root, and its user only reads it`)
+      const mayRun = file === 'program' || file === 'program/cluster-sync.mjs'
+      t.same([uid, mode & 0o777], [0, mayRun ? 0o755 : 0o644], `${file} belongs to root, and its user only reads it`)
     }
 
     const { OCIv1 } = JSON.parse(buildah('inspect', container)) as { OCIv1: { config: { User: string; Entrypoint: string[] } } }
     t.equal(OCIv1.config.User, user)
-    t.equal(OCIv1.config.Entrypoint.at(-1), `/app/${target}.js`)
+    t.equal(OCIv1.config.Entrypoint.at(-1), program)
 
     const { packages } = JSON.parse(readFileSync(path.join(app, 'sbom.spdx.json'), 'utf8')) as Spdx
     const [own, ...others] = packages
@@ -77,10 +81,19 @@ void t.test('images of controller and agent', { timeout: 290_000 }, async (t) =>
     // The base's folders belong to root, so what the programs need they find as this user.
     const inside = (...words: string[]) => buildah('run', '--user', user, container, '--', ...words)
     t.match(inside('node', '--version'), process.version)
-    if (target === 'controller') {
+    if (target !== 'agent') {
       t.match(inside('git', '--version'), /^git version /)
       for (const program of ['gpgv', 'prlimit']) t.match(inside(program, '--version'), program)
       for (const program of ['ssh-add', 'ssh-agent']) t.match(inside('sh', '-c', `command -v ${program}`), program)
+    }
+    if (target === 'cli') {
+      const { uid, gid, mode } = statSync(path.join(mounted, 'var/lib/cluster-sync'))
+      t.same([uid, gid, mode & 0o777], [2003, 2003, 0o700], 'a new volume for what is kept belongs to the user alone')
+      t.equal(inside(...OCIv1.config.Entrypoint, '--version'), version)
+      await t.test('jobs of GitLab and GitHub', async (t) => jobsOfHosts(t, { run: buildah, env }, container))
+      await t.test('the service of examples/compose', async (t) => composedService(t, { run: buildah, env }, container))
+      buildah('rm', container)
+      continue
     }
     const started = (): string => {
       try {
@@ -94,7 +107,7 @@ void t.test('images of controller and agent', { timeout: 290_000 }, async (t) =>
   }
 
   await build('second')
-  for (const target of ['controller', 'agent']) {
+  for (const target of ['controller', 'agent', 'cli']) {
     const idOf = (tag: string) => buildah('images', '--quiet', '--no-trunc', `clustersync/${target}:${tag}`)
     t.equal(idOf('second'), idOf('first'), `two builds of ${target} have one digest`)
   }

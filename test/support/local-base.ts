@@ -49,12 +49,12 @@ export function makeLocalBase(
   mkdirSync(path.join(tree, 'etc/ssl/certs'), { recursive: true })
   const trusted = readFileSync('/etc/ssl/certs/ca-certificates.crt', 'utf8')
   writeFileSync(path.join(tree, 'etc/ssl/certs/ca-certificates.crt'), trusted + authorities)
-  for (const made of ['tmp', 'proc', 'sys', 'dev']) mkdirSync(path.join(tree, made), { recursive: true })
+  for (const made of ['tmp', 'proc', 'sys', 'dev', 'usr/local/bin', 'var/lib']) mkdirSync(path.join(tree, made), { recursive: true })
   const buildah = (...words: string[]) =>
     execFileSync('buildah', words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
   const container = buildah('from', 'scratch')
   buildah('copy', '--quiet', container, tree, '/')
-  buildah('config', '--env', 'PATH=/usr/bin', container)
+  buildah('config', '--env', 'PATH=/usr/local/bin:/usr/bin', container)
   buildah('commit', '--quiet', '--rm', container, name)
 }
 

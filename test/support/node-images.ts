@@ -19,7 +19,7 @@ export async function buildNodeImages(folder: string, env: NodeJS.ProcessEnv, au
   makeLocalBase(folder, base, process.execPath, env, { authorities })
   const archives = path.join(folder, 'archives')
   mkdirSync(archives)
-  const words = ['--base', base, '--builder', 'buildah', '--save', archives]
+  const words = ['--base', base, '--builder', 'buildah', '--save', archives, '--only', 'controller', '--only', 'agent']
   execFileSync(process.execPath, [path.join(root, 'scripts/images/main.ts'), ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   await buildGateway(path.join(folder, 'gateway'), path.join(archives, 'gateway.tar'), env)
   return ['controller', 'agent', 'gateway'].map((name) => path.join(archives, `${name}.tar`))

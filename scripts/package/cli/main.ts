@@ -4,32 +4,21 @@
  * build/cluster-sync-operator-cli-<version>.tgz unless a folder is named.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { build } from 'esbuild'
-import { dropUnusedClient } from '../../drop-unused-client.ts'
-import { bundledPackages, licenceTexts, type Metafile } from '../../images/sbom.ts'
+import { bundledPackages, licenceTexts } from '../../images/sbom.ts'
+import { compileCli } from './compile.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 const [target = path.join(root, 'build')] = process.argv.slice(2)
-
-/** What each program is made of. The names of the last two are those by which the command line loads them. */
-const sources = {
-  cli: 'runtime/cli.ts',
-  judge: 'runtime/gate/worker.ts',
-  tracing: 'runtime/tracing/otlp.ts',
-  temporal: 'scripts/package/cli/temporal.ts',
-}
-/** Programs that a process or thread begins with, and what each goes on with. */
-const starts = { 'cluster-sync': './cli.mjs', isolate: './judge.mjs' }
 
 type Manifest = Record<'name' | 'version' | 'description' | 'license', string>
 
 const work = mkdtempSync(path.join(tmpdir(), 'cluster-sync-package-'))
 try {
   const staged = path.join(work, 'package')
-  const metafile = await compile(path.join(staged, 'program'))
+  const metafile = await compileCli(path.join(staged, 'program'))
   const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest
   const packed = packageJson(manifest)
   writeFileSync(path.join(staged, 'package.json'), `${JSON.stringify(packed, undefined, 2)}\n`)
@@ -44,35 +33,6 @@ try {
   process.stdout.write(`${tarball}\n`)
 } finally {
   rmSync(work, { recursive: true, force: true })
-}
-
-/** Writes the JavaScript, in pieces that are loaded when a command needs them. */
-async function compile(folder: string): Promise<Metafile> {
-  const { metafile } = await build({
-    entryPoints: Object.entries(sources).map(([out, file]) => ({ in: path.join(root, file), out })),
-    absWorkingDir: root,
-    outdir: folder,
-    bundle: true,
-    splitting: true,
-    minify: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node22',
-    outExtension: { '.js': '.mjs' },
-    chunkNames: '[name]-[hash]',
-    plugins: [dropUnusedClient],
-    // Some dependencies are CommonJS and ask for built-in modules by require().
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    logLevel: 'warning',
-    metafile: true,
-  })
-  cpSync(path.join(root, 'scripts/package/cli/start.mjs'), path.join(folder, 'start.mjs'))
-  for (const [name, program] of Object.entries(starts)) {
-    const file = path.join(folder, `${name}.mjs`)
-    writeFileSync(file, `#!/usr/bin/env node\nimport { start } from './start.mjs'\nawait start('${program}')\n`)
-    chmodSync(file, 0o755)
-  }
-  return metafile
 }
 
 function packageJson({ name, version, description, license }: Manifest) {

@@ -1,0 +1,49 @@
+/**
+ * The command line as JavaScript for Node 22.19 and newer, for its package and its image.
+ */
+import { chmodSync, cpSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { build } from 'esbuild'
+import { dropUnusedClient } from '../../drop-unused-client.ts'
+import type { Metafile } from '../../images/sbom.ts'
+
+const root = path.resolve(import.meta.dirname, '../../..')
+
+/** What each program is made of. The names of the last two are those by which the command line loads them. */
+const sources = {
+  cli: 'runtime/cli.ts',
+  judge: 'runtime/gate/worker.ts',
+  tracing: 'runtime/tracing/otlp.ts',
+  temporal: 'scripts/package/cli/temporal.ts',
+}
+/** Programs that a process or thread begins with, and what each goes on with. */
+const starts = { 'cluster-sync': './cli.mjs', isolate: './judge.mjs' }
+
+/** Writes the programs to a folder, in pieces that are loaded when a command needs them; `cluster-sync.mjs` is the first. Returns what they are made of. */
+export async function compileCli(folder: string): Promise<Metafile> {
+  const { metafile } = await build({
+    entryPoints: Object.entries(sources).map(([out, file]) => ({ in: path.join(root, file), out })),
+    absWorkingDir: root,
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node22',
+    outExtension: { '.js': '.mjs' },
+    chunkNames: '[name]-[hash]',
+    plugins: [dropUnusedClient],
+    // Some dependencies are CommonJS and ask for built-in modules by require().
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    logLevel: 'warning',
+    metafile: true,
+  })
+  cpSync(path.join(root, 'scripts/package/cli/start.mjs'), path.join(folder, 'start.mjs'))
+  for (const [name, program] of Object.entries(starts)) {
+    const file = path.join(folder, `${name}.mjs`)
+    writeFileSync(file, `#!/usr/bin/env node\nimport { start } from './start.mjs'\nawait start('${program}')\n`)
+    chmodSync(file, 0o755)
+  }
+  return metafile
+}
