@@ -78,7 +78,7 @@ export const reasons = {
     help: 'the GatewaySync asks for something that the agent of this pod is too old for; recreate the pod',
   },
   InvalidSpec: { retry: 'on-change', help: 'the GatewaySync holds a value that is not accepted' },
-  SourcePathMissing: { retry: 'on-change', help: 'a required mapping names a path that the commit does not hold' },
+  SourcePathMissing: { retry: 'on-change', help: 'a required mapping or collections.root names a path that the commit does not hold' },
   DestinationNotAllowed: { retry: 'on-change', help: 'the destination belongs to the gateway itself or lies outside its data directory' },
   MappingConflict: { retry: 'on-change', help: 'two mappings or two paths cannot both be written' },
   MassDeletion: { retry: 'on-change', help: 'more files than maxDeletions would be deleted; confirm by annotation' },

@@ -184,7 +184,7 @@ async function endInterrupted({ recover, log }: Pick<FollowDeps, 'recover' | 'lo
   } catch (error) {
     if (isAbort(error, signal)) return
     const { reason, message } = asFault(error)
-    log.warn({ reason, message }, 'an interrupted publish could not be ended yet; the next sync tries again')
+    log.warn({ reason, message }, 'what an interrupted publish may have left could not be looked at; the next sync tries again')
   }
 }
 

@@ -114,6 +114,12 @@ async function openDirectory(folder: string, signal: AbortSignal): Promise<Input
   return { ...(await listed(directoryListing(top, below), signal)), below, settings, close: async () => undefined }
 }
 
+/** Git says nothing of a ref that it does not have; where it says something, or is not there, that is the fault. */
+export function missingRef(error: unknown, message: string): Fault {
+  if (error instanceof Fault && error.reason !== 'GitFailed') return error
+  return new Fault('InvalidConfiguration', message, { cause: error })
+}
+
 async function openCommit(folder: string, ref: string, signal: AbortSignal): Promise<Input> {
   const place = gitPlace(folder)
   if (place === undefined)
@@ -124,7 +130,7 @@ async function openCommit(folder: string, ref: string, signal: AbortSignal): Pro
     (await runGit({ folder: place.folder, args, timeoutMs: gitTimeoutMs }, { limits, signal })).toString('utf8').trim()
   if (ref.startsWith('-')) throw new Fault('InvalidConfiguration', `"${ref}" is no ref`)
   const commit = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch((error: unknown) => {
-    throw new Fault('InvalidConfiguration', `the repository at ${folder} has no "${ref}"`, { cause: error })
+    throw missingRef(error, `the repository at ${folder} has no "${ref}"`)
   })
   const hash = parseCommitHash(commit)
   const listingOf = (root: RelativePath): Listing => mirrorListing({ folder: place.folder, limits }, hash, [root])
@@ -176,5 +182,5 @@ async function readSettings(listing: Listing, signal: AbortSignal): Promise<Sett
 
 function unreadable(error: unknown): unknown {
   if (!(error instanceof Fault) || error.reason === 'InvalidConfiguration') return error
-  return new Fault('InvalidConfiguration', `${error.message} (${error.reason})`, { cause: error })
+  return new Fault('InvalidConfiguration', error.message, { cause: error })
 }

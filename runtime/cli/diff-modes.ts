@@ -70,10 +70,15 @@ export function diffText(a: string, b: string, changes: readonly ResourceChange[
   return visible(changes.flatMap((change) => changeLines(a, b, change)).join('\n'))
 }
 
+/** A mode, with the collection that its resource comes from where that is another. */
+function from(mode: string, collection: string | undefined): string {
+  return collection === undefined || collection === mode ? mode : `${mode} (${collection})`
+}
+
 function changeLines(a: string, b: string, change: ResourceChange): string[] {
-  if (change.a === undefined) return [`+ ${change.resource}  only ${b} (${change.b ?? ''})`]
-  if (change.b === undefined) return [`- ${change.resource}  only ${a} (${change.a})`]
-  const lines = [`~ ${change.resource}  ${a} (${change.a}), ${b} (${change.b})`]
+  if (change.a === undefined) return [`+ ${change.resource}  only ${from(b, change.b)}`]
+  if (change.b === undefined) return [`- ${change.resource}  only ${from(a, change.a)}`]
+  const lines = [`~ ${change.resource}  ${from(a, change.a)}, ${from(b, change.b)}`]
   for (const { file, keys } of change.files) {
     lines.push(`    ${file}${keys.length === 0 ? ': the content differs' : ''}`)
     for (const { at, a: one, b: other } of keys) lines.push(`      ${at}: ${one ?? '(absent)'} -> ${other ?? '(absent)'}`)

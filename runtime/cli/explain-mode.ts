@@ -1,8 +1,17 @@
 /**
  * The effective set of a mode for people and programs: each resource with the collection that wins and those that it overrides. Pure.
  */
+import { nearestTo } from '../edit-distance.ts'
 import { foldName } from '../gatewaysync/values.ts'
-import { effectiveSet, type Effective, type CollectionsByName, isUserMode, readingOrder } from '../collections/model/inheritance.ts'
+import {
+  type CollectionsByName,
+  type Effective,
+  effectiveSet,
+  exists,
+  isUserMode,
+  parentIn,
+  readingOrder,
+} from '../collections/model/inheritance.ts'
 import type { Resource } from '../collections/model/resources.ts'
 import { Fault } from '../fault.ts'
 
@@ -12,7 +21,12 @@ export function explain(family: CollectionsByName, mode: string, filter: string 
   if (filter === undefined) return all
   const wanted = foldName(filter)
   const found = all.filter(({ resource }) => matches(resource, wanted))
-  if (found.length === 0) throw new Fault('InvalidConfiguration', `a gateway with the mode "${mode}" would hold no "${filter}"`)
+  if (found.length === 0) {
+    const keys = all.map(({ resource }) => resource.key.slice(resource.key.indexOf('/') + 1))
+    const meant = nearestTo(filter, [...new Set([...keys.map((key) => key.split('/')[0] ?? ''), ...keys])])
+    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`
+    throw new Fault('InvalidConfiguration', `a gateway with the mode "${mode}" would hold no "${filter}"${hint}`)
+  }
   return found
 }
 
@@ -20,6 +34,23 @@ export function explain(family: CollectionsByName, mode: string, filter: string 
 export function modesOf({ byName }: CollectionsByName): string {
   const names = [...byName.values()].map(({ collection }) => collection.name).filter((name) => isUserMode(name))
   return names.length === 0 ? 'there is no mode yet' : `modes are: ${names.toSorted().join(', ')}`
+}
+
+/** What keeps a gateway from reading a collection of this mode as it is shown: one sentence for each, with its rule. */
+export function doubtsOf(family: CollectionsByName, mode: string): string[] {
+  return readingOrder(family, mode).flatMap((name) => {
+    const known = family.byName.get(name)
+    if (known === undefined) return []
+    const { collection, mode: manifest } = known
+    if (manifest === undefined) return [`${collection.name} has no config-mode.json: its resources do not count (missing-config-mode)`]
+    const parent = parentIn(manifest)
+    return [
+      ...(manifest.kind === 'invalid' ? [`the config-mode.json of ${collection.name} ${manifest.problem} (invalid-config-mode)`] : []),
+      ...(parent === undefined || exists(family, parent)
+        ? []
+        : [`${collection.name} names the parent "${parent}", which is no collection here (unknown-parent)`]),
+    ]
+  })
 }
 
 function matches({ key }: Resource, wanted: string): boolean {

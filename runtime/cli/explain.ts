@@ -12,7 +12,7 @@ export function register(program: Command): void {
   program
     .command('explain')
     .description(
-      'explain a rule of lint; or, with --mode, show the resources that a gateway with a mode would hold, and which collection wins. Exit 1 when there is no such mode',
+      'explain a rule of lint; or, with --mode, show the resources that a gateway with a mode would hold, and which collection wins. Exit 1 when there is no such mode, or a gateway would not read it like that',
     )
     .argument('<rule-or-path>', 'a rule, as in "stale-signature"; or a directory, or the URL of a repository')
     .argument('[resource]', 'only this type, or type/name; the module may stand before it')
@@ -27,13 +27,14 @@ export function register(program: Command): void {
         process.stdout.write(`${explainRule(where, options.format)}\n`)
         return
       }
-      const [{ openInput, oneRoot }, { readTree }, { isUserMode }, { foldName }, { asJson, asText, explain, modesOf }] = await Promise.all([
-        import('./collections-input.ts'),
-        import('../collections/check/check.ts'),
-        import('../collections/model/inheritance.ts'),
-        import('../gatewaysync/values.ts'),
-        import('./explain-mode.ts'),
-      ])
+      const [{ openInput, oneRoot }, { readTree }, { isUserMode }, { foldName }, { asJson, asText, doubtsOf, explain, modesOf }] =
+        await Promise.all([
+          import('./collections-input.ts'),
+          import('../collections/check/check.ts'),
+          import('../collections/model/inheritance.ts'),
+          import('../gatewaysync/values.ts'),
+          import('./explain-mode.ts'),
+        ])
       const signal = workSignal(timeoutMs)
       const input = await openInput(where, options.ref, signal)
       try {
@@ -47,7 +48,10 @@ export function register(program: Command): void {
             `cluster-sync: the mode "${mode}" has no folder in ${root}: nothing is overridden; ${modesOf(facts.family)} (mode-without-folder)\n`,
           )
         }
-        process.exitCode = missing ? 1 : 0
+        const doubts = doubtsOf(facts.family, mode)
+        for (const doubt of doubts) process.stderr.write(`cluster-sync: ${doubt}\n`)
+        if (doubts.length > 0) process.stderr.write('  next: correct it; what a gateway makes of it is not what is shown\n')
+        process.exitCode = missing || doubts.length > 0 ? 1 : 0
       } finally {
         await input.close()
       }

@@ -40,7 +40,7 @@ export async function newMode(name: string, options: NewModeOptions, signal: Abo
   } finally {
     rmSync(aside, { recursive: true, force: true })
   }
-  return remainingSteps(name, parseRelativePath(path.posix.join(root, name)))
+  return remainingSteps(name, parseRelativePath(path.posix.join(root, name)), base?.name)
 }
 
 function namesIn(folder: string): string[] {
@@ -57,15 +57,24 @@ function baseOf(family: CollectionsByName, from: string): { name: string; parent
   return { name: base.collection.name, parent: reservedNames.has(foldName(from)) ? 'core' : parent }
 }
 
+/** One word of a shell. */
+function shellWord(text: string): string {
+  return /^[\w.=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
 /** The steps of the specification's "Setting up a deployment mode" that remain. */
-function remainingSteps(name: string, folder: string): string {
+function remainingSteps(name: string, folder: string, from: string | undefined): string {
+  const first =
+    from === undefined
+      ? `put the resources of this mode below ${folder}/<module>/<type>/<name>, check with: cluster-sync lint`
+      : `change what differs from ${from}, such as connections: all of it was copied; see with: cluster-sync mode diff ${from} ${shellWord(name)}`
   return [
     `made ${folder}`,
     'What remains:',
-    `  1. put the resources of this mode below ${folder}/<module>/<type>/<name>, check with: cluster-sync lint`,
+    `  1. ${first}`,
     '  2. commit and push',
-    `  3. start the gateway with -Dignition.config.mode=${name}: after -- in the arguments of its container, as gateway.deploymentMode`,
-    `     in the values of Ignition's own Helm chart, or DEPLOYMENT_MODE=${name} where an environment file is expanded into the argument`,
+    `  3. start the gateway with ${shellWord(`-Dignition.config.mode=${name}`)}: after -- in the arguments of its container, as gateway.deploymentMode`,
+    `     in the values of Ignition's own Helm chart, or DEPLOYMENT_MODE=${shellWord(name)} where an environment file is expanded into the argument`,
     '  4. restart the gateway: the mode is read at its start',
   ].join('\n')
 }

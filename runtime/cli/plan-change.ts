@@ -17,7 +17,7 @@ import { runCycle, type Wanted } from '../sync/cycle.ts'
 import { readManifest } from '../sync/disk/manifest-file.ts'
 import { prepare } from '../sync/plan/make-plan.ts'
 import { diffPlan } from '../sync/plan/preview.ts'
-import { gitPlace, openInput, projectRootsOf, rootsOf } from './collections-input.ts'
+import { gitPlace, missingRef, openInput, projectRootsOf, rootsOf } from './collections-input.ts'
 import type { LintResult } from './lint-formats.ts'
 import { placeFindings } from './lint-places.ts'
 import { lint } from './lint.ts'
@@ -60,6 +60,10 @@ const notModes = new Set(['core', 'external', 'local'])
 export async function planChange(options: ChangeOptions): Promise<ChangeReport> {
   const signal = workSignal(timeoutMs)
   const sync = parseStandaloneSync(readManifestFile(options.file), options.file)
+  const profiles = (options.profile === undefined ? Object.keys(sync.spec.sync.profiles) : [options.profile]).map((name) =>
+    resolveProfile(sync.spec.sync, name),
+  )
+  refuseUselessMode(profiles, options.modes)
   const { folder, base, head } = await commitsOf(options, signal)
   const remote = anonymousRemote(folder, { allowLocal: true })
   return await withMirror(
@@ -69,8 +73,7 @@ export async function planChange(options: ChangeOptions): Promise<ChangeReport> 
       const opened = { sync, mirror, scratch }
       const [before, after] = [await lintOf(options, base, signal), await lintOf(options, head, signal)]
       const gateways: GatewayChange[] = []
-      for (const name of options.profile === undefined ? Object.keys(sync.spec.sync.profiles) : [options.profile]) {
-        const profile = resolveProfile(sync.spec.sync, name)
+      for (const profile of profiles) {
         const each: GatewayChange[] = []
         for (const mode of modesOf(profile, options.modes, [...before.paths, ...after.paths]))
           each.push(await changeOf(opened, profile, mode, { base, head }, signal))
@@ -92,7 +95,7 @@ async function commitsOf({ repo, base, head }: ChangeOptions, signal: AbortSigna
   const resolve = async (option: string, ref: string): Promise<CommitHash> => {
     const hash = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch((error: unknown) => {
       const help = 'fetch it first: a pipeline often clones one commit only'
-      throw new Fault('InvalidConfiguration', `${option}: the repository at ${repo} has no "${ref}"; ${help}`, { cause: error })
+      throw missingRef(error, `${option}: the repository at ${repo} has no "${ref}"; ${help}`)
     })
     return parseCommitHash(hash)
   }
@@ -120,6 +123,16 @@ async function lintOf({ repo }: ChangeOptions, ref: CommitHash, signal: AbortSig
   } finally {
     await input.close()
   }
+}
+
+/** Throws InvalidConfiguration for a mode that no profile takes: each has one of its own, or none. */
+function refuseUselessMode(profiles: readonly ResolvedProfile[], [mode]: readonly string[]): void {
+  const takes = ({ collections }: ResolvedProfile): boolean => collections?.mode === 'auto' || collections?.mode === mode
+  if (mode === undefined || profiles.some(takes)) return
+  const own = profiles.map(({ name, collections }) =>
+    collections === undefined ? `profile "${name}" has no collections` : `profile "${name}" has the mode "${collections.mode}" of its own`,
+  )
+  throw new Fault('InvalidConfiguration', `--mode ${mode} would change nothing: ${own.join(', ')}; leave it out, or set mode: auto there`)
 }
 
 function modesOf({ collections }: ResolvedProfile, named: readonly string[], paths: readonly string[]): string[] {

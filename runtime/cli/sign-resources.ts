@@ -94,8 +94,11 @@ function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceCont
   if (typeof written !== 'string') return { kind: 'unsigned' }
   const hashOf = (file: string): string | undefined => hashes.get(file)
   const signature = signatureOf(parsed.text, hashOf)
-  if (signature === undefined)
-    return { kind: 'impossible', why: 'cannot be signed: a listed file is missing, or scope or version is wrong' }
+  if (signature === undefined) {
+    const absent = parsed.manifest.files.find((file) => hashOf(file) === undefined)
+    const why = absent === undefined ? 'scope or version is wrong' : `it lists "${absent}", which is not there`
+    return { kind: 'impossible', why: `cannot be signed: ${why}` }
+  }
   return isSigned(parsed.text, written, hashOf, parsed.value) === true ? { kind: 'right' } : { kind: 'stale', signature }
 }
 

@@ -19,7 +19,8 @@ export function register(program: Command): void {
       const done = options.dryRun === true ? 'stale' : 'signed'
       for (const file of signed) process.stdout.write(`${done} ${file}\n`)
       for (const { file, why } of unsigned) process.stderr.write(`cluster-sync: ${file}: ${why}\n`)
-      process.stdout.write(`${signed.length} ${done}, ${right} already valid\n`)
+      const impossible = unsigned.length === 0 ? '' : `, ${unsigned.length} cannot be signed`
+      process.stdout.write(`${signed.length} ${done}, ${right} already valid${impossible}\n`)
       process.exitCode = unsigned.length > 0 ? 1 : 0
     })
 }

@@ -1,6 +1,6 @@
 /**
- * Ctrl-C (SIGINT) and SIGTERM on the command line. A command that goes on until something happens, such as `status --watch`, ends with 0. One
- * whose exit code is an answer, such as `lint`, takes back what it opened and ends by the signal: 0 would say that nothing was found.
+ * Ctrl-C (SIGINT) and SIGTERM on the command line. A command that goes on until it is stopped, such as `status --watch`, ends with 0. One whose
+ * exit code is an answer, such as `lint` or `request --wait`, takes back what it opened and ends by the signal: 0 would say that all is well.
  */
 import { systemClock } from '../clock.ts'
 
@@ -20,10 +20,13 @@ export function stopSignal(): AbortSignal {
   return stop.signal
 }
 
-/** For work whose outcome is the exit code: fires after `ms`, and at a signal, by which the process then ends, at the latest after three seconds. */
-export function workSignal(ms: number): AbortSignal {
+/**
+ * For work whose outcome is the exit code: fires at a signal, by which the process then ends, at the latest after three seconds; and after `ms`,
+ * for work that has no deadline of its own.
+ */
+export function workSignal(ms?: number): AbortSignal {
   isWork = true
-  return AbortSignal.any([stopSignal(), AbortSignal.timeout(ms)])
+  return ms === undefined ? stopSignal() : AbortSignal.any([stopSignal(), AbortSignal.timeout(ms)])
 }
 
 function onSignal(name: Name): void {

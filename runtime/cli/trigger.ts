@@ -33,7 +33,9 @@ type Options = { ref: string; format: Format; hmacSecretFile?: string; tokenFile
 export function register(program: Command): void {
   program
     .command('trigger')
-    .description('call a push receiver as a git host does and print its answer: exit 0 when it is 2xx, 1 otherwise')
+    .description(
+      'call a push receiver as a git host does, so that its gateways take the ref, and print its answer: exit 0 when it is 2xx, 1 otherwise',
+    )
     .argument('<url>', 'URL of the receiver, https://host/webhook/<namespace>/<name>', receiverUrl)
     .option('--ref <ref>', 'branch or tag to name', refName, 'main')
     .addOption(new Option('--format <format>', 'what kind of delivery to send').choices(Object.keys(formats)).default('generic'))

@@ -47,6 +47,11 @@ export type Source = {
   /** Differences in batches, complete when the iteration ends without throwing. */
   changes(request: ChangesRequest, signal: AbortSignal): AsyncIterable<readonly Change[]>
   blobs(request: BlobsRequest, sink: BlobSink, signal: AbortSignal): Promise<void>
+  /**
+   * What may have been meant by a path that the commit does not hold; a source that may not look at the whole commit has no such method.
+   * `isRoot`: the path should hold collections.
+   */
+  near?(request: { commit: CommitHash; missing: string; isRoot: boolean }, signal: AbortSignal): Promise<string | undefined>
 }
 
 /** How an agent calls its gateway, from the Secrets that the GatewaySync names: an API key, and an authority (PEM) for its certificate. */

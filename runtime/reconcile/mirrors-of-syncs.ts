@@ -108,6 +108,7 @@ function openedOnUse(open: (signal: AbortSignal) => Promise<FramedSource>): Fram
     async blobs(request, sink, signal) {
       await (await open(signal)).blobs(request, sink, signal)
     },
+    near: async (request, signal) => await (await open(signal)).near?.(request, signal),
     holds: async (commits, signal) => await (await open(signal)).holds(commits, signal),
     async *frames(request, signal) {
       yield* (await open(signal)).frames(request, signal)

@@ -111,7 +111,9 @@ function findUnknownKey(written: unknown, kept: unknown, where: string): string 
 /** Suggests the known key that an unknown one, as `findUnknownKey` names it, was probably meant to be. */
 function meantBy(unknown: string): string {
   const at = unknown.lastIndexOf('.')
-  const nearest = nearestTo(unknown.slice(at + 1), membersAt(manifestSchema, unknown.slice(0, at)))
+  const [key, known] = [unknown.slice(at + 1), membersAt(manifestSchema, unknown.slice(0, at))]
+  if (key === 'true' && known.includes('on')) return '; did you mean "on"? kubectl and others read a bare on as true: write it in quotes'
+  const nearest = nearestTo(key, known)
   return nearest === undefined ? '' : `; did you mean "${nearest}"?`
 }
 

@@ -36,9 +36,13 @@ export function runCli(
   })
 }
 
-/** A process whose streams and signals are the caller's. */
-export function spawnCli(args: readonly string[], { cwd, env }: { cwd: string; env: Record<string, string> }) {
-  return spawn(process.execPath, [cli, ...args], { cwd, env: { ...environment, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+/** A process whose streams and signals are the caller's; `under`: the program that starts it, with its arguments. */
+export function spawnCli(
+  args: readonly string[],
+  { cwd, env, under = [] }: { cwd: string; env: Record<string, string>; under?: readonly string[] },
+) {
+  const [command = '', ...rest] = [...under, process.execPath, cli, ...args]
+  return spawn(command, rest, { cwd, env: { ...environment, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
 export type RunningCli = {

@@ -61,7 +61,8 @@ const steps: Readonly<Record<Reason, string>> = {
   UnknownProfile: 'Correct the name of the profile, or add it to spec.sync.profiles.',
   AgentOutdated: 'Recreate the pod, so that it gets the present agent.',
   InvalidSpec: 'Correct the field that the message names.',
-  SourcePathMissing: 'Correct `source` of the mapping, or set `required: false` if the folder may be absent.',
+  SourcePathMissing:
+    'Correct the path that the message names: `collections.root` of the profile, or `source` of the mapping, which may be absent with `required: false`.',
   DestinationNotAllowed: 'Choose another `destination`: this one belongs to the gateway itself.',
   MappingConflict: 'Change one of the two mappings or paths, so that each file has one source.',
   MassDeletion:

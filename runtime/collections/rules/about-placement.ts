@@ -97,7 +97,8 @@ export function* cacheCommitted({ tree }: TreeFacts): Generator<Found> {
 export function* localCommitted(facts: TreeFacts): Generator<Found> {
   for (const { name, resources } of facts.tree.collections) {
     if (foldName(name) !== 'local') continue
-    yield { path: inRoot(facts, name), message: `holds ${counted(resources.length, 'resource')} of one machine; they are not delivered` }
+    const what = resources.length === 0 ? 'files' : counted(resources.length, 'resource')
+    yield { path: inRoot(facts, name), message: `holds ${what} of one machine; they are not delivered` }
   }
 }
 

@@ -29,7 +29,7 @@ export const rules = {
     severity: 'error',
     title: 'A `config-mode.json` is not JSON, or lacks a field, or a field is of another type.',
     why: 'The folder is not read as a collection.',
-    fix: 'Write title, description and parent as text, enabled and inheritable as true or false.',
+    fix: 'Correct it where the line shows; title, description and parent are text, enabled and inheritable true or false.',
   },
   'unknown-collection-key': {
     severity: 'warning',

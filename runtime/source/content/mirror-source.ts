@@ -8,6 +8,7 @@ import { frameBlobs, readBlobs } from './read-blobs.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
 import { type ChangedFile, compareCommits, listCommit, requireSize } from './list-files.ts'
 import type { ListedBlobs } from './listed-blobs.ts'
+import { findNearPath } from './near-path.ts'
 import type { Reading } from './reading.ts'
 import type { RecentBlobs } from './recent-blobs.ts'
 
@@ -81,6 +82,9 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
         if (wanted.length > 0) await readBlobs(deps, wanted, reader, signal)
       }
       await deps.reading.blobs(request.commit, read, sink, signal)
+    },
+    async near(request, signal) {
+      return await findNearPath(deps, request, signal)
     },
     async holds(commits, signal) {
       for (const commit of commits) if (!(await deps.has(commit, signal))) return false

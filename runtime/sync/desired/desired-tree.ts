@@ -24,7 +24,12 @@ export type DesiredTree = { files: Map<string, DesiredFile>; absent: number[]; f
  * Takes a listing file by file, so that it need not be held. Throws SourcePathMissing for a required mapping without a source, InvalidSpec
  * for a folder mapped as a file or the reverse, DeliveryFailed for a path that leads out of the data directory.
  */
-export function desiredTree(mappings: readonly ResolvedMapping[]): { add(entry: Put): void; finish(): DesiredTree } {
+export function desiredTree(mappings: readonly ResolvedMapping[]): {
+  add(entry: Put): void
+  /** The first required mapping without a source, once everything was added. */
+  missing(): ResolvedMapping | undefined
+  finish(): DesiredTree
+} {
   const files = new Map<string, DesiredFile>()
   const findings: Finding[] = []
   const seen = Array.from(mappings, () => false)
@@ -39,6 +44,9 @@ export function desiredTree(mappings: readonly ResolvedMapping[]): { add(entry: 
         const other = files.get(wanted.path)
         if (other === undefined || other.mapping < index) files.set(wanted.path, wanted)
       }
+    },
+    missing() {
+      return mappings.find(({ required }, index) => required && seen[index] !== true)
     },
     finish() {
       const absent = mappings.flatMap((_, index) => (seen[index] === true ? [] : [index]))
@@ -58,12 +66,16 @@ function checkType(mapping: ResolvedMapping, path: string): void {
 
 function reportAbsent(mapping: ResolvedMapping | undefined, findings: Finding[]): void {
   if (mapping === undefined) return
-  if (mapping.required) {
-    throw new Fault('SourcePathMissing', `${mapping.label}: the commit holds no "${mapping.source}"; correct source or set required: false`)
-  }
+  if (mapping.required) throw missingSource(mapping, undefined)
   if (mapping.whenAbsent === 'remove') return
   const message = `${mapping.label}: the commit holds no such source; "${mapping.destination}" is left as it is`
   findings.push({ rule: 'source-absent', path: mapping.source, message })
+}
+
+/** `near`: what may have been meant. */
+export function missingSource({ label, source }: Pick<ResolvedMapping, 'label' | 'source'>, near: string | undefined): Fault {
+  const step = near === undefined ? 'correct source or set required: false' : `did you mean "${near}"?`
+  return new Fault('SourcePathMissing', `${label}: the commit holds no "${source}"; ${step}`)
 }
 
 function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, findings: Finding[]): DesiredFile | undefined {

@@ -11,7 +11,7 @@ import { maxModeBytes, parseMode } from '../../collections/model/manifests.ts'
 import type { Finding } from '../model/findings.ts'
 import { activeMode, type Wanted } from '../model/wanted.ts'
 import { renderKey, type TemplateContext } from '../render/context.ts'
-import { desiredDelta, desiredTree, type DesiredFile, type DesiredTree } from './desired-tree.ts'
+import { desiredDelta, desiredTree, type DesiredFile, type DesiredTree, missingSource } from './desired-tree.ts'
 import type { Manifest, ManifestChange, Owned, State } from '../model/manifest.ts'
 import { type Prune, recipeOf, type ResolvedMapping, resolveMappings, treeKey } from './mappings.ts'
 
@@ -170,6 +170,11 @@ async function fromListing(
   const mappings = resolveMappings(wanted.profile, chain, renderPath)
   const building = desiredTree(mappings)
   for await (const batch of held ?? listing) for (const file of batch) building.add(file)
+  const missing = building.missing()
+  if (missing !== undefined) {
+    const near = await nearTo(source, { commit: wanted.commit, missing: missing.source, isRoot: false }, signal)
+    throw missingSource(missing, near)
+  }
   const tree = building.finish()
   return {
     from: 'listing',
@@ -180,6 +185,16 @@ async function fromListing(
     treeKey: treeKey(wanted.profile, activeMode(wanted, manifest.state)?.name, mappings),
     findings: [...findings, ...tree.findings],
     touched: new Set(),
+  }
+}
+
+/** What may have been meant; that it cannot be looked for takes nothing from what is missing. */
+async function nearTo(source: Source, request: Parameters<NonNullable<Source['near']>>[0], signal: AbortSignal) {
+  try {
+    return await source.near?.(request, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    return undefined
   }
 }
 
@@ -204,7 +219,9 @@ async function findChain(
     if (folder !== undefined) found.set(folder, { id, size })
   }
   if (!listing.some((batch) => batch.some(({ path }) => root === '' || path.startsWith(`${root}/`)))) {
-    throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; correct it in the profile`)
+    const near = await nearTo(source, { commit: wanted.commit, missing: root, isRoot: true }, signal)
+    const step = near === undefined ? 'correct it in the profile' : `did you mean "${near}"?`
+    throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; ${step}`)
   }
   const small = [...found].filter(([, { size }]) => size <= maxModeBytes)
   const contents = await readBlobs(

@@ -103,6 +103,16 @@ void t.test('a first commit, a repository without collections, and options that 
   t.match(JSON.parse(stdout), { gateways: [{ counts: { removed: 0 } }, {}] })
   repository.commit({ 'projects/line/project.json': null })
   t.match(await plan('--base', 'HEAD~1'), { code: 1, stdout: /would be refused: .*\(SourcePathMissing\)/ })
+  const other = path.join(repository.folder, '../fixed')
+  mkdirSync(other)
+  const collections = { root: 'resources', mode: 'dev' }
+  const fixed = writeGatewaySync(other, { repo: 'https://git.example/plant.git', profile: { ...profile, collections } })
+  const withFixed = (mode: string) => runCli(['plan', '-f', fixed, '--repo', repository.folder, '--base', 'HEAD~1', '--mode', mode])
+  t.match(await withFixed('prod'), {
+    code: 2,
+    stderr: /--mode prod would change nothing: profile "default" has the mode "dev" of its own; leave it out, or set mode: auto there/,
+  })
+  t.match(await withFixed('dev'), { code: 1, stdout: /^profile default, mode dev: / })
   t.match(await plan('--base', 'nowhere'), { code: 2, stderr: /--base: .* has no "nowhere"; fetch it first/ })
   t.match(await plan(), { code: 2, stderr: /--data <dir> of a gateway, or --base <ref>/ })
   t.match(await plan('--base', 'main', '--data', '.'), { code: 2, stderr: /--base <ref>.*cannot be used with.*--data/ })

@@ -78,3 +78,30 @@ void t.test('large contents are not held, and of many changes none', async (t) =
     await t.rejects(contents(), `${name}: what is not held is read`)
   }
 })
+
+void t.test('a path that a commit does not hold is answered with the one that was probably meant', async (t) => {
+  if (!requires(t, 'git')) return
+  const folder = temporaryFolder(t, 'near')
+  const repository = makeRepository(path.join(folder, 'repository'))
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
+  t.teardown(async () => mirrors.close())
+  const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
+  const files = {
+    'services/config/resources/core/config-mode.json': '{}',
+    'services/projects/line/project.json': '{}',
+    'services/config.json': '{}',
+  }
+  const commit = parseCommitHash(repository.commit(files))
+  await mirror.resolve('main', { fresh: true }, signal)
+  const source = mirror.source(() => [parseRelativePath('nothing')])
+  const rows: [string, boolean, string | undefined][] = [
+    ['services/project', false, 'services/projects'],
+    ['Services/Projects', false, 'services/projects'],
+    ['service/projects', false, 'services/projects'],
+    ['services/config.jsn', false, 'services/config.json'],
+    ['views', false, undefined],
+    ['services/config/resource', true, 'services/config/resources'],
+    ['resources', true, 'services/config/resources'],
+  ]
+  for (const [missing, isRoot, meant] of rows) t.equal(await source.near?.({ commit, missing, isRoot }, signal), meant, missing)
+})

@@ -46,6 +46,12 @@ void t.test('what is not accepted is refused with the file, the key and the caus
       'destination: projects, purge: all',
       /unknown key spec\.sync\.profiles\.default\.mappings\[0\]\.purge; did you mean "prune"\?/,
     ],
+    // What programs that read YAML 1.1 make of `on: Drift`.
+    [
+      'sync:\n',
+      'capture: {"true": Drift, auth: {token: {secretRef: {name: a, key: b}}}}\n  sync:\n',
+      /unknown key spec\.capture\.true; did you mean "on"\? .*: write it in quotes$/,
+    ],
     ['metadata: {name: plant}', 'metadata: {name: Plant_1}', /metadata\.name: must be lower-case/],
     ['metadata: {name: plant}', 'metadata: {name: plant', /not YAML: .*[^:]$/],
     ['ref: main', 'ref: 10', /spec\.git\.ref: must be text, and is 10$/],

@@ -1,8 +1,8 @@
 /**
- * Ctrl-C and SIGTERM end every command that waits, and quietly: each one as a process of its own, against a server that takes calls and never
- * answers, or against an API whose controller never does.
+ * Ctrl-C and SIGTERM end every command that waits, without a stack: each one as a process of its own, against a server that takes calls and never
+ * answers, or against an API whose controller never does. Only what goes on until it is stopped ends with 0.
  */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { spawnCli } from '../../../support/run-cli.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
-import { requires } from '../../../support/requires.ts'
+import { absent, requires } from '../../../support/requires.ts'
 import { until } from '../../../support/world.ts'
 
 type Server = { url: string; calls: string[] }
@@ -70,51 +70,67 @@ function setUp(t: Test, { url }: Server): string {
   return folder
 }
 
+/** A command; as the first process of a container where it says so. */
+type Call = string | { first: string }
+
 /** Starts a command, sends it a signal when it waits, and answers how it ended. */
-async function stop(t: Test, call: string, name: NodeJS.Signals, server: Server, waits: () => boolean) {
+async function stop(t: Test, asked: Call, name: NodeJS.Signals, server: Server, waits: () => boolean) {
   const cwd = setUp(t, server)
+  const isFirst = typeof asked !== 'string'
+  const call = isFirst ? asked.first : asked
   const child = spawnCli(call.split(' '), {
     cwd,
+    under: isFirst ? ['unshare', '--pid', '--fork', '--kill-child'] : [],
     env: { KUBECONFIG: path.join(cwd, 'kubeconfig'), TMPDIR: path.join(cwd, 'tmp'), STATE_DIRECTORY: path.join(cwd, 'state') },
   })
   t.teardown(() => child.kill('SIGKILL'))
   const ended = new Promise<NodeJS.Signals | number | null>((resolve) => child.once('close', (code, by) => resolve(by ?? code)))
   const output = Promise.all([text(child.stdout), text(child.stderr)])
   await until(() => (waits() || child.exitCode !== null ? true : undefined), `${call} waits`)
-  child.kill(name)
+  if (isFirst) process.kill(Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')), name)
+  else child.kill(name)
   const end = await ended
   const said = (await output).join('')
   t.notMatch(said, /\n {4}at |Error:/, 'no stack')
   return { end, said, left: readdirSync(path.join(cwd, 'tmp')) }
 }
 
-/** Whether each waits for the controller too, once it is asked. */
-const waiting = {
-  'request plant --ref main --wait': true,
-  'rollback plant --wait': true,
-  'pause plant': true,
-  'resume plant --wait': true,
-  'approve plant --wait': true,
-  'abort plant': true,
-  'capture plant': true,
-  'status --watch': false,
-  'status plant -w': false,
-  'run -f plant.yaml --data data': false,
-  'run -f plant.yaml --data data --status-port 0': false,
-} as const
+const signalsOf = (index: number) => (index % 2 === 0 ? (['SIGINT', 'SIGTERM'] as const) : (['SIGTERM', 'SIGINT'] as const))
 
-for (const [index, [call, asks]] of Object.entries(waiting).entries()) {
-  const [first, second] = index % 2 === 0 ? (['SIGINT', 'SIGTERM'] as const) : (['SIGTERM', 'SIGINT'] as const)
+const endless = ['status --watch', 'status plant -w', 'run -f plant.yaml --data data', 'run -f plant.yaml --data data --status-port 0']
+
+for (const [index, call] of endless.entries()) {
   void t.test(`${call} ends with 0 when it is stopped`, { timeout: 280_000 }, async (t) => {
     if (!requires(t, 'git')) return
+    const [name] = signalsOf(index)
+    const silent = await serve(t, never)
+    const { end, said } = await stop(t, call, name, silent, () => silent.calls.length > 0)
+    t.equal(end, 0, `${name}: ${said}`)
+  })
+}
+
+const waiting = [
+  'request plant --ref main --wait',
+  'rollback plant --wait',
+  'pause plant',
+  'resume plant --wait',
+  'approve plant --wait',
+  'abort plant',
+  'capture plant',
+]
+
+for (const [index, call] of waiting.entries()) {
+  void t.test(`${call} ends by the signal, and says that the outcome is not known`, { timeout: 280_000 }, async (t) => {
+    if (!requires(t, 'git')) return
+    const [first, second] = signalsOf(index)
     const silent = await serve(t, never)
     const silently = await stop(t, call, first, silent, () => silent.calls.length > 0)
-    t.equal(silently.end, 0, `${first}, and nobody answers: ${silently.said}`)
-    if (!asks) return
+    t.equal(silently.end, first, `nobody answers: ${silently.said}`)
     const api = await serve(t, withoutController)
     const isAsked = (): boolean => api.calls.slice(api.calls.indexOf('PATCH')).filter((method) => method === 'GET').length > 0
     const idly = await stop(t, call, second, api, () => api.calls.includes('PATCH') && isAsked())
-    t.equal(idly.end, 0, `${second}, and no controller acts: ${idly.said}`)
+    t.equal(idly.end, second, `no controller acts: ${idly.said}`)
+    t.match(idly.said, 'stopped before the outcome was known; "cluster-sync status" shows it')
   })
 }
 
@@ -131,3 +147,16 @@ for (const [index, call] of answering.entries()) {
     t.same(left, [])
   })
 }
+
+void t.test('a stopped lint that is the first process of a container ends with 143', { timeout: 280_000 }, async (t) => {
+  if (!requires(t, 'git', 'unshare')) return
+  if (process.geteuid?.() !== 0) {
+    absent(t, 'only root may begin a namespace of processes')
+    return
+  }
+  const silent = await serve(t, never)
+  const lint = `lint ${silent.url}/plant.git --ref main`
+  const { end, said, left } = await stop(t, { first: lint }, 'SIGTERM', silent, () => silent.calls.length > 0)
+  t.equal(end, 143, `no signal of its own ends it, so the code says what stopped it: ${said}`)
+  t.same(left, [])
+})

@@ -1,0 +1,66 @@
+/**
+ * What people are shown, kept as files: calls with their output and how they end, but for what another run would print otherwise. With
+ * `CLUSTER_SYNC_WRITE_TRANSCRIPTS=1` a test writes its files anew.
+ */
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Test } from 'tap'
+import { makeRepository, type Repository } from './repository.ts'
+
+const example = path.resolve(import.meta.dirname, '../../examples/plant')
+
+/** A GatewaySync of `plant.git` in `<folder>`, where the calls are made. */
+export const gatewaySyncText = `apiVersion: clustersync.io/v1alpha1
+kind: GatewaySync
+metadata: {name: plant}
+spec:
+  git: {repo: <folder>/plant.git, ref: main}
+  polling: {interval: 60s}
+  sync:
+    profiles:
+      default:
+        collections: {root: services/config/resources, mode: auto}
+        mappings:
+          - {source: services/projects, destination: projects}
+`
+
+/** The example as a clone `plant` with a branch `broken`, as the bare repository `plant.git`, and a GatewaySync of it. */
+export function setUpPlant(folder: string): Repository {
+  const plant = makeRepository(path.join(folder, 'plant'))
+  cpSync(example, plant.folder, { recursive: true })
+  plant.commit({}, 'Add the plant')
+  plant.git('checkout', '-q', '-b', 'broken')
+  const dev = 'services/config/resources/dev/config-mode.json'
+  plant.commit({ [dev]: readFileSync(path.join(example, dev), 'utf8').replace('"core"', '"cor"') }, 'Tidy up')
+  plant.git('clone', '-q', '--bare', '.', path.join(folder, 'plant.git'))
+  plant.git('checkout', '-q', 'main')
+  writeFileSync(path.join(folder, 'gatewaysync.yaml'), gatewaySyncText.replaceAll('<folder>', folder))
+  return plant
+}
+
+/** Without times, durations and hashes. */
+export function ofAnyTime(output: string): string {
+  return output
+    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>')
+    .replaceAll(/\b\d+(?:\.\d)? m?s\b/g, '<duration>')
+    .replaceAll(/\b(?:[0-9a-f]{40}|[0-9a-f]{8})\b/g, '<commit>')
+}
+
+/** Without what differs between clusters and moments too: ages, names of namespaces, identities, ports. */
+export function ofAnyCluster(output: string): string {
+  return ofAnyTime(output)
+    .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uid>')
+    .replaceAll(/\b(plant|operator)-[0-9a-f]{8}\b/g, '$1')
+    .replaceAll(/(Resource Version: +|Generation: +)\d+/g, '$1<number>')
+    .replaceAll(/\b(localhost|127\.0\.0\.1):\d+/g, '$1:<port>')
+    .replaceAll(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g, '<certificate>')
+    .replaceAll(/\b[A-Za-z0-9+/]{200,}=*/g, '<certificate>')
+    .replaceAll(/\b(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+s\b/g, '<age>')
+}
+
+/** The text is what the file keeps, and has no stack, and no errno but in brackets behind words. */
+export function kept(t: Pick<Test, 'equal' | 'notMatch'>, file: string, text: string): void {
+  if (process.env['CLUSTER_SYNC_WRITE_TRANSCRIPTS'] === '1') writeFileSync(file, text)
+  t.equal(text, readFileSync(file, 'utf8'))
+  t.notMatch(text, /\n {4}at |(?<!\()\b(?:EACCES|ENOENT|EADDRINUSE)\b/, 'no stack and no errno')
+}
