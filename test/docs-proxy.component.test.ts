@@ -41,7 +41,7 @@ async function setUp(t: Test, password: string | undefined) {
   }
   /** One of the page's commands, until the first sync. */
   const call = async (line: string) => {
-    const [, variable, words = ''] = /^(?:HTTPS_PROXY=(\S+) )?npx --no cluster-sync (.*)\n$/.exec(here(line)) ?? []
+    const [, variable, words = ''] = /^(?:HTTPS_PROXY=(\S+) )?npx --no -- cluster-sync (.*)\n$/.exec(here(line)) ?? []
     const args = words.replace('/usr/local/bin/ignition/data', 'data').split(' ')
     const env = { HTTPS_PROXY: variable ?? '' }
     return await runCli([...args, '--state', 'state', '--once'], { cwd: folder, env })

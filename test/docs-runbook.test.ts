@@ -129,8 +129,8 @@ void t.test('commands of ours, and the options that are given, exist', async (t)
   t.ok(commands.length > 0)
   const helpOf = new Map<string, string>()
   for (const command of commands) {
-    const [, , program, name = '', ...words] = wordsOf(command)
-    t.equal(program, 'cluster-sync', command)
+    const [, , dashes, program, name = '', ...words] = wordsOf(command)
+    t.same([dashes, program], ['--', 'cluster-sync'], command)
     if (!helpOf.has(name)) helpOf.set(name, (await runCli([name, '--help'])).stdout)
     for (const option of words.filter((word) => /^--?[a-z]/.test(word))) {
       t.match(helpOf.get(name), new RegExp(`(^|[\\s,])${option}\\b`, 'm'), command)

@@ -68,6 +68,10 @@ void t.test('every npm script that a page names exists', async (t) => {
   }
 })
 
+void t.test('a page calls the program so that npx takes none of its options for its own', async (t) => {
+  for (const page of pages) t.notMatch(read(page), /npx (?!--no -- )\S*\s?cluster-sync/, page)
+})
+
 void t.test('every GatewaySync that a page shows is one that is accepted', async (t) => {
   for (const page of pages) {
     for (const [, block = ''] of read(page).matchAll(/```yaml\n(.*?)```/gs)) {
@@ -126,7 +130,7 @@ void t.test('the page of the standalone runner and its help text name the same o
   const options = (text: string): string[] =>
     [...new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([name]) => name))].toSorted((a, b) => (a < b ? -1 : 1))
   const page = read('docs/standalone.md')
-  const ofOthers = ['--no', '--help', '--version', '--global', '--now', '--unit', '--follow']
+  const ofOthers = ['--no', '--help', '--version', '--global', '--now', '--unit', '--follow', '--detach']
   t.same(
     options(page).filter((name) => !ofOthers.includes(name)),
     options(stdout).filter((name) => !ofOthers.includes(name)),

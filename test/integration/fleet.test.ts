@@ -16,6 +16,9 @@ import { gatewaySyncType, type ResourceType, roleBindingType } from '../../runti
 import { type Installation, install, simulatedGateway } from '../support/installation.ts'
 import { requires } from '../support/requires.ts'
 import { shown } from '../support/shown-output.ts'
+import { linesOf, openShell } from '../support/docs-shell.ts'
+import { textsIn } from '../support/page.ts'
+import { kept, ofAnyCluster } from '../support/transcript.ts'
 import { until } from '../support/world.ts'
 
 const page = 'fleet.md'
@@ -45,6 +48,18 @@ const callsWith = (kubeconfig: string, namespace: string) => {
     resume: (name: string) => call((options, output) => pauseCommand(name, false, { ...options, wait: true }, output)),
   }
 }
+
+/** As somebody writes it who does not know that YAML 1.1, which kubectl reads, has `on` for true. */
+const withBareOn = `apiVersion: clustersync.io/v1alpha1
+kind: GatewaySync
+metadata: {name: captured}
+spec:
+  git: {repo: https://git.example/plant.git, ref: main}
+  capture:
+    on: Drift
+    auth: {token: {secretRef: {name: git-captures, key: token}}}
+  sync: {profiles: {default: {mappings: [{source: projects, destination: projects}]}}}
+`
 
 const ready = (cluster: Installation, namespace: string, commit: string): Promise<true> =>
   until(
@@ -146,6 +161,26 @@ void t.test('a fleet is looked at, moved, taken back and paused by commands', { 
     shown(t, page, 'history', history.output)
   })
 
+  await t.test('kubectl tells the same', async (t) => {
+    const kubectl = async (args: readonly string[], input?: string): Promise<string> => {
+      const { stdout, stderr, code } = await world.plane.kubectl([...args, '--namespace', namespace], input)
+      return `$ kubectl ${args.join(' ')} --namespace plant\n${ofAnyCluster(stdout + stderr)}${code === 0 ? '' : `[exit ${code}]\n`}`
+    }
+    const described = await kubectl(['describe', 'gatewaysync', 'plant'])
+    const shownEvents = described.slice(described.indexOf('Events:'))
+    for (const reason of ['Published', 'RequestRefused']) t.match(shownEvents, reason)
+    const calls = [
+      await kubectl(['get', 'gatewaysyncs']),
+      await kubectl(['get', 'gatewaysyncs', '--output=wide']),
+      await kubectl(['get', 'syncreports']),
+      described,
+      await kubectl(['describe', 'syncreport', 'gw-0']),
+      await kubectl(['get', 'gatewaysync', 'plnt']),
+      await kubectl(['apply', '--dry-run=server', '--filename=-'], withBareOn),
+    ]
+    kept(t, path.join(import.meta.dirname, 'transcripts/kubectl.txt'), calls.join('\n'))
+  })
+
   await t.test('pause and resume', async (t) => {
     const paused = await calls.pause('plant')
     t.match(paused, { code: 0 })
@@ -177,6 +212,25 @@ void t.test('a fleet is looked at, moved, taken back and paused by commands', { 
     )
     t.match(await stranger.status(), { code: 0 })
     t.match(await stranger.request('plant', 'main'), { code: 0 })
+  })
+
+  await t.test('the commands of kubectl that pages show do their work here', async (t) => {
+    const shell = await openShell(t, world.plane.adminKubeconfig)
+    const places: [string, string][] = [
+      ['--namespace plant', `--namespace ${namespace}`],
+      ['gateway-0', 'gw-0'],
+      ['<commit>', second],
+    ]
+    for (const shownOn of ['docs/operations.md', 'docs/runbook.md', 'docs/rollout.md']) {
+      const commands = textsIn(shownOn, 'sh').flatMap((text) => linesOf(text.replaceAll(/\\\n\s*/g, ' ')))
+      t.not(commands.length, 0, shownOn)
+      for (const command of commands.filter((line) => !line.startsWith('kubectl logs '))) {
+        const here = places.reduce((text, [from, to]) => text.replaceAll(from, to), command)
+        const { code, output } = await shell.run(here)
+        t.equal(code, 0, `${command}\n${output}`)
+      }
+    }
+    t.match(await calls.resume('plant'), { code: 0 }, 'the last one paused it')
   })
 
   await t.test('what cannot be asked is said in words', async (t) => {

@@ -46,16 +46,30 @@ export function ofAnyTime(output: string): string {
     .replaceAll(/\b(?:[0-9a-f]{40}|[0-9a-f]{8})\b/g, '<commit>')
 }
 
-/** Without what differs between clusters and moments too: ages, names of namespaces, identities, ports. */
+/** Reasons of states that a GatewaySync passes through, of which a controller may see more or fewer. */
+const passing = /^\s*\S+\s+(?:Pending|GatewaysPending|Fetching)\s/
+
+/** What kubectl prints, without what differs between clusters and moments too: ages, names of namespaces, identities, ports, how events follow. */
 export function ofAnyCluster(output: string): string {
-  return ofAnyTime(output)
+  const identified = output
     .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uid>')
     .replaceAll(/\b(plant|operator)-[0-9a-f]{8}\b/g, '$1')
-    .replaceAll(/(Resource Version: +|Generation: +)\d+/g, '$1<number>')
+  const timeless = ofAnyTime(identified)
+    .replaceAll(/\b(Resource Version|Generation|Duration Ms|Port): +\d+/g, '$1: <number>')
+    .replaceAll(/\b(Request Digest|Sync Hash): +\S+/g, '$1: <hash>')
     .replaceAll(/\b(localhost|127\.0\.0\.1):\d+/g, '$1:<port>')
-    .replaceAll(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g, '<certificate>')
-    .replaceAll(/\b[A-Za-z0-9+/]{200,}=*/g, '<certificate>')
+    .replaceAll(/\b(Ca Bundle): +\S[^]*?\n\n/g, '$1: <certificate>\n')
     .replaceAll(/\b(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+s\b/g, '<age>')
+    .replaceAll(/ \(x\d+ over <age>\)/g, '')
+    .replaceAll(/<age> +/g, '<age>  ')
+  const [before = '', events] = timeless.split(/^Events:\n/m)
+  if (events === undefined) return timeless
+  const lines = events
+    .split('\n')
+    .slice(2)
+    .filter((line) => line.trim() !== '' && !passing.test(line))
+  const told = [...new Set(lines.map((line) => line.trim().replaceAll(/ {2,}/g, '  ')))].toSorted()
+  return `${before}Events:\n${told.map((line) => `  ${line}\n`).join('')}`
 }
 
 /** The text is what the file keeps, and has no stack, and no errno but in brackets behind words. */
