@@ -2,10 +2,9 @@
  * The calls by which git hosts list, open and change pull requests, checked as their references describe them: method, path, query, headers,
  * credentials and members of the body. It keeps what was opened, and answers as the host does.
  */
-import { createServer, type ServerOptions } from 'node:https'
-import type { IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerOptions } from 'node:https'
 import type { StatusProvider } from '../../runtime/gatewaysync/schema/commit-status.ts'
+import { type HostAnswer, hostApis, type HostApis, type HostCall, type Refuse, serveHostApis } from './host-apis.ts'
 
 export type KeptPullRequest = {
   id: number
@@ -19,25 +18,16 @@ export type KeptPullRequest = {
   version: number
 }
 
-export type PullRequestHosts = {
-  /** The API of a kind of host, for `spec.capture.api.apiURL`. */
-  api(provider: StatusProvider): string
+export type PullRequestHosts = HostApis & {
   kept: KeptPullRequest[]
-  /** What was wrong with a call, as the host's reference says. */
-  refused: string[]
   /** Method and path of each call. */
   calls: string[]
-  /** Answers the next calls instead, one each. */
-  answers: { status: number; headers?: Record<string, string> }[]
-  stop(): Promise<void>
 }
 
 type Body = Readonly<Record<string, unknown>>
 type Words = { title: unknown; text: unknown }
 
 type Rule = {
-  api: string
-  proof(token: string): string
   /** Of the collection; one pull request stands below it, by its number. */
   path: string
   changes: 'PUT' | 'PATCH'
@@ -54,7 +44,6 @@ type Rule = {
   item(kept: KeptPullRequest, page: string): unknown
 }
 
-const bearer = (token: string): string => `Bearer ${token}`
 const ref = (branch: string): string => `refs/heads/${branch}`
 const named = (text: string | null): string => (text ?? '').replace(/^refs\/heads\//, '')
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -70,8 +59,6 @@ const usualCreate = ({ head, base, title, body }: Body): ReturnType<Rule['create
 
 const rules: Record<StatusProvider, Rule> = {
   github: {
-    api: '/github/api/v3',
-    proof: bearer,
     path: '/repos/plant/line/pulls',
     changes: 'PATCH',
     query: { state: 'open', head: undefined, base: undefined, per_page: undefined },
@@ -85,8 +72,6 @@ const rules: Record<StatusProvider, Rule> = {
     item: usualItem,
   },
   gitlab: {
-    api: '/gitlab/api/v4',
-    proof: bearer,
     path: '/projects/plant%2Fline/merge_requests',
     changes: 'PUT',
     query: { state: 'opened', source_branch: undefined, target_branch: undefined, per_page: undefined },
@@ -107,8 +92,6 @@ const rules: Record<StatusProvider, Rule> = {
     }),
   },
   gitea: {
-    api: '/gitea/api/v1',
-    proof: (token) => `token ${token}`,
     path: '/repos/plant/line/pulls',
     changes: 'PATCH',
     query: { state: 'open', sort: 'recentupdate', limit: '50', page: undefined },
@@ -122,8 +105,6 @@ const rules: Record<StatusProvider, Rule> = {
     item: usualItem,
   },
   bitbucket: {
-    api: '/bitbucket/2.0',
-    proof: bearer,
     path: '/repositories/plant/line/pullrequests',
     changes: 'PUT',
     query: { q: undefined, pagelen: undefined },
@@ -151,8 +132,6 @@ const rules: Record<StatusProvider, Rule> = {
     }),
   },
   bitbucketserver: {
-    api: '/bitbucketserver/rest/api/latest',
-    proof: bearer,
     path: '/projects/plant/repos/line/pull-requests',
     changes: 'PUT',
     query: { at: undefined, direction: 'OUTGOING', state: 'OPEN', limit: undefined },
@@ -178,8 +157,6 @@ const rules: Record<StatusProvider, Rule> = {
     }),
   },
   azuredevops: {
-    api: '/azuredevops/organisation',
-    proof: (token) => `Basic ${Buffer.from(`:${token}`).toString('base64')}`,
     path: '/plant/_apis/git/repositories/line/pullrequests',
     changes: 'PATCH',
     query: {
@@ -216,100 +193,71 @@ const rules: Record<StatusProvider, Rule> = {
 const sizes = ['per_page', 'pagelen', 'limit', '$top']
 
 /** `token`: what each host takes. */
-export async function startPullRequestHosts(tls: ServerOptions, token: string): Promise<PullRequestHosts> {
-  const server = createServer(tls, (request, response) => {
-    void bodyOf(request).then((body) => {
-      const answer = hosts.answers.shift() ?? take(request, body)
-      const head = { 'content-type': 'application/json', ...('headers' in answer ? answer.headers : {}) }
-      response.writeHead(answer.status, head).end('body' in answer ? JSON.stringify(answer.body) : undefined)
-    })
+export function pullRequestHosts(token: string): PullRequestHosts {
+  const kept: KeptPullRequest[] = []
+  const calls: string[] = []
+  const apis = hostApis({ token }, (call, refuse) => {
+    calls.push(`${call.method} ${apis.path(call.provider)}${call.path.split('?')[0] ?? ''}`)
+    return answerTo(call, kept, refuse)
   })
-  const take = (request: IncomingMessage, text: string): { status: number; body?: unknown } => {
-    const refuse = (status: number, why: string): { status: number; body: unknown } => {
-      hosts.refused.push(why)
-      return { status, body: { message: why } }
-    }
-    const { method = '', headers } = request
-    const url = new URL(request.url ?? '', 'https://host')
-    hosts.calls.push(`${method} ${url.pathname}`)
-    const found = Object.entries(rules).find(([, { api }]) => url.pathname.startsWith(`${api}/`))
-    if (found === undefined) return refuse(404, `no such API: ${request.url}`)
-    const [provider, rule] = found as [StatusProvider, Rule]
-    const page = `https://${provider}.example/pulls`
-    const below = url.pathname.slice(rule.api.length)
-    if (headers.authorization !== rule.proof(token)) return refuse(401, `${provider} does not take these credentials`)
-    if (headers['user-agent'] === undefined || headers.accept !== 'application/json')
-      return refuse(403, 'user agent and accept are asked for')
-    if (provider === 'azuredevops' && url.searchParams.get('api-version') !== '6.0')
-      return refuse(400, 'azuredevops: the version of the API')
-    if (method === 'GET' && below === rule.path) {
-      const wrong = Object.entries(rule.query).find(
-        ([name, value]) => !url.searchParams.has(name) || (value !== undefined && url.searchParams.get(name) !== value),
-      )
-      if (wrong !== undefined) return refuse(400, `${provider}: ${wrong[0]} of the list`)
-      const { branch, base } = rule.filter(url.searchParams)
-      const items = hosts.kept.filter(
-        (kept) => kept.isOpen && (branch === undefined || kept.branch === branch) && (base === undefined || kept.base === base),
-      )
-      const number = Number(url.searchParams.get('page') ?? '1')
-      const size = Number(sizes.map((name) => url.searchParams.get(name)).find((value) => value !== null))
-      if (!(size > 0 && size <= (provider === 'bitbucket' || provider === 'gitea' ? 50 : 100)))
-        return refuse(400, `${provider}: size of a page`)
-      return { status: 200, body: rule.list(items.slice(size * (number - 1), size * number).map((kept) => rule.item(kept, page))) }
-    }
-    if (headers['content-type'] !== 'application/json') return refuse(415, `${provider} takes JSON`)
-    const body = JSON.parse(text) as Body
-    const members = below === rule.path ? rule.createMembers : rule.changeMembers
-    const odd = [...Object.keys(body).filter((name) => !members.includes(name)), ...members.filter((name) => body[name] === undefined)]
-    if (odd.length > 0) return refuse(422, `${provider}: ${odd.join()} unknown or missing`)
-    const words = below === rule.path ? rule.create(body) : rule.change(body)
-    if (textOf(words.title) === '' || textOf(words.text).length > rule.maxText) return refuse(422, `${provider}: title or text`)
-    const said = { title: textOf(words.title), text: textOf(words.text) }
-    if (method === 'POST' && below === rule.path) {
-      const { branch, base } = rule.create(body)
-      if (hosts.kept.some((kept) => kept.isOpen && !kept.isForeign && kept.branch === branch && kept.base === base))
-        return refuse(409, `${provider}: there is one already`)
-      const made = {
-        id: hosts.kept.length + 1,
-        branch: textOf(branch),
-        base: textOf(base),
-        ...said,
-        isOpen: true,
-        isForeign: false,
-        version: 3,
-      }
-      hosts.kept.push(made)
-      return { status: 201, body: rule.item(made, page) }
-    }
-    const kept = hosts.kept.find(({ id }) => below === `${rule.path}/${id}`)
-    if (kept === undefined || method !== rule.changes) return refuse(404, `no such call of ${provider}: ${method} ${below}`)
-    if (provider === 'bitbucketserver') {
-      if (body['version'] !== kept.version) return refuse(409, `${provider}: another version`)
-      if (JSON.stringify(body['reviewers']) !== '[{"user":{"name":"maria"}}]') return refuse(400, `${provider}: reviewers are lost`)
-    }
-    Object.assign(kept, said)
-    kept.version += 1
-    return { status: 200, body: rule.item(kept, page) }
-  }
-  server.on('tlsClientError', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const hosts: PullRequestHosts = {
-    api: (provider) => `https://127.0.0.1:${port}${rules[provider].api}`,
-    kept: [],
-    refused: [],
-    calls: [],
-    answers: [],
-    async stop() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-  return hosts
+  return { ...apis, kept, calls }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
+/** Serves them on this machine. `api`: the address of a kind of host, for `spec.capture.api.apiURL`. */
+export async function startPullRequestHosts(
+  tls: ServerOptions,
+  token: string,
+): Promise<PullRequestHosts & Awaited<ReturnType<typeof serveHostApis>>> {
+  const hosts = pullRequestHosts(token)
+  return { ...hosts, ...(await serveHostApis(tls, hosts)) }
+}
+
+function answerTo({ provider, method, path, headers, body: text }: HostCall, kept: KeptPullRequest[], refuse: Refuse): HostAnswer {
+  const rule = rules[provider]
+  const { pathname, searchParams } = new URL(`https://host${path}`)
+  const page = `https://${provider}.example/pulls`
+  if (headers.accept !== 'application/json') return refuse(403, 'accept is asked for')
+  if (provider === 'azuredevops' && searchParams.get('api-version') !== '6.0') return refuse(400, 'azuredevops: the version of the API')
+  if (method === 'GET' && pathname === rule.path) return listOf(provider, searchParams, kept, refuse)
+  const body = JSON.parse(text) as Body
+  const members = pathname === rule.path ? rule.createMembers : rule.changeMembers
+  const odd = [...Object.keys(body).filter((name) => !members.includes(name)), ...members.filter((name) => body[name] === undefined)]
+  if (odd.length > 0) return refuse(422, `${provider}: ${odd.join()} unknown or missing`)
+  const words = pathname === rule.path ? rule.create(body) : rule.change(body)
+  if (textOf(words.title) === '' || textOf(words.text).length > rule.maxText) return refuse(422, `${provider}: title or text`)
+  const said = { title: textOf(words.title), text: textOf(words.text) }
+  if (method === 'POST' && pathname === rule.path) {
+    const [branch, base] = [textOf(rule.create(body).branch), textOf(rule.create(body).base)]
+    if (kept.some((each) => each.isOpen && !each.isForeign && each.branch === branch && each.base === base))
+      return refuse(409, `${provider}: there is one already`)
+    const made = { id: kept.length + 1, branch, base, ...said, isOpen: true, isForeign: false, version: 3 }
+    kept.push(made)
+    return { status: 201, body: rule.item(made, page) }
+  }
+  const changed = kept.find(({ id }) => pathname === `${rule.path}/${id}`)
+  if (changed === undefined || method !== rule.changes) return refuse(404, `no such call of ${provider}: ${method} ${pathname}`)
+  if (provider === 'bitbucketserver') {
+    if (body['version'] !== changed.version) return refuse(409, `${provider}: another version`)
+    if (JSON.stringify(body['reviewers']) !== '[{"user":{"name":"maria"}}]') return refuse(400, `${provider}: reviewers are lost`)
+  }
+  Object.assign(changed, said)
+  changed.version += 1
+  return { status: 200, body: rule.item(changed, page) }
+}
+
+/** A page of the open pull requests. */
+function listOf(provider: StatusProvider, query: URLSearchParams, kept: readonly KeptPullRequest[], refuse: Refuse): HostAnswer {
+  const rule = rules[provider]
+  const wrong = Object.entries(rule.query).find(([name, value]) => !query.has(name) || (value !== undefined && query.get(name) !== value))
+  if (wrong !== undefined) return refuse(400, `${provider}: ${wrong[0]} of the list`)
+  const { branch, base } = rule.filter(query)
+  const items = kept.filter(
+    (each) => each.isOpen && (branch === undefined || each.branch === branch) && (base === undefined || each.base === base),
+  )
+  const number = Number(query.get('page') ?? '1')
+  const size = Number(sizes.map((name) => query.get(name)).find((value) => value !== null))
+  if (!(size > 0 && size <= (provider === 'bitbucket' || provider === 'gitea' ? 50 : 100)))
+    return refuse(400, `${provider}: size of a page`)
+  const page = `https://${provider}.example/pulls`
+  return { status: 200, body: rule.list(items.slice(size * (number - 1), size * number).map((each) => rule.item(each, page))) }
 }

@@ -70,6 +70,21 @@ const mostPages = 10
 const mostForks = '100'
 const azureVersion = 'api-version=6.0'
 
+/** Gitea took these calls over from GitHub. */
+const pulls: Pick<PullRequestHost, 'items' | 'read' | 'create' | 'change'> = {
+  items: (answer) => answer,
+  read: (item) => found(item, item['number'], item['html_url']),
+  create: (names, { branch, base }, { title, text }) => ({
+    path: `repos/${repository(names)}/pulls`,
+    body: { title, head: branch, base, body: text },
+  }),
+  change: (names, { id }, { title, text }) => ({
+    method: 'PATCH',
+    path: `repos/${repository(names)}/pulls/${id}`,
+    body: { title, body: text },
+  }),
+}
+
 export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>> = {
   github: {
     maxText: usualMaxText,
@@ -77,21 +92,11 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
       path: `repos/${repository(names)}/pulls?${query({ state: 'open', head: `${names[0] ?? ''}:${branch}`, base, per_page: mostForks })}`,
     }),
     pages: 1,
-    items: (answer) => answer,
     isBetween: (item, { branch, base }) =>
       at(item, 'head', 'ref') === branch &&
       at(item, 'base', 'ref') === base &&
       at(item, 'head', 'repo', 'id') === at(item, 'base', 'repo', 'id'),
-    read: (item) => found(item, item['number'], item['html_url']),
-    create: (names, { branch, base }, { title, text }) => ({
-      path: `repos/${repository(names)}/pulls`,
-      body: { title, head: branch, base, body: text },
-    }),
-    change: (names, { id }, { title, text }) => ({
-      method: 'PATCH',
-      path: `repos/${repository(names)}/pulls/${id}`,
-      body: { title, body: text },
-    }),
+    ...pulls,
     pageOf: (id) => `pull/${id}`,
   },
   gitlab: {
@@ -122,19 +127,9 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
       path: `repos/${repository(names)}/pulls?${query({ state: 'open', sort: 'recentupdate', limit: '50', page: String(page) })}`,
     }),
     pages: mostPages,
-    items: (answer) => answer,
     isBetween: (item, { branch, base }) =>
       at(item, 'head', 'ref') === branch && at(item, 'base', 'ref') === base && at(item, 'head', 'repo_id') === at(item, 'base', 'repo_id'),
-    read: (item) => found(item, item['number'], item['html_url']),
-    create: (names, { branch, base }, { title, text }) => ({
-      path: `repos/${repository(names)}/pulls`,
-      body: { title, head: branch, base, body: text },
-    }),
-    change: (names, { id }, { title, text }) => ({
-      method: 'PATCH',
-      path: `repos/${repository(names)}/pulls/${id}`,
-      body: { title, body: text },
-    }),
+    ...pulls,
     pageOf: (id) => `pulls/${id}`,
   },
   bitbucket: {

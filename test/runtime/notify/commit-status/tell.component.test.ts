@@ -216,7 +216,7 @@ void t.test('a host that is busy or away is tried again, and asked no sooner tha
 void t.test('GitLab has the state already: it is as good as told', async (t) => {
   if (!requires(t, 'openssl')) return
   const { hosts, git, observed, outcomes, faults } = await setUp(t)
-  hosts.answers.push({ status: 400, body: '{"message":"Cannot transition status via :run from :running"}' })
+  hosts.answers.push({ status: 400, body: { message: 'Cannot transition status via :run from :running' } })
   observed(git({ provider: 'gitlab', apiURL: hosts.api('gitlab') }), applied(first, 1))
   await until(() => outcomes.length === 1 || undefined, 'the outcome', longMs)
   t.same([outcomes, faults], [['gitlab sent'], []])
@@ -235,7 +235,7 @@ void t.test('what lasts is given up at once with what to look at, and nothing of
   ]
   const told = git({ provider: 'github', apiURL: hosts.api('github') })
   for (const [index, [status, says]] of rows.entries()) {
-    hosts.answers.push({ status, body: '{"message":"hunter2"}', headers: { location: 'https://elsewhere.example/' } })
+    hosts.answers.push({ status, body: { message: 'hunter2' }, headers: { location: 'https://elsewhere.example/' } })
     observed(told, applied(first, 3), `sync-${index}`)
     await until(() => faults.length === index + 1 || undefined, says, longMs)
     t.equal(faults[index], `sync-${index}: ${says}`)
