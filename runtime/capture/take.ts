@@ -66,24 +66,32 @@ async function branchFor(mirror: Mirror, taking: Taking, signal: AbortSignal): P
   return { branch: fresh, head: await headOf(mirror, { ...taking, branch: fresh }, signal) }
 }
 
-/** Whether the head holds a change that neither the new parent has nor the edits make anew. */
+/** More paths than an agent hands on are of no capture. */
+const mostPaths = 1_000
+
+/** Whether the head holds a change that neither the new parent has nor the edits make anew. What cannot be told from a repair is kept as one. */
 async function wouldLose(mirror: Mirror, head: Head, { commit: parent, edits }: Taking, signal: AbortSignal): Promise<boolean> {
   const edited = new Set(edits.map(({ source }) => source))
-  const changedSince = async (from: CommitHash): Promise<Set<string>> => {
-    const changes = await mirror.readBy(head.commit, (repository) => treeChanges(repository, from, head.commit, signal), signal)
-    return new Set(changes.map(({ path }) => path).filter((path) => !edited.has(path)))
+  const { on } = head
+  /** Undefined: too many to tell. */
+  const changedSince = async (from: CommitHash, among?: readonly string[]): Promise<Set<string> | undefined> => {
+    const trees = { from, to: head.commit, ...(among === undefined ? {} : { among }) }
+    const changes = await mirror.readBy(head.commit, (repository) => treeChanges(repository, trees, signal), signal)
+    return changes === undefined ? undefined : new Set(changes.map(({ path }) => path).filter((path) => !edited.has(path)))
   }
   const missing = await changedSince(parent)
-  if (missing.size === 0 || head.on === parent || head.on === undefined) return missing.size > 0
-  const { on } = head
+  if (missing?.size === 0) return false
+  if (on === parent || on === undefined) return true
   try {
     await mirror.ensure(on, signal)
   } catch (error) {
-    // What cannot be told from a repair is kept as one.
     if (error instanceof Fault && error.reason === 'CommitGone') return true
     throw error
   }
-  return !missing.isDisjointFrom(await changedSince(on))
+  const own = await changedSince(on)
+  if (own === undefined || own.size > mostPaths) return true
+  if (missing !== undefined) return !missing.isDisjointFrom(own)
+  return own.size > 0 && (await changedSince(parent, [...own]))?.size !== 0
 }
 
 /** Where the branch stands; undefined when there is none. Throws PushRefused where somebody else, or another gateway, has committed to it. */

@@ -28,7 +28,8 @@ export async function readCaptured(
   })
   if (head?.commit !== commit) throw new Fault('PullRequestRefused', `branch ${branch} is gone, or somebody has committed to it`)
   await mirror.ensure(on, signal)
-  const changes = await mirror.readBy(commit, (repository) => treeChanges(repository, on, commit, signal), signal)
+  const changes = await mirror.readBy(commit, (repository) => treeChanges(repository, { from: on, to: commit }, signal), signal)
+  if (changes === undefined) throw new Fault('PullRequestRefused', `branch ${branch} holds more changes than can be told`)
   const files: ToldFile[] = []
   let bytes = 0
   for (const { path, before, after } of changes.slice(0, mostFiles)) {

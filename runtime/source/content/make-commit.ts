@@ -71,9 +71,10 @@ async function requireOnlyEdits(
   signal: AbortSignal,
 ): Promise<void> {
   const edited = new Set(edits.map(({ source }) => source))
-  const harmed = (await treeChanges(repository, parent, tree, signal)).find(
-    ({ path: changed, before }) => !edited.has(changed) || !replaceable.has(before),
-  )
+  const changes = await treeChanges(repository, { from: parent, to: tree }, signal)
+  if (changes === undefined)
+    throw new Fault('PayloadTooLarge', `${edits.length} changed files are more than one commit takes; make the change in the repository`)
+  const harmed = changes.find(({ path: changed, before }) => !edited.has(changed) || !replaceable.has(before))
   if (harmed === undefined) return
   const by = edits.find(({ source }) => isBelow(source, harmed.path) || isBelow(harmed.path, source))?.source ?? harmed.path
   const what = by === harmed.path ? 'is a link or a submodule' : `would take the place of "${printable(harmed.path)}"`

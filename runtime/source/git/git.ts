@@ -111,7 +111,14 @@ export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Wr
 }
 
 /** Runs git to its end and returns its output. Throws a Fault with a reason for every other ending than success. */
-export async function runGit(run: GitRun, { limits, signal }: GitOptions): Promise<Buffer> {
+export async function runGit(run: GitRun, options: GitOptions): Promise<Buffer> {
+  const output = await runGitWithin(run, options)
+  if (output === undefined) throw new Fault('GitFailed', `git ${run.args[0] ?? ''} wrote more than ${maxOutputBytes} bytes`)
+  return output
+}
+
+/** The same where a long output is no fault of the repository: undefined, it is longer than 8 MiB. */
+export async function runGitWithin(run: GitRun, { limits, signal }: GitOptions): Promise<Buffer | undefined> {
   const child = startGit(run, limits)
   const chunks: Buffer[] = []
   let size = 0
@@ -126,8 +133,7 @@ export async function runGit(run: GitRun, { limits, signal }: GitOptions): Promi
     // Ended by us for writing too much: how it ended says nothing.
     if (size <= maxOutputBytes) throw error
   })
-  if (size > maxOutputBytes) throw new Fault('GitFailed', `git ${run.args[0] ?? ''} wrote more than ${maxOutputBytes} bytes`)
-  return Buffer.concat(chunks)
+  return size > maxOutputBytes ? undefined : Buffer.concat(chunks)
 }
 
 /** Settles when the child has ended with 0, and ends it at the deadline or the signal. Throws a Fault, or the signal's reason. */

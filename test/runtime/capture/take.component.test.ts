@@ -1,6 +1,7 @@
 /**
  * What stops a commit of changes before it is pushed: a credential in plain text wherever it stands, and checks that did not judge it.
  */
+import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { takeChanges } from '../../../runtime/capture/take.ts'
@@ -13,7 +14,7 @@ import { createMirrors } from '../../../runtime/source/mirrors.ts'
 import { openNetwork } from '../../../runtime/source/remote/network.ts'
 import { createRemotes } from '../../../runtime/source/remotes.ts'
 import { repositoryOf } from '../../support/collection-repository.ts'
-import { temporaryFolder } from '../../support/repository.ts'
+import { gitEnvironment, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 
 const fine: Verdict = { kind: 'checked', errors: 0, warnings: 0, items: [] }
@@ -140,4 +141,20 @@ void t.test('a repair is kept also where the history was written anew', async (t
   const next = git('rev-parse', 'HEAD')
   t.match(await capture(next, { 'projects/b.txt': 'later' }), /^captured\/press-[0-9a-f]{8}$/)
   t.equal(git('show', 'captured/press:projects/a.txt'), 'repaired')
+})
+
+void t.test('repairs are told from commits that changed more than git can list, and no mirror is taken for damaged', async (t) => {
+  if (!requires(t, 'git')) return
+  const { capture, git, repository, commit } = await setUp(t, { 'projects/a.txt': 'a', 'projects/b.txt': 'b' })
+  t.equal(await capture(commit, { 'projects/a.txt': 'repaired' }), 'captured/press')
+  const far = Array.from({ length: 15 }, (_, depth) => `${depth}-`.padEnd(200, 'x')).join('/')
+  const blob = git('hash-object', '-w', 'projects/b.txt')
+  const files = Array.from({ length: 2_900 }, (_, index) => `100644 ${blob}\t${far}/${index}`)
+  repository.git('read-tree', 'HEAD')
+  execFileSync('git', ['-C', repository.folder, 'update-index', '--index-info'], { input: `${files.join('\n')}\n`, env: gitEnvironment })
+  const next = git('commit-tree', git('write-tree'), '-p', 'HEAD', '-m', 'Very much')
+  repository.git('update-ref', 'refs/heads/main', next)
+  t.equal(await capture(next, { 'projects/a.txt': 'repaired better' }), 'captured/press', 'the same file again')
+  t.match(await capture(next, { 'projects/b.txt': 'later' }), /^captured\/press-[0-9a-f]{8}$/, 'the first repair is not there any more')
+  t.equal(git('show', 'captured/press:projects/a.txt'), 'repaired better')
 })

@@ -45,7 +45,7 @@ void t.test('a commit differs from its parent in its edits', async (t) => {
   if (!requires(t, 'git')) return
   const { mirror, parent, commit } = await setUp(t)
   const made = await commit(put('a/one', 'new'), put('a/new', 'x', true), take('b'))
-  t.same(await mirror.readBy(made, (repository) => treeChanges(repository, parent, made, signal), signal), [
+  t.same(await mirror.readBy(made, (repository) => treeChanges(repository, { from: parent, to: made }, signal), signal), [
     { path: 'a/new', before: '000000', after: '100755' },
     { path: 'a/one', before: '100644', after: '100644' },
     { path: 'b', before: '100644', after: '000000' },
