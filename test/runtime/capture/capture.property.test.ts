@@ -1,6 +1,6 @@
 /**
  * The circle closes: whatever was changed on a gateway and captured, the commit of it changes no file there, and gives every other gateway
- * exactly the captured change.
+ * exactly the captured change, in its own mode and under its own name.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,6 +10,7 @@ import t from 'tap'
 import { type Capture, captureChanges } from '../../../runtime/capture/capture.ts'
 import { findLocalChanges } from '../../../runtime/capture/local-changes.ts'
 import { systemClock } from '../../../runtime/clock.ts'
+import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { runCycle, type Wanted } from '../../../runtime/sync/cycle.ts'
 import { readManifest } from '../../../runtime/sync/disk/manifest-file.ts'
@@ -25,23 +26,42 @@ const modes: Tree = {
   'gw/resources/prod/config-mode.json': mode('core'),
 }
 
-/** Two mappings for one place, one of them a template; a patched folder; one source for two places; something that is excluded. */
-const profile = profileOf(
-  [
-    { source: 'gw/projects', destination: 'projects', required: false },
-    { source: 'gw/over', destination: 'projects/p1', required: false },
-    { source: 'gw/made', destination: 'made', required: false, template: true },
-    {
-      source: 'gw/patched',
-      destination: 'patched',
-      required: false,
-      patches: [{ file: '**/*.json', set: { name: '{{ gateway.name }}' } }],
-    },
-    { source: 'gw/twice', destination: 'one', required: false },
-    { source: 'gw/twice', destination: 'two', required: false },
-  ],
-  { collections: { root: 'gw/resources', mode: 'auto' }, excludePatterns: ['**/*.log'], maxDeletions: '100%' },
-)
+type Rule = {
+  source: string
+  destination: string
+  type?: 'file'
+  template?: true
+  patches?: { file: string; set: Record<string, string> }[]
+}
+
+/** Two mappings for one place, a template, a patched folder, one source for two places, and a single file that lies in another's folder. */
+const rules: readonly Rule[] = [
+  { source: 'gw/projects', destination: 'projects' },
+  { source: 'gw/over', destination: 'projects/p1' },
+  { source: 'gw/made', destination: 'made', template: true },
+  { source: 'gw/patched', destination: 'patched', patches: [{ file: '**/*.json', set: { name: '{{ gateway.name }}' } }] },
+  { source: 'gw/twice', destination: 'one' },
+  { source: 'gw/twice', destination: 'two' },
+  { source: 'gw/single.txt', destination: 'projects/p1/single.txt', type: 'file' },
+]
+
+/** A plant: its mappings in an order of its own, of which the last one wins, and which of the folders besides are templates. */
+const plant = fc
+  .record({
+    order: fc.shuffledSubarray([...rules], { minLength: rules.length }),
+    templates: fc.subarray(['gw/projects', 'gw/over']),
+  })
+  .map(({ order, templates }): readonly Rule[] =>
+    order.map((rule) => (templates.includes(rule.source) ? { ...rule, template: true } : rule)),
+  )
+
+function profileOfPlant(mappings: readonly Rule[]): ResolvedProfile {
+  return profileOf(
+    mappings.map((rule) => ({ ...rule, required: false })),
+    // Something that is excluded stays where it is.
+    { collections: { root: 'gw/resources', mode: 'auto' }, excludePatterns: ['**/*.log'], maxDeletions: '100%' },
+  )
+}
 
 const files = [
   'gw/projects/p1/a.txt',
@@ -52,6 +72,7 @@ const files = [
   'gw/made/m.txt',
   'gw/patched/n.json',
   'gw/twice/t.txt',
+  'gw/single.txt',
   'gw/resources/core/ignition/x/one/config.json',
   'gw/resources/dev/ignition/x/one/config.json',
   'gw/resources/prod/ignition/x/two/config.json',
@@ -65,7 +86,7 @@ const content = fc.constantFrom(
 )
 const json = fc.constantFrom('{"name":"n","b":1}', '{\n "name": "n",\n "b": 2\n}\n')
 const tree = fc
-  .record(Object.fromEntries(files.map((file) => [file, file.endsWith('.json') ? json : file.includes('made') ? content : content])), {
+  .record(Object.fromEntries(files.map((file) => [file, file.endsWith('.json') ? json : content])), {
     requiredKeys: ['gw/projects/p1/a.txt'],
   })
   .map((chosen): Tree => ({ ...modes, ...(chosen as Tree) }))
@@ -73,6 +94,7 @@ const tree = fc
 const places = [
   'projects/p1/a.txt',
   'projects/p1/c.txt',
+  'projects/p1/single.txt',
   'projects/p1/new/n.txt',
   'projects/p1/views/v/view.json',
   'projects/p2/b.txt',
@@ -87,6 +109,8 @@ const places = [
   'config/resources/dev/ignition/x/one/config.json',
   'config/resources/dev/ignition/x/new/config.json',
   'config/resources/dev/config-mode.json',
+  'config/resources/prod/ignition/x/two/config.json',
+  'config/resources/prod/ignition/x/two/new.json',
   'outside/z.txt',
 ]
 const edit = fc.record({
@@ -97,61 +121,95 @@ const edit = fc.record({
   ),
 })
 
-void t.test('a captured change is no change where it was made, and that change elsewhere', async (t) => {
-  const folder = temporaryFolder(t, 'capture')
-  let run = 0
-  let [captures, leaves] = [0, 0]
-  await fc.assert(
-    fc.asyncProperty(tree, fc.array(edit, { minLength: 1, maxLength: 6 }), fc.boolean(), async (before, edits, takesNew) => {
-      const source = memorySource()
-      const dev = gatewayIn(path.join(folder, `${(run += 1)}-dev`), 'dev', source)
-      const prod = gatewayIn(path.join(folder, `${run}-prod`), 'prod', source)
-      await dev.sync(before)
-      await prod.sync(before)
-      for (const { place, how } of edits) change(path.join(dev.dataDir, place), how)
-      const edited = dev.read()
-      const { captured, leftOut } = await dev.capture(before, takesNew)
-      const after = applied(before, captured)
-      const prodBefore = prod.read()
-      await dev.sync(after)
-      await prod.sync(after)
-      captures += captured.length
-      leaves += leftOut.length
-      if (!isDeepStrictEqual(dev.read(), edited)) throw new Error('the commit changed the gateway that it came from')
-      const expected = expectedElsewhere(before, after, prodBefore)
-      if (!isDeepStrictEqual(prod.read(), expected)) throw new Error('another gateway got something else than the captured change')
-      const again = await dev.capture(after, takesNew)
-      if (again.captured.length > 0) throw new Error(`what was captured is still a change: ${again.captured[0]?.path ?? ''}`)
-      for (const { dataDir } of [dev, prod]) rmSync(dataDir, { recursive: true, force: true })
-    }),
-    { numRuns: Number(process.env['CAPTURE_RUNS'] ?? 150) },
-  )
-  t.ok(captures > 50, `${captures} changes were captured`)
-  t.ok(leaves > 20, `${leaves} could not go back`)
+/** Three gateways of two modes; the first is the one that somebody edits. */
+const gateways = fc.constantFrom(['dev', 'dev', 'prod'] as const, ['prod', 'dev', 'prod'] as const)
+const story = fc.record({
+  plant,
+  gateways,
+  /** A commit from before, if there was one. */
+  earlier: fc.option(tree, { nil: undefined }),
+  before: tree,
+  edits: fc.array(edit, { minLength: 1, maxLength: 6 }),
+  takesNew: fc.boolean(),
 })
 
-function gatewayIn(dataDir: string, name: string, source: MemorySource) {
-  mkdirSync(dataDir)
+void t.test(
+  'a captured change is no change where it was made, and exactly that change on every other gateway',
+  { timeout: 120_000 },
+  async (t) => {
+    const folder = temporaryFolder(t, 'capture')
+    let run = 0
+    let [captures, rendered, leaves] = [0, 0, 0]
+    await fc.assert(
+      fc.asyncProperty(story, async ({ plant: mappings, gateways: modesOf, earlier, before, edits, takesNew }) => {
+        const source = memorySource()
+        const own = path.join(folder, String((run += 1)))
+        const profile = profileOfPlant(mappings)
+        const [edited, ...others] = modesOf.map((of, index) =>
+          gatewayIn({ dataDir: path.join(own, String(index)), mode: of, name: `press-${index}`, profile }, source),
+        )
+        if (edited === undefined) return
+        for (const gateway of [edited, ...others]) {
+          if (earlier !== undefined) await gateway.sync(earlier)
+          await gateway.sync(before)
+        }
+        for (const { place, how } of edits) change(path.join(edited.dataDir, place), how)
+        const present = edited.read()
+        const { captured, leftOut } = await edited.capture(before, takesNew)
+        const after = applied(before, captured)
+        captures += captured.length
+        leaves += leftOut.length
+        rendered += captured.filter(({ source: file, content: made }) => made !== undefined && /made|patched/.test(file)).length
+        await edited.sync(after)
+        if (!isDeepStrictEqual(edited.read(), present)) throw new Error('the commit changed the gateway that it came from')
+        for (const other of others) {
+          const expected = { ...other.read() }
+          const [was, is] = [other.model(before), other.model(after)]
+          for (const file of new Set([...Object.keys(was), ...Object.keys(is)])) {
+            if (was[file] === is[file]) continue
+            delete expected[file]
+            if (is[file] !== undefined) expected[file] = is[file]
+          }
+          await other.sync(after)
+          if (!isDeepStrictEqual(other.read(), expected)) throw new Error(`${other.name} got something else than the captured change`)
+        }
+        const again = await edited.capture(after, takesNew)
+        if (again.captured.length > 0) throw new Error(`what was captured is still a change: ${again.captured[0]?.path ?? ''}`)
+        rmSync(own, { recursive: true, force: true })
+      }),
+      { numRuns: Number(process.env['CAPTURE_RUNS'] ?? 100) },
+    )
+    t.ok(captures > 50, `${captures} changes were captured`)
+    t.ok(rendered > 5, `${rendered} of them went back through a template or a patch`)
+    t.ok(leaves > 20, `${leaves} could not go back`)
+  },
+)
+
+type Own = { dataDir: string; mode: string; name: string; profile: ResolvedProfile }
+
+function gatewayIn({ dataDir, mode: of, name, profile }: Own, source: MemorySource) {
+  mkdirSync(dataDir, { recursive: true })
   const signal = AbortSignal.timeout(120_000)
   const facts: Wanted['facts'] = {
-    gatewayName: 'gw',
-    podName: 'gw-0',
+    gatewayName: name,
+    podName: name,
     ordinal: 0,
     podLabels: {},
     namespace: 'plant',
-    mode: { name, from: 'target' },
+    mode: { name: of, from: 'target' },
   }
-  const wanted = (of: Tree): Wanted => wantedOf(dataDir, source.commit(of), profile, { facts, confirmDeletions: source.commit(of) })
+  const wanted = (at: Tree): Wanted => wantedOf(dataDir, source.commit(at), profile, { facts, confirmDeletions: source.commit(at) })
   return {
+    name,
     dataDir,
-    async sync(of: Tree): Promise<void> {
+    async sync(at: Tree): Promise<void> {
       const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-      const result = await runCycle(deps, wanted(of), signal)
+      const result = await runCycle(deps, wanted(at), signal)
       if (!['Synced', 'Drifted'].includes(result.phase)) throw new Error(`${result.phase}: ${result.message ?? ''}`)
     },
-    async capture(of: Tree, takesNew: boolean): Promise<Capture> {
-      const at = wanted(of)
-      return captureChanges(await findLocalChanges(source, at, readManifest(dataDir), signal), at, () => takesNew)
+    async capture(at: Tree, takesNew: boolean): Promise<Capture> {
+      const place = wanted(at)
+      return captureChanges(await findLocalChanges(source, place, readManifest(dataDir), signal), place, () => takesNew)
     },
     read: (): Tree =>
       Object.fromEntries(
@@ -159,7 +217,30 @@ function gatewayIn(dataDir: string, name: string, source: MemorySource) {
           .filter((file) => !file.startsWith('.cluster-sync/'))
           .map((file) => [file, readFileSync(path.join(dataDir, file), 'utf8')]),
       ),
+    model: (at: Tree): Tree => modelOf(at, profile, of, name),
   }
+}
+
+/** What the gateway gets of a tree, computed file by file and mapping by mapping, the last of which wins. */
+function modelOf(tree: Tree, { mappings }: ResolvedProfile, mode: string, name: string): Tree {
+  const collections = ['external', 'core', mode].map((each) => ({
+    source: `gw/resources/${each}`,
+    destination: `config/resources/${each}`,
+    rule: undefined,
+  }))
+  const result: Record<string, string> = {}
+  for (const { source, destination, rule } of [...collections, ...mappings.map((rule) => ({ ...rule, rule }))]) {
+    for (const [file, text] of Object.entries(tree)) {
+      if (file !== source && !file.startsWith(`${source}/`)) continue
+      result[destination + file.slice(source.length)] = rendered(text, rule, name)
+    }
+  }
+  return result
+}
+
+function rendered(text: string, rule: ResolvedProfile['mappings'][number] | undefined, name: string): string {
+  if (rule?.template === true) return text.replaceAll('{{ gateway.name }}', name)
+  return (rule?.patches ?? []).length > 0 ? text.replace(/("name":\s*)"[^"]*"/, `$1"${name}"`) : text
 }
 
 function change(file: string, how: 'remove' | 'append' | { text: string }): void {
@@ -179,38 +260,4 @@ function applied(tree: Tree, captured: Capture['captured']): Tree {
     else result[source] = Buffer.from(made).toString('utf8')
   }
   return result
-}
-
-/** Of prod: what its files are made of by itself, computed file by file. */
-function expectedElsewhere(before: Tree, after: Tree, present: Tree): Tree {
-  const result: Record<string, string> = { ...present }
-  for (const source of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    if (before[source] === after[source]) continue
-    for (const destination of destinationsIn(source)) {
-      if (source.startsWith('gw/projects/p1/') && after[source.replace('gw/projects/p1/', 'gw/over/')] !== undefined) continue
-      const made = after[source]
-      if (made === undefined) delete result[destination]
-      else result[destination] = rendered(source, made)
-    }
-  }
-  return result
-}
-
-function destinationsIn(source: string): string[] {
-  const rules: [string, string][] = [
-    ['gw/projects/', 'projects/'],
-    ['gw/over/', 'projects/p1/'],
-    ['gw/made/', 'made/'],
-    ['gw/patched/', 'patched/'],
-    ['gw/twice/', 'one/'],
-    ['gw/twice/', 'two/'],
-    ['gw/resources/core/', 'config/resources/core/'],
-    ['gw/resources/prod/', 'config/resources/prod/'],
-  ]
-  return rules.filter(([from]) => source.startsWith(from)).map(([from, to]) => to + source.slice(from.length))
-}
-
-function rendered(source: string, text: string): string {
-  if (source.startsWith('gw/made/')) return text.replaceAll('{{ gateway.name }}', 'gw')
-  return source.startsWith('gw/patched/') ? text.replace(/("name":\s*)"[^"]*"/, '$1"gw"') : text
 }
