@@ -7,6 +7,7 @@ import type { AgentSettings } from './agent-settings.ts'
 import { podInfoFiles } from './agent-settings.ts'
 import { type FollowedSync, parseDownwardFile, type PodFacts } from './agent/desired.ts'
 import { createCaptureOffers, createQuietOffers } from './capture/offer.ts'
+import { createChangesTeller } from './capture/tell.ts'
 import { createCycleTraces } from './agent/cycle-traces.ts'
 import { createAccessKeeper } from './agent/gateway-access.ts'
 import { createFollower, type Follower } from './agent/follow.ts'
@@ -123,6 +124,7 @@ function createAgentFollower(
   const traceCycle = createCycleTraces({ clock, tracing }, gatewayPod, readSynced(dataDir)?.commit)
   let client: ClientOf = () => unusableClient(new Fault('DeliveryUnreachable', 'no GatewaySync is followed'))
   const offers = createCaptureOffers()
+  const tell = createChangesTeller()
   const quietOffers = createQuietOffers({ clock })
   const ignitionConf = (): string | undefined => readSmallFile(conf, maxConfBytes)?.toString('utf8')
   return createFollower(
@@ -144,6 +146,7 @@ function createAgentFollower(
         const deps = { source, gateway, clock, log: logOf(log, wanted.requestId), memory, only: settings.podUid }
         return traceCycle(wanted, metrics.stepped, (stepped) => runCycle({ ...deps, stepped }, wanted, signal))
       },
+      tell,
       capture: (source, wanted, request, signal) => offers(source, wanted, request, (offer) => client().capture(offer, signal), signal),
       captureQuiet: (source, wanted, quiet, signal) =>
         quietOffers(source, wanted, quiet, (offer) => client().capture(offer, signal), signal),

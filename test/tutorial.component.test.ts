@@ -6,11 +6,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { pictured } from './support/docs-picture.ts'
 import { requires } from './support/requires.ts'
 import { ofAnyRun, shown } from './support/shown-output.ts'
 import { openTerminal } from './support/terminal.ts'
-import { terminalPicture, wordsOfPicture } from './support/terminal-picture.ts'
 import { linesOfScreen, type ScreenLine, textOfLines } from './support/terminal-screen.ts'
 import { until } from './support/world.ts'
 
@@ -102,24 +102,12 @@ void t.test('whoever types what the page says ends where it says', { timeout: 20
     }
   }
   t.notOk(existsSync(path.join(folder, 'plant-tutorial')), 'nothing is left')
-  comparePicture(t, 'tutorial-run', 'cluster-sync run', linesOf('second').slice(runFrom, from.second), asShown)
-  comparePicture(t, 'tutorial-checks', 'cluster-sync plan, cluster-sync lint', checks, asShown)
+  const drawn = (lines: readonly ScreenLine[]): ScreenLine[] =>
+    lines.map((line) => ({ ...line, pieces: line.pieces.map((piece) => ({ ...piece, text: asShown(piece.text) })) }))
+  const run = drawn(linesOf('second').slice(runFrom, from.second))
+  pictured(t, 'tutorial-run', run, { title: 'cluster-sync run', columns })
+  pictured(t, 'tutorial-checks', drawn(checks), { title: 'cluster-sync plan, cluster-sync lint', columns })
 })
-
-/** The words of the picture are those of this run; or it is made of this run. */
-function comparePicture(t: Test, name: string, title: string, lines: readonly ScreenLine[], asShown: (text: string) => string): void {
-  const file = path.join(root, 'docs/pictures', `${name}.svg`)
-  const pieces = (line: ScreenLine) => line.pieces.map((piece) => ({ ...piece, text: asShown(piece.text) }))
-  const picture = terminalPicture(
-    lines.map((line) => ({ ...line, pieces: pieces(line) })),
-    { title, columns },
-  )
-  if (process.env['CLUSTER_SYNC_WRITE_PICTURES'] === '1') writeFileSync(file, picture)
-  // Where a line ends depends on how long it took.
-  const words = (svg: string): string => ofAnyRun(wordsOfPicture(svg)).replaceAll(' ', '')
-  t.equal(words(readFileSync(file, 'utf8')), words(picture), `${name}.svg says what is said now`)
-  t.ok(picture.length < 40_000, `${name}.svg has ${picture.length} bytes`)
-}
 
 /** A home with who commits, and the address of the page leading to a repository with the files of this checkout. */
 function makeHome(folder: string): string {

@@ -8,7 +8,7 @@ import { readFollowedSpec } from '../gatewaysync/schema/followed-spec.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncSpec, HttpCheck } from '../gatewaysync/schema/spec.ts'
 import { answersSpec } from '../gatewaysync/decide/request.ts'
-import { askedOf, gatewayNameOf, quietOf } from '../gatewaysync/decide/capture.ts'
+import { askedOf, changesAskedOf, gatewayNameOf, quietOf } from '../gatewaysync/decide/capture.ts'
 import { turnOf } from '../gatewaysync/rollout/turn.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, isCommitHash, shortCommit } from '../gatewaysync/values.ts'
@@ -60,8 +60,10 @@ export type Desired =
       requestId: string | undefined
       /** The request for what was changed on this gateway; undefined: nobody asks. */
       capture: string | undefined
-      /** For how many ms changes must be left alone until they are handed on though nobody asks; undefined: they are not. */
-      captureQuietMs: number | undefined
+      /** The request to tell in the report what was changed on this gateway; undefined: nobody asks. */
+      changes: string | undefined
+      /** For how many ms changes must be left alone until they are handed on, for this repository, though nobody asks; undefined: they are not. */
+      captureQuiet: { quietMs: number; repo: string } | undefined
       /** Why this is not what is published, in one sentence: the gateway's turn in the rollout has not come; undefined: it is. */
       waits: string | undefined
       /** Fields of the GatewaySync that this agent is too old to know. */
@@ -120,6 +122,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     // It has a whole commit, and nothing will come soon: it need not wait for anything.
     return idle('Pending', 'WaitsForStage', waits ?? '', { ...start, policy: 'start' })
   }
+  const quietMs = quietOf(spec.capture)
   return {
     kind: 'sync',
     commit,
@@ -137,7 +140,8 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     delivery,
     requestId: source?.commit === commit ? source.requested?.id : undefined,
     capture: askedOf(spec.capture, followed.annotations, { pod: pod.podName, gateway: gatewayName(pod) }),
-    captureQuietMs: quietOf(spec.capture),
+    changes: changesAskedOf(followed.annotations, { pod: pod.podName, gateway: gatewayName(pod) }),
+    captureQuiet: quietMs === undefined ? undefined : { quietMs, repo: spec.git.repo },
     waits,
     ignoredFields: read.ignoredFields,
   }

@@ -110,17 +110,17 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const mode = await deps.mode(gateway, signal)
     halt = new AbortController()
     const wanted = wantedOf(desired, pod, { dataDir, mode, halt: halt.signal })
-    const { capture: request, captureQuietMs: quietMs } = desired
-    const handed = await handOn(deps, source, wanted, { request, quietMs, drift }, signal)
-    failedOffers = handed === 'failed' ? failedOffers + 1 : 0
+    const { changes: tell, capture, captureQuiet: quiet } = desired
+    const handed = await handOn(deps, source, wanted, { tell, capture, quiet, drift }, signal)
+    failedOffers = handed.againMs === 'failed' ? failedOffers + 1 : 0
     take({ kind: 'cycleBegan', inPlace: held, at: startedAt })
     const result = await deps.cycle(source, gateway, wanted, signal)
     drift = driftAfter(drift, result)
-    take({ kind: 'cycleEnded', result, startedAt, at: now() })
+    take({ kind: 'cycleEnded', result: { ...result, ...handed.told }, startedAt, at: now() })
     logEnd(log, desired, result, failuresBefore > 0 || isMove(desired, held))
     const assumed = gateway !== undefined && lacksMode(desired, mode) ? { gateway, mode } : undefined
     const waitMs = waitAfter(result, desired, gateway !== undefined)
-    const againMs = handed === 'failed' ? backoffMs(failedOffers, waitingMs, longestRetryMs, clock.random()) : handed
+    const againMs = handed.againMs === 'failed' ? backoffMs(failedOffers, waitingMs, longestRetryMs, clock.random()) : handed.againMs
     // An offer that is made again has the cycle run again too, so a cycle that failed decides when.
     return { waitMs: waitMs === undefined ? retryMs() : Math.min(waitMs, againMs), assumed }
   }

@@ -3,7 +3,7 @@
  * what to do. Pure; the loop that does it is in `follow.ts`.
  */
 import type { Fault } from '../fault.ts'
-import { captureAnnotations, confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../gatewaysync/names.ts'
+import { captureAnnotations, changesAnnotations, confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../gatewaysync/names.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { CycleResult } from '../sync/cycle.ts'
@@ -47,7 +47,7 @@ export type FollowerEvent =
   /** The pod has been read: decides what should be in place. */
   | { kind: 'podRead'; pod: PodFacts; inPlace: InPlace; at: string }
   | { kind: 'cycleBegan'; inPlace: InPlace; at: string }
-  | { kind: 'cycleEnded'; result: CycleResult; startedAt: string; at: string }
+  | { kind: 'cycleEnded'; result: CycleResult & Pick<SyncReportStatus, 'changes'>; startedAt: string; at: string }
   /** A look ended with an error that is a bug of ours. */
   | { kind: 'lookFailed'; fault: Fault; at: string }
   | { kind: 'lookEnded' }
@@ -212,6 +212,14 @@ function mayWrite(desired: Desired): boolean {
   return desired.kind === 'sync' && !desired.paused
 }
 
+const heardAtRest = [
+  confirmDeletionsAnnotation,
+  confirmOverwritesAnnotation,
+  captureAnnotations.at,
+  captureAnnotations.gateway,
+  ...Object.values(changesAnnotations),
+]
+
 /**
  * The parts of a GatewaySync that an agent acts on; other changes of it, such as its own report coming back in the status, cause no look.
  * `rests`: the published commit is in place, so a new request concerns only the controller, whose fetch a look at thousands of files would
@@ -220,8 +228,7 @@ function mayWrite(desired: Desired): boolean {
 function decisiveText(followed: FollowedSync | undefined, { rests, pod }: { rests: boolean; pod: string | undefined }): string {
   if (followed === undefined) return ''
   const { annotations, spec, status } = followed
-  const heard = [confirmDeletionsAnnotation, confirmOverwritesAnnotation, captureAnnotations.at, captureAnnotations.gateway]
-  const asked = rests ? heard.map((name) => annotations[name]) : annotations
+  const asked = rests ? heardAtRest.map((name) => annotations[name]) : annotations
   return JSON.stringify([asked, spec, status.published, status.delivery, turnText(status, pod)])
 }
 

@@ -5,17 +5,15 @@
 import path from 'node:path'
 import type { Clock } from '../clock.ts'
 import { captureBounds, type CaptureAnswer, type CaptureOffer, type Source } from '../delivery/protocol.ts'
-import { Fault } from '../fault.ts'
 import { driftRequest } from '../gatewaysync/decide/capture.ts'
 import { mostLeftOut } from '../gatewaysync/schema/capture-spec.ts'
-import { type CommitHash, isCommitHash, printable } from '../gatewaysync/values.ts'
+import { printable } from '../gatewaysync/values.ts'
 import { outsideOfFile } from '../sync/disk/disk.ts'
 import { readManifest } from '../sync/disk/manifest-file.ts'
 import type { Wanted } from '../sync/model/wanted.ts'
-import { isInterrupted } from '../sync/publish/journal.ts'
 import { captureChanges } from './capture.ts'
 import { digestOf } from './commit.ts'
-import { findLocalChanges } from './local-changes.ts'
+import { lookInPlace } from './in-place.ts'
 import { afterLook, nextLookMs, type Watched } from './quiet.ts'
 
 /** Answers one request: `again` until the controller says that it is over. Throws what reading and `send` throw. */
@@ -31,7 +29,7 @@ export type Drift = { count: number; paths: readonly string[] }
 export type OfferQuietChanges = (
   source: Source,
   wanted: Wanted,
-  quiet: { quietMs: number; drift: Drift | undefined },
+  quiet: { quietMs: number; repo: string; drift: Drift | undefined },
   send: Send,
   signal: AbortSignal,
 ) => Promise<number | undefined>
@@ -58,15 +56,17 @@ export function createCaptureOffers(): OfferChanges {
 
 const askAgainMs = 5_000
 
-/** Remembers what it saw and when; after a restart the changes must be left alone anew, and the controller knows which it has. */
+/**
+ * Remembers what it saw and when, of one repository; after a restart the changes must be left alone anew, and the controller knows which it has.
+ */
 export function createQuietOffers({ clock }: { clock: Pick<Clock, 'monotonicMs'> }): OfferQuietChanges {
   let watched: Watched | undefined
   let found: CaptureOffer | undefined
-  return async (source, wanted, { quietMs, drift }, send, signal) => {
-    if (drift === undefined) {
-      watched = found = undefined
-      return undefined
-    }
+  let of = ''
+  return async (source, wanted, { quietMs, repo, drift }, send, signal) => {
+    if (drift === undefined || repo !== of) watched = found = undefined
+    of = repo
+    if (drift === undefined) return undefined
     // What was found before a sync cannot be committed on what that sync brought.
     if (found !== undefined && found.commit !== readManifest(wanted.dataDir).state?.commit) watched = found = undefined
     if (found === undefined) {
@@ -108,21 +108,15 @@ async function findOffer(
   requestOf: (digest: string) => string,
   signal: AbortSignal,
 ): Promise<CaptureOffer | undefined> {
-  if (isInterrupted(wanted.dataDir)) return undefined
-  const manifest = readManifest(wanted.dataDir)
-  const { state } = manifest
-  if (state?.commit === undefined || state.commit === null || !isCommitHash(state.commit)) return undefined
-  if (manifest.doubt !== undefined)
-    throw new Fault('StateUnreadable', 'the records of the data directory are damaged; the next sync mends them')
-  const commit: CommitHash = state.commit
-  const facts = state.mode === undefined ? wanted.facts : { ...wanted.facts, mode: state.mode }
-  const at: Wanted = { ...wanted, commit, ref: state.ref, facts }
-  const { captured, leftOut } = captureChanges(await findLocalChanges(source, at, manifest, signal), at, () => false, captureBounds)
+  const seen = await lookInPlace(source, wanted, signal)
+  if (seen === undefined) return undefined
+  const { at, found } = seen
+  const { captured, leftOut } = captureChanges(found, at, () => false, captureBounds)
   const digest = digestOf(captured)
   return {
-    commit,
+    commit: at.commit,
     profile: wanted.profile.name,
-    mode: facts.mode?.name ?? '',
+    mode: at.facts.mode?.name ?? '',
     request: requestOf(digest),
     digest,
     files: captured.length,

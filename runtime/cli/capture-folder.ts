@@ -12,11 +12,11 @@ import { gateRoots } from '../collections/gate/coverage.ts'
 import { systemClock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { createExcluder, requireGlob } from '../gatewaysync/glob.ts'
-import { type CommitHash, parseRefName, visible } from '../gatewaysync/values.ts'
+import { type CommitHash, parseRefName, shortCommit, visible } from '../gatewaysync/values.ts'
 import type { Mirror } from '../source/mirrors.ts'
 import { diskFault } from '../sync/disk/disk.ts'
 import type { Wanted } from '../sync/model/wanted.ts'
-import { lookAtFolder, shortHash } from './drift-folder.ts'
+import { lookAtFolder } from './drift-folder.ts'
 import { type FolderOptions, withFolder } from './opened-folder.ts'
 import { workSignal } from './stop.ts'
 
@@ -49,7 +49,7 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
       const { mirror } = opened
       const branch = options.branch ?? `captured/${wanted.facts.gatewayName}-${digestOf(captured).slice(0, 8)}`
       if (options.dryRun === true) {
-        const text = [...told, `${captured.length} files would be one commit on ${shortHash(wanted.commit)}, branch ${branch}`, '']
+        const text = [...told, `${captured.length} files would be one commit on ${shortCommit(wanted.commit)}, branch ${branch}`, '']
         return { text: text.join('\n'), captured: true }
       }
       const origin = { gateway: wanted.facts.gatewayName, mode: wanted.facts.mode?.name ?? '', commit: wanted.commit }
@@ -60,7 +60,9 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
       await refuseNewErrors(mirror, wanted, commit, signal)
       const handed = await handOn(mirror, { ...options, branch }, { commit, parent: wanted.commit }, signal)
       return {
-        text: [...told, `commit ${shortHash(commit)} of ${captured.length} files on ${shortHash(wanted.commit)}`, ...handed, ''].join('\n'),
+        text: [...told, `commit ${shortCommit(commit)} of ${captured.length} files on ${shortCommit(wanted.commit)}`, ...handed, ''].join(
+          '\n',
+        ),
         captured: true,
       }
     },

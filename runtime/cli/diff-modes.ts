@@ -4,7 +4,7 @@
 import { foldName, visible } from '../gatewaysync/values.ts'
 import { readTree } from '../collections/check/check.ts'
 import { readResources, type ResourceContent } from '../collections/check/read-resources.ts'
-import { type JsonDifference, differences } from './json-diff.ts'
+import { type JsonDifference, differences } from '../sync/plan/json-diff.ts'
 import { type Effective, effectiveSet, isUserMode } from '../collections/model/inheritance.ts'
 import { Fault } from '../fault.ts'
 import type { Input } from './collections-input.ts'

@@ -1,20 +1,25 @@
 /**
  * `cluster-sync drift`: what was changed on a gateway itself, in a data directory or as the agents of a cluster report it.
  */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { Fault } from '../fault.ts'
 import type { DriftOptions } from './drift-folder.ts'
 import { exitNo, exitYes, telling } from './fleet/exit.ts'
-import { type HistoryOptions, withClusterOptions } from './fleet/options.ts'
-import { examples, formatOption, standardOutput } from './fleet/output.ts'
+import { type ChangesOptions, type HistoryOptions, withClusterOptions } from './fleet/options.ts'
+import { durationArgument, examples, formatOption, standardOutput } from './fleet/output.ts'
 
-type Options = HistoryOptions & Partial<Pick<DriftOptions, 'file' | 'data'>> & Pick<DriftOptions, 'profile' | 'mode' | 'secrets'>
+type Options = HistoryOptions &
+  Partial<Pick<DriftOptions, 'file' | 'data'>> &
+  Pick<DriftOptions, 'profile' | 'mode' | 'secrets'> &
+  Pick<ChangesOptions, 'gateway' | 'timeout'> & { contents?: true }
+
+const usualTimeout = '2m'
 
 export function register(program: Command): void {
   const command = program
     .command('drift')
     .description(
-      'show what was changed on gateways since the last sync: in a data directory by resource, else in a cluster by file; writes nothing. Exit 0: nothing, 1: changes, 2: it cannot be said',
+      'show what was changed on gateways since the last sync: in a data directory by resource, else in a cluster by file, and with --contents by resource; changes no gateway. Exit 0: nothing, 1: changes, 2: it cannot be said',
     )
     .argument('[name]', 'of a cluster: one GatewaySync; default: all of the namespace')
     .option('-f, --file <file>', 'YAML file with one GatewaySync, for --data')
@@ -23,14 +28,35 @@ export function register(program: Command): void {
     .option('--mode <name>', 'for --data: deployment mode of the gateway; default: the one that it was last synced for')
     .option('--secrets <dir>', 'for --data: folder that stands for Secrets: <dir>/<name>/<key>')
   withClusterOptions(command)
+    .option('--contents', 'of a cluster: ask the agents what differs, new files too; asks by annotation, which needs the right to patch')
+    .option('--gateway <name>', 'with --contents: only this gateway or pod')
+    .addOption(
+      new Option('--timeout <duration>', 'with --contents: give up waiting after so long')
+        .argParser(durationArgument)
+        .default(durationArgument(usualTimeout), usualTimeout),
+    )
     .option('--state <dir>', 'of a standalone run instead of a cluster: the folder that "cluster-sync run --state" keeps')
     .addOption(formatOption())
-    .addHelpText('after', examples('drift plant -n line-1', 'drift -f gatewaysync.yaml --data /usr/local/bin/ignition/data'))
+    .addHelpText(
+      'after',
+      examples(
+        'drift plant -n line-1',
+        'drift plant --contents --gateway press',
+        'drift -f gatewaysync.yaml --data /usr/local/bin/ignition/data',
+      ),
+    )
     .action((name: string | undefined, options: Options) => telling(() => drift(name, options)))
 }
 
 async function drift(name: string | undefined, options: Options): Promise<number> {
-  const { file, data } = options
+  const { file, data, contents, gateway, state } = options
+  if (contents === true) {
+    if (name === undefined || file !== undefined || data !== undefined || state !== undefined)
+      throw new Fault('InvalidConfiguration', '--contents asks the agents of one GatewaySync: name it, without --file, --data and --state')
+    const { changesCommand } = await import('./fleet/changes-command.ts')
+    return await changesCommand(name, options, standardOutput())
+  }
+  if (gateway !== undefined) throw new Fault('InvalidConfiguration', '--gateway needs --contents')
   if (file === undefined && data === undefined) {
     const { driftCommand } = await import('./fleet/drift-command.ts')
     return await driftCommand(name, options, standardOutput())

@@ -2,49 +2,68 @@
  * What became of the changes of each gateway, of which the status does not tell yet; kept while this replica leads.
  */
 import type { Clock } from '../clock.ts'
+import { ofRepository } from '../gatewaysync/decide/capture.ts'
 import { type CaptureEntry, cutToFit } from '../gatewaysync/schema/capture-spec.ts'
-import type { GatewaySyncRecord, SyncKey } from '../reconcile/records.ts'
+import { type GatewaySyncRecord, type SyncKey, syncKey } from '../reconcile/records.ts'
+import type { Store } from '../reconcile/store.ts'
+import { specOf } from './spec-of.ts'
 
-/** By GatewaySync and pod. */
+/** By GatewaySync and pod. One that was made anew under its name, or reads another repository, has nothing of the one before. */
 export type CaptureEntries = {
-  /** Takes the place of what was known of the pod. */
-  note(key: SyncKey, told: CaptureEntry): void
+  /** Takes the place of what was known of the pod. `about`: of which GatewaySync it was said, as it was then. */
+  note(about: GatewaySyncRecord, told: CaptureEntry): void
   known(key: SyncKey): readonly CaptureEntry[]
   /** What is known, and what the status tells of other pods. */
   of(key: SyncKey, record: GatewaySyncRecord): CaptureEntry[]
   /** Whether a failure of this pod is too recent to try again. */
   isResting(key: SyncKey, pod: string): boolean
   clear(): void
-  /** Forgets the GatewaySyncs of which `isGone` tells. */
-  prune(isGone: (key: SyncKey) => boolean): void
+  /** Forgets what is of no GatewaySync any more. */
+  prune(): void
 }
 
 /** A capture that failed for a passing reason is tried again after this long. */
 export const failedForMs = 60_000
 
 /** `changed`: the status of the GatewaySync has to be written. */
-export function createCaptureEntries(clock: Clock, changed: (key: SyncKey) => void): CaptureEntries {
-  /** `untilMs`: until then a failure is not tried again. */
-  const results = new Map<SyncKey, Map<string, { entry: CaptureEntry; untilMs: number }>>()
-  const known = (key: SyncKey): CaptureEntry[] => [...(results.get(key)?.values() ?? [])].map(({ entry }) => entry)
+export function createCaptureEntries(clock: Clock, store: Pick<Store, 'sync'>, changed: (key: SyncKey) => void): CaptureEntries {
+  const results = new Map<SyncKey, Known>()
+  const present = (key: SyncKey): Known | undefined => {
+    const known = results.get(key)
+    return known !== undefined && known.subject === subjectOf(store.sync(known.namespace, known.name)) ? known : undefined
+  }
+  const known = (key: SyncKey): CaptureEntry[] => [...(present(key)?.pods.values() ?? [])].map(({ entry }) => entry)
   return {
     known,
-    note(key, told) {
+    note(about, told) {
+      const { namespace, name } = about
+      const subject = subjectOf(about)
+      if (subject !== subjectOf(store.sync(namespace, name))) return
+      const key = syncKey(namespace, name)
       const entry = cutToFit(told)
-      const own = results.get(key) ?? new Map<string, { entry: CaptureEntry; untilMs: number }>()
+      const own: Known = present(key) ?? { namespace, name, subject, pods: new Map() }
       results.set(key, own)
-      own.set(entry.pod, { entry, untilMs: entry.state === 'Failed' ? clock.monotonicMs() + failedForMs : Infinity })
+      own.pods.set(entry.pod, { entry, untilMs: entry.state === 'Failed' ? clock.monotonicMs() + failedForMs : Infinity })
       changed(key)
     },
-    of(key, { status }) {
+    of(key, record) {
       const fresh = known(key)
       const pods = new Set(fresh.map(({ pod }) => pod))
-      return [...fresh, ...(status.capture?.gateways ?? []).filter(({ pod }) => !pods.has(pod))]
+      const told = ofRepository(record.status.capture, specOf(record)?.git.repo)
+      return [...fresh, ...(told?.gateways ?? []).filter(({ pod }) => !pods.has(pod))]
     },
-    isResting: (key, pod) => (results.get(key)?.get(pod)?.untilMs ?? 0) > clock.monotonicMs(),
+    isResting: (key, pod) => (present(key)?.pods.get(pod)?.untilMs ?? 0) > clock.monotonicMs(),
     clear: () => results.clear(),
-    prune(isGone) {
-      for (const key of results.keys()) if (isGone(key)) results.delete(key)
+    prune() {
+      for (const key of results.keys()) if (present(key) === undefined) results.delete(key)
     },
   }
+}
+
+/** What is known of one GatewaySync. `untilMs`: until then a failure is not tried again. */
+type Known = { namespace: string; name: string; subject: string | undefined; pods: Map<string, { entry: CaptureEntry; untilMs: number }> }
+
+/** Tells a GatewaySync from a later one of its name, and from itself with another repository. */
+function subjectOf(record: GatewaySyncRecord | undefined): string | undefined {
+  return record === undefined ? undefined : `${record.uid} ${specOf(record)?.git.repo ?? ''}`
 }

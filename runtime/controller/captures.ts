@@ -48,21 +48,22 @@ const mostAtOnce = 3
 /** Holds the changes of three gateways at most. */
 export function createCaptures(deps: Deps): Captures {
   const { store, clock, log } = deps
-  const entries = createCaptureEntries(clock, (key) => term?.changed(key))
+  const entries = createCaptureEntries(clock, store, (key) => term?.changed(key))
   let term: Term | undefined
 
-  const keep = (key: SyncKey, told: CaptureEntry): void => {
-    entries.note(key, told)
+  const keep = ({ record }: Asked, told: CaptureEntry): void => {
+    entries.note(record, told)
     deps.captured(told.state)
-    if (term !== undefined) openWaiting(deps, term, key, [told])
+    const key = syncKey(record.namespace, record.name)
+    if (term !== undefined) openWaiting(deps, term, key, entries.known(key))
   }
   const base = (asked: Asked, offer: CaptureOffer) => baseOf(asked, offer, timestamp(clock.now()))
-  const fail = (key: SyncKey, asked: Asked, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] => {
+  const fail = (asked: Asked, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] => {
     const { state, reason, message } = failureOf(asked, error, log)
-    keep(key, { ...base(asked, offer), changes: offer.digest, state, reason, message, ...(branch === undefined ? {} : { branch }) })
+    keep(asked, { ...base(asked, offer), changes: offer.digest, state, reason, message, ...(branch === undefined ? {} : { branch }) })
     return state
   }
-  const take = async (key: SyncKey, asked: Asked, offer: CaptureOffer, edits: TakenEdit[], ending: AbortSignal): Promise<void> => {
+  const take = async (asked: Asked, offer: CaptureOffer, edits: TakenEdit[], ending: AbortSignal): Promise<void> => {
     const signal = deadline(timeoutMs, ending)
     const { record, gateway } = asked
     const { namespace, name } = record
@@ -72,10 +73,10 @@ export function createCaptures(deps: Deps): Captures {
         throw new Fault('PushRefused', `the name of gateway "${gateway}" makes no branch that spec.capture.branch could mean`)
       const origin = { gateway, mode: offer.mode, commit: offer.commit, owner: `${namespace}/${name}/${asked.pod}` }
       const taken = await takeChanges(await workOf(deps, asked, signal), { ...origin, branch, edits }, signal)
-      keep(key, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', ...taken, ...waitingFor(asked) })
+      keep(asked, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', ...taken, ...waitingFor(asked) })
       log.info({ namespace, name, pod: asked.pod, commit: taken.commit, ref: taken.branch }, 'local changes were pushed')
     } catch (error) {
-      if (!ending.aborted) fail(key, asked, offer, error, branch)
+      if (!ending.aborted) fail(asked, offer, error, branch)
     }
   }
 
@@ -95,36 +96,28 @@ export function createCaptures(deps: Deps): Captures {
         return { answer: 'later' }
       if (own === undefined && isOver(asked.record, offer.request, clock.now())) return { answer: 'done' }
       if (offer.files === 0) {
-        keep(key, { ...base(asked, offer), state: 'Nothing' })
+        keep(asked, { ...base(asked, offer), state: 'Nothing' })
         return { answer: 'done' }
       }
-      const same = known.find(
-        ({ state, request, changes, on }) =>
-          state === 'Pushed' && request === offer.request && changes === offer.digest && on === offer.commit,
-      )
-      if (same?.branch !== undefined && same.commit !== undefined) {
-        keep(key, {
-          ...base(asked, offer),
-          changes: offer.digest,
-          state: 'Pushed',
-          branch: same.branch,
-          commit: same.commit,
-          ...waitingFor(asked),
-        })
+      const isSame = ({ state, request, changes, on }: CaptureEntry): boolean =>
+        state === 'Pushed' && request === offer.request && changes === offer.digest && on === offer.commit
+      const { branch, commit } = known.find(isSame) ?? {}
+      if (branch !== undefined && commit !== undefined) {
+        keep(asked, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', branch, commit, ...waitingFor(asked) })
         return { answer: 'done' }
       }
       let edits: TakenEdit[] | undefined
       try {
         edits = acceptOffer(asked, offer)
       } catch (error) {
-        return { answer: fail(key, asked, offer, error) === 'Refused' ? 'done' : 'later' }
+        return { answer: fail(asked, offer, error) === 'Refused' ? 'done' : 'later' }
       }
       if (isBusy(term, key)) return { answer: 'later' }
       if (edits === undefined) return { answer: 'send' }
       const { work, signal } = term
       work.set(
         key,
-        take(key, asked, { ...offer, changes: undefined }, edits, signal).finally(() => work.delete(key)),
+        take(asked, { ...offer, changes: undefined }, edits, signal).finally(() => work.delete(key)),
       )
       return { answer: 'later' }
     },
@@ -138,7 +131,7 @@ export function createCaptures(deps: Deps): Captures {
           openWaiting(deps, own, key, entries.of(key, record))
         }
         await pause(clock, failedForMs, signal)
-        entries.prune((key) => recordOf(store, key) === undefined)
+        entries.prune()
       }
       term = undefined
       await Promise.all([...own.work.values(), own.pullRequests.settled()])
@@ -163,13 +156,14 @@ function openWaiting(deps: Deps, { pullRequests }: Term, key: SyncKey, entries: 
 function openPullRequests(deps: Deps, entries: CaptureEntries, signal: AbortSignal): PullRequests {
   const ended = (key: SyncKey, { branch, commit }: CaptureEntry, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void => {
     const record = recordOf(deps.store, key)
-    for (const entry of record === undefined ? [] : entries.of(key, record))
+    if (record === undefined) return
+    for (const entry of entries.of(key, record))
       if (entry.branch === branch && entry.commit === commit && entry.pullRequest !== undefined)
-        entries.note(key, { ...entry, pullRequest })
+        entries.note(record, { ...entry, pullRequest })
   }
   const told = ({ namespace, name, entry }: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void =>
     ended(syncKey(namespace, name), entry, pullRequest)
-  return createPullRequests({ ...deps, ended: told }, signal)
+  return createPullRequests({ ...deps, ended: told, waits: told }, signal)
 }
 
 function isBusy({ work }: Term, key: SyncKey): boolean {

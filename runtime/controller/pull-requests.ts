@@ -30,6 +30,8 @@ type Deps = {
   hostApi: OpenHostApi
   /** What became of the pull request of an entry. */
   ended(pushed: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void
+  /** Why it was not opened yet; another try follows. */
+  waits(pushed: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void
   /** How long tries wait; shorter in tests. */
   pace?: { gatherMs: number; spacingMs: number; firstRetryMs: number; timeoutMs?: number }
   log: Log
@@ -47,8 +49,8 @@ const mostFindings = 20
 const maxMessage = 900
 
 /** Works until the signal. */
-export function createPullRequests({ clock, hostApi, ended, pace, log }: Deps, signal: AbortSignal): PullRequests {
-  const { timeoutMs, ...waits } = { ...usualPace, ...pace }
+export function createPullRequests({ clock, hostApi, ended, waits, pace, log }: Deps, signal: AbortSignal): PullRequests {
+  const { timeoutMs, ...pauses } = { ...usualPace, ...pace }
   const underWay = new Map<string, Pushed>()
   const end = (key: string, pushed: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void => {
     const latest = underWay.get(key)
@@ -58,7 +60,7 @@ export function createPullRequests({ clock, hostApi, ended, pace, log }: Deps, s
   const outbox: Outbox<Pushed> = createOutbox(
     {
       clock,
-      ...waits,
+      ...pauses,
       // This try's own deadline comes first, so that it can be told from any other.
       timeoutMs: 2 * timeoutMs,
       join: (_before, next) => next,
@@ -78,10 +80,15 @@ export function createPullRequests({ clock, hostApi, ended, pace, log }: Deps, s
         }
       },
       told(key, pushed, how) {
-        if (how.kind !== 'dropped') return
+        if (how.kind === 'sent') return
         const { reason, message } = how.fault
+        const why = { reason, message: message.slice(0, maxMessage) }
+        if (how.kind === 'retried') {
+          waits(pushed, { state: 'Waiting', ...why })
+          return
+        }
         if (reason !== 'Unexpected') log.warn({ ...namesOf(pushed), reason, message }, 'a pull request was not opened')
-        end(key, pushed, { state: 'Refused', reason, message: message.slice(0, maxMessage) })
+        end(key, pushed, { state: 'Refused', ...why })
       },
     },
     signal,

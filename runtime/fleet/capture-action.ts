@@ -65,5 +65,7 @@ export function captureSentence({ gateway, state, files = 0, branch, commit, mes
 function pullRequestWords(pullRequest: CaptureEntry['pullRequest']): string {
   if (pullRequest === undefined) return ''
   if (pullRequest.state === 'Open') return `, pull request ${pullRequest.url ?? ''}`
-  return pullRequest.state === 'Waiting' ? ', pull request being opened' : `, no pull request: ${pullRequest.message ?? ''}`
+  const why = pullRequest.message
+  if (pullRequest.state === 'Waiting') return `, pull request being opened${why === undefined ? '' : ` (not yet: ${why})`}`
+  return `, no pull request: ${why ?? ''}`
 }

@@ -41,11 +41,19 @@ export function driftText(gateways: readonly GatewayDrift[], style: Style): stri
   const unchanged = gateways.length - changed.length - silent.length
   return [
     ...changed.flatMap((each) => gatewayLines(each, style)),
-    ...silent.flatMap(({ namespace, pod }) =>
-      folded(`${namespace}/${pod} has not said whether anything was changed on it`, style.width, ''),
-    ),
-    `${changed.length} of ${gateways.length} gateways were changed${unchanged === 0 ? '' : `, ${unchanged} were not`}`,
+    ...silent.flatMap((each) => silentLine(each, style)),
+    changedCount({ all: gateways.length, changed: changed.length, unchanged }),
   ]
+}
+
+/** Of a gateway whose agent has not said. */
+export function silentLine({ namespace, pod }: { namespace: string; pod: string }, style: Style): string[] {
+  return folded(`${namespace}/${pod} has not said whether anything was changed on it`, style.width, '')
+}
+
+/** The whole in one line. */
+export function changedCount({ all, changed, unchanged }: { all: number; changed: number; unchanged: number }): string {
+  return `${changed} of ${all} gateways were changed${unchanged === 0 ? '' : `, ${unchanged} were not`}`
 }
 
 function gatewayLines({ namespace, pod, gateway, commit, count = 0, paths }: GatewayDrift, style: Style): string[] {

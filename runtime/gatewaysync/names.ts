@@ -51,6 +51,9 @@ export const captureAnnotations = {
   gateway: `${group}/capture-gateway`,
 } as const
 
+/** By which somebody asks to read what was changed on gateways: a text that names the request; one gateway or pod, else all. */
+export const changesAnnotations = { at: `${group}/changes-requested-at`, gateway: `${group}/changes-gateway` } as const
+
 /** By which somebody acts on a staged rollout: what is asked for, who asks, and when, so that the same can be asked again. */
 export const rolloutAnnotations = {
   action: `${group}/rollout-action`,

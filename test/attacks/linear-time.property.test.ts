@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { parseDownwardFile } from '../../runtime/agent/desired.ts'
-import { differences } from '../../runtime/cli/json-diff.ts'
+import { differences } from '../../runtime/sync/plan/json-diff.ts'
 import { findHosts } from '../../runtime/collections/rules/hosts.ts'
 import { damageOf } from '../../runtime/collections/model/json-damage.ts'
 import { likelyPlace } from '../../runtime/collections/model/known-types.ts'

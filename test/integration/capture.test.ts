@@ -6,13 +6,16 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { captureCommand, requestCommand } from '../../runtime/cli/fleet/change-command.ts'
+import { changesCommand } from '../../runtime/cli/fleet/changes-command.ts'
 import { driftCommand } from '../../runtime/cli/fleet/drift-command.ts'
 import type { Output } from '../../runtime/cli/fleet/output.ts'
-import { secretType } from '../../runtime/kube/types.ts'
+import { changesAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { gatewaySyncType, secretType, syncReportType } from '../../runtime/kube/types.ts'
+import { pictured, screenOf } from '../support/docs-picture.ts'
 import { install, simulatedGateway } from '../support/installation.ts'
 import { startPushHost } from '../support/push-host.ts'
 import { requires } from '../support/requires.ts'
-import { shown } from '../support/shown-output.ts'
+import { shown, withoutSuffixes } from '../support/shown-output.ts'
 import { until } from '../support/world.ts'
 
 const page = 'capture.md'
@@ -79,6 +82,8 @@ void t.test('what was changed on gateways is seen, and becomes commits', { timeo
   const entryOf = async (pod: string) => (await entries()).find((entry) => entry.pod === pod)
   const write = (folder: string, file: string, text: string): void => writeFileSync(path.join(folder, 'projects/line', file), text)
 
+  const screen: { command: string; output: string }[] = []
+
   await t.test('drift lists the changed files of each gateway', async (t) => {
     t.match(await drift(), { code: 0, output: '0 of 2 gateways were changed, 2 were not\n' })
     write(dataDir, 'a.txt', 'repaired')
@@ -89,13 +94,33 @@ void t.test('what was changed on gateways is seen, and becomes commits', { timeo
     shown(t, page, 'drift-of-a-cluster', told.output)
   })
 
+  await t.test('the agents tell what differs, new files too, and forget it once it was read', async (t) => {
+    write(dataDir, 'new.txt', 'added')
+    const told = await called((output) => changesCommand('plant', options, output))
+    t.equal(told.code, 1, told.output)
+    shown(t, page, 'contents-of-a-cluster', told.output)
+    screen.push({ command: 'cluster-sync drift plant --contents', output: told.output })
+    const { metadata } = (await world.kube.get(gatewaySyncType, { namespace, name: 'plant' }, world.signal)) ?? {}
+    t.equal(metadata?.annotations?.[changesAnnotations.at], undefined)
+    await until(
+      async () => {
+        const { status } = (await world.kube.get(syncReportType, { namespace, name: 'gw-0' }, world.signal)) ?? {}
+        return (status as object | undefined) === undefined || 'changes' in (status as object) ? undefined : true
+      },
+      'the report holds no contents any more',
+      withinMs,
+    )
+    const nobody = called((output) => changesCommand('plant', { ...options, gateway: 'gw-9' }, output))
+    await t.rejects(nobody, { reason: 'NotFound', message: /no gateway or pod "gw-9"/ })
+  })
+
   await t.test(
     'on request the changes of a gateway are a commit on its branch, pushed with the credentials of capture alone',
     async (t) => {
-      write(dataDir, 'new.txt', 'added')
       const told = await capture('gw-0')
       t.equal(told.code, 0, told.output)
       shown(t, page, 'capture-of-a-cluster', told.output)
+      screen.push({ command: 'cluster-sync capture plant --gateway gw-0', output: told.output })
       const entry = await entryOf('gw-0')
       t.match(entry, { state: 'Pushed', branch: 'captured/gw-0', files: 3, on: first })
       t.equal(git('rev-parse', 'captured/gw-0'), entry?.commit)
@@ -126,6 +151,10 @@ void t.test('what was changed on gateways is seen, and becomes commits', { timeo
     t.equal(moved.code, 0, moved.output)
     await phases('Synced', 'Synced')
     t.equal(readFileSync(path.join(other, 'projects/line/a.txt'), 'utf8'), 'repaired')
+    screen.push({ command: 'cluster-sync request plant --ref main --wait', output: moved.output })
+    screen.push({ command: 'cluster-sync drift plant', output: (await drift()).output })
+    const drawn = screen.map(({ command, output }) => ({ command, output: withoutSuffixes(output) }))
+    pictured(t, 'capture-cluster', screenOf(drawn), { title: 'the night shift of a cluster, and the morning after', columns: 100 })
     t.match(await capture(), { code: 1, output: /gw-0: nothing to capture; gw-1: nothing to capture/ })
   })
 

@@ -26,6 +26,7 @@ type Options = {
   mode?: FollowDeps['mode']
   profile?: object
   waitedMs?: number
+  tell?: NonNullable<FollowDeps['tell']>
   capture?: NonNullable<FollowDeps['capture']>
   captureQuiet?: NonNullable<FollowDeps['captureQuiet']>
 }
@@ -64,6 +65,7 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
       cycle: (from, to, wanted, signal) =>
         runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),
       report: (status) => void reports.push(status),
+      ...(options.tell === undefined ? {} : { tell: options.tell }),
       ...(options.capture === undefined ? {} : { capture: options.capture }),
       ...(options.captureQuiet === undefined ? {} : { captureQuiet: options.captureQuiet }),
     },

@@ -27,7 +27,7 @@ export function shown(t: Pick<Test, 'equal'>, page: string, name: string, output
 }
 
 /** What stands for the names of one run: hosts and ports of this machine, and namespaces that end in what no other test has. */
-function withoutSuffixes(output: string): string {
+export function withoutSuffixes(output: string): string {
   return output
     .replace(/https?:\/\/(?:localhost|127\.0\.0\.1):[0-9]+\/plant\.git\/\.git/g, 'https://git.example/plant.git')
     .replace(/https:\/\/127\.0\.0\.1:[0-9]+/g, 'https://api.example:6443')

@@ -14,22 +14,19 @@ import {
   rolloutVerdict,
   type Verdict,
 } from '../../fleet/action.ts'
-import { askPause, askRef, type Change, specRefOf } from '../../fleet/ask.ts'
+import { askPause, askRef, specRefOf } from '../../fleet/ask.ts'
 import { askCapture, captureVerdict } from '../../fleet/capture-action.ts'
 import { markOf } from '../../fleet/paint.ts'
 import { rollbackTarget } from '../../fleet/rollback.ts'
 import { actionVerdict, askRollout, type RolloutAsked } from '../../fleet/rollout-action.ts'
-import { cliFieldManager } from '../../gatewaysync/names.ts'
 import type { RolloutVerb } from '../../gatewaysync/rollout/action.ts'
-import { gatewaySyncType, type KubeObject } from '../../kube/types.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/records.ts'
 import { type Asking, asking } from './asking.ts'
 import { exitNo, exitYes } from './exit.ts'
 import type { ApproveOptions, CaptureRequestOptions, ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
 import { type Output, print } from './output.ts'
+import { patchSync, readSync } from './patch-sync.ts'
 
-/** Somebody else may write at the same time. */
-const maxAttempts = 5
 const lookEveryMs = 500
 
 /** Each returns the exit code and throws NotFound, Forbidden, ApiUnavailable, InvalidConfiguration. */
@@ -37,7 +34,7 @@ export async function requestCommand(name: string, options: RequestOptions, outp
   return await asking(options, async (cluster) => {
     const id = systemClock.uuid()
     const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
-    const written = await patch(cluster, name, (record) => askRef(record, { ref: options.ref, id }, who))
+    const written = await patchSync(cluster, name, (record) => askRef(record, { ref: options.ref, id }, who))
     return await follow(cluster, written, { ...options, output }, (asked) => requestVerdict(asked, id))
   })
 }
@@ -47,7 +44,7 @@ export async function pauseCommand(name: string, paused: boolean, options: Chang
   return await asking(options, async (cluster) => {
     const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
     let resumed: RolloutAsked | undefined
-    const written = await patch(cluster, name, (record) => {
+    const written = await patchSync(cluster, name, (record) => {
       const asked = askPause(record, paused, who)
       resumed = asked.resumed
       return asked.change
@@ -70,7 +67,7 @@ export async function captureCommand(name: string, options: CaptureRequestOption
   return await asking(options, async (cluster) => {
     const by = await whoAsks(cluster)
     const asked = { id: `${timestamp(systemClock.now())}/${systemClock.uuid().slice(0, 8)}`, gateway }
-    const written = await patch(cluster, name, (record) => ({ metadata: { annotations: askCapture(record, asked, by) } }))
+    const written = await patchSync(cluster, name, (record) => ({ metadata: { annotations: askCapture(record, asked, by) } }))
     return await follow(cluster, written, { timeout, format, output }, (seen) => captureVerdict(seen, asked))
   })
 }
@@ -92,9 +89,9 @@ async function actOnRollout(
 ): Promise<number> {
   return await asking(options, async (cluster) => {
     const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
-    const before = projectGatewaySync(await read(cluster, name))
+    const before = projectGatewaySync(await readSync(cluster, name))
     let asked = askRollout(before, wanted, who)
-    const written = await patch(cluster, name, (record) => {
+    const written = await patchSync(cluster, name, (record) => {
       asked = askRollout(record, wanted, who)
       return { metadata: { annotations: asked.annotations } }
     })
@@ -105,37 +102,11 @@ async function actOnRollout(
 /** `rollback`: asks for the commit before, or for the one named, as a request. Returns the exit code. */
 export async function rollbackCommand(name: string, options: RollbackOptions, output: Output): Promise<number> {
   return await asking(options, async (cluster) => {
-    const before = projectGatewaySync(await read(cluster, name))
+    const before = projectGatewaySync(await readSync(cluster, name))
     const { ref, notes } = rollbackTarget({ ...before, specRef: specRefOf(before.spec) }, options.to)
-    const written = await patch(cluster, name, () => ({ spec: { git: { ref } } }))
+    const written = await patchSync(cluster, name, () => ({ spec: { git: { ref } } }))
     return await follow(cluster, written, { ...options, output }, (asked) => refVerdict(asked, ref), notes)
   })
-}
-
-/** One merge patch on the object as it is now, in the name of the command line. */
-async function patch(
-  { kube, namespace, signal }: Asking,
-  name: string,
-  change: (record: GatewaySyncRecord) => Change,
-): Promise<GatewaySyncRecord> {
-  for (let attempt = 1; ; attempt += 1) {
-    const record = projectGatewaySync(await read({ kube, namespace, signal }, name))
-    const wanted = change(record)
-    const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion: record.resourceVersion } }
-    try {
-      return projectGatewaySync(
-        await kube.mergePatch(gatewaySyncType, { namespace, name }, body, { fieldManager: cliFieldManager }, signal),
-      )
-    } catch (error) {
-      if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === maxAttempts) throw error
-    }
-  }
-}
-
-async function read({ kube, namespace, signal }: Omit<Asking, 'server'>, name: string): Promise<KubeObject> {
-  const object = await kube.get(gatewaySyncType, { namespace, name }, signal)
-  if (object === undefined) throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
-  return object
 }
 
 type Waiting = Pick<ChangeOptions, 'timeout' | 'format'> & { wait?: boolean; output: Output }
@@ -182,7 +153,7 @@ async function untilEnded(
     if (systemClock.monotonicMs() >= endMs) return { outcome: lateOutcome(asked, verdict.sentence, timeout), asked }
     await systemClock.wait(lookEveryMs, cluster.signal)
     try {
-      asked = projectGatewaySync(await read(cluster, asked.name))
+      asked = projectGatewaySync(await readSync(cluster, asked.name))
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'ApiUnavailable') throw error
       tell('the cluster does not answer for a moment')

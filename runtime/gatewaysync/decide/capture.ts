@@ -3,7 +3,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../json.ts'
-import { captureAnnotations, podAnnotations } from '../names.ts'
+import { captureAnnotations, changesAnnotations, podAnnotations } from '../names.ts'
 import { type CaptureEntry, type CaptureStatus, gatewayNamePlace, mostCaptured, usualQuietMs } from '../schema/capture-spec.ts'
 import { durationMs } from '../schema/fields.ts'
 import type { CaptureSpec } from '../schema/spec.ts'
@@ -19,18 +19,19 @@ const maxBy = 128
 
 /** The request that the annotations make; undefined: none. */
 export function captureRequest(annotations: Annotations): CaptureRequest | undefined {
-  const id = annotations[captureAnnotations.at]?.trim() ?? ''
+  const asked = requestIn(annotations, captureAnnotations)
+  return asked === undefined ? undefined : { ...asked, by: annotations[captureAnnotations.by]?.slice(0, maxBy) }
+}
+
+function requestIn(annotations: Annotations, names: { at: string; gateway: string }): Omit<CaptureRequest, 'by'> | undefined {
+  const id = annotations[names.at]?.trim() ?? ''
   if (id === '') return undefined
-  const gateway = annotations[captureAnnotations.gateway]
-  return {
-    id: id.slice(0, maxId),
-    by: annotations[captureAnnotations.by]?.slice(0, maxBy),
-    gateway: gateway === undefined || gateway === '' ? undefined : gateway,
-  }
+  const gateway = annotations[names.gateway]
+  return { id: id.slice(0, maxId), gateway: gateway === undefined || gateway === '' ? undefined : gateway }
 }
 
 /** Whether a request is for this gateway. */
-export function concerns({ gateway }: CaptureRequest, pod: { pod: string; gateway: string }): boolean {
+export function concerns({ gateway }: Pick<CaptureRequest, 'gateway'>, pod: { pod: string; gateway: string }): boolean {
   return gateway === undefined || gateway === pod.gateway || gateway === pod.pod
 }
 
@@ -38,6 +39,12 @@ export function concerns({ gateway }: CaptureRequest, pod: { pod: string; gatewa
 export function askedOf(capture: unknown, annotations: Annotations, pod: { pod: string; gateway: string }): string | undefined {
   if (!isObject(capture) || capture['enabled'] === false) return undefined
   const request = captureRequest(annotations)
+  return request !== undefined && concerns(request, pod) ? request.id : undefined
+}
+
+/** The id of the request to tell in the report what was changed on this gateway; undefined: nobody asks. */
+export function changesAskedOf(annotations: Annotations, pod: { pod: string; gateway: string }): string | undefined {
+  const request = requestIn(annotations, changesAnnotations)
   return request !== undefined && concerns(request, pod) ? request.id : undefined
 }
 
@@ -84,6 +91,11 @@ export function gatewayNameOf({ name, annotations }: { name: string; annotations
 export function captureBranch({ branch }: Pick<CaptureSpec, 'branch'>, gateway: string): RefName | undefined {
   const name = branch.replace(gatewayNamePlace, () => gateway)
   return isRefName(name) && !name.startsWith('refs/') ? name : undefined
+}
+
+/** What a status says of captures of this repository; those of another one, which the GatewaySync followed before, count for nothing. */
+export function ofRepository(status: CaptureStatus | undefined, repo: string | undefined): CaptureStatus | undefined {
+  return status?.repo === undefined || status.repo === repo ? status : undefined
 }
 
 /** The status after what is newly known at the time `at`, and what to tell; undefined status: nothing was ever asked for. */

@@ -4,7 +4,7 @@
  */
 import { timestamp } from '../../clock.ts'
 import type { CheckQuestion } from '../rollout/check-question.ts'
-import { captureAfter } from './capture.ts'
+import { captureAfter, ofRepository } from './capture.ts'
 import { meaningOf, needsSomebody } from './conditions.ts'
 import type { EventToRecord } from './events.ts'
 import { followSource, type SourceChange } from './follow-source.ts'
@@ -53,8 +53,10 @@ export function decide(observed: Observation): Decision {
   if (change.findings !== undefined) status.findings = change.findings
   if (change.rollout !== undefined) status.rollout = change.rollout
   if (observed.delivery !== undefined) status.delivery = observed.delivery
-  const capture = captureAfter(observed.status.capture, observed.captured ?? [], observed.spec.capture, observed.annotations, at)
-  if (capture.status !== undefined) status.capture = capture.status
+  const { repo } = observed.spec.git
+  const captured = ofRepository(observed.status.capture, repo)
+  const capture = captureAfter(captured, observed.captured ?? [], observed.spec.capture, observed.annotations, at)
+  if (capture.status !== undefined) status.capture = { repo, ...capture.status }
   status.conditions = summarise(
     { ...observed, gateways, fault: change.fault, pending: observed.source.kind === 'pending', status, at },
     observed.status.conditions ?? [],

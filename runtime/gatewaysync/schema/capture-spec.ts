@@ -109,8 +109,8 @@ const pullRequest = v.object({
     v.description('Waiting: it is being opened; Refused: it could not be, and is tried again with the next request.'),
   ),
   url: v.optional(v.pipe(text(2048), v.description('Its page.'))),
-  reason: v.optional(v.pipe(text(64), v.description('Why it could not be opened, in one word of docs/operations.md.'))),
-  message: v.optional(v.pipe(text(1024), v.description('Why it could not be opened, in one sentence.'))),
+  reason: v.optional(v.pipe(text(64), v.description('Why it could not be opened, or not yet, in one word of docs/operations.md.'))),
+  message: v.optional(v.pipe(text(1024), v.description('Why it could not be opened, or not yet, in one sentence.'))),
 })
 
 const captured = v.object({
@@ -136,6 +136,7 @@ const captured = v.object({
 
 /** The schema of `status.capture`. */
 export const captureStatus = v.object({
+  repo: v.optional(v.pipe(text(2048), v.description('The repository of which it tells; what is said of another one counts for nothing.'))),
   request: v.optional(v.pipe(text(64), v.description('The request that is followed.'))),
   by: v.optional(v.pipe(text(128), v.description('Who asked for it.'))),
   at: v.optional(v.pipe(time, v.description('When the controller saw it first; an hour later no gateway begins to answer it any more.'))),

@@ -18,6 +18,9 @@ export const phases = ['Pending', 'Syncing', 'Synced', 'Paused', 'DryRun', 'Bloc
 /** The finding about a gateway that was allowed to start without any commit; the controller also writes an Event. */
 export const startedWithoutCommitRule = 'started-without-commit'
 
+/** Of what is told of local changes, in characters. */
+export const mostToldText = 16_384
+
 /** The schema of a SyncReport's `spec`. */
 export const syncReportSpec = v.object({
   gatewaySync: v.pipe(text(253), v.description('Name of the GatewaySync that this gateway follows.')),
@@ -66,6 +69,23 @@ export const syncReportStatus = v.object({
         paths: v.pipe(v.array(path), v.maxLength(20), v.description('The first of them.')),
       }),
       v.description('Files of ours that somebody changed or deleted locally.'),
+    ),
+  ),
+  changes: v.optional(
+    v.pipe(
+      v.object({
+        request: v.pipe(text(64), v.description('The request that asked for it.')),
+        commit: v.pipe(hash, v.description('The commit that the files are compared with.')),
+        changed: v.pipe(count, v.description('Files that were changed.')),
+        added: v.pipe(count, v.description('Files that are new.')),
+        removed: v.pipe(count, v.description('Files that are gone.')),
+        ignored: v.pipe(count, v.description('Files that differ only in what a gateway writes by itself.')),
+        text: v.pipe(
+          text(mostToldText),
+          v.description('The files by folder, with the lines that differ, without secrets; as many as there is room for.'),
+        ),
+      }),
+      v.description('What was changed locally, for whoever asks by annotation; absent while nobody asks.'),
     ),
   ),
   scan: v.optional(
@@ -163,6 +183,9 @@ export const syncReportStatus = v.object({
 
 /** What an agent writes about its gateway. */
 export type SyncReportStatus = v.InferOutput<typeof syncReportStatus>
+
+/** What somebody who asks for it is told of local changes. */
+export type ToldChanges = NonNullable<SyncReportStatus['changes']>
 
 /** What `kubectl get syncreports` prints of it. */
 export type SyncReportColumns = v.InferOutput<typeof columns>

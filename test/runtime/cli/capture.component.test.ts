@@ -1,9 +1,10 @@
 /**
  * The night shift repairs something in the Designer; in the morning it is a commit.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
+import { pictured, screenOf } from '../../support/docs-picture.ts'
 import { makeRepository, temporaryFolder } from '../../support/repository.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { shown } from '../../support/shown-output.ts'
@@ -83,6 +84,7 @@ void t.test('capture pushes one commit on a branch of its own, after whose merge
   repository.git('branch', 'theirs', commit)
   t.match(await runCli(['capture', ...where, '--push', '--branch', 'theirs']), { code: 2, stderr: /PushRefused/ })
   t.equal(repository.git('rev-parse', 'theirs').toString('utf8').trim(), commit, 'a branch that is there is never moved')
+  const told = await runCli(['drift', ...where])
   const { code, stdout, stderr } = await runCli(['capture', ...where, '--push'])
   t.equal(code, 0, stderr)
   t.match(stdout, 'left out: projects/stray.txt is new')
@@ -106,11 +108,27 @@ void t.test('capture pushes one commit on a branch of its own, after whose merge
   t.equal(again.code, 2, 'the same capture has the same branch')
   t.match(again.stderr, /has a branch of this name already.*PushRefused/)
 
+  const stamps = (): unknown[] =>
+    [`${view}/view.json`, `${view}/resource.json`, `${view.replace('main', 'pump')}/view.json`].map((file) => {
+      const { ino, mtimeMs, ctimeMs } = statSync(path.join(dataDir, file))
+      return { file, ino, mtimeMs, ctimeMs }
+    })
+  const before = stamps()
   repository.git('merge', '-q', '--ff-only', branch)
   await sync()
   t.equal(readFileSync(path.join(dataDir, 'projects/stray.txt'), 'utf8'), 'nobody knows')
   const after = await runCli(['drift', ...where])
   t.match(after.stdout, '0 changed, 1 added, 0 removed')
+  t.same(stamps(), before, 'no file of the repair was written again')
+  const named = ' -f press.yaml --data gateway/data'
+  const screen = screenOf([
+    { command: `cluster-sync drift${named}`, output: told.stdout },
+    { command: `cluster-sync capture${named} --push`, output: stdout },
+    { command: `git merge --quiet --ff-only ${branch}`, output: '' },
+    { command: `cluster-sync run${named} --once > /dev/null`, output: '' },
+    { command: `cluster-sync drift${named}`, output: after.stdout },
+  ])
+  pictured(t, 'capture-night', screen, { title: 'the night shift, and the morning after', columns: 110 })
   t.equal(existsSync(path.join(folder, 'data/projects/line/notes.txt')), false)
 })
 
@@ -118,13 +136,21 @@ void t.test('a patch and a bundle carry the commit where no network does', async
   const { folder, dataDir, repository, where } = await syncedGateway(t, 'capture-output')
   repairAtNight(dataDir)
   const [patch, bundle] = [path.join(folder, 'fix.patch'), path.join(folder, 'fix.bundle')]
-  for (const output of [patch, bundle]) t.equal((await runCli(['capture', ...where, '--output', output, '--branch', 'fix'])).code, 0)
+  writeFileSync(path.join(dataDir, 'projects/stray.txt'), 'nobody knew')
+  const own = ['--include', 'projects/*.txt', '--author', 'Max Muster <max@plant.example>', '--message', 'Repair the pump']
+  for (const output of [patch, bundle]) {
+    const { code, stdout } = await runCli(['capture', ...where, ...own, '--output', output, '--branch', 'fix'])
+    t.equal(code, 0)
+    t.match(stdout, 'added projects/stray.txt')
+  }
   const clone = makeRepository(path.join(temporaryFolder(t, 'capture-clone'), 'clone'))
   clone.git('pull', '-q', repository.folder, 'main')
   clone.git('fetch', '-q', bundle, 'fix:bundled')
   clone.git('am', '-q', patch)
   t.equal(clone.git('rev-parse', 'HEAD^{tree}').toString(), clone.git('rev-parse', 'bundled^{tree}').toString())
   t.equal(JSON.parse(readFileSync(path.join(clone.folder, view, 'view.json'), 'utf8')).password, 'two')
+  t.equal(readFileSync(path.join(clone.folder, 'projects/stray.txt'), 'utf8'), 'nobody knew')
+  t.match(clone.git('log', '-1', '--format=%an <%ae> %s').toString('utf8'), 'Max Muster <max@plant.example> Repair the pump')
 
   writeFileSync(path.join(dataDir, 'projects/line/project.json'), '{"title": "Line",')
   const refused = await runCli(['capture', ...where, '--push'])

@@ -2,6 +2,7 @@
  * What agents tell the leading replica of their gateways' changes: who is asked, what is taken, what the real gate stops, and where real git
  * puts the rest.
  */
+import { rmSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
@@ -163,6 +164,10 @@ void t.test(
     t.match(one, { state: 'Pushed', branch: 'captured/gw-0', files: 1, on: commit })
     t.equal(git('rev-parse', 'captured/gw-0'), one?.commit)
     t.equal(git('log', '-1', '--format=%P', 'captured/gw-0'), commit)
+    t.match(
+      git('log', '-1', '--format=%(trailers)', 'captured/gw-0'),
+      `Captured-Gateway: gw-0\nCaptured-Mode: dev\nCaptured-On: ${commit}\nCaptured-For: plant-a/plant/gw-0`,
+    )
     const same = await handOn('gw-1', offer('first', edit))
     t.match(same, { state: 'Pushed', branch: 'captured/gw-0', commit: one?.commit })
     ask({ [captureAnnotations.at]: 'second' })
@@ -351,4 +356,37 @@ void t.test('with on: Drift what was left alone is taken once, also by the leade
   after.lead()
   after.ask({}, { capture }, { gateways })
   t.same(after.captures.offered(sync, 'gw-0', driftOf('three')), { answer: 'done' }, 'the status tells the next leader')
+})
+
+void t.test('one that was made anew under the same name, or moved to another repository, has nothing of the captures before', async (t) => {
+  if (!requires(t, 'git')) return
+  const { captures, store, ask, offer, handOn, lead, git, repository } = setUp(t)
+  lead()
+  ask({ [captureAnnotations.at]: 'now' })
+  const changes = offer('now', { 'gw/projects/line/a.txt': 'two' })
+  const { changes: _none, ...short } = changes
+  const answer = (pod = 'gw-0') => captures.offered(sync, pod, short)?.answer
+  const first = await handOn('gw-0', changes)
+  t.match(first, { state: 'Pushed' })
+  t.equal(answer(), 'done')
+  const record = store.sync(sync.namespace, sync.name)
+  if (record === undefined) throw new Error('no record')
+
+  store.upsertSync({ ...record, uid: 'made anew', resourceVersion: '100' })
+  t.same(captures.known(key), [])
+  t.equal(answer(), 'send')
+  t.equal((await handOn('gw-0', changes))?.commit, first?.commit, 'the branch holds the same changes')
+
+  const moved = `${repository.folder}-moved`
+  git('clone', '-q', '--bare', '.', moved)
+  t.teardown(() => rmSync(moved, { recursive: true, force: true }))
+  const inMoved = (...args: string[]): string => git('--git-dir', moved, ...args)
+  inMoved('branch', '-D', 'captured/gw-0')
+  const spec = { ...(record.spec as object), git: { repo: moved, ref: 'main' } }
+  const status = { ...record.status, capture: { repo: repository.folder, gateways: first === undefined ? [] : [first] } }
+  store.upsertSync({ ...record, uid: 'made anew', resourceVersion: '101', spec, status })
+  t.same(captures.known(key), [], 'nor what the status says of the repository before')
+  t.equal(answer('gw-1'), 'send', 'the commit of another gateway is none of this repository')
+  const again = await handOn('gw-0', changes)
+  t.equal(inMoved('rev-parse', 'captured/gw-0'), again?.commit)
 })

@@ -55,11 +55,13 @@ async function setUp(t: Test, timeoutMs?: number) {
       },
     })
   const told: Told[] = []
+  const waited: Told[] = []
   const pullRequests = createPullRequests(
     {
       clock: systemClock,
       hostApi: createHostApis({ ...way, remoteOf }),
       ended: (_pushed, pullRequest) => void told.push(pullRequest),
+      waits: (_pushed, pullRequest) => void waited.push(pullRequest),
       pace: { gatherMs: 1, spacingMs: 1, firstRetryMs: 1, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
       log: silentLog,
     },
@@ -103,7 +105,7 @@ async function setUp(t: Test, timeoutMs?: number) {
     await until(() => told.length > before || undefined, 'something is told', 60_000)
     return told.at(-1)
   }
-  return { hosts, open, put, repository, commit, told }
+  return { hosts, open, put, repository, commit, told, waited }
 }
 
 void t.test('a pull request tells of gateway, findings and differences without secrets; the next one brings it up to date', async (t) => {
@@ -123,9 +125,13 @@ void t.test('a pull request tells of gateway, findings and differences without s
 
 void t.test('a host that is down is asked again; one that refuses is not, and it is said why', async (t) => {
   if (!requires(t, 'git', 'openssl')) return
-  const { hosts, open } = await setUp(t)
+  const { hosts, open, waited } = await setUp(t)
   hosts.answers.push({ status: 503 }, { status: 500 })
   t.match(await open(), { state: 'Open' })
+  t.match(waited, [
+    { state: 'Waiting', reason: 'PullRequestFailed', message: /answered 503/ },
+    { state: 'Waiting', message: /answered 500/ },
+  ])
   t.equal(hosts.kept.length, 1)
   hosts.answers.push({ status: 403 })
   t.match(await open(), { state: 'Refused', reason: 'PullRequestRefused', message: /403: the credentials may not open pull requests/ })

@@ -6,6 +6,7 @@ import {
   answers,
   askedOf,
   captureAfter,
+  ofRepository,
   captureBranch,
   captureRequest,
   driftRequest,
@@ -166,4 +167,11 @@ void t.test('a request has the time when it was first seen, and counts the answe
   t.match(captureAfter(first.status, [], spec, asked, later).status, { at, answered: 24 }, 'for a replica that has just begun to lead')
   const next = { ...asked, [captureAnnotations.at]: 'next' }
   t.match(captureAfter(first.status, many, spec, next, later).status, { request: 'next', at: later, answered: 0 })
+})
+
+void t.test('what a status says of another repository counts for nothing', async (t) => {
+  const status = { gateways: [] }
+  t.same(ofRepository({ ...status, repo: 'one' }, 'one'), { ...status, repo: 'one' })
+  t.equal(ofRepository({ ...status, repo: 'one' }, 'two'), undefined)
+  t.same(ofRepository(status, 'two'), status, 'a controller of an earlier release did not say')
 })

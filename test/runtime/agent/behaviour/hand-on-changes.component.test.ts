@@ -1,12 +1,12 @@
 /**
- * When an agent offers what was changed on its gateway: in its own time, and after failures with growing waits.
+ * When an agent tells and offers what was changed on its gateway: in its own time, and after failures with growing waits.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { type Clock, systemClock } from '../../../../runtime/clock.ts'
 import { Fault } from '../../../../runtime/fault.ts'
-import { captureAnnotations } from '../../../../runtime/gatewaysync/names.ts'
+import { captureAnnotations, changesAnnotations } from '../../../../runtime/gatewaysync/names.ts'
 import { follow } from '../../../support/follower.ts'
 import { until } from '../../../support/world.ts'
 
@@ -51,6 +51,29 @@ void t.test(
     })
   },
 )
+
+void t.test('whoever asks what was changed reads it in the report at once, and nobody does once the request is gone', async (t) => {
+  let tries = 0
+  const { follower, followed, reported, reports } = follow(t, {
+    profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
+    clock: shortWaits().clock,
+    tell: async (_source, { commit }, request) => {
+      if ((tries += 1) === 1) throw new Fault('DeliveryUnreachable', 'not yet')
+      if (tries === 2) return undefined
+      return { request, commit, changed: 1, added: 0, removed: 0, ignored: 0, text: 'projects' }
+    },
+  })
+  const sync = followed({ 'projects/a': '1' }, false)
+  follower.observe(sync)
+  await reported('Synced')
+  follower.observe({ ...sync, annotations: { [changesAnnotations.at]: 'now', [changesAnnotations.gateway]: 'another' } })
+  follower.observe({ ...sync, annotations: { [changesAnnotations.at]: 'now' } })
+  const told = await until(() => reports.at(-1)?.changes, 'it is in the report, though it could not be told at first')
+  t.match(told, { request: 'now', changed: 1 })
+  t.equal(reports.at(-1)?.phase, 'Synced')
+  follower.observe(sync)
+  await until(() => (reports.at(-1)?.changes === undefined ? true : undefined), 'it is no longer there')
+})
 
 void t.test('with on: Drift what syncs find changed is watched in its own time, after what somebody asks for', async (t) => {
   const seen: (readonly string[] | undefined)[] = []

@@ -1,8 +1,8 @@
 /**
  * How two JSON values differ, key by key. Values that may be secret are never returned. Pure.
  */
-import { carriesSecret, hiddenValue, isSecretKey } from '../redact.ts'
-import { isObject } from '../json.ts'
+import { carriesSecret, hiddenValue, isSecretKey } from '../../redact.ts'
+import { isObject } from '../../json.ts'
 
 /** `a` and `b` are JSON texts; undefined: the key is absent on that side. */
 export type JsonDifference = { at: string; a: string | undefined; b: string | undefined }

@@ -1,0 +1,60 @@
+/**
+ * What the agents of a cluster tell of the changes on their gateways: whose answer counts, who was asked, and how it reads.
+ */
+import t from 'tap'
+import { askChanges, changesText, forgetChanges, toldChanges } from '../../../runtime/fleet/changes.ts'
+import { changesAskedOf } from '../../../runtime/gatewaysync/decide/capture.ts'
+import { commit, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
+
+const style = { width: 120, colour: false, symbols: false }
+const ids = new Set(['now'])
+const none = { request: 'now', commit, changed: 0, added: 0, removed: 0, ignored: 2, text: 'nothing' }
+const some = { ...none, changed: 1, added: 1, text: 'projects\n  ~ a.txt\n      -one\u001b[2J\n1 changed' }
+const facts = fleetFacts({
+  syncs: [syncFacts('plant')],
+  pods: [...['gw-0', 'gw-1', 'gw-2', 'gw-3'].map((name) => pod(name, 'plant')), pod('gw-4', 'plant', { injected: false })],
+  reports: [
+    report('gw-0', 'plant', { gateway: 'press', changes: some }),
+    report('gw-1', 'plant', { changes: none }),
+    report('gw-2', 'plant', { changes: { ...some, request: 'before' } }),
+    report('gw-3', 'other', { changes: some }),
+  ],
+})
+
+void t.test('an answer counts to its own request and GatewaySync, and a pod without an agent has none to give', async (t) => {
+  t.same(
+    toldChanges(facts, { ids, gateway: undefined }, now).map(({ pod, hasAgent, changes }) => [pod, hasAgent, changes?.changed]),
+    [
+      ['gw-0', true, 1],
+      ['gw-1', true, 0],
+      ['gw-2', true, undefined],
+      ['gw-3', true, undefined],
+      ['gw-4', false, undefined],
+    ],
+  )
+  const of = (gateway: string): string[] => toldChanges(facts, { ids, gateway }, now).map(({ pod }) => pod)
+  t.same([of('press'), of('gw-1'), of('gw-9')], [['gw-0'], ['gw-1'], []])
+})
+
+void t.test('changed gateways are told whole, silent ones by name; nothing steers the terminal', async (t) => {
+  t.same(changesText(toldChanges(facts, { ids, gateway: undefined }, now), style), [
+    'plant-a/gw-0 (press)',
+    '  projects',
+    '    ~ a.txt',
+    '        -one\uFFFD[2J',
+    '  1 changed',
+    'plant-a/gw-2 has not said whether anything was changed on it',
+    'plant-a/gw-3 has not said whether anything was changed on it',
+    'plant-a/gw-4 has not said whether anything was changed on it',
+    '1 of 5 gateways were changed, 1 were not',
+  ])
+})
+
+void t.test('whoever has asked takes only the own request back', async (t) => {
+  const annotations = askChanges({ id: 'now', gateway: 'press' }).metadata?.annotations ?? {}
+  const asked = Object.fromEntries(Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null))
+  t.equal(changesAskedOf(asked, { pod: 'gw-0', gateway: 'press' }), 'now')
+  t.equal(changesAskedOf(asked, { pod: 'gw-1', gateway: 'gw-1' }), undefined)
+  t.same(Object.keys(forgetChanges(asked, 'now').metadata?.annotations ?? {}).toSorted(), Object.keys(annotations).toSorted())
+  t.same(forgetChanges(asked, 'before'), {})
+})
