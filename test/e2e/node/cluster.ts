@@ -12,6 +12,7 @@ import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/stat
 import { ensureProgram } from '../../cluster/binaries.ts'
 import { type GitHost, startGitHost } from '../../support/git-host.ts'
 import { dataFolder, gatewayImage } from '../../support/node-images.ts'
+import { type PullRequestHosts, pullRequestHosts } from '../../support/pull-request-hosts.ts'
 import { pushTo } from '../../support/push.ts'
 import type { Repository } from '../../support/repository.ts'
 import { until } from '../../support/world.ts'
@@ -30,6 +31,8 @@ export const hookHost = 'hooks.example.com'
 export const gatewayUser = 2003
 /** The token by which the git host knows who may read, and the API key of the gateways. */
 export const gitToken = 'token-that-may-read'
+/** The token by which it knows who may push, and open pull requests. */
+export const captureToken = 'token-that-may-push'
 /** The repository that anybody may read. */
 export const openRepository = 'open.git'
 export const apiKey = 'cluster-sync:key-of-the-gateways'
@@ -53,6 +56,8 @@ export type ContainerStatus = {
 export type Cluster = {
   given: Given
   host: GitHost
+  /** The APIs of the git host. */
+  pullRequests: PullRequestHosts
   /** Runs kubectl and returns its output; throws with what it said when it fails. */
   kubectl(...args: string[]): Promise<string>
   apply(...objects: object[]): Promise<void>
@@ -64,12 +69,15 @@ export type Cluster = {
 
 export async function openCluster(t: Pick<Test, 'teardown'>, given: Given): Promise<Cluster> {
   const program = await ensureProgram('kubectl', () => undefined)
+  const pullRequests = pullRequestHosts(captureToken)
   const host = await startGitHost(path.join(given.work, 'git'), {
     address: '0.0.0.0',
     port: 443,
     tls: { cert: given.gitServer.certificate, key: given.gitServer.key },
     before(request, response) {
-      if (request.url?.startsWith(`/${openRepository}/`) === true || isLetIn(request.headers.authorization)) return false
+      if (pullRequests.take(request, response)) return true
+      const token = request.url?.includes('git-receive-pack') === true ? captureToken : gitToken
+      if (request.url?.startsWith(`/${openRepository}/`) === true || isLetIn(request.headers.authorization, token)) return false
       response.writeHead(401, { 'www-authenticate': 'Basic realm="plant"' }).end()
       return true
     },
@@ -92,6 +100,7 @@ export async function openCluster(t: Pick<Test, 'teardown'>, given: Given): Prom
   return {
     given,
     host,
+    pullRequests,
     kubectl: (...args) => run(args),
     async apply(...objects) {
       await run(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
@@ -105,9 +114,9 @@ export async function openCluster(t: Pick<Test, 'teardown'>, given: Given): Prom
 }
 
 /** Whoever sends the token, as the password of any user or as it is. */
-export function isLetIn(authorization = ''): boolean {
+export function isLetIn(authorization = '', token = gitToken): boolean {
   const [scheme = '', word = ''] = authorization.split(' ')
-  return scheme.toLowerCase() === 'basic' ? Buffer.from(word, 'base64').toString('utf8').endsWith(`:${gitToken}`) : word === gitToken
+  return scheme.toLowerCase() === 'basic' ? Buffer.from(word, 'base64').toString('utf8').endsWith(`:${token}`) : word === token
 }
 
 /** The repository of the examples, served under its name. */

@@ -7,6 +7,7 @@ import type { Repository } from '../../support/repository.ts'
 import { type Cluster, openCluster, plantRepository } from './cluster.ts'
 import { diagnose } from './diagnose.ts'
 import { readGiven, say } from './given.ts'
+import { captureRepair } from './cases/capture.ts'
 import { checkInstallation } from './cases/check.ts'
 import { reachFleet } from './cases/fleet.ts'
 import { pushThroughIngress } from './cases/ingress.ts'
@@ -44,6 +45,7 @@ const cases: readonly Case[] = [
   { name: 'the API server is away for a minute', run: withoutApiServer },
   { name: 'ten gateways in four namespaces, of two repositories and three modes', run: reachFleet },
   { name: 'a bad commit stops at the first of three gateways and goes back by itself', run: stopAtFirstGateway },
+  { name: 'a repair on a gateway becomes a pull request, and after its merge no file is written', run: captureRepair },
   { name: 'a hundred GatewaySyncs fit into the memory of the default values', run: carryLoad },
   { name: 'uninstalled with kubectl: the gateways go on', run: uninstall },
 ]
