@@ -186,7 +186,7 @@ async function changeOf(
       // A full disk says nothing of the base.
       if (why.retry === 'backoff' || why.reason === 'Unexpected') throw why
     }
-    const prepared = await prepare(source, wantedAt(head), readManifest(dataDir), 'as-configured', signal)
+    const prepared = await prepare({ source }, wantedAt(head), readManifest(dataDir), 'as-configured', signal)
     const changes = await diffPlan(source, wantedAt(head), prepared, diffLimits, signal)
     const { added, changed, removed } = prepared.plan.counts
     return { ...own, counts: { added, changed, removed }, changes, problems: prepared.plan.problems }

@@ -57,7 +57,7 @@ async function plan(options: PlanOptions, opened: OpenedFolder, signal: AbortSig
   const active = activeMode(wanted, manifest.state)
   const mode = active ?? { name: '', from: 'none' }
   const checked = await checkCommit(opened, commit, mode.name, signal)
-  const prepared = await prepare(source, wanted, manifest, 'as-configured', signal)
+  const prepared = await prepare({ source }, wanted, manifest, 'as-configured', signal)
   const changes = await diffPlan(source, wanted, prepared, diffLimits, signal)
   const { drift } = prepared
   const { added, changed, removed } = prepared.plan.counts

@@ -8,7 +8,7 @@ import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
 import { discard, manifestChanges, publishRun, type Run, type StagedRun } from './publish/publish.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './disk/clean-marker.ts'
 import type { Wanted } from './model/wanted.ts'
-import { ownershipOf } from './disk/disk.ts'
+import { type Ownership, ownershipOf } from './disk/disk.ts'
 import { Refused } from './model/findings.ts'
 import { isInterrupted } from './publish/journal.ts'
 import type { Manifest, State } from './model/manifest.ts'
@@ -30,6 +30,7 @@ import { diffPlan } from './plan/preview.ts'
 import type { Repair } from './plan/judge-drift.ts'
 import { prepare } from './plan/make-plan.ts'
 import { designersInTheWay, giveLockBack, lockForWriting, scanPending, watchHealth } from './gateway-session.ts'
+import { aheadBatches, createStageAhead, type StageAhead } from './publish/stage-ahead.ts'
 import { stageContents } from './stage-contents.ts'
 import { askCheck, toldCheck } from './gateway-check.ts'
 import { doStep, type StepDeps } from './step.ts'
@@ -44,6 +45,8 @@ export type CycleDeps = OpenDeps &
     source: Source
     /** Undefined: there is no gateway to talk to; the cycle ends with the files in place. */
     gateway: Gateway | undefined
+    /** How many files are staged at a time while the listing arrives; of its own by default. */
+    batches?: readonly number[]
     /** Somebody who looks on. */
     watch?: CycleWatch
   }
@@ -92,7 +95,7 @@ async function dryRun(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Pro
   const { source } = deps
   ownershipOf(wanted.dataDir)
   const manifest = await knownManifest(deps, wanted, signal)
-  const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(source, wanted, manifest, 'as-configured', signal))
+  const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare({ source }, wanted, manifest, 'as-configured', signal))
   const changes = await diffPlan(source, wanted, prepared, shownInReport, signal)
   return dryRunResult(wanted, manifest, prepared, changes)
 }
@@ -109,17 +112,32 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   const writing = wanted.halt === undefined ? signal : AbortSignal.any([signal, wanted.halt])
   const status = await deps.gateway?.status(writing)
   const repair = repairOf(manifest, wanted, status)
-  const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(deps.source, wanted, manifest, repair, writing))
-  refuseProblems(prepared.plan)
-  deps.watch?.planned(prepared.plan)
-  const run: Run = { wanted, manifest, prepared, ownership, status, problems: undefined }
-  const wait = await reasonToWait(deps, run, writing)
-  if (wait !== undefined) return wait
-  if (isWriting(prepared.plan)) {
-    const { staged, problems } = await stageContents(deps, run, writing)
-    await publish(deps, { ...run, problems }, staged, writing)
-  } else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
+  const ahead = stageAhead(deps, wanted, ownership, writing)
+  let run: Run
+  try {
+    const listing = { source: deps.source, listed: ahead?.listed }
+    const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(listing, wanted, manifest, repair, writing))
+    refuseProblems(prepared.plan)
+    deps.watch?.planned(prepared.plan)
+    run = { wanted, manifest, prepared, ownership, status, problems: undefined }
+    const wait = await reasonToWait(deps, run, writing)
+    if (wait !== undefined) return wait
+    if (isWriting(prepared.plan)) {
+      const { staged, problems } = await stageContents({ ...deps, ...(ahead === undefined ? {} : { ahead }) }, run, writing)
+      await publish(deps, { ...run, problems }, staged, writing)
+    } else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
+  } finally {
+    if ((await ahead?.discard()) === true) deps.memory.aheadInVain = wanted.commit
+  }
   return await checked(deps, wanted, await rescan(deps, run, signal), signal)
+}
+
+/** Undefined where it was in vain for this commit before. */
+function stageAhead(deps: CycleDeps, wanted: Wanted, ownership: Ownership, signal: AbortSignal): StageAhead | undefined {
+  const { source, clock, memory, batches = aheadBatches, boundary = ignore } = deps
+  return memory.aheadInVain === wanted.commit
+    ? undefined
+    : createStageAhead({ source, clock, batches, boundary }, wanted, ownership, signal)
 }
 
 function isWriting({ puts, deletes }: Plan): boolean {

@@ -7,10 +7,12 @@ import { checkRenderedFiles } from './check/policy.ts'
 import { problemsBefore } from './gateway-session.ts'
 import { discard, type Run, stageAll, type StagedRun } from './publish/publish.ts'
 import type { OpenDeps } from './publish/open-folder.ts'
+import type { StageAhead } from './publish/stage-ahead.ts'
 import type { StageOptions } from './publish/stage.ts'
 import { doStep, type StepDeps } from './step.ts'
 
-type StageDeps = StepDeps & OpenDeps & { source: Source; gateway: Gateway | undefined; watch?: Pick<StageOptions, 'arrived'> }
+type StageDeps = StepDeps &
+  OpenDeps & { source: Source; gateway: Gateway | undefined; ahead?: StageAhead; watch?: Pick<StageOptions, 'arrived'> }
 
 /**
  * Stages while the gateway says what it complains of: nothing that is staged lies where a gateway reads. Leaves nothing behind when it fails,

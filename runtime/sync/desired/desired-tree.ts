@@ -25,7 +25,8 @@ export type DesiredTree = { files: Map<string, DesiredFile>; absent: number[]; f
  * for a folder mapped as a file or the reverse, DeliveryFailed for a path that leads out of the data directory.
  */
 export function desiredTree(mappings: readonly ResolvedMapping[]): {
-  add(entry: Put): void
+  /** Returns a file that is wanted because of the entry; undefined where none is. */
+  add(entry: Put): DesiredFile | undefined
   /** The first required mapping without a source, once everything was added. */
   missing(): ResolvedMapping | undefined
   finish(): DesiredTree
@@ -35,6 +36,7 @@ export function desiredTree(mappings: readonly ResolvedMapping[]): {
   const seen = Array.from(mappings, () => false)
   return {
     add(entry) {
+      let added: DesiredFile | undefined
       for (const [index, mapping] of mappings.entries()) {
         if (!isWithin(entry.path, mapping.source)) continue
         checkType(mapping, entry.path)
@@ -42,8 +44,11 @@ export function desiredTree(mappings: readonly ResolvedMapping[]): {
         const wanted = wantedFile(entry, mapping, index, findings)
         if (wanted === undefined) continue
         const other = files.get(wanted.path)
-        if (other === undefined || other.mapping < index) files.set(wanted.path, wanted)
+        if (other !== undefined && other.mapping >= index) continue
+        files.set(wanted.path, wanted)
+        added = wanted
       }
+      return added
     },
     missing() {
       return mappings.find(({ required }, index) => required && seen[index] !== true)

@@ -35,6 +35,15 @@ export type Diff = {
   touched: ReadonlySet<string>
 }
 
+/** Is told what a listing asks for while it arrives. Nothing of it throws. */
+export type ListedFiles = {
+  /** The mappings that the listing is read with; before the first file. */
+  mappings(mappings: readonly ResolvedMapping[]): void
+  add(file: DesiredFile): void
+  /** The listing is complete. */
+  end(): void
+}
+
 /** Renders a source or destination; `label` names it in a fault. Throws TemplateFailed. */
 export type RenderPath = (text: string, label: string) => string
 
@@ -43,7 +52,7 @@ export type RenderPath = (text: string, label: string) => string
  * InvalidSpec, MappingConflict, DestinationNotAllowed, TemplateFailed and what the source throws.
  */
 export async function diffDesired(
-  deps: { source: Source; renderPath: RenderPath },
+  deps: { source: Source; renderPath: RenderPath; listed?: ListedFiles | undefined },
   wanted: Wanted,
   context: TemplateContext,
   manifest: Manifest,
@@ -154,7 +163,7 @@ export function desiredOf(path: string, owned: Owned): DesiredFile {
 }
 
 async function fromListing(
-  { source, renderPath }: { source: Source; renderPath: RenderPath },
+  { source, renderPath, listed }: { source: Source; renderPath: RenderPath; listed?: ListedFiles | undefined },
   wanted: Wanted,
   context: TemplateContext,
   manifest: Manifest,
@@ -169,12 +178,21 @@ async function fromListing(
     root === undefined || held === undefined ? noChain : await findChain(source, wanted, { root, listing: held }, manifest.state, signal)
   const mappings = resolveMappings(wanted.profile, chain, renderPath)
   const building = desiredTree(mappings)
-  for await (const batch of held ?? listing) for (const file of batch) building.add(file)
+  // A listing that is held takes the memory that contents would need meanwhile.
+  const told = held === undefined ? listed : undefined
+  told?.mappings(mappings)
+  for await (const batch of held ?? listing) {
+    for (const entry of batch) {
+      const file = building.add(entry)
+      if (file !== undefined) told?.add(file)
+    }
+  }
   const missing = building.missing()
   if (missing !== undefined) {
     const near = await nearTo(source, { commit: wanted.commit, missing: missing.source, isRoot: false }, signal)
     throw missingSource(missing, near)
   }
+  told?.end()
   const tree = building.finish()
   return {
     from: 'listing',

@@ -7,7 +7,7 @@ import { type Aliases, findAliases, respellGoing } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
 import { activeMode, type Wanted } from '../model/wanted.ts'
 import { templateContext, type TemplateContext } from '../render/context.ts'
-import { desiredOf, diffDesired, type Diff } from '../desired/diff.ts'
+import { desiredOf, diffDesired, type Diff, type ListedFiles } from '../desired/diff.ts'
 import { holdLocalChanges } from './held.ts'
 import { judge, type Repair, repairs } from './judge-drift.ts'
 import type { Manifest, ManifestChange, Owned } from '../model/manifest.ts'
@@ -38,12 +38,18 @@ const namedPaths = 20
 
 /**
  * Looks at the source, the manifest and the disk, and decides what has to be done; writes nothing. `repair` says how closely our own files
- * are looked at. Throws what the diff throws, TemplateFailed and faults of the disk; what the plan itself refuses is in its `problems`.
+ * are looked at; `listed` hears of wanted files while a listing arrives. Throws what the diff throws, TemplateFailed and faults of the disk; what the plan itself refuses is in its `problems`.
  */
-export async function prepare(source: Source, wanted: Wanted, manifest: Manifest, repair: Repair, signal: AbortSignal): Promise<Prepared> {
+export async function prepare(
+  { source, listed }: { source: Source; listed?: ListedFiles | undefined },
+  wanted: Wanted,
+  manifest: Manifest,
+  repair: Repair,
+  signal: AbortSignal,
+): Promise<Prepared> {
   const context = templateContext(wanted)
   const renderer = await loadRenderer(wanted, context)
-  const diff = await diffDesired({ source, renderPath: pathRenderer(renderer) }, wanted, context, manifest, signal)
+  const diff = await diffDesired({ source, renderPath: pathRenderer(renderer), listed }, wanted, context, manifest, signal)
   const options = { like: wanted.commit, verifyContent: repair === 'verify-content' }
   const looks =
     diff.from === 'delta' && repair === 'as-configured' && wanted.thorough !== true

@@ -19,6 +19,8 @@ export type EngineMemory = {
   manifest: Manifest | undefined
   /** Since when the gateway has been starting, in monotonic milliseconds. */
   startingSinceMs?: number | undefined
+  /** The commit whose contents were fetched ahead of a plan that could not use them, so that each try does not fetch them again. */
+  aheadInVain?: CommitHash | undefined
   /** What the gateway has answered to the check of a rollout. */
   check?: RememberedCheck | undefined
 }

@@ -3,7 +3,6 @@
  * the journal on it runs to its end without awaiting, or is undone.
  */
 import type { Clock } from '../../clock.ts'
-import { isLfsPointer } from '../../collections/model/lfs-pointer.ts'
 import type { BlobsRequest, Source } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import type { Log } from '../../log.ts'
@@ -23,6 +22,8 @@ import type { PlannedPut } from '../plan/plan.ts'
 import type { Prepared } from '../plan/make-plan.ts'
 import { type Boundary, carryOut, type Places, removeEmptied, removeRun, undo } from './carry-out.ts'
 import type { GatewayStatus } from '../../gateway/gateway.ts'
+import { lfsFinding } from './lfs-finding.ts'
+import type { StageAhead } from './stage-ahead.ts'
 import { createRunFolder, createStage, type Stage, type Staged, type StageOptions } from './stage.ts'
 
 /** New content that is staged, and how it will be put in place. `judged`: folders of the resources that were checked. */
@@ -48,22 +49,25 @@ export type Run = {
 
 /** Writes all new content into the run's folder. A failure or an abort leaves nothing behind. Throws what `createStage` and the source throw. */
 export async function stageAll(
-  deps: { source: Source; clock: Clock; watch?: Pick<StageOptions, 'arrived'> },
+  deps: { source: Source; clock: Clock; ahead?: Pick<StageAhead, 'take'>; watch?: Pick<StageOptions, 'arrived'> },
   { wanted, prepared, ownership }: Run,
   boundary: Boundary,
   signal: AbortSignal,
 ): Promise<StagedRun> {
   const { plan, diff, renderer } = prepared
-  const id = deps.clock.uuid()
-  const places = { dataDir: wanted.dataDir, run: `${engineFolder}/run-${id}` }
-  const layout = layOut(plan)
-  const findings: Finding[] = []
+  const ahead = await deps.ahead?.take(plan)
+  if (ahead === undefined) signal.throwIfAborted()
+  const id = ahead?.id ?? deps.clock.uuid()
+  const places = ahead?.places ?? { dataDir: wanted.dataDir, run: `${engineFolder}/run-${id}` }
+  const layout = layOut(plan, ahead?.trees)
+  const findings: Finding[] = [...(ahead?.findings ?? [])]
+  const before = ahead?.count ?? 0
   const recipe = (put: PlannedPut) => {
     const mapping = diff.mappings[put.mapping]
     return mapping === undefined ? undefined : recipeOf(mapping, put.path)
   }
   using folders = openFolders(wanted.dataDir)
-  createRunFolder(folders.at(places.run), ownership)
+  if (ahead === undefined) createRunFolder(folders.at(places.run), ownership)
   let stage: Stage | undefined
   try {
     stage = createStage({
@@ -72,6 +76,7 @@ export async function stageAll(
       ownership,
       puts: plan.puts,
       placeOf: (index) => layout.placeOf(index),
+      ...(ahead === undefined ? {} : { made: ahead.made, present: ahead.stats }),
       needsRender: (put) => recipe(put) !== undefined,
       render(put, content) {
         const wants = recipe(put)
@@ -80,18 +85,10 @@ export async function stageAll(
         findings.push(...made.findings)
         return made
       },
-      arrived: (...counts) => deps.watch?.arrived?.(...counts),
-      inspect(put, content) {
-        if (isLfsPointer(content)) {
-          findings.push({
-            rule: 'lfs-pointer',
-            path: put.path,
-            message: 'is a pointer of Git LFS and not the content; keep the file in git itself',
-          })
-        }
-      },
+      arrived: (done, total) => deps.watch?.arrived?.(before + done, before + total),
+      inspect: (put, content) => findings.push(...lfsFinding(put.path, content)),
     })
-    boundary('run created')
+    if (ahead === undefined) boundary('run created')
     if (stage.ids.length > 0) {
       await receive(deps.source, { commit: wanted.commit, profile: wanted.profile.name, ids: stage.ids }, stage, signal)
     }

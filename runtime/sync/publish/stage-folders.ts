@@ -20,11 +20,12 @@ type Options = {
   ownership: Ownership
   /** The path of a file below the run's folder. */
   placeOf(index: number): string
+  /** Folders that are there already; those that are made are added. */
+  made?: Set<string>
 }
 
 /** For one run; remembers which folders it has made. */
-export function createStageFolders({ run, folders: all, ownership, placeOf }: Options): StageFolders {
-  const made = new Set<string>([''])
+export function createStageFolders({ run, folders: all, ownership, placeOf, made = new Set(['']) }: Options): StageFolders {
   /** Files arrive in the order of their folders: most lie in the same one as the file before. */
   let latest = ''
   const makeOne = folderMaker(ownership)

@@ -50,6 +50,10 @@ export type StageOptions = {
   puts: readonly PlannedPut[]
   /** The path below the run's folder, by index in `puts`. */
   placeOf(index: number): string
+  /** Folders below the run's folder that are there already; those that are made are added. */
+  made?: Set<string>
+  /** What is staged already, by index in `puts`: it is not asked for. */
+  present?: readonly (FileStat | undefined)[]
   needsRender(put: PlannedPut): boolean
   render: Render
   /** Called with each content that is held as a whole, to add findings; may throw. */
@@ -60,9 +64,9 @@ export type StageOptions = {
 
 /** The sink throws DeliveryFailed for content that was not asked for or is damaged, TemplateFailed, and faults of the disk. */
 export function createStage(options: StageOptions): Stage {
-  const { puts } = options
-  const { ids, targetsOf } = blobsOf(puts)
-  const staged: Staged = { stats: Array.from(puts, () => undefined), rendered: new Map() }
+  const { puts, present = [] } = options
+  const { ids, targetsOf } = blobsOf(puts, present)
+  const staged: Staged = { stats: Array.from(puts, (_put, index) => present[index]), rendered: new Map() }
   const folders = createStageFolders(options)
   const files = createFileWriter(options, folders, staged)
   const buffer = Buffer.allocUnsafe(bufferBytes)
@@ -106,6 +110,7 @@ export function createStage(options: StageOptions): Stage {
     },
     async makeFolders(signal) {
       for (const [index, { path }] of puts.entries()) {
+        if (present[index] !== undefined) continue
         withDiskFault(() => folders.makeFor(index), path)
         if ((index + 1) % slice > 0) continue
         await yieldToEventLoop()
@@ -176,12 +181,16 @@ function withDiskFault(work: () => void, where: string): void {
   }
 }
 
-/** The blobs to ask for, each once; `targetsOf` gives the files for the blob at a place in `ids`. */
-function blobsOf(puts: readonly PlannedPut[]): { ids: BlobId[]; targetsOf(place: number): PutTarget[] } {
+/** The blobs to ask for, each once, without those of files that are `present`; `targetsOf` gives the files for the blob at a place in `ids`. */
+function blobsOf(
+  puts: readonly PlannedPut[],
+  present: readonly (FileStat | undefined)[],
+): { ids: BlobId[]; targetsOf(place: number): PutTarget[] } {
   const places = new Map<BlobId, number>()
   const firsts: number[] = []
   const others = new Map<number, number[]>()
   for (const [index, { id }] of puts.entries()) {
+    if (present[index] !== undefined) continue
     const place = places.get(id)
     if (place === undefined) {
       places.set(id, firsts.length)

@@ -22,9 +22,13 @@ export type Layout = {
   emptied: string[]
 }
 
-/** Obstacles are moved first, then new content is put in place in the order of paths, and deletions come last. */
-export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>): Layout {
+/**
+ * Obstacles are moved first, then new content is put in place in the order of paths, and deletions come last. `named`: folders that are staged
+ * already, by their path.
+ */
+export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>, named: ReadonlyMap<string, string> = new Map()): Layout {
   const trees = new Map<string, string>()
+  let unnamed = 0
   const replaced = [...plan.puts.filter(({ before }) => before === 'folder').map(({ path }) => path), ...plan.respelled]
   const puts: Step[] = []
   for (const [index, put] of plan.puts.entries()) {
@@ -32,7 +36,7 @@ export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>): Layo
     if (tree === undefined) {
       puts.push({ op: 'put', path: put.path, stage: `s${index}`, keep: `k${index}`, had: put.before === 'file' })
     } else if (!trees.has(tree)) {
-      const name = `t${trees.size}`
+      const name = named.get(tree) ?? `t${named.size + unnamed++}`
       trees.set(tree, name)
       puts.push({ op: 'tree', path: tree, stage: name })
     }

@@ -14,11 +14,19 @@ const source = memorySource()
 const commits = trees.map((tree) => source.commit(tree))
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 const memory: EngineMemory = { manifest: undefined }
+/** Without the base a source gives no differences, and a listing is staged while it arrives. */
+let forgotten: (() => void) | undefined
 for (let round = 0; ; round += 1) {
-  const commit = commits[Math.floor(Math.random() * commits.length)]
-  if (commit === undefined) break
-  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
+  const next = Math.floor(Math.random() * commits.length)
+  const [commit, tree] = [commits[next], trees[next]]
+  if (commit === undefined || tree === undefined) break
+  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory, batches: [1, 3] }
   const { phase, message } = await runCycle(deps, wantedOf(dataDir, commit, profile), AbortSignal.timeout(30_000))
   if (phase !== 'Synced') throw new Error(`${phase}: ${message}`)
   if (round === 0) process.stdout.write('.')
+  forgotten?.()
+  forgotten = undefined
+  if (Math.random() < 0.5) continue
+  source.forget(commit)
+  forgotten = () => void source.commit(tree)
 }

@@ -1,6 +1,6 @@
 /**
- * `one-cycle.ts <dataDir> <boundary>`: brings a folder from one commit to another and kills itself at the n-th boundary between two effects.
- * The trees come as JSON on stdin: `[before, after]`.
+ * `one-cycle.ts <dataDir> <boundary> <from>`: brings a folder from one commit to another and kills itself at the n-th boundary between two
+ * effects. The trees come as JSON on stdin: `[before, after]`. `from`: `differences`, or `listing`, while which files are staged one by one.
  */
 import { text } from 'node:stream/consumers'
 import { systemClock } from '../../../runtime/clock.ts'
@@ -8,10 +8,10 @@ import { silentLog } from '../../../runtime/log.ts'
 import { runCycle } from '../../../runtime/sync/cycle.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../memory-source.ts'
 
-const [dataDir = '', at = ''] = process.argv.slice(2)
+const [dataDir = '', at = '', from = ''] = process.argv.slice(2)
 const [before, after] = JSON.parse(await text(process.stdin)) as [Tree, Tree]
 const source = memorySource()
-source.commit(before)
+if (from === 'differences') source.commit(before)
 let passed = 0
 const result = await runCycle(
   {
@@ -20,6 +20,7 @@ const result = await runCycle(
     clock: systemClock,
     log: silentLog,
     memory: { manifest: undefined },
+    batches: [1],
     boundary() {
       passed += 1
       if (passed === Number(at)) process.kill(process.pid, 'SIGKILL')

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/clock.ts'
 import { silentLog } from '../../../../runtime/log.ts'
 import { type CycleResult, runCycle } from '../../../../runtime/sync/cycle.ts'
@@ -29,6 +29,8 @@ const after: Tree = {
   'projects/keep': 'k',
   'projects/change': '2',
   'projects/new/z': 'z',
+  'projects/new/deep/y': 'y',
+  'projects/other/z': 'z',
   'projects/file-then-folder/a': 'a',
   'projects/folder-then-file': 'file',
 }
@@ -52,10 +54,14 @@ async function cycle(dataDir: string, tree: Tree, other: Tree): Promise<CycleRes
   return result
 }
 
-function runProgram(program: string, dataDir: string, boundary: number): Promise<{ signal: string | null; stdout: string }> {
+function runProgram(
+  [program, from]: readonly [string, string],
+  dataDir: string,
+  boundary: number,
+): Promise<{ signal: string | null; stdout: string }> {
   return new Promise((resolve, reject) => {
     // Without the environment of a test runner, which would load itself into the program.
-    const child = spawn('env', ['--ignore-environment', process.execPath, program, dataDir, String(boundary)], {
+    const child = spawn('env', ['--ignore-environment', process.execPath, program, dataDir, String(boundary), from], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     let stdout = ''
@@ -66,41 +72,47 @@ function runProgram(program: string, dataDir: string, boundary: number): Promise
   })
 }
 
-void t.test(
-  'killed at each boundary of a publish, the folder is one commit after the next start, and the next cycle ends well',
-  { timeout: 200_000 },
-  async (t) => {
-    if (!requires(t, 'env')) return
-    const folder = temporaryFolder(t, 'crash')
-    const [program = ''] = await bundlePrograms([source], folder)
-    const seed = path.join(folder, 'seed')
-    mkdirSync(seed)
-    t.equal((await cycle(seed, before, after)).phase, 'Synced')
-    t.same(contentOf(seed), before)
-    const whole = path.join(folder, 'whole')
-    cpSync(seed, whole, { recursive: true, preserveTimestamps: true })
-    const { passed } = JSON.parse((await runProgram(program, whole, 0)).stdout) as { passed: number }
-    t.ok(passed >= 12, `there are ${passed} boundaries`)
-    t.same(contentOf(whole), after)
+for (const from of ['differences', 'listing']) {
+  void t.test(
+    `killed at each boundary of a publish, the folder is one commit after the next start, and the next cycle ends well (${from})`,
+    { timeout: 200_000 },
+    async (t) => {
+      if (requires(t, 'env')) await killEverywhere(t, from)
+    },
+  )
+}
 
-    const ends = { old: 0, new: 0 }
-    for (let boundary = 1; boundary <= passed; boundary += 1) {
-      const dataDir = path.join(folder, `killed-${boundary}`)
-      cpSync(seed, dataDir, { recursive: true, preserveTimestamps: true })
-      t.equal((await runProgram(program, dataDir, boundary)).signal, 'SIGKILL', `boundary ${boundary}`)
-      // Whoever starts next may want the old commit: that start must not find a mixture either.
-      const back = path.join(folder, `back-${boundary}`)
-      cpSync(dataDir, back, { recursive: true, preserveTimestamps: true })
-      t.equal((await cycle(back, before, after)).phase, 'Synced')
-      t.same(contentOf(back), before, `back to the old commit from boundary ${boundary}`)
+async function killEverywhere(t: Test, from: string): Promise<void> {
+  const folder = temporaryFolder(t, 'crash')
+  const [file = ''] = await bundlePrograms([source], folder)
+  const program = [file, from] as const
+  const seed = path.join(folder, 'seed')
+  mkdirSync(seed)
+  t.equal((await cycle(seed, before, after)).phase, 'Synced')
+  t.same(contentOf(seed), before)
+  const whole = path.join(folder, 'whole')
+  cpSync(seed, whole, { recursive: true, preserveTimestamps: true })
+  const { passed } = JSON.parse((await runProgram(program, whole, 0)).stdout) as { passed: number }
+  t.ok(passed >= 12, `there are ${passed} boundaries`)
+  t.same(contentOf(whole), after)
 
-      const result = await cycle(dataDir, after, before)
-      t.equal(result.phase, 'Synced')
-      t.same(contentOf(dataDir), after, `the new commit from boundary ${boundary}`)
-      ends[result.files?.changed === 0 && result.files.added === 0 ? 'new' : 'old'] += 1
-      const left = readdirSync(path.join(dataDir, '.cluster-sync')).filter((name) => /^(?:run-|journal|.*\.tmp$)/.test(name))
-      t.same(left, [], `nothing is left of boundary ${boundary}`)
-    }
-    t.ok(ends.old > 0 && ends.new > 0, `rolled back ${ends.old} times, forward ${ends.new} times`)
-  },
-)
+  const ends = { old: 0, new: 0 }
+  for (let boundary = 1; boundary <= passed; boundary += 1) {
+    const dataDir = path.join(folder, `killed-${boundary}`)
+    cpSync(seed, dataDir, { recursive: true, preserveTimestamps: true })
+    t.equal((await runProgram(program, dataDir, boundary)).signal, 'SIGKILL', `boundary ${boundary}`)
+    // Whoever starts next may want the old commit: that start must not find a mixture either.
+    const back = path.join(folder, `back-${boundary}`)
+    cpSync(dataDir, back, { recursive: true, preserveTimestamps: true })
+    t.equal((await cycle(back, before, after)).phase, 'Synced')
+    t.same(contentOf(back), before, `back to the old commit from boundary ${boundary}`)
+
+    const result = await cycle(dataDir, after, before)
+    t.equal(result.phase, 'Synced')
+    t.same(contentOf(dataDir), after, `the new commit from boundary ${boundary}`)
+    ends[result.files?.changed === 0 && result.files.added === 0 ? 'new' : 'old'] += 1
+    const left = readdirSync(path.join(dataDir, '.cluster-sync')).filter((name) => /^(?:run-|journal|.*\.tmp$)/.test(name))
+    t.same(left, [], `nothing is left of boundary ${boundary}`)
+  }
+  t.ok(ends.old > 0 && ends.new > 0, `rolled back ${ends.old} times, forward ${ends.new} times`)
+}
