@@ -32,7 +32,6 @@ const installPage = 'test/integration/install-docs.test.ts'
 const helm = 'test/integration/helm.test.ts'
 const webhook = { every: 'test/runtime/receiver/behaviour/docs.component.test.ts' }
 const runHere = 'npx --no -- cluster-sync run -f plant.yaml --data /usr/local/bin/ignition/data --secrets secrets'
-const aPerson = 'keys of a person, with a passphrase that is asked for; test/runtime/source/signatures signs with keys of its own'
 const logs = 'there is no kubelet; test/e2e/node reads logs of pods'
 
 const rows: Readonly<Record<string, Row>> = {
@@ -143,16 +142,16 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'docs/signatures.md': {
     by: {
+      'test/docs-signatures.component.test.ts': [
+        'ssh-keygen -t ed25519 -f release -C release@example.com',
+        'git config gpg.format ssh',
+        'git config user.signingKey "$PWD/release"',
+        'git config commit.gpgSign true',
+        "gpg --quick-gen-key 'Release <release@example.com>' ed25519 sign 1y",
+        'git config user.signingKey release@example.com',
+        'gpg --armor --export release@example.com > release.asc',
+      ],
       [secrets]: ['kubectl create secret generic release-keys --namespace plant --from-file=release.pub --from-file=release.asc'],
-    },
-    left: {
-      'ssh-keygen -t ed25519 -f release -C release@example.com': aPerson,
-      'git config gpg.format ssh': aPerson,
-      'git config user.signingKey "$PWD/release"': aPerson,
-      'git config commit.gpgSign true': aPerson,
-      "gpg --quick-gen-key 'Release <release@example.com>' ed25519 sign 1y": aPerson,
-      'git config user.signingKey release@example.com': aPerson,
-      'gpg --armor --export release@example.com > release.asc': aPerson,
     },
   },
   'docs/standalone.md': {

@@ -25,18 +25,20 @@ type Choices = {
   name?: string
   profile?: Profile
   spec?: Record<string, unknown>
+  /** Members of `spec.git` besides repo and ref. */
+  git?: Record<string, unknown>
   annotations?: Record<string, string>
 }
 
 /** Writes `gatewaysync.yaml` and returns its path; `spec` holds members besides `git` and `sync`. */
 export function writeGatewaySync(folder: string, choices: Choices): string {
-  const { repo, ref = 'main', name = 'plant', profile = projects, spec = {}, annotations = {} } = choices
+  const { repo, ref = 'main', name = 'plant', profile = projects, spec = {}, git = {}, annotations = {} } = choices
   const file = path.join(folder, 'gatewaysync.yaml')
   const document = {
     apiVersion: 'clustersync.io/v1alpha1',
     kind: 'GatewaySync',
     metadata: { name, annotations },
-    spec: { git: { repo, ref }, sync: { profiles: { default: profile } }, ...spec },
+    spec: { git: { repo, ref, ...git }, sync: { profiles: { default: profile } }, ...spec },
   }
   writeFileSync(file, stringify(document))
   return file
