@@ -5,12 +5,15 @@
 import { copyFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { captureChanges, type Captured, type LeftOut } from '../capture/capture.ts'
+import { gateListing, openGateReader } from '../source/content/gate-listing.ts'
 import { writeBundle, writePatch } from '../source/content/make-commit.ts'
+import type { Repository } from '../source/content/mirror-listing.ts'
 import { digestOf, subjectOf, whoSaved, withTrailers } from '../capture/commit.ts'
 import { createGate } from '../collections/gate/gate.ts'
 import { gateRoots } from '../collections/gate/coverage.ts'
 import { systemClock } from '../clock.ts'
 import { Fault } from '../fault.ts'
+import type { Verdict } from '../gatewaysync/decide/observation.ts'
 import { createExcluder, requireGlob } from '../gatewaysync/glob.ts'
 import { type CommitHash, parseRefName, shortCommit, visible } from '../gatewaysync/values.ts'
 import type { Mirror } from '../source/mirrors.ts'
@@ -86,17 +89,28 @@ function parseAuthor(text: string): { name: string; email: string } {
 
 /** What the gate would refuse is not handed on; what it refuses of the parent too was there before. */
 async function refuseNewErrors(mirror: Mirror, wanted: Wanted, commit: CommitHash, signal: AbortSignal): Promise<void> {
-  const gate = createGate()
-  const errorsOf = async (of: CommitHash): Promise<Finding[]> => {
-    const request = { profiles: [wanted.profile], validation: wanted.validation, modesInUse: undefined, commit: of, line: '' }
-    const verdict = await gate.check(mirror.listing(of, gateRoots([wanted.profile])), request, signal)
-    return verdict.kind === 'checked' ? verdict.items.filter(({ severity }) => severity === 'error') : []
-  }
-  const known = new Set((await errorsOf(wanted.commit)).map(keyOf))
-  const [first, ...more] = (await errorsOf(commit)).filter((finding) => !known.has(keyOf(finding)))
+  const [first, ...more] = await newErrors(mirror, wanted, commit, signal)
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` and ${more.length} more`
   throw new Fault('CollectionsInvalid', `the commit is not handed on: ${first.path}: ${first.message} (${first.rule})${others}`)
+}
+
+async function newErrors(mirror: Mirror, wanted: Wanted, commit: CommitHash, signal: AbortSignal): Promise<Finding[]> {
+  const gate = createGate()
+  const reader = openGateReader(systemClock)
+  const errorsOf = async (of: CommitHash): Promise<Finding[]> => {
+    const request = { profiles: [wanted.profile], validation: wanted.validation, modesInUse: undefined, commit: of, line: '' }
+    const judge = async (repository: Repository): Promise<Verdict> =>
+      await gate.check(gateListing(repository, of, gateRoots([wanted.profile]), reader), request, signal)
+    const verdict = await mirror.readBy(of, judge, signal)
+    return verdict.kind === 'checked' ? verdict.items.filter(({ severity }) => severity === 'error') : []
+  }
+  try {
+    const known = new Set((await errorsOf(wanted.commit)).map(keyOf))
+    return (await errorsOf(commit)).filter((finding) => !known.has(keyOf(finding)))
+  } finally {
+    await reader.objects.end()
+  }
 }
 
 function keyOf({ rule, path: file, message }: Finding): string {

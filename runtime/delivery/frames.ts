@@ -172,9 +172,9 @@ export type FramesReader = {
 
 /**
  * Reads frames as `git cat-file --batch` writes them, for they travel unchanged: `<id> blob <size>`, a line feed, the content, a line feed.
- * Over a connection a last frame, `end`, says that nothing is missing.
+ * Over a connection a last frame, `end`, says that nothing is missing. `type`: what git was asked for; only blobs travel.
  */
-export function framesReader(sink: BlobSink): FramesReader {
+export function framesReader(sink: BlobSink, type: 'blob' | 'tree' = 'blob'): FramesReader {
   let header = ''
   let left = -1
   let blobs = 0
@@ -183,7 +183,7 @@ export function framesReader(sink: BlobSink): FramesReader {
   const begin = (line: string): void => {
     const space = line.indexOf(' ')
     const id = line.slice(0, space)
-    const size = line.startsWith('blob ', space + 1) ? Number(line.slice(space + 6)) : Number.NaN
+    const size = line.startsWith(`${type} `, space + 1) ? Number(line.slice(space + 6)) : Number.NaN
     if (line.endsWith(' missing')) throw new Fault('CommitGone', `the mirror has no object ${id}`)
     if (!isCommitHash(id) || !Number.isSafeInteger(size) || size < 0) {
       throw new Fault('DeliveryFailed', `a frame of the answer is damaged: ${JSON.stringify(line)}`)

@@ -3,23 +3,25 @@
  * but not the controller.
  */
 import { parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../clock.ts'
 import { gateRoots } from '../collections/gate/coverage.ts'
 import { createGate } from '../collections/gate/gate.ts'
 import { buffersOf } from '../collections/gate/handover.ts'
 import type { VersionedListing } from '../collections/model/listing.ts'
 import { Fault } from '../fault.ts'
 import { parseRelativePath } from '../gatewaysync/values.ts'
-import { mirrorListing } from '../source/content/mirror-listing.ts'
+import { gateListing, openGateReader } from '../source/content/gate-listing.ts'
 import { type FromIsolate, type IsolateData, judgedBytes, type ToIsolate } from './messages.ts'
 
 const { judged: shared, memory } = workerData as IsolateData
 const judged = Buffer.from(shared)
 const gate = createGate(memory)
+const reader = openGateReader(systemClock)
 let cancel = new AbortController()
 
 parentPort?.on('message', (message: ToIsolate) => {
   if (message.kind === 'cancel') cancel.abort()
-  else if (message.kind === 'rest') rest()
+  else if (message.kind === 'rest') void rest()
   else void answer(message)
 })
 
@@ -27,7 +29,7 @@ say({ kind: 'ready' })
 
 async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check' }>): Promise<void> {
   cancel = new AbortController()
-  const listing = telling(mirrorListing(repository, request.commit, gateRoots(request.profiles).map(parseRelativePath)))
+  const listing = telling(gateListing(repository, request.commit, gateRoots(request.profiles).map(parseRelativePath), reader))
   const said: FromIsolate = await gate.check(listing, request, cancel.signal).then(
     (verdict) => ({ kind: 'verdict', verdict }),
     (error: unknown) => {
@@ -42,7 +44,9 @@ async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check
   say(said)
 }
 
-function rest(): void {
+/** Node leaves behind a process of a thread that has ended, so git ends first. */
+async function rest(): Promise<void> {
+  await reader.objects.end()
   const handed = gate.handOver()
   say({ kind: 'rested', memory: handed }, buffersOf(handed))
 }

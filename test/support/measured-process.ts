@@ -116,10 +116,27 @@ export function answerMessages(answer: (message: never) => Promise<object>): voi
   process.send?.({ ready: true })
 }
 
-/** CPU of this process and of its ended children, in milliseconds (fields 14 to 17 of proc(5) stat, 100 ticks a second). */
+/** CPU of this process, of its ended children and of those that still run, in milliseconds. */
 export function cpuMs(): number {
-  const text = readFileSync('/proc/self/stat', 'latin1')
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const running = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const children = running.map(statOf).filter((fields) => fields[parentField] === String(process.pid))
+  return [statOf('self'), ...children].reduce((sum, fields) => sum + cpuOf(fields), 0)
+}
+
+/** Fields of proc(5) stat, from the third on; none of a process that has ended meanwhile. */
+function statOf(pid: string): readonly string[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')
+  } catch {
+    return []
+  }
+}
+
+const parentField = 1
+
+/** Fields 14 to 17, at 100 ticks a second. */
+function cpuOf(fields: readonly string[]): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0)
 }
 

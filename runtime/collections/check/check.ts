@@ -24,6 +24,7 @@ import {
   rememberedFindings,
   type Size,
   type CheckStep,
+  type TreeFindings,
 } from './remembered.ts'
 import type { RuleId } from '../rules/rules.ts'
 import { isProjectFolder, parseProject } from '../model/projects.ts'
@@ -70,9 +71,9 @@ export async function checkCollections(listing: Listing, options: CheckOptions, 
   }
   const cross = facts.kind === 'projects' ? unknownViews(facts) : crossFindings(facts)
   const { known, noted } = options.templated === true ? nothingRead() : await checkContents(listing, facts, collector, options, signal)
-  addCrossFindings(collector, cross, noted)
+  const crossFound = addCrossFindings(collector, cross, noted)
   const size = sizeOf(facts.tree)
-  if (memory !== undefined) memory.learned = learned(facts, { found: inTree, cross }, known, size)
+  if (memory !== undefined) memory.learned = learned(facts, { found: inTree, cross, crossFound }, known, size)
   return collector.report(size)
 }
 
@@ -80,9 +81,18 @@ function nothingRead(): Read {
   return { known: new Map(), noted: [] }
 }
 
-/** What follows from the notes of all resources together. */
-export function addCrossFindings(collector: Collector, cross: CrossFindings, noted: Iterable<readonly [string, Checked]>): void {
-  for (const [rule, found] of cross(repeatedOrNoted(noted))) collector.add(rule, found)
+/** What follows from the notes of all resources together. Returns it, unless that is too much to remember. */
+export function addCrossFindings(
+  collector: Collector,
+  cross: CrossFindings,
+  noted: Iterable<readonly [string, Checked]>,
+): TreeFindings['crossFound'] {
+  const all: (readonly [RuleId, Found])[] = []
+  for (const each of cross(repeatedOrNoted(noted))) {
+    collector.add(...each)
+    if (all.length <= rememberedFindings) all.push(each)
+  }
+  return all.length <= rememberedFindings ? all : undefined
 }
 
 function* repeatedOrNoted(noted: Iterable<readonly [string, Checked]>) {

@@ -53,6 +53,8 @@ export type TreeFindings = {
   modesInUse: readonly string[] | undefined
   size: Size
   cross: CrossFindings
+  /** What `cross` found last; undefined where that is too much. */
+  crossFound: readonly (readonly [RuleId, Found])[] | undefined
 }
 
 /** A root from one commit to the next. */
@@ -160,12 +162,12 @@ export function createLearner(isWanted: boolean): { known(): Map<string, Checked
 /** What the next check of this root may build on; undefined where there was too much to keep. */
 export function learned(
   { root, kind, family, modesInUse, hasModes, isFragment, isLaidOver }: TreeFacts,
-  { found: inTree, cross }: Pick<TreeFindings, 'found' | 'cross'>,
+  { found: inTree, cross, crossFound }: Pick<TreeFindings, 'found' | 'cross' | 'crossFound'>,
   inResources: Map<string, Checked> | undefined,
   size: Size,
 ): Remembered | undefined {
   if (inResources === undefined) return undefined
-  const treeFindings = { found: inTree, family: withoutResources(family), modesInUse, size, cross }
+  const treeFindings = { found: inTree, family: withoutResources(family), modesInUse, size, cross, crossFound }
   return {
     known: inResources,
     context: { root, kind, hasModes, isFragment, isLaidOver },

@@ -2,6 +2,7 @@
  * A root of which only contents changed: what its names tell is as before, and of its resources only those are read that changed or
  * override a changed one.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { type CheckReport, type CollectorOptions, createCollector } from '../rules/findings.ts'
 import type { LocatedResource } from '../check/read-resources.ts'
 import type { Listing } from '../model/listing.ts'
@@ -30,11 +31,14 @@ export async function recheckCollections(listing: Listing, options: Options, sig
     options.memory.judged = new Map(steps.flatMap(({ resource, judged }) => (judged === undefined ? [] : [[resource.folder, judged]])))
     return undefined
   }
+  const sameNotes = steps.every(({ resource, judged }) => isDeepStrictEqual(judged?.notes, known.get(resource.folder)?.notes))
   for (const { resource, judged } of steps) if (judged !== undefined && known.has(resource.folder)) known.set(resource.folder, judged)
   const collector = createCollector(options, treeFindings.family)
   for (const [rule, found] of treeFindings.found) collector.add(rule, found)
   for (const { found } of known.values()) for (const [rule, each] of found) collector.add(rule, each)
-  addCrossFindings(collector, treeFindings.cross, known)
+  // Most changes touch nothing that others have a part in.
+  if (sameNotes && treeFindings.crossFound !== undefined) for (const each of treeFindings.crossFound) collector.add(...each)
+  else treeFindings.crossFound = addCrossFindings(collector, treeFindings.cross, known)
   return collector.report(treeFindings.size)
 }
 

@@ -1,13 +1,13 @@
 /**
  * A commit of a mirror as the collection checks read it: a list of its ordinary files, and their contents on demand.
  */
-import type { ContentSink, Difference, Entry, VersionedListing } from '../../collections/model/listing.ts'
+import type { ContentSink, Entry, Listing } from '../../collections/model/listing.ts'
 import type { BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
-import { type CommitHash, isCommitHash, parseCommitHash, type RelativePath } from '../../gatewaysync/values.ts'
+import { type CommitHash, isCommitHash, type RelativePath } from '../../gatewaysync/values.ts'
 import { readBlobs } from './read-blobs.ts'
 import type { GitLimits } from '../git/git.ts'
-import { compareCommits, listCommit } from './list-files.ts'
+import { listCommit } from './list-files.ts'
 import { readAsItIs, type Reading } from './reading.ts'
 
 /** A mirror on this machine. */
@@ -19,17 +19,12 @@ type Read = Repository & { reading?: Reading }
 /**
  * What a commit holds below `roots`, for the checks; only ordinary files, no links or submodules. Reading throws the faults of git.
  */
-export function mirrorListing(repository: Read, commit: CommitHash, roots: readonly RelativePath[]): VersionedListing {
+export function mirrorListing(repository: Read, commit: CommitHash, roots: readonly RelativePath[]): Listing {
   const { reading = readAsItIs } = repository
   return {
     async *list(signal) {
       for await (const batch of reading.batches(commit, () => listCommit(repository, commit, roots, signal, false), signal)) {
         yield batch.filter(isOrdinary).map(({ path, id }): Entry => ({ path, id }))
-      }
-    },
-    async *changesSince(from, signal) {
-      for await (const batch of compareCommits(repository, parseCommitHash(from), commit, roots, signal)) {
-        yield batch.map((change): Difference => ({ path: change.path, id: change.id, gone: change.status === 'D' || !isOrdinary(change) }))
       }
     },
     async read(entries, sink, signal) {
@@ -41,7 +36,7 @@ export function mirrorListing(repository: Read, commit: CommitHash, roots: reado
 }
 
 /** Passes blobs on, each with its entry: they arrive in the order in which they were requested. */
-function entrySink(entries: readonly Entry[], sink: ContentSink): BlobSink {
+export function entrySink(entries: readonly Entry[], sink: ContentSink): BlobSink {
   let index = 0
   return {
     begin(_id, size) {
@@ -56,11 +51,12 @@ function entrySink(entries: readonly Entry[], sink: ContentSink): BlobSink {
 }
 
 /** Links and submodules are never delivered. */
-function isOrdinary({ mode }: { mode: string }): boolean {
+export function isOrdinary({ mode }: { mode: string }): boolean {
   return mode === '100644' || mode === '100755'
 }
 
-function idOf({ id, path }: Entry): CommitHash {
+/** The blob of an entry. Throws Unexpected for one that no listing here gave. */
+export function idOf({ id, path }: Entry): CommitHash {
   if (id !== undefined && isCommitHash(id)) return id
   throw new Fault('Unexpected', `"${path}" is no entry of this listing`)
 }

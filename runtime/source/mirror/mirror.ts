@@ -3,7 +3,7 @@
  * holds their commit.
  */
 import type { Clock } from '../../clock.ts'
-import type { VersionedListing } from '../../collections/model/listing.ts'
+import type { Listing } from '../../collections/model/listing.ts'
 import type { FramedSource } from '../../delivery/protocol.ts'
 import type { CommitHash, RelativePath } from '../../gatewaysync/values.ts'
 import type { ListedBlobs } from '../content/listed-blobs.ts'
@@ -36,7 +36,7 @@ export type Mirror = {
   /** The content below the folders that a profile reads. */
   source(roots: (profile: string) => readonly RelativePath[] | undefined): FramedSource
   /** What a commit holds below some folders, for the collection checks; the mirror must hold the commit. */
-  listing(commit: CommitHash, roots: readonly RelativePath[]): VersionedListing
+  listing(commit: CommitHash, roots: readonly RelativePath[]): Listing
   /** Runs a read of a commit, such as one in a worker thread; if the mirror proves damaged, once more in a new mirror. */
   readBy<Value>(commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
   /**

@@ -3,23 +3,24 @@ import { createReclaimer } from '../../../runtime/collections/gate/collect-garba
 
 const mib = 1024 * 1024
 
-void t.test('is collected once two megabytes more are in use than at the least', async (t) => {
+void t.test('is collected once a megabyte more is in use than at the least, or a sixteenth of much', async (t) => {
   let used = 20 * mib
   let collections = 0
   const reclaim = createReclaimer(
     () => {
       collections += 1
-      used = 19 * mib
+      used = 48 * mib
     },
     () => used,
   )
   for (const [now, wanted] of [
     [20, 0],
     [16, 0],
-    [17.9, 0],
-    [18, 1],
-    [20.9, 1],
-    [21, 2],
+    [12, 0],
+    [12.9, 0],
+    [13, 1],
+    [50.9, 1],
+    [51, 2],
   ] as const) {
     used = now * mib
     reclaim()

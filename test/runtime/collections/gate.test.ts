@@ -212,3 +212,27 @@ void t.test('a root that stands below var is judged where a profile leads there'
   t.same(rulesOf(await judge(moved, request({ default: profile }))), ['error singleton-only-in-mode'])
   t.same(rulesOf(await judge(moved, request({ default: { mappings: [{ source: '.', destination: '.' }] } }))), ['not checked'])
 })
+
+void t.test('what resources say of each other is judged anew where one of them says something else', async (t) => {
+  const folder = 'core/com.inductiveautomation.historian/historian-provider/core'
+  const naming = (datasource: string, more = {}): Files => resource(folder, config({ ...more, settings: { storage: { datasource } } }))
+  const plain = (number: number): Files => resource('core/ignition/schedule/a', config({ number }))
+  const trees = [
+    withFiles(naming('erp'), plain(0)),
+    withFiles(naming('erp'), plain(1)),
+    withFiles(naming('historian'), plain(1)),
+    withFiles(naming('historian', { text: 'x' }), plain(2)),
+    withFiles(naming('erp'), plain(2)),
+  ]
+  const commits = new Map(trees.map((files, index) => [parseCommitHash(String(index).repeat(40)), files]))
+  const gate = createGate()
+  const told: string[][] = []
+  for (const commit of commits.keys()) {
+    const verdict = await gate.check(commitListing(commits, commit), { ...request({ default: collections }), commit }, signal)
+    t.same(verdict, await createGate().check(commitListing(commits, commit), { ...request({ default: collections }), commit }, signal))
+    told.push(rulesOf(verdict).filter((rule) => rule.endsWith('missing-reference')))
+  }
+  const missing = told[0] ?? []
+  t.not(missing.length, 0, 'the first names a database connection that is not there')
+  t.same(told, [missing, missing, [], [], missing])
+})

@@ -10,7 +10,8 @@ import type { Difference } from '../../../runtime/collections/model/listing.ts'
 import { resolveProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
 import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
 import { type CommitHash, parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
-import { mirrorListing } from '../../../runtime/source/content/mirror-listing.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { gateListing, openGateReader } from '../../../runtime/source/content/gate-listing.ts'
 import { config, resource, root, validTree } from '../../support/collection-tree.ts'
 import { makeRepository, type Repository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
@@ -20,8 +21,10 @@ const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 *
 
 function setUp(t: Test) {
   const repository = makeRepository(temporaryFolder(t, 'mirror-listing'))
+  const reader = openGateReader(systemClock)
+  t.teardown(reader.objects.end)
   const listing = (commit: string, ...roots: string[]) =>
-    mirrorListing({ folder: path.join(repository.folder, '.git'), limits }, commit as CommitHash, roots.map(parseRelativePath))
+    gateListing({ folder: path.join(repository.folder, '.git'), limits }, commit as CommitHash, roots.map(parseRelativePath), reader)
   return { repository, listing }
 }
 

@@ -1,0 +1,47 @@
+/**
+ * A commit of a mirror as the gate reads it: compared with the commit before, and what is small is read by the same process of git.
+ */
+import type { Difference, VersionedListing } from '../../collections/model/listing.ts'
+import { type CommitHash, parseCommitHash, type RelativePath } from '../../gatewaysync/values.ts'
+import { type ObjectReader, openObjectReader } from '../git/object-reader.ts'
+import { compareTrees, type KnownTrees, noKnownTrees, type ReadTrees } from './compare-trees.ts'
+import { entrySink, idOf, isOrdinary, mirrorListing, type Repository } from './mirror-listing.ts'
+
+/** What listings share, of which one is used at a time. */
+export type GateReader = { objects: ObjectReader; known: KnownTrees }
+
+/** From so many contents on a process of its own, which writes them in large pieces, costs less than pieces of one object each. */
+const manyContents = 100
+
+export function openGateReader(clock: Parameters<typeof openObjectReader>[0]): GateReader {
+  return { objects: openObjectReader(clock), known: noKnownTrees() }
+}
+
+/**
+ * What a commit holds below `roots`; only ordinary files, no links or submodules. One call at a time, over all listings with the same reader.
+ * Reading throws the faults of git.
+ */
+export function gateListing(
+  repository: Repository,
+  commit: CommitHash,
+  roots: readonly RelativePath[],
+  { objects, known }: GateReader,
+): VersionedListing {
+  const whole = mirrorListing(repository, commit, roots)
+  return {
+    list: whole.list,
+    async *changesSince(from, signal) {
+      const read: ReadTrees = async (question) => await objects.read(repository, question, signal)
+      for await (const batch of compareTrees(read, parseCommitHash(from), commit, roots, known)) {
+        yield batch.map(({ path, after }): Difference => {
+          const isHere = after !== undefined && isOrdinary(after)
+          return isHere ? { path, id: after.id, gone: false } : { path, gone: true }
+        })
+      }
+    },
+    async read(entries, sink, signal) {
+      if (entries.length >= manyContents) await whole.read(entries, sink, signal)
+      else await objects.read(repository, { type: 'blob', names: entries.map(idOf), sink: entrySink(entries, sink) }, signal)
+    },
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * One process of git answers many questions, and what happens to the repository or to the process in between does no harm.
+ */
+import { readFileSync, readdirSync, renameSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { openObjectReader } from '../../../runtime/source/git/object-reader.ts'
+import { makeRepository, temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+
+const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
+const signal = AbortSignal.timeout(290_000)
+
+function setUp(t: Test, restAfterMs = 60_000) {
+  const folder = temporaryFolder(t, 'object-reader')
+  const repository = makeRepository(path.join(folder, 'a'))
+  const objects = openObjectReader(systemClock, restAfterMs)
+  t.teardown(objects.end)
+  const read = async (...names: string[]): Promise<string[]> => {
+    const texts: string[] = []
+    const sink = {
+      begin: () => void texts.push(''),
+      data: (chunk: Uint8Array) => void texts.push((texts.pop() ?? '') + Buffer.from(chunk).toString('utf8')),
+      end() {},
+    }
+    await objects.read({ folder: path.join(folder, 'a/.git'), limits }, { type: 'blob', names, sink }, signal)
+    return texts
+  }
+  const idOf = (name: string): string => repository.git('rev-parse', `HEAD:${name}`).toString().trim()
+  return { folder, repository, objects, read, idOf }
+}
+
+/** The processes of git that this process has started and that still run. */
+function running(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const [, state, parent] = /\) (\w) (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? []
+        return parent === String(process.pid) && state !== 'Z'
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
+}
+
+void t.test('objects that come, and packs that go, are found by the process that runs', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { repository, read, idOf } = setUp(t)
+  repository.commit({ a: 'first', b: '' })
+  t.same(await read(idOf('a'), idOf('b'), idOf('a')), ['first', '', 'first'])
+  const before = running()
+  t.equal(before.length, 1)
+  repository.git('repack', '-adq')
+  repository.commit({ a: 'second' })
+  t.same(await read(idOf('a'), idOf('b')), ['second', ''])
+  repository.commit({ a: 'third' })
+  repository.git('repack', '-adq')
+  repository.git('gc', '-q', '--prune=now')
+  t.same(await read(idOf('a'), idOf('b')), ['third', ''])
+  t.same(running(), before)
+})
+
+void t.test('a repository that takes the place of another is read by another process', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { folder, repository, read, idOf } = setUp(t)
+  repository.commit({ a: 'old' })
+  const old = idOf('a')
+  t.same(await read(old), ['old'])
+  const before = running()
+  const next = makeRepository(path.join(folder, 'b'))
+  next.commit({ a: 'new' })
+  renameSync(path.join(folder, 'a'), path.join(folder, 'gone'))
+  renameSync(path.join(folder, 'b'), path.join(folder, 'a'))
+  t.same(await read(idOf('a')), ['new'])
+  t.equal(running().length, 1)
+  t.not(running()[0], before[0])
+  await t.rejects(read(old), { reason: 'CommitGone', message: /the mirror has no object/ })
+})
+
+void t.test('a process that was ended between two questions is replaced', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { repository, read, idOf } = setUp(t)
+  repository.commit({ a: 'first' })
+  await read(idOf('a'))
+  const [first = 0] = running()
+  process.kill(first, 'SIGKILL')
+  t.same(await read(idOf('a')), ['first'], 'before Node has heard of it')
+  const [second = 0] = running()
+  process.kill(second, 'SIGKILL')
+  while (running().length > 0) await systemClock.wait(10)
+  t.same(await read(idOf('a')), ['first'])
+})
+
+void t.test('one that does not answer is ended with the question', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { repository, objects, read, idOf } = setUp(t)
+  repository.commit({ a: 'first' })
+  await read(idOf('a'))
+  const [pid = 0] = running()
+  process.kill(pid, 'SIGSTOP')
+  const abort = new AbortController()
+  const sink = { begin() {}, data() {}, end() {} }
+  const asked = objects.read(
+    { folder: path.join(repository.folder, '.git'), limits },
+    { type: 'blob', names: [idOf('a')], sink },
+    abort.signal,
+  )
+  abort.abort(new Error('enough'))
+  await t.rejects(asked, { message: 'enough' })
+  t.same(running(), [])
+  t.same(await read(idOf('a')), ['first'])
+})
+
+void t.test('no failure leaves a process behind that may be amid an answer', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { repository, objects, read, idOf } = setUp(t)
+  repository.commit({ a: 'first' })
+  await t.rejects(read(idOf('a'), '0'.repeat(40)), { reason: 'CommitGone', message: /the mirror has no object/ })
+  t.same(running(), [])
+  await t.rejects(read(repository.git('rev-parse', 'HEAD^{tree}').toString().trim()), { reason: 'DeliveryFailed', message: /is damaged/ })
+  t.same(running(), [])
+  const sink = { begin: () => abort.abort(new Error('enough')), data() {}, end() {} }
+  const abort = new AbortController()
+  const question = { type: 'blob' as const, names: [idOf('a'), 'no such name'], sink }
+  await t.rejects(objects.read({ folder: path.join(repository.folder, '.git'), limits }, question, abort.signal), { message: 'enough' })
+  t.same(running(), [])
+  t.same(await read(idOf('a')), ['first'])
+  await objects.end()
+  t.same(running(), [])
+})
+
+void t.test('a process that nobody asks ends', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { repository, read, idOf } = setUp(t, 1)
+  repository.commit({ a: 'first' })
+  t.same(await read(idOf('a')), ['first'])
+  while (running().length > 0) await systemClock.wait(10)
+  t.same(await read(idOf('a')), ['first'], 'and another one answers')
+})
