@@ -200,7 +200,9 @@ function localChangesOf(sync: SyncView, changes: readonly LocalChanges[], own: D
       ({ pod, gateway, count, paths, policy }) =>
         html`<li>
           <a href="${gatewayLink(sync, pod)}">${gateway ?? pod}</a>: ${own.localFiles(count)}
-          <div>${paths.map((path) => html`<code>${path}</code> `)}${count > paths.length ? '…' : ''}</div>
+          <ul class="plain">
+            ${paths.map((path) => html`<li><code>${path}</code></li>`)} ${count > paths.length ? html`<li>…</li>` : ''}
+          </ul>
           <div class="quiet">${own.becomes[policy ?? 'unknown']}</div>
         </li>`,
     )}

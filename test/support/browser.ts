@@ -1,6 +1,9 @@
 /**
  * Debian's Chromium, for tests of what people see and do on a page. One browser for a test file; each page has a profile of its own.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import root, { type Test } from 'tap'
@@ -25,7 +28,11 @@ export type Opened = {
 }
 
 let shared: Promise<Browser> | undefined
-root.teardown(async () => (await shared)?.close())
+let settings: string | undefined
+root.teardown(async () => {
+  await (await shared)?.close()
+  if (settings !== undefined) rmSync(settings, { recursive: true, force: true })
+})
 
 /** Longer than anything takes on a machine with other work. */
 const patienceMs = 20_000
@@ -33,7 +40,8 @@ const patienceMs = 20_000
 /** Undefined where there is no Chromium: the test is skipped then (or has failed under CI) and should return. */
 export async function openBrowser(t: Test): Promise<Opened | undefined> {
   if (!requires(t, 'chromium')) return undefined
-  shared ??= launch()
+  settings ??= mkdtempSync(path.join(tmpdir(), 'chromium-'))
+  shared ??= launch(settings)
   const browser = await shared
   const complaints: string[] = []
   return {
@@ -64,11 +72,13 @@ export async function openBrowser(t: Test): Promise<Opened | undefined> {
   }
 }
 
-function launch(): Promise<Browser> {
+/** `settings`: the folder of what is no profile's, so that nothing is left in the account of whoever runs tests. */
+export function launch(settings: string): Promise<Browser> {
   // Chromium's sandbox does not start for root, as which tests run in containers; it only visits pages of the test.
   const isRoot = process.getuid?.() === 0
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
+    env: { ...process.env, XDG_CONFIG_HOME: settings },
     chromiumSandbox: !isRoot,
     // As in an isolated network: what is elsewhere does not resolve, at once.
     args: [

@@ -1,0 +1,42 @@
+/**
+ * A test that is killed leaves no process of its browser: not Chromium's own, and not those that look after its crashes, which have sessions of
+ * their own and are known by the folder of their reports.
+ */
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import t from 'tap'
+import { temporaryFolder } from './repository.ts'
+import { requires } from './requires.ts'
+import { until } from './world.ts'
+
+const program = path.resolve(import.meta.dirname, 'programs/open-browser.ts')
+
+/** The processes with this text in their arguments. */
+function naming(text: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && argumentsOf(name).includes(text))
+    .map(Number)
+}
+
+function argumentsOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    // It has just ended.
+    return ''
+  }
+}
+
+void t.test('nothing is left of the browser of a process that was killed', async (t) => {
+  if (!requires(t, 'chromium')) return
+  const folder = temporaryFolder(t, 'browser')
+  const child = spawn(process.execPath, [program, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
+  await until(() => (output.includes('open\n') ? true : undefined), 'it is open', 60_000)
+  t.ok(naming(`${folder}/`).length > 0, 'what looks after crashes is known by the folder')
+  child.kill('SIGKILL')
+  await until(() => (naming(`${folder}/`).length === 0 ? true : undefined), 'all of them end', 20_000)
+})

@@ -1,0 +1,9 @@
+/**
+ * Opens the browser of the tests, says so, and does nothing more until it is killed.
+ */
+import { launch } from '../browser.ts'
+
+const [, , folder = ''] = process.argv
+await launch(folder)
+process.stdout.write('open\n')
+setInterval(() => undefined, 60_000)
