@@ -147,14 +147,19 @@ void t.test('repairs are told from commits that changed more than git can list, 
   if (!requires(t, 'git')) return
   const { capture, git, repository, commit } = await setUp(t, { 'projects/a.txt': 'a', 'projects/b.txt': 'b' })
   t.equal(await capture(commit, { 'projects/a.txt': 'repaired' }), 'captured/press')
-  const far = Array.from({ length: 15 }, (_, depth) => `${depth}-`.padEnd(200, 'x')).join('/')
+  const folder = Array.from({ length: 15 }, (_, depth) => `${depth}-`.padEnd(200, 'x')).join('/')
   const blob = git('hash-object', '-w', 'projects/b.txt')
-  const files = Array.from({ length: 2_900 }, (_, index) => `100644 ${blob}\t${far}/${index}`)
+  const files = Array.from({ length: 2_900 }, (_, index) => `100644 ${blob}\t${folder}/${index}`)
   repository.git('read-tree', 'HEAD')
   execFileSync('git', ['-C', repository.folder, 'update-index', '--index-info'], { input: `${files.join('\n')}\n`, env: gitEnvironment })
-  const next = git('commit-tree', git('write-tree'), '-p', 'HEAD', '-m', 'Very much')
-  repository.git('update-ref', 'refs/heads/main', next)
-  t.equal(await capture(next, { 'projects/a.txt': 'repaired better' }), 'captured/press', 'the same file again')
-  t.match(await capture(next, { 'projects/b.txt': 'later' }), /^captured\/press-[0-9a-f]{8}$/, 'the first repair is not there any more')
-  t.equal(git('show', 'captured/press:projects/a.txt'), 'repaired better')
+  const far = (): string => {
+    const next = git('commit-tree', git('write-tree'), '-p', 'HEAD', '-m', 'Very much')
+    repository.git('update-ref', 'refs/heads/main', next)
+    return next
+  }
+  t.match(await capture(far(), { 'projects/b.txt': 'later' }), /^captured\/press-[0-9a-f]{8}$/, 'the first repair is not there any more')
+  t.equal(git('show', 'captured/press:projects/a.txt'), 'repaired')
+  repository.git('update-index', '--cacheinfo', `100644,${git('rev-parse', 'captured/press:projects/a.txt')},projects/a.txt`)
+  t.equal(await capture(far(), { 'projects/b.txt': 'again' }), 'captured/press', 'the first repair is merged')
+  t.equal(await capture(far(), { 'projects/a.txt': 'repaired better', 'projects/b.txt': 'again' }), 'captured/press')
 })

@@ -53,27 +53,39 @@ void t.test(
 )
 
 void t.test('whoever asks what was changed reads it in the report at once, and nobody does once the request is gone', async (t) => {
-  let tries = 0
   const { follower, followed, reported, reports } = follow(t, {
     profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
-    clock: shortWaits().clock,
-    tell: async (_source, { commit }, request) => {
-      if ((tries += 1) === 1) throw new Fault('DeliveryUnreachable', 'not yet')
-      if (tries === 2) return undefined
-      return { request, commit, changed: 1, added: 0, removed: 0, ignored: 0, text: 'projects' }
-    },
+    tell: async (_source, { commit }, request) => told(request, commit),
   })
   const sync = followed({ 'projects/a': '1' }, false)
   follower.observe(sync)
   await reported('Synced')
-  follower.observe({ ...sync, annotations: { [changesAnnotations.at]: 'now', [changesAnnotations.gateway]: 'another' } })
+  follower.observe({ ...sync, annotations: { [changesAnnotations.at]: 'before', [changesAnnotations.gateway]: 'another' } })
   follower.observe({ ...sync, annotations: { [changesAnnotations.at]: 'now' } })
-  const told = await until(() => reports.at(-1)?.changes, 'it is in the report, though it could not be told at first')
-  t.match(told, { request: 'now', changed: 1 })
+  t.match(await until(() => reports.at(-1)?.changes, 'it is in the report'), { request: 'now', changed: 1 })
   t.equal(reports.at(-1)?.phase, 'Synced')
   follower.observe(sync)
   await until(() => (reports.at(-1)?.changes === undefined ? true : undefined), 'it is no longer there')
 })
+
+void t.test('what cannot be told at first is told as soon as it can be, and keeps no sync from being made', async (t) => {
+  let tries = 0
+  const { follower, followed, reports } = follow(t, {
+    profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
+    clock: shortWaits().clock,
+    tell: async (_source, { commit }, request) => {
+      if ((tries += 1) === 1) throw new Fault('DeliveryUnreachable', 'not yet')
+      return tries === 2 ? undefined : told(request, commit)
+    },
+  })
+  follower.observe({ ...followed({ 'projects/a': '1' }, false), annotations: { [changesAnnotations.at]: 'now' } })
+  t.match(await until(() => reports.at(-1)?.changes, 'it is in the report'), { request: 'now' })
+  t.ok(reports.some(({ phase, changes }) => phase === 'Synced' && changes === undefined))
+})
+
+function told(request: string, commit: string) {
+  return { request, commit, changed: 1, added: 0, removed: 0, ignored: 0, text: 'projects' }
+}
 
 void t.test('with on: Drift what syncs find changed is watched in its own time, after what somebody asks for', async (t) => {
   const seen: (readonly string[] | undefined)[] = []
