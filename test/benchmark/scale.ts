@@ -28,6 +28,7 @@ import {
   writeReport,
 } from './scale/plants.ts'
 import { isReadyAt, watchPlants } from './scale/seen.ts'
+import { lookForStrain } from './scale/strain.ts'
 
 /** Of `resources.limits` of the manifests. */
 const limitMiB = 128
@@ -93,8 +94,8 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
   const rest = await atRest(bench)
   const scraped = await scrapeAll(bench, plants)
   const pushed = await pushAll(bench, plants, pods)
-  const fleet = await followed(bench, 'fleet', Math.ceil(size / 2))
   const line = await followed(bench, 'line', Math.min(50, Math.ceil(size / 2)))
+  const fleet = await followed(bench, 'fleet', Math.ceil(size / 2))
   const { peak } = memory.stop()
   const { peak: ownPeak } = own.stop()
   await seen.stop()
@@ -106,8 +107,8 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
     ...rest,
     ...scraped,
     ...pushed,
-    ...fleet,
     ...line,
+    ...fleet,
     figure('working set at most, from the start on', peak, 'MiB'),
     figure('anonymous memory at most, from the start on', ownPeak, 'MiB'),
   ]
@@ -150,6 +151,7 @@ async function atRest({ cluster, contained, calls }: Bench): Promise<Figure[]> {
   const before = { mark: calls.mark(), ms: processorMs(pid), fetches: cluster.host.fetches() }
   const memory = sample(() => contained.workingSetMiB(pid), 250)
   const own = sample(() => contained.anonymousMiB(pid), 250)
+  const files = sample(() => contained.filesMiB() ?? 0, 250)
   await systemClock.wait(restMs)
   const { mean } = memory.stop()
   const minutes = restMs / 60_000
@@ -157,6 +159,7 @@ async function atRest({ cluster, contained, calls }: Bench): Promise<Figure[]> {
   return [
     figure('at rest: working set, mean', mean, 'MiB'),
     figure('at rest: anonymous memory, mean', own.stop().mean, 'MiB'),
+    figure('at rest: pages of files among the working set, mean', files.stop().mean, 'MiB'),
     figure('at rest: processor time with git', (processorMs(pid) - before.ms) / minutes / 1000, 's/min'),
     figure('at rest: questions to the git host', (cluster.host.fetches() - before.fetches) / minutes, '/min'),
     ...[...asked].map(([call, count]) => figure(`at rest: API calls, ${call}`, count / minutes, '/min')),
@@ -190,6 +193,7 @@ async function pushAll(bench: Bench, plants: readonly Plant[], pods: readonly Ga
   const { cluster, seen, repositories, calls } = bench
   const heads = new Map(repositories.map((repository, index) => [cluster.host.url(`${index}.git/.git`), change(repository, 'all')]))
   const before = { mark: calls.mark(), fetches: cluster.host.fetches(), ms: processorMs(cluster.controllerPid()) }
+  const strain = lookForStrain(bench)
   const headOf = new Map(plants.map((plant) => [keyOf(plant), heads.get(plant.repo)]))
   const startedMs = performance.now()
   await Promise.all(
@@ -207,5 +211,6 @@ async function pushAll(bench: Bench, plants: readonly Plant[], pods: readonly Ga
     figure('all gateways reported: all are ready after the last', Math.max(0, ready - reportedMs) / 1000, 's'),
     figure('one push of each repository and all reports: status writes', writes, ''),
     figure('the same: processor time with git', (processorMs(cluster.controllerPid()) - before.ms) / 1000, 's'),
+    ...(await strain.stop('the same')),
   ]
 }

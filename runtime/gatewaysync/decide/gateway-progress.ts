@@ -38,7 +38,7 @@ export function progressOf(
     const isOff = state === 'paused' && paused(pod?.annotations[podAnnotations.profile] ?? defaultProfileName)
     if (isOff || state === 'dryRun') return { ...staged, progress: 'excluded' }
     // Nobody has chosen that it takes no part: without it, a stage that is to try the commit might end before anything has.
-    if (state === 'missingAgent') return { ...staged, progress: 'moving', lacks: reason }
+    if (state === 'missingAgent') return { ...staged, progress: 'moving', lacks: reason, isBare: true }
     const isFailed = state === 'failed' || state === 'blocked'
     if (!isFailed || !isAbout(reports.get(gateway.pod), target)) return { ...staged, progress: 'moving' }
     // Somebody changed files on this one gateway, which says nothing about the commit.

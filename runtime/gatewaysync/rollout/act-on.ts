@@ -33,5 +33,8 @@ function approved(rollout: RolloutStatus, action: RolloutAction, { spec, now }: 
 function resumed(rollout: RolloutStatus, { now }: RolloutFacts): RolloutStatus {
   const { reason: _reason, message: _message, finishedAt: _finishedAt, healthySince: _since, ...going } = rollout
   const excused = rollout.stage === undefined ? 0 : stageStatusOf(rollout, rollout.stage).failed
-  return { ...going, state: 'Progressing', progressAt: timestamp(now), excused }
+  const stages = rollout.stages?.map((stage) =>
+    stage.finishedAt === undefined || stage.failed === 0 ? stage : { ...stage, excused: Math.max(stage.excused ?? 0, stage.failed) },
+  )
+  return { ...going, ...(stages === undefined ? {} : { stages }), state: 'Progressing', progressAt: timestamp(now), excused }
 }

@@ -11,21 +11,22 @@
  */
 import { timestamp } from '../../clock.ts'
 import type { RolloutStatus } from '../schema/rollout-status.ts'
+import type { Stage } from '../schema/spec.ts'
 import { actOn } from './act-on.ts'
 import { begin } from './begin.ts'
 import { changeStage, stageStatusOf, withCounts, withoutStage } from './counts.ts'
 import { done } from './ending.ts'
 import type { GatewayProgress, RolloutFacts, Step } from './facts.ts'
-import { runStage } from './run-stage.ts'
+import { goBackIfWorse, runDoneStage, runStage } from './run-stage.ts'
 import { membersOf } from './stages.ts'
-import { giveTurns } from './turns.ts'
 
 /** How far the rollout is now. Never throws. */
 export function advance(facts: RolloutFacts): Step {
   const rollout = actOn(begin(facts), facts)
   if (rollout.state === 'Done' || rollout.state === 'RolledBack') return { rollout, wakeAt: undefined }
   // While nothing is written, reports tell of the pause and not of what has failed.
-  if (rollout.state === 'Stopped') return { rollout: facts.paused ? rollout : withCounts(rollout, facts), wakeAt: undefined }
+  if (rollout.state === 'Stopped')
+    return { rollout: facts.paused ? rollout : withCounts(goBackIfWorse(rollout, facts), facts), wakeAt: undefined }
   if (isSkipped(rollout, facts.skip)) return { rollout: done(rollout, facts), wakeAt: undefined }
   if (facts.paused) return { rollout: withCounts({ ...rollout, waitsFor: 'Pause' }, facts), wakeAt: undefined }
   return runStages(afterPause(rollout, facts.now), facts)
@@ -51,17 +52,23 @@ function runStages(rollout: RolloutStatus, facts: RolloutFacts): Step {
   let state = rollout
   for (const [index, stage] of spec.stages.entries()) {
     const of: readonly GatewayProgress[] = members[index] ?? []
-    // Whoever joins a stage that is done takes part at once. A stage that was put before the present one comes first.
-    if (stageStatusOf(state, stage.name).finishedAt !== undefined) {
-      state = giveTurns(state, stage, of, facts)
-      continue
-    }
-    const step = runStage(entering(state, stage.name), stage, of, facts)
+    // A stage that was put before the present one comes first.
+    const wasDone = stageStatusOf(state, stage.name).finishedAt !== undefined
+    const step = wasDone ? runDoneStage(state, stage, of, facts) : runStage(entering(state, stage.name), stage, of, facts)
     if (step.kind === 'waits') return { rollout: withCounts(step.rollout, facts), wakeAt: step.wakeAt }
     if (step.kind === 'failed') return { rollout: withCounts(step.rollout, facts), wakeAt: undefined }
-    state = { ...changeStage(step.rollout, stage.name, { finishedAt: at }), progressAt: at }
+    state = wasDone ? step.rollout : endStage(step.rollout, stage, at)
   }
   return { rollout: done(state, facts), wakeAt: undefined }
+}
+
+/** What was accepted of a stage by resuming stays accepted. */
+function endStage(rollout: RolloutStatus, { name }: Stage, at: string): RolloutStatus {
+  const { excused } = rollout
+  return {
+    ...changeStage(rollout, name, { finishedAt: at, ...(excused === undefined || excused === 0 ? {} : { excused }) }),
+    progressAt: at,
+  }
 }
 
 /** What was noted of another stage says nothing about this one. */

@@ -13,11 +13,15 @@ export function withCounts(rollout: RolloutStatus, { spec, gateways, now }: Roll
     const of = members[index] ?? []
     const { held: _held, ...known } = stageStatusOf(rollout, name)
     const held = countOf(of, 'held')
-    const failed = failuresOf(rollout, of, spec, now).length
+    const failed = failuresOf(of, { rollout, stage: known, spec, now }).length
     return { ...known, gateways: of.length, updated: countOf(of, 'updated'), failed, ...(held > 0 ? { held } : {}) }
   })
-  const present = members[spec.stages.findIndex(({ name }) => name === rollout.stage)] ?? []
-  const failures = failuresOf(rollout, present, spec, now)
+  // Of a stage that is done only what may stop the others is named.
+  const failures = stages
+    .flatMap((stage, index) => {
+      const found = failuresOf(members[index] ?? [], { rollout, stage, spec, now })
+      return stage.name === rollout.stage ? found : found.filter(({ kind }) => kind === 'refused')
+    })
     .slice(0, maxNamedFailures)
     .map(({ pod, reason }) => ({ pod, reason }))
   const { failures: _failures, ...others } = rollout

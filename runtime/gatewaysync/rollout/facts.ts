@@ -19,8 +19,8 @@ export type GatewayProgress = StagedGateway & {
   asks?: CheckQuestion
 } & (
     | { progress: 'updated' }
-    /** `lacks`: what it does not have yet, where it is more than the commit, and why in words. */
-    | { progress: 'moving'; lacks?: string; why?: string }
+    /** `lacks`: what it does not have yet, where it is more than the commit, and why in words. `isBare`: no agent is there that could begin. */
+    | { progress: 'moving'; lacks?: string; why?: string; isBare?: true }
     /** It would lose local changes, so it waits until somebody captures them or gives them up; nobody knows how long that takes. */
     | { progress: 'held' }
     /** It cannot take what is rolled out; `reason` in one word, `why` in more. */

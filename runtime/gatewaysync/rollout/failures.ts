@@ -2,28 +2,40 @@
  * Which gateways of a stage have failed, and when those that are silent will have. Pure.
  */
 import { durationMs } from '../schema/fields.ts'
-import type { RolloutStatus } from '../schema/rollout-status.ts'
+import type { RolloutStatus, StageStatus } from '../schema/rollout-status.ts'
 import type { RolloutSpec } from '../schema/spec.ts'
 import type { GatewayProgress } from './facts.ts'
 import { hasTurn } from './turn.ts'
+import { isOpen } from './windows.ts'
 
-type Failure = { pod: string; reason: string; why?: string | undefined }
+/** `refused`: the gateway says what is wrong; `silent`: it has not ended in time; `bare`: it could not begin for want of an agent. */
+export type Failure = { pod: string; kind: 'refused' | 'silent' | 'bare'; reason: string; why?: string | undefined }
 
-/** Gateways that have begun and cannot, or did not in time, take what is rolled out. */
-export function failuresOf(
-  rollout: RolloutStatus,
-  members: readonly GatewayProgress[],
-  spec: RolloutSpec,
-  now: Temporal.Instant,
-): Failure[] {
-  const begun = members.filter(hasTurn(rollout))
+type Judged = { rollout: RolloutStatus; stage: Pick<StageStatus, 'startedAt' | 'finishedAt'>; spec: RolloutSpec; now: Temporal.Instant }
+
+/** Gateways that have begun and cannot, or did not in time, take what is rolled out, and those that have no agent that could begin. */
+export function failuresOf(members: readonly GatewayProgress[], judged: Judged): Failure[] {
+  const { rollout, spec, now } = judged
+  const hasBegun = hasTurn(rollout)
   const isOverdue = Temporal.Instant.compare(now, overdueAt(rollout, spec)) >= 0
-  return begun.flatMap((gateway) => {
-    if (gateway.progress === 'failed') return [{ pod: gateway.pod, reason: gateway.reason, why: gateway.why }]
-    return gateway.progress === 'moving' && isOverdue
-      ? [{ pod: gateway.pod, reason: gateway.lacks ?? 'ProgressDeadline', why: gateway.why }]
-      : []
+  const isTimed = hasDeadline(judged)
+  return members.flatMap((gateway): Failure[] => {
+    const { pod, progress } = gateway
+    if (progress === 'failed' && hasBegun(gateway)) return [{ pod, kind: 'refused', reason: gateway.reason, why: gateway.why }]
+    if (progress !== 'moving' || !isOverdue || !isTimed(gateway)) return []
+    const { lacks = 'ProgressDeadline', why } = gateway
+    return [{ pod, kind: gateway.isBare === true ? 'bare' : 'silent', reason: lacks, why }]
   })
+}
+
+/**
+ * Tells of a gateway that is on its way whether its time runs. Without an agent it does as long as its stage is at work and gateways may begin:
+ * it needs no turn to be missed.
+ */
+export function hasDeadline({ rollout, stage, spec, now }: Judged): (gateway: GatewayProgress) => boolean {
+  const hasBegun = hasTurn(rollout)
+  const isAtWork = stage.startedAt !== undefined && stage.finishedAt === undefined && isOpen(spec.windows, now)
+  return (gateway) => gateway.progress === 'moving' && (hasBegun(gateway) || (gateway.isBare === true && isAtWork))
 }
 
 /** When a gateway that is still on its way counts as failed. */

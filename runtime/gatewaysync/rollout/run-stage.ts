@@ -8,16 +8,16 @@ import type { Stage } from '../schema/spec.ts'
 import { changeStage, countOf, needsMove, stageStatusOf } from './counts.ts'
 import { stop } from './ending.ts'
 import type { GatewayProgress, RolloutFacts } from './facts.ts'
-import { failuresOf, overdueAt } from './failures.ts'
-import { amountOf } from './stages.ts'
+import { type Failure, failuresOf, hasDeadline, overdueAt } from './failures.ts'
+import { amountOf, membersOf } from './stages.ts'
 import { hasTurn } from './turn.ts'
 import { giveTurns } from './turns.ts'
-import { nextOpening } from './windows.ts'
+import { isOpen, nextOpening } from './windows.ts'
 
 type StageStep =
   { kind: 'waits'; rollout: RolloutStatus; wakeAt: Temporal.Instant | undefined } | { kind: 'failed' | 'done'; rollout: RolloutStatus }
 
-/** One step of a stage whose gateways are `members`. */
+/** One step of a stage that is not done, whose gateways are `members`. */
 export function runStage(rollout: RolloutStatus, stage: Stage, members: readonly GatewayProgress[], facts: RolloutFacts): StageStep {
   const known = stageStatusOf(rollout, stage.name)
   // A stage of which every gateway has everything already needs neither leave nor watching.
@@ -28,14 +28,45 @@ export function runStage(rollout: RolloutStatus, stage: Stage, members: readonly
     return { kind: 'waits', rollout: { ...rollout, waitsFor: 'Approval' }, wakeAt: undefined }
   }
   const progressed = noteProgress(started(rollout, stage, facts), stage, members, facts)
-  const failures = failuresOf(progressed, members, facts.spec, facts.now)
-  if (failures.length >= acceptedFailures(progressed, members, facts)) {
+  const judged = { rollout: progressed, stage: stageStatusOf(progressed, stage.name), spec: facts.spec, now: facts.now }
+  const failures = failuresOf(members, judged)
+  if (failures.length >= acceptedFailures(progressed.excused, members, facts)) {
     return { kind: 'failed', rollout: failed(progressed, stage, { failures, of: members.length }, facts) }
   }
   const going = giveTurns(progressed, stage, members, facts)
   const lost = new Set(failures.map(({ pod }) => pod))
   const open = members.filter((gateway) => needsMove(gateway) && !lost.has(gateway.pod))
-  return open.length > 0 ? waitForGateways(going, open, facts) : soak(going, stage, facts)
+  return open.length > 0 ? waitForGateways(going, stage, open, facts) : soak(going, stage, facts)
+}
+
+/**
+ * A stage that is done, while later ones are at work: gateways that join begin at once. What those that have everything complain of since stops the
+ * rollout as it would have in their stage, except where somebody has accepted it; one that is silent now has taken the commit before.
+ */
+export function runDoneStage(rollout: RolloutStatus, stage: Stage, members: readonly GatewayProgress[], facts: RolloutFacts): StageStep {
+  const known = stageStatusOf(rollout, stage.name)
+  const found = failuresOf(members, { rollout, stage: known, spec: facts.spec, now: facts.now })
+  const failures = found.filter(({ kind }) => kind === 'refused')
+  if (failures.length >= acceptedFailures(known.excused, members, facts)) {
+    return { kind: 'failed', rollout: failed(rollout, stage, { failures, of: members.length }, facts) }
+  }
+  return { kind: 'done', rollout: giveTurns(rollout, stage, members, facts) }
+}
+
+/** A rollout that stands because of pods without an agent goes back all the same once gateways say that the commit is bad. */
+export function goBackIfWorse(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus {
+  const { spec, gateways, now } = facts
+  if (rollout.reason !== 'RolloutFailed') return rollout
+  const members = membersOf(spec.stages, gateways)
+  for (const [index, stage] of spec.stages.entries()) {
+    const [of = [], known] = [members[index], stageStatusOf(rollout, stage.name)]
+    const failures = failuresOf(of, { rollout, stage: known, spec, now }).filter(({ kind }) => kind === 'refused')
+    const excused = stage.name === rollout.stage ? rollout.excused : known.excused
+    if (failures.length < acceptedFailures(excused, of, facts)) continue
+    const ended = failed(rollout, stage, { failures, of: of.length }, facts)
+    if (ended.state === 'RolledBack') return ended
+  }
+  return rollout
 }
 
 function started(rollout: RolloutStatus, { name }: Stage, { now }: RolloutFacts): RolloutStatus {
@@ -45,41 +76,49 @@ function started(rollout: RolloutStatus, { name }: Stage, { now }: RolloutFacts)
 }
 
 /**
- * The time of the last progress moves when a gateway has ended, when one goes on that waited for somebody, and when one is no longer as it
- * should be: the time until then was not its own.
+ * The time of the last progress moves when a gateway has ended, when one goes on that waited for somebody, when a window opens, and when one is
+ * no longer as it should be: the time until then was not its own.
  */
-function noteProgress(rollout: RolloutStatus, stage: Stage, members: readonly GatewayProgress[], { now }: RolloutFacts): RolloutStatus {
+function noteProgress(
+  rollout: RolloutStatus,
+  stage: Stage,
+  members: readonly GatewayProgress[],
+  { spec, now }: RolloutFacts,
+): RolloutStatus {
   const { updated, held = 0 } = stageStatusOf(rollout, stage.name)
-  const isProgress = countOf(members, 'updated') !== updated || countOf(members, 'held') < held
+  const isOpened = rollout.waitsFor === 'Window' && isOpen(spec.windows, now)
+  const isProgress = isOpened || countOf(members, 'updated') !== updated || countOf(members, 'held') < held
   return isProgress ? { ...rollout, progressAt: timestamp(now) } : rollout
 }
 
 /** So many failed gateways stop the rollout. */
-function acceptedFailures({ excused = 0 }: RolloutStatus, members: readonly GatewayProgress[], { spec }: RolloutFacts): number {
+function acceptedFailures(excused = 0, members: readonly GatewayProgress[], { spec }: RolloutFacts): number {
   return amountOf(spec.failAfter, members.length, Math.ceil) + excused
 }
 
 function failed(
   rollout: RolloutStatus,
   stage: Stage,
-  { failures, of }: { failures: ReturnType<typeof failuresOf>; of: number },
+  { failures, of }: { failures: readonly Failure[]; of: number },
   facts: RolloutFacts,
 ): RolloutStatus {
   const named = failures.slice(0, 5).map(({ pod, reason, why }) => `${pod}: ${reason}${why === undefined ? '' : ` (${why})`}`)
   const message = `${failures.length} of ${of} gateways of stage ${stage.name} failed: ${named.join(', ')}`
-  return stop(rollout, { reason: 'RolloutFailed', message }, facts, facts.spec.onFailure)
+  // Where nobody has tried the commit there is no reason to take it from those that run it.
+  const isOfCommit = failures.some(({ kind }) => kind !== 'bare')
+  return stop(rollout, { reason: 'RolloutFailed', message }, facts, isOfCommit ? facts.spec.onFailure : 'Hold')
 }
 
 /** Gateways that have not ended: some may not have begun. */
-function waitForGateways(rollout: RolloutStatus, open: readonly GatewayProgress[], { spec, now }: RolloutFacts): StageStep {
+function waitForGateways(rollout: RolloutStatus, stage: Stage, open: readonly GatewayProgress[], { spec, now }: RolloutFacts): StageStep {
   const { healthySince: _healthySince, ...waiting } = rollout
   const hasBegun = hasTurn(rollout)
-  if (!open.some(hasBegun)) {
+  if (!open.some(hasBegun) && !isOpen(spec.windows, now)) {
     return { kind: 'waits', rollout: { ...waiting, waitsFor: 'Window' }, wakeAt: nextOpening(spec.windows, now) }
   }
   const opening = open.every(hasBegun) ? undefined : nextOpening(spec.windows, now)
-  // Whoever waits for somebody has no deadline.
-  const deadline = open.some((gateway) => gateway.progress === 'moving' && hasBegun(gateway)) ? overdueAt(rollout, spec) : undefined
+  const isTimed = hasDeadline({ rollout, stage: stageStatusOf(rollout, stage.name), spec, now })
+  const deadline = open.some(isTimed) ? overdueAt(rollout, spec) : undefined
   return { kind: 'waits', rollout: { ...waiting, waitsFor: 'Gateways' }, wakeAt: earliest(deadline, opening) }
 }
 

@@ -4,7 +4,7 @@
 import { timestamp } from '../../clock.ts'
 import { maxAllowed, type RolloutStatus } from '../schema/rollout-status.ts'
 import type { Stage } from '../schema/spec.ts'
-import { needsMove } from './counts.ts'
+import { needsMove, stageStatusOf } from './counts.ts'
 import type { GatewayProgress, RolloutFacts } from './facts.ts'
 import { failuresOf } from './failures.ts'
 import { amountOf } from './stages.ts'
@@ -15,8 +15,10 @@ import { isOpen } from './windows.ts'
 export function giveTurns(rollout: RolloutStatus, stage: Stage, members: readonly GatewayProgress[], facts: RolloutFacts): RolloutStatus {
   const { spec, now } = facts
   const hasBegun = hasTurn(rollout)
-  const failed = new Set(failuresOf(rollout, members, spec, now).map(({ pod }) => pod))
-  const waiting = members.filter((gateway) => !hasBegun(gateway) && needsMove(gateway))
+  const judged = { rollout, stage: stageStatusOf(rollout, stage.name), spec, now }
+  const failed = new Set(failuresOf(members, judged).map(({ pod }) => pod))
+  // Without an agent nothing begins: a turn would keep its place from one that can, and let it begin out of turn once it has an agent.
+  const waiting = members.filter((gateway) => !hasBegun(gateway) && needsMove(gateway) && !isBare(gateway))
   // One that waits because of local changes keeps its place: it goes on the moment that somebody lets it.
   const underWay = members.filter((gateway) => hasBegun(gateway) && isUnderWay(gateway) && !failed.has(gateway.pod)).length
   // What is there already needs nobody's leave, and a gateway that writes nothing takes nobody's place.
@@ -26,6 +28,10 @@ export function giveTurns(rollout: RolloutStatus, stage: Stage, members: readonl
   if (next.length + free.length === 0) return rollout
   const allowed = withMarks(rollout, [...free, ...next], facts.gateways)
   return { ...rollout, allowed, ...(next.length > 0 ? { progressAt: timestamp(now) } : {}) }
+}
+
+function isBare(gateway: GatewayProgress): boolean {
+  return gateway.progress === 'moving' && gateway.isBare === true
 }
 
 function isUnderWay({ progress }: GatewayProgress): boolean {

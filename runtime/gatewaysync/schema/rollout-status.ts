@@ -30,6 +30,7 @@ const stageStatus = v.object({
   updated: v.pipe(count, v.description('How many of them run what is rolled out.')),
   failed: v.pipe(count, v.description('How many of them failed.')),
   held: v.optional(v.pipe(count, v.description('How many of them wait until their local changes are captured or given up; absent: none.'))),
+  excused: v.optional(v.pipe(count, v.description('How many failures of it were accepted by resuming, once it is done; absent: none.'))),
   startedAt: v.optional(v.pipe(time, v.description('When its first gateway might begin.'))),
   finishedAt: v.optional(v.pipe(time, v.description('When it was done.'))),
   approvedBy: v.optional(v.pipe(text(128), v.description('Who approved it, as the caller says.'))),
@@ -79,7 +80,7 @@ export const rolloutStatus = v.object({
         }),
       ),
       v.maxLength(maxNamedFailures),
-      v.description('The first of the failed gateways of the present stage.'),
+      v.description('The first of the failed gateways, of the present stage and of those before it.'),
     ),
   ),
   allowed: v.optional(

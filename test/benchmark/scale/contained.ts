@@ -10,7 +10,7 @@ import path from 'node:path'
 import { nodeOptions } from '../../../runtime/gatewaysync/names.ts'
 import { imageEnvironment, imageFlags } from '../../support/image-flags.ts'
 import { memoryOf } from '../../support/measured-process.ts'
-import { memoryCgroup } from '../../support/memory-cgroup.ts'
+import { memoryCgroup, type Stalls } from '../../support/memory-cgroup.ts'
 
 export type Contained = {
   command: readonly string[]
@@ -22,6 +22,10 @@ export type Contained = {
   workingSetMiB(pid: number): number
   /** What all processes inside hold of their own. */
   anonymousMiB(pid: number): number
+  /** Pages of files that count as in use; undefined where nobody tells. */
+  filesMiB(): number | undefined
+  /** For what they had to wait so far; undefined where nobody tells. */
+  stalls(): Stalls | undefined
   remove(): Promise<void>
 }
 
@@ -45,6 +49,8 @@ export function containController(limitMiB: number): Contained {
     limitMiB: cgroup === undefined ? undefined : limitMiB,
     workingSetMiB: (pid) => cgroup?.workingSetMiB() ?? memoryOf(pid).residentMiB,
     anonymousMiB: (pid) => cgroup?.anonymousMiB() ?? memoryOf(pid).anonymousMiB,
+    filesMiB: () => cgroup?.activeFilesMiB(),
+    stalls: () => cgroup?.stalls(),
     async remove() {
       await cgroup?.remove()
       rmSync(folder, { recursive: true, force: true })

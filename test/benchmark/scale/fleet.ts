@@ -10,25 +10,25 @@ import { processorMs } from './contained.ts'
 import { type Followers, startFollowers } from './followers.ts'
 import { type Plant, specOf, untilTaken } from './plants.ts'
 import { isReadyAt } from './seen.ts'
+import { lookForStrain } from './strain.ts'
 
 const files = 100
-const pushes = 7
+const rounds = 7
 
 /** From a push until each has its file, until all is reported, and what that cost the git host. */
 export async function followed(bench: Bench, prefix: string, count: number): Promise<Figure[]> {
-  const { cluster, seen, hash } = bench
-  const name = `${prefix}.git`
-  const repository = cluster.host.repository(name)
+  const { cluster, seen } = bench
+  const repository = cluster.host.repository(`${prefix}.git`)
   const first = repository.commit(plantFiles({ files: files, folders: files / 2 }))
-  const plant: Plant = { namespace: cluster.namespace(prefix), name: prefix, repo: cluster.host.url(`${name}/.git`) }
+  const plant: Plant = { namespace: cluster.namespace(prefix), name: prefix, repo: cluster.host.url(`${prefix}.git/.git`) }
   await cluster.gatewaySync(plant.namespace, plant.name, { ...specOf(plant.repo), polling: { enabled: false } })
   await seen.all([keyOf(plant)], ({ published }) => published?.commit === first, 60_000)
-  const followers = await startFollowers(cluster, seen, plant, { count, syncHash: hash })
-  await followers.have(first)
-  await seen.all([keyOf(plant)], isReadyAt(first), 120_000)
-  await followers.settled()
-  const ended: { last: number; middle: number; ready: number; fetches: number; writes: number; ms: number }[] = []
-  for (let round = 0; round < pushes; round += 1) ended.push(await pushOnce(bench, plant, repository, followers, round))
+  const name = `${count} gateways of one`
+  const strain = lookForStrain(bench)
+  const ended = await pushes({ bench, plant, repository, first }, count).catch(async (error: unknown) => {
+    await strain.stop(name)
+    throw error
+  })
   const of = (member: keyof (typeof ended)[number]): number => median(ended.map((one) => one[member]))
   const figures: [string, number, string][] = [
     ['push to the file of half of them, median', of('middle'), 'ms'],
@@ -38,10 +38,33 @@ export async function followed(bench: Bench, prefix: string, count: number): Pro
     ['status writes, median', of('writes'), ''],
     ['processor time of the controller with git, median', of('ms'), 'ms'],
   ]
-  return figures.map(([what, value, unit]) => figure(`${count} gateways of one: ${what}`, value, unit))
+  const told = figures.map(([what, value, unit]) => figure(`${name}: ${what}`, value, unit))
+  return [...told, ...(await strain.stop(name))]
 }
 
-async function pushOnce({ cluster, seen, calls }: Bench, plant: Plant, repository: Repository, followers: Followers, round: number) {
+type Pushed = { last: number; middle: number; ready: number; fetches: number; writes: number; ms: number }
+type Pushing = { bench: Bench; plant: Plant; repository: Repository; first: string }
+
+/** Each of the gateways fetches everything first. */
+async function pushes({ bench, plant, repository, first }: Pushing, count: number): Promise<Pushed[]> {
+  const { cluster, seen, hash } = bench
+  const followers = await startFollowers(cluster, seen, plant, { count, syncHash: hash })
+  await followers.have(first)
+  await seen.all([keyOf(plant)], isReadyAt(first), 120_000)
+  await followers.settled()
+  const ended: Pushed[] = []
+  for (let round = 0; round < rounds; round += 1) ended.push(await pushOnce(bench, plant, repository, followers, round))
+  figure(`${count} gateways of one: syncs that failed and were begun again`, followers.failures(), '')
+  return ended
+}
+
+async function pushOnce(
+  { cluster, seen, calls }: Bench,
+  plant: Plant,
+  repository: Repository,
+  followers: Followers,
+  round: number,
+): Promise<Pushed> {
   const before = { mark: calls.mark(), ms: processorMs(cluster.controllerPid()) }
   const asked = cluster.host.requests.length
   const head = change(repository, `round ${round}`)

@@ -10,7 +10,7 @@ import type { BlobSink, Change } from '../../../runtime/delivery/protocol.ts'
 import { deliveryToken } from '../../../runtime/gatewaysync/names.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import type { Installation } from '../../support/installation.ts'
-import { createPods, createReports, forEach, type GatewayPod, type Plant, writeReport } from './plants.ts'
+import { createPods, createReports, forEach, type GatewayPod, type Plant, untilTaken, writeReport } from './plants.ts'
 import type { Seen } from './seen.ts'
 
 export type Followers = {
@@ -18,6 +18,8 @@ export type Followers = {
   have(commit: string): Promise<number[]>
   /** Settles when nothing is under way. */
   settled(): Promise<void>
+  /** How often a sync has failed; it was begun again, as agents do. */
+  failures(): number
 }
 
 type Follower = { pod: GatewayPod; client: DeliveryClient; folder: string; commit: string | null }
@@ -50,8 +52,16 @@ export async function startFollowers(
     return fresh
   }
   const underWay = new Set<Promise<void>>()
+  let failures = 0
   const bring = async (follower: Follower, commit: string): Promise<void> => {
-    await fetchInto(follower, commit, cluster.world.signal)
+    await untilTaken(async () => {
+      try {
+        await fetchInto(follower, commit, cluster.world.signal)
+      } catch (error) {
+        failures += 1
+        throw error
+      }
+    })
     follower.commit = commit
     const { times, complete } = arrivalsOf(commit)
     times.push(performance.now())
@@ -75,6 +85,7 @@ export async function startFollowers(
   seen.onChange((changed, { published }) => changed === key && hear(published?.commit))
   hear(seen.of(key)?.published?.commit)
   return {
+    failures: () => failures,
     have: (commit) => arrivalsOf(commit).complete.promise,
     async settled() {
       while (underWay.size > 0) await Promise.all(underWay)

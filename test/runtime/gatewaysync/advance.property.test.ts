@@ -65,6 +65,8 @@ const operations = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('one', 'test', 'plant').map((s) => operation(`approve ${s}`, (f) => f.act('approve', s))) },
   { weight: 1, arbitrary: pod.map((name) => operation(`gone ${name}`, (fleet) => fleet.pods.delete(name))) },
   { weight: 1, arbitrary: pod.map((name) => operation(`anew ${name}`, (fleet) => fleet.add(name, lineOf(name)))) },
+  { weight: 1, arbitrary: pod.map((name) => operation(`bare ${name}`, (fleet) => fleet.bare.add(name))) },
+  { weight: 1, arbitrary: fc.constant(operation('agents for all', (fleet) => fleet.bare.clear())) },
   { weight: 1, arbitrary: fc.nat(rollouts.length - 1).map((n) => operation(`stages ${n}`, (fleet) => fleet.change(rollouts[n]))) },
   { weight: 1, arbitrary: fc.nat(2).map((n) => operation(`configure ${n}`, (fleet) => configure(fleet, n))) },
   { weight: 1, arbitrary: fc.constant(operation('skip', skipStages)) },
@@ -158,6 +160,7 @@ void t.test('whatever happens, nobody begins before their turn, and all get ther
     fleet.bad.clear()
     fleet.edited.clear()
     fleet.answers.clear()
+    fleet.bare.clear()
     fleet.spec = { ...fleet.spec, paused: false }
     for (let day = 0; day < 40; day += 1) {
       settled(fleet)

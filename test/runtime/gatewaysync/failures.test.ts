@@ -2,7 +2,7 @@
  * Which gateways count as failed in a rollout, how many may, and for whom nobody waits with a deadline.
  */
 import t from 'tap'
-import { commitOf, conditionOf, pushedFleet, stages } from '../../support/staged-fleet.ts'
+import { commitOf, conditionOf, pushedFleet, type StagedFleet, stages } from '../../support/staged-fleet.ts'
 
 void t.test('a gateway that is silent past the deadline has failed', async (t) => {
   const fleet = pushedFleet({ stages, progressDeadline: '30m' })
@@ -78,4 +78,74 @@ void t.test('a gateway that is no longer as it should be while its stage is watc
   fleet.wait(1_800_000)
   fleet.pass()
   t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-b', reason: 'ProgressDeadline' }] })
+})
+
+/** What a gateway says whose container has ended by itself. */
+function ends(fleet: StagedFleet, name: string): void {
+  fleet.wait(60_000)
+  fleet.ended.set(name, String(fleet.now))
+}
+
+void t.test(
+  'a gateway of a stage that is done stops the later ones once it complains, and sends all back where that is asked for',
+  async (t) => {
+    for (const [onFailure, state] of [
+      ['Hold', 'Stopped'],
+      ['Rollback', 'RolledBack'],
+    ] as const) {
+      const fleet = pushedFleet({ stages: [...stages.slice(0, 1), { name: 'plant', approval: 'Manual' }], onFailure })
+      fleet.settle()
+      t.match(fleet.rollout(), { state: 'Progressing', stage: 'plant', waitsFor: 'Approval' })
+      ends(fleet, 'gw-test')
+      fleet.pass()
+      t.match(fleet.rollout(), { state, reason: 'RolloutFailed', failures: [{ pod: 'gw-test', reason: 'GatewayRestarted' }] }, onFailure)
+      t.match(fleet.rollout()?.message, '1 of 1 gateways of stage test failed')
+      fleet.settle()
+      t.equal(fleet.commits()['gw-a'], commitOf(1))
+      t.equal(fleet.commits()['gw-test'], onFailure === 'Hold' ? commitOf(2) : commitOf(1))
+    }
+  },
+)
+
+void t.test('what somebody has accepted of a stage that is done stops nothing again, and one more failure does', async (t) => {
+  const pods = { 'gw-test': { line: 'test' }, 'gw-test-2': { line: 'test' }, 'gw-a': {} }
+  const fleet = pushedFleet({ stages: [...stages.slice(0, 1), { name: 'plant', approval: 'Manual' }] }, pods)
+  fleet.settle()
+  ends(fleet, 'gw-test')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped' })
+  fleet.act('resume')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Approval', stages: [{ name: 'test', failed: 1, excused: 1 }] })
+  ends(fleet, 'gw-test-2')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-test' }, { pod: 'gw-test-2' }] })
+})
+
+void t.test('failures that were accepted while their stage was at work stay accepted when it is done', async (t) => {
+  const pods = { 'gw-test': { line: 'test' }, 'gw-test-2': { line: 'test' }, 'gw-a': {} }
+  const fleet = pushedFleet({ stages: [...stages.slice(0, 1), { name: 'plant', approval: 'Manual' }] }, pods)
+  fleet.harmful.add(commitOf(2))
+  fleet.pass()
+  fleet.look('gw-test')
+  fleet.harmful.clear()
+  fleet.look('gw-test-2')
+  fleet.pass()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'NewProblems' }] })
+  fleet.act('resume')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', stage: 'plant', waitsFor: 'Approval', stages: [{ excused: 1 }] })
+})
+
+void t.test('a gateway of a stage that is done may be off, and one that joins it may be slow', async (t) => {
+  const fleet = pushedFleet({ stages: [...stages.slice(0, 1), { name: 'plant', approval: 'Manual' }], progressDeadline: '30m' })
+  fleet.settle()
+  fleet.add('gw-new', { line: 'test' })
+  fleet.off.add('gw-new')
+  const pod = fleet.pods.get('gw-test')
+  if (pod !== undefined) pod.report = { ...pod.inPlace, phase: 'Pending', reason: 'GatewayNotReady' }
+  fleet.off.add('gw-test')
+  fleet.wait(7_200_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', stage: 'plant', waitsFor: 'Approval' })
 })

@@ -90,6 +90,60 @@ void t.test('a stage does not end without a pod that nobody has given an agent',
   t.match(fleet.rollout(), { state: 'Done', commit: commitOf(2) }, 'once the pod was made anew')
 })
 
+void t.test("a pod without an agent takes nobody's place, and its turn comes once it was made anew", async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant', maxConcurrent: 1 }], progressDeadline: '30m' })
+  fleet.bare.add('gw-a')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Gateways', stages: [{ gateways: 4, updated: 3, failed: 0 }] })
+  t.equal(String(fleet.pass().wakeAt), String(fleet.now.add({ minutes: 30 })))
+  fleet.bare.delete('gw-a')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done' })
+  t.equal(fleet.commits()['gw-a'], commitOf(2))
+})
+
+void t.test('pods without an agent get no turn, so that they do not all begin at once when they are made anew', async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant', maxConcurrent: 1 }] })
+  for (const name of fleet.pods.keys()) fleet.bare.add(name)
+  fleet.settle()
+  fleet.bare.clear()
+  fleet.pass()
+  t.equal([...fleet.pods.keys()].filter((name) => fleet.look(name)).length, 1)
+})
+
+void t.test('outside its window nobody waits with a deadline for a pod without an agent', async (t) => {
+  const windows = [{ days: ['Mon' as const], from: '12:00', to: '13:00' }]
+  const fleet = pushedFleet({ stages: [{ name: 'plant' }], windows, progressDeadline: '30m' })
+  fleet.bare.add('gw-a')
+  fleet.wait(3_600_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Window' })
+  fleet.now = Temporal.Instant.from('2026-03-09T12:00:00Z')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Gateways', stages: [{ updated: 3 }] })
+  fleet.wait(1_800_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-a', reason: 'MissingAgent' }] })
+})
+
+void t.test('a pod without an agent sends nobody back: the rollout holds, until a gateway says that the commit is bad', async (t) => {
+  const fleet = pushedFleet({
+    stages: [...stages.slice(0, 1), { name: 'plant', maxConcurrent: 2 }],
+    onFailure: 'Rollback',
+    progressDeadline: '30m',
+  })
+  fleet.bare.add('gw-a')
+  fleet.settle()
+  fleet.wait(1_800_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped', reason: 'RolloutFailed', failures: [{ pod: 'gw-a', reason: 'MissingAgent' }] })
+  t.equal(fleet.commits()['gw-b'], commitOf(2))
+  fleet.ended.set('gw-test', String(fleet.now))
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'RolledBack', commit: commitOf(1) })
+  t.equal(fleet.commits()['gw-b'], commitOf(1))
+})
+
 void t.test('a pod without an agent stops no rollout that has ended, and sends nobody back that has no stages', async (t) => {
   const fleet = stagedFleet({ stages }, lines)
   fleet.settle()
