@@ -7,10 +7,10 @@ import { type Clock, pause } from '../clock.ts'
 import { heapAndBuffers } from '../memory.ts'
 
 const lookEachMs = 15_000
-/** The controller counts as quiet below this share of one processor, over all threads; at rest it takes a hundredth. */
-const quietShare = 0.05
-/** Least time between two collections: with a thousand GatewaySyncs one takes some 100 ms, in which nothing is answered. */
-const leastMs = 300_000
+/** The controller counts as quiet below this share of one processor, over all threads; at rest a thousand GatewaySyncs take up to a tenth. */
+const quietShare = 0.15
+/** Least time between two collections: with a thousand GatewaySyncs one takes some 100 ms, in which nothing is answered, and each minute of polls leaves 8 MiB. */
+const leastMs = 120_000
 const leastLeftBytes = 2 * 1024 * 1024
 
 /** The process, as far as collecting garbage is concerned. */

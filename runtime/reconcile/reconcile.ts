@@ -10,6 +10,7 @@
  *
  * Both are the same function: `observe` takes the result where there is one, else what is remembered of the source.
  */
+import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { type Clock, timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
@@ -165,7 +166,7 @@ function specKeyOf(
   const secrets = secretChanges(syncKey(namespace, name))
   // Without stages nothing is held back that was rolled back with them.
   const staged = rollout === undefined && !sync.rollbackOnFailedScan ? {} : { staged: true }
-  return canonicalJson({ uid, git, secrets, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns, ...staged })
+  return digestOf({ uid, git, secrets, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns, ...staged })
 }
 
 /** Whether a result still fits the spec. A request that came meanwhile does not invalidate it: a stream of them would waste every result. */
@@ -200,7 +201,12 @@ function lookUpIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: Gatew
 function sharingKeyOf(namespace: string, { git: { repo, auth, caBundle, proxy, verify } }: GatewaySyncSpec, ref: string): string {
   const secrets = { auth, caBundle, proxy, verify }
   const needsSecret = Object.values(secrets).some((member) => member !== undefined)
-  return canonicalJson({ repo, ref, ...(needsSecret ? { namespace, ...secrets } : {}) })
+  return digestOf({ repo, ref, ...(needsSecret ? { namespace, ...secrets } : {}) })
+}
+
+/** Keys are kept for each GatewaySync, and a spec may be kilobytes. */
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('base64url')
 }
 
 /** One lookup: resolve the ref at the git host, adopt the commit, verify its signatures, check its collections. */
@@ -236,9 +242,15 @@ async function apply(
     deps.store.updateSync(await deps.writeStatus(record, status, patch, signal))
     deps.recordEvents(record, events)
   } finally {
-    // Metrics show the decided status even if the API server refuses it.
-    deps.observed(syncKey(record.namespace, record.name), status)
+    // Metrics show the decided status even if the API server refuses it. What has not changed is not kept twice.
+    deps.observed(syncKey(record.namespace, record.name), sharingMembers(status, record.status, patch ?? {}))
   }
+}
+
+/** `status`, with those members that the patch leaves as they were taken from the status before. */
+function sharingMembers(status: GatewaySyncStatus, before: GatewaySyncStatus, patch: Readonly<Record<string, unknown>>): GatewaySyncStatus {
+  const kept = Object.entries(before).filter(([member]) => Object.hasOwn(status, member) && !Object.hasOwn(patch, member))
+  return { ...status, ...Object.fromEntries(kept) }
 }
 
 /** Reports an invalid spec in the conditions; the last valid desired state stays in force. */

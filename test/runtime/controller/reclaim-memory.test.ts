@@ -42,14 +42,14 @@ void t.test('the first quiet time after the start is used, however little there 
   t.same(await collections([...looks(3, { busy: 0.5, usedMiB: 40 }), ...looks(4, { busy: 0.01, usedMiB: 10 })]), [1])
 })
 
-void t.test('later ones are where something has gathered, and not within five minutes', async (t) => {
-  t.same(await collections(looks(49, { busy: 0, usedMiB: 13 })), [0.25, 5.25, 10.25])
+void t.test('later ones are where something has gathered, and not within two minutes', async (t) => {
+  t.same(await collections(looks(49, { busy: 0, usedMiB: 13 })), [0.25, 2.25, 4.25, 6.25, 8.25, 10.25, 12.25])
   t.same(await collections(looks(49, { busy: 0, usedMiB: 11 })), [0.25])
 })
 
 void t.test('what a thread has left behind is reason enough', async (t) => {
   const ended = [...looks(9, { busy: 0, usedMiB: 10 }), ...looks(40, { busy: 0, usedMiB: 10, threads: 1 })]
-  t.same(await collections(ended), [0.25, 5.25])
+  t.same(await collections(ended), [0.25, 2.5])
 })
 
 void t.test('who works is not held up', async (t) => {

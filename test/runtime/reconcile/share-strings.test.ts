@@ -1,5 +1,5 @@
 /**
- * One copy of a text in many objects. Whether two texts are one cannot be seen from within the language, so memory tells.
+ * One copy of a text, and of a small object, in many objects. Whether two texts are one cannot be seen from within the language, so memory tells.
  */
 import fc from 'fast-check'
 import { setFlagsFromString } from 'node:v8'
@@ -35,4 +35,18 @@ void t.test('a thousand objects with one long text hold it once', async (t) => {
   })
   const more = usedMiB() - before
   t.ok(more < 10, `${more.toFixed(1)} MiB for ${records.length} objects, of 38`)
+})
+
+void t.test('equal objects without objects in them are one, and a member of undefined makes a difference', async (t) => {
+  const share = createSharing()
+  const made = (labels: object) => {
+    const record = { pod: { labels, more: [labels] } }
+    share(record)
+    return record.pod.labels
+  }
+  const first = made({ line: 'a', of: 3, is: true, none: null })
+  t.equal(made({ line: 'a', of: 3, is: true, none: null }), first)
+  t.not(made({ line: 'b', of: 3, is: true, none: null }), first)
+  t.not(made({ line: 'a', of: 3, is: true, none: null, more: undefined }), first)
+  t.not(made({ ...first, inner: {} }), made({ ...first, inner: {} }))
 })
