@@ -1,12 +1,18 @@
 /**
- * Returns memory that a quiet controller does not need. V8 collects garbage only when much is allocated, so what a start or a push has left
- * behind stays as long as nothing happens, in pages that are half empty.
+ * Returns memory that a quiet controller does not need, and what one whose container is full can do without. V8 collects garbage only when much
+ * is allocated, so what a start or a push has left behind stays as long as nothing happens, in pages that are half empty. It knows nothing of
+ * the container: when the process holds most of its memory, the kernel drops pages of Node's own program and reads them again from the disk,
+ * hundreds a second, and a controller with hundreds of GatewaySyncs does little else.
  */
-import { cpuUsage } from 'node:process'
+import { cpuUsage, resourceUsage } from 'node:process'
 import { type Clock, pause } from '../clock.ts'
 import { heapAndBuffers } from '../memory.ts'
 
-const lookEachMs = 15_000
+const lookEachMs = 5_000
+/** So many pages read from the disk since the last look: what the process holds leaves too little room for programs. A collection costs less. */
+const pressedFaults = 100
+/** Least time between two collections under such pressure. */
+const leastPressedMs = 10_000
 /** The controller counts as quiet below this share of one processor, over all threads; at rest a thousand GatewaySyncs take up to a tenth. */
 const quietShare = 0.15
 /** Least time between two collections: with a thousand GatewaySyncs one takes some 100 ms, in which nothing is answered, and each minute of polls leaves 8 MiB. */
@@ -18,6 +24,8 @@ export type Collector = {
   usedBytes(): number
   /** Processor time since the last call, or the start, without that of git. */
   busyMs(): number
+  /** Pages read from the disk since the last call, or the start. */
+  majorFaults(): number
   collect(): void
 }
 
@@ -37,8 +45,11 @@ export async function reclaimMemory(
   let collected: { atMs: number; leftBytes: number; threads: number } | undefined
   while (!signal.aborted) {
     await pause(clock, lookEachMs, signal)
-    if (signal.aborted || collector.busyMs() > lookEachMs * quietShare) continue
-    const isSoon = collected !== undefined && clock.monotonicMs() - collected.atMs < leastMs
+    if (signal.aborted) return
+    const isPressed = collector.majorFaults() > pressedFaults
+    const isQuiet = collector.busyMs() <= lookEachMs * quietShare
+    if (!isPressed && !isQuiet) continue
+    const isSoon = collected !== undefined && clock.monotonicMs() - collected.atMs < (isPressed ? leastPressedMs : leastMs)
     const threads = endedThreads()
     const isWorthIt = collected?.threads !== threads || collector.usedBytes() - collected.leftBytes >= leastLeftBytes
     if (isSoon || !isWorthIt) continue
@@ -50,6 +61,7 @@ export async function reclaimMemory(
 function openCollector(gc: typeof globalThis.gc): Collector | undefined {
   if (gc === undefined) return undefined
   let beforeMs = 0
+  let beforeFaults = 0
   return {
     usedBytes: heapAndBuffers,
     busyMs() {
@@ -58,6 +70,12 @@ function openCollector(gc: typeof globalThis.gc): Collector | undefined {
       const ms = nowMs - beforeMs
       beforeMs = nowMs
       return ms
+    },
+    majorFaults() {
+      const { majorPageFault } = resourceUsage()
+      const faults = majorPageFault - beforeFaults
+      beforeFaults = majorPageFault
+      return faults
     },
     // Also drops code that has not run for a while, and compacts the heap.
     collect: () => gc({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
