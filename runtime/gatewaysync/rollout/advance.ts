@@ -17,6 +17,7 @@ import { begin } from './begin.ts'
 import { changeStage, stageStatusOf, withCounts, withoutStage } from './counts.ts'
 import { done } from './ending.ts'
 import type { GatewayProgress, RolloutFacts, Step } from './facts.ts'
+import { countedFailures } from './failures.ts'
 import { goBackIfWorse, runDoneStage, runStage } from './run-stage.ts'
 import { membersOf } from './stages.ts'
 
@@ -46,29 +47,32 @@ function afterPause(rollout: RolloutStatus, now: Temporal.Instant): RolloutStatu
 
 /** Takes the stages one after the other, as far as they are done. */
 function runStages(rollout: RolloutStatus, facts: RolloutFacts): Step {
-  const { spec, gateways, now } = facts
-  const members = membersOf(spec.stages, gateways)
-  const at = timestamp(now)
+  const members = membersOf(facts.spec.stages, facts.gateways)
   let state = rollout
-  for (const [index, stage] of spec.stages.entries()) {
+  for (const [index, stage] of facts.spec.stages.entries()) {
     const of: readonly GatewayProgress[] = members[index] ?? []
     // A stage that was put before the present one comes first.
     const wasDone = stageStatusOf(state, stage.name).finishedAt !== undefined
     const step = wasDone ? runDoneStage(state, stage, of, facts) : runStage(entering(state, stage.name), stage, of, facts)
     if (step.kind === 'waits') return { rollout: withCounts(step.rollout, facts), wakeAt: step.wakeAt }
     if (step.kind === 'failed') return { rollout: withCounts(step.rollout, facts), wakeAt: undefined }
-    state = wasDone ? step.rollout : endStage(step.rollout, stage, at)
+    state = wasDone ? step.rollout : endStage(step.rollout, stage, of, facts)
   }
   return { rollout: done(state, facts), wakeAt: undefined }
 }
 
-/** What was accepted of a stage by resuming stays accepted. */
-function endStage(rollout: RolloutStatus, { name }: Stage, at: string): RolloutStatus {
-  const { excused } = rollout
-  return {
-    ...changeStage(rollout, name, { finishedAt: at, ...(excused === undefined || excused === 0 ? {} : { excused }) }),
-    progressAt: at,
-  }
+/** What was accepted of a stage by resuming stays accepted, as far as gateways still complain: silence counts no more. */
+function endStage(
+  rollout: RolloutStatus,
+  { name }: Stage,
+  members: readonly GatewayProgress[],
+  { spec, now }: RolloutFacts,
+): RolloutStatus {
+  const at = timestamp(now)
+  const ended = changeStage(rollout, name, { finishedAt: at })
+  const refusing = countedFailures(members, { rollout: ended, stage: stageStatusOf(ended, name), spec, now }).length
+  const excused = Math.min(rollout.excused ?? 0, refusing)
+  return { ...(excused === 0 ? ended : changeStage(ended, name, { excused })), progressAt: at }
 }
 
 /** What was noted of another stage says nothing about this one. */

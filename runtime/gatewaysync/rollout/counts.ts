@@ -3,7 +3,7 @@
  */
 import { maxNamedFailures, type RolloutStatus, type StageStatus } from '../schema/rollout-status.ts'
 import type { GatewayProgress, RolloutFacts } from './facts.ts'
-import { failuresOf } from './failures.ts'
+import { countedFailures } from './failures.ts'
 import { membersOf } from './stages.ts'
 
 /** The rollout with the counts of every stage of the spec, and the first failures of the present one. */
@@ -13,15 +13,11 @@ export function withCounts(rollout: RolloutStatus, { spec, gateways, now }: Roll
     const of = members[index] ?? []
     const { held: _held, ...known } = stageStatusOf(rollout, name)
     const held = countOf(of, 'held')
-    const failed = failuresOf(of, { rollout, stage: known, spec, now }).length
+    const failed = countedFailures(of, { rollout, stage: known, spec, now }).length
     return { ...known, gateways: of.length, updated: countOf(of, 'updated'), failed, ...(held > 0 ? { held } : {}) }
   })
-  // Of a stage that is done only what may stop the others is named.
   const failures = stages
-    .flatMap((stage, index) => {
-      const found = failuresOf(members[index] ?? [], { rollout, stage, spec, now })
-      return stage.name === rollout.stage ? found : found.filter(({ kind }) => kind === 'refused')
-    })
+    .flatMap((stage, index) => countedFailures(members[index] ?? [], { rollout, stage, spec, now }))
     .slice(0, maxNamedFailures)
     .map(({ pod, reason }) => ({ pod, reason }))
   const { failures: _failures, ...others } = rollout

@@ -28,18 +28,28 @@ export function failuresOf(members: readonly GatewayProgress[], judged: Judged):
   })
 }
 
+/** Those that may stop the rollout: of a stage that is done only what gateways complain of, as one that is silent now took the commit before. */
+export function countedFailures(members: readonly GatewayProgress[], judged: Judged): Failure[] {
+  const failures = failuresOf(members, judged)
+  return judged.stage.finishedAt === undefined ? failures : failures.filter(({ kind }) => kind === 'refused')
+}
+
 /**
- * Tells of a gateway that is on its way whether its time runs. Without an agent it does as long as its stage is at work and gateways may begin:
- * it needs no turn to be missed.
+ * Tells of a gateway that is on its way whether its time runs. Without an agent it does as long as its stage is at work, as it needs no turn to be
+ * missed: from the last progress within a window on, also once that has closed.
  */
-export function hasDeadline({ rollout, stage, spec, now }: Judged): (gateway: GatewayProgress) => boolean {
+export function hasDeadline({ rollout, stage, spec }: Omit<Judged, 'now'>): (gateway: GatewayProgress) => boolean {
   const hasBegun = hasTurn(rollout)
-  const isAtWork = stage.startedAt !== undefined && stage.finishedAt === undefined && isOpen(spec.windows, now)
+  const isAtWork = stage.startedAt !== undefined && stage.finishedAt === undefined && isOpen(spec.windows, lastProgress(rollout))
   return (gateway) => gateway.progress === 'moving' && (hasBegun(gateway) || (gateway.isBare === true && isAtWork))
 }
 
 /** When a gateway that is still on its way counts as failed. */
-export function overdueAt({ progressAt, startedAt }: RolloutStatus, { progressDeadline }: RolloutSpec): Temporal.Instant {
+export function overdueAt(rollout: RolloutStatus, { progressDeadline }: RolloutSpec): Temporal.Instant {
   const milliseconds = Math.round(durationMs(progressDeadline) ?? 7_200_000)
-  return Temporal.Instant.from(progressAt ?? startedAt).add({ milliseconds })
+  return lastProgress(rollout).add({ milliseconds })
+}
+
+export function lastProgress({ progressAt, startedAt }: RolloutStatus): Temporal.Instant {
+  return Temporal.Instant.from(progressAt ?? startedAt)
 }

@@ -8,7 +8,7 @@ import type { Stage } from '../schema/spec.ts'
 import { changeStage, countOf, needsMove, stageStatusOf } from './counts.ts'
 import { stop } from './ending.ts'
 import type { GatewayProgress, RolloutFacts } from './facts.ts'
-import { type Failure, failuresOf, hasDeadline, overdueAt } from './failures.ts'
+import { countedFailures, type Failure, hasDeadline, lastProgress, overdueAt } from './failures.ts'
 import { amountOf, membersOf } from './stages.ts'
 import { hasTurn } from './turn.ts'
 import { giveTurns } from './turns.ts'
@@ -29,7 +29,7 @@ export function runStage(rollout: RolloutStatus, stage: Stage, members: readonly
   }
   const progressed = noteProgress(started(rollout, stage, facts), stage, members, facts)
   const judged = { rollout: progressed, stage: stageStatusOf(progressed, stage.name), spec: facts.spec, now: facts.now }
-  const failures = failuresOf(members, judged)
+  const failures = countedFailures(members, judged)
   if (failures.length >= acceptedFailures(progressed.excused, members, facts)) {
     return { kind: 'failed', rollout: failed(progressed, stage, { failures, of: members.length }, facts) }
   }
@@ -41,28 +41,30 @@ export function runStage(rollout: RolloutStatus, stage: Stage, members: readonly
 
 /**
  * A stage that is done, while later ones are at work: gateways that join begin at once. What those that have everything complain of since stops the
- * rollout as it would have in their stage, except where somebody has accepted it; one that is silent now has taken the commit before.
+ * rollout as it would have in their stage, except where somebody has accepted it.
  */
 export function runDoneStage(rollout: RolloutStatus, stage: Stage, members: readonly GatewayProgress[], facts: RolloutFacts): StageStep {
   const known = stageStatusOf(rollout, stage.name)
-  const found = failuresOf(members, { rollout, stage: known, spec: facts.spec, now: facts.now })
-  const failures = found.filter(({ kind }) => kind === 'refused')
+  const failures = countedFailures(members, { rollout, stage: known, spec: facts.spec, now: facts.now })
   if (failures.length >= acceptedFailures(known.excused, members, facts)) {
     return { kind: 'failed', rollout: failed(rollout, stage, { failures, of: members.length }, facts) }
   }
   return { kind: 'done', rollout: giveTurns(rollout, stage, members, facts) }
 }
 
-/** A rollout that stands because of pods without an agent goes back all the same once gateways say that the commit is bad. */
+/**
+ * A rollout that stands because of pods without an agent goes back all the same once a gateway says that the commit is bad. One that is silent
+ * meanwhile says nothing of it: nobody notes its progress, so that it has no time of its own.
+ */
 export function goBackIfWorse(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus {
   const { spec, gateways, now } = facts
   if (rollout.reason !== 'RolloutFailed') return rollout
   const members = membersOf(spec.stages, gateways)
   for (const [index, stage] of spec.stages.entries()) {
     const [of = [], known] = [members[index], stageStatusOf(rollout, stage.name)]
-    const failures = failuresOf(of, { rollout, stage: known, spec, now }).filter(({ kind }) => kind === 'refused')
+    const failures = countedFailures(of, { rollout, stage: known, spec, now })
     const excused = stage.name === rollout.stage ? rollout.excused : known.excused
-    if (failures.length < acceptedFailures(excused, of, facts)) continue
+    if (failures.length < acceptedFailures(excused, of, facts) || !failures.some(({ kind }) => kind === 'refused')) continue
     const ended = failed(rollout, stage, { failures, of: of.length }, facts)
     if (ended.state === 'RolledBack') return ended
   }
@@ -76,8 +78,8 @@ function started(rollout: RolloutStatus, { name }: Stage, { now }: RolloutFacts)
 }
 
 /**
- * The time of the last progress moves when a gateway has ended, when one goes on that waited for somebody, when a window opens, and when one is
- * no longer as it should be: the time until then was not its own.
+ * The time of the last progress moves when a gateway has ended, when one goes on that waited for somebody, when a window opens after it, and when
+ * one is no longer as it should be: the time until then was not its own.
  */
 function noteProgress(
   rollout: RolloutStatus,
@@ -86,7 +88,7 @@ function noteProgress(
   { spec, now }: RolloutFacts,
 ): RolloutStatus {
   const { updated, held = 0 } = stageStatusOf(rollout, stage.name)
-  const isOpened = rollout.waitsFor === 'Window' && isOpen(spec.windows, now)
+  const isOpened = isOpen(spec.windows, now) && !isOpen(spec.windows, lastProgress(rollout))
   const isProgress = isOpened || countOf(members, 'updated') !== updated || countOf(members, 'held') < held
   return isProgress ? { ...rollout, progressAt: timestamp(now) } : rollout
 }
@@ -113,11 +115,11 @@ function failed(
 function waitForGateways(rollout: RolloutStatus, stage: Stage, open: readonly GatewayProgress[], { spec, now }: RolloutFacts): StageStep {
   const { healthySince: _healthySince, ...waiting } = rollout
   const hasBegun = hasTurn(rollout)
-  if (!open.some(hasBegun) && !isOpen(spec.windows, now)) {
+  const isTimed = hasDeadline({ rollout, stage: stageStatusOf(rollout, stage.name), spec })
+  if (!open.some((gateway) => hasBegun(gateway) || isTimed(gateway)) && !isOpen(spec.windows, now)) {
     return { kind: 'waits', rollout: { ...waiting, waitsFor: 'Window' }, wakeAt: nextOpening(spec.windows, now) }
   }
   const opening = open.every(hasBegun) ? undefined : nextOpening(spec.windows, now)
-  const isTimed = hasDeadline({ rollout, stage: stageStatusOf(rollout, stage.name), spec, now })
   const deadline = open.some(isTimed) ? overdueAt(rollout, spec) : undefined
   return { kind: 'waits', rollout: { ...waiting, waitsFor: 'Gateways' }, wakeAt: earliest(deadline, opening) }
 }

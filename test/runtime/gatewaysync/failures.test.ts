@@ -145,7 +145,35 @@ void t.test('a gateway of a stage that is done may be off, and one that joins it
   const pod = fleet.pods.get('gw-test')
   if (pod !== undefined) pod.report = { ...pod.inPlace, phase: 'Pending', reason: 'GatewayNotReady' }
   fleet.off.add('gw-test')
+  fleet.settle()
   fleet.wait(7_200_000)
   fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', stage: 'plant', waitsFor: 'Approval', stages: [{ failed: 0 }] })
+})
+
+void t.test('to accept that a gateway is silent accepts nothing that others complain of once the stage is done', async (t) => {
+  const test = { line: 'test' }
+  const fleet = pushedFleet(
+    { stages: [...stages.slice(0, 1), { name: 'plant', approval: 'Manual' }], progressDeadline: '20m' },
+    { 'gw-test': test, 'gw-test-2': test, 'gw-test-3': test, 'gw-a': {} },
+  )
+  fleet.off.add('gw-test')
+  fleet.settle()
+  fleet.wait(1_200_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'ProgressDeadline' }] })
+  fleet.act('resume')
+  fleet.settle()
+  fleet.wait(1_200_000)
+  fleet.settle()
   t.match(fleet.rollout(), { state: 'Progressing', stage: 'plant', waitsFor: 'Approval' })
+  ends(fleet, 'gw-test-2')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-test-2' }], stages: [{ failed: 1 }] })
+  fleet.act('resume')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', stages: [{ excused: 1 }] })
+  ends(fleet, 'gw-test-3')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-test-2' }, { pod: 'gw-test-3' }] })
 })

@@ -126,6 +126,64 @@ void t.test('outside its window nobody waits with a deadline for a pod without a
   t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-a', reason: 'MissingAgent' }] })
 })
 
+const shortly = [{ days: ['Mon' as const], from: '12:00', to: '12:10' }]
+
+void t.test('a window that closes ends no deadline of a pod without an agent, nor what was accepted of it', async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant' }], windows: shortly, progressDeadline: '30m' })
+  fleet.bare.add('gw-a')
+  fleet.settle()
+  fleet.wait(900_000)
+  t.equal(String(fleet.pass().wakeAt), '2026-03-02T12:30:00Z')
+  fleet.wait(900_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-a', reason: 'MissingAgent' }] })
+  fleet.act('resume')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Window', excused: 1 })
+  fleet.now = Temporal.Instant.from('2026-03-09T12:00:00Z')
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Gateways' })
+  fleet.wait(1_800_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done' })
+})
+
+void t.test('a stage that is watched without one of its pods is watched on when the window closes', async (t) => {
+  const windows = [{ days: ['Mon' as const], from: '12:00', to: '14:00' }]
+  const fleet = pushedFleet({ stages: [{ name: 'plant', soak: '6h' }], windows, progressDeadline: '30m' })
+  fleet.bare.add('gw-a')
+  fleet.settle()
+  fleet.wait(1_800_000)
+  fleet.settle()
+  fleet.act('resume')
+  fleet.settle()
+  fleet.wait(1_800_000)
+  fleet.settle()
+  const watched = { state: 'Progressing', waitsFor: 'Soak', healthySince: '2026-03-02T13:00:00Z' }
+  t.match(fleet.rollout(), watched)
+  fleet.wait(3_600_000)
+  fleet.settle()
+  t.match(fleet.rollout(), watched)
+  fleet.wait(5 * 3_600_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done' })
+})
+
+void t.test('a pod without an agent has the whole deadline from the opening, whoever else was waited for until then', async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant' }], windows: shortly, progressDeadline: '30m' })
+  fleet.bare.add('gw-a')
+  fleet.edited.add('gw-b')
+  fleet.off.add('gw-c')
+  fleet.settle()
+  fleet.wait(1_200_000)
+  fleet.off.clear()
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Progressing', waitsFor: 'Gateways', stages: [{ updated: 2, held: 1 }] })
+  fleet.now = Temporal.Instant.from('2026-03-09T12:00:00Z')
+  t.equal(String(fleet.pass().wakeAt), '2026-03-09T12:30:00Z')
+  t.match(fleet.rollout(), { state: 'Progressing', failures: undefined })
+})
+
 void t.test('a pod without an agent sends nobody back: the rollout holds, until a gateway says that the commit is bad', async (t) => {
   const fleet = pushedFleet({
     stages: [...stages.slice(0, 1), { name: 'plant', maxConcurrent: 2 }],
@@ -142,6 +200,18 @@ void t.test('a pod without an agent sends nobody back: the rollout holds, until 
   fleet.settle()
   t.match(fleet.rollout(), { state: 'RolledBack', commit: commitOf(1) })
   t.equal(fleet.commits()['gw-b'], commitOf(1))
+})
+
+void t.test('pods without an agent count besides a gateway that says that the commit is bad, also while the rollout stands', async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant' }], onFailure: 'Rollback', failAfter: 2, progressDeadline: '30m' })
+  fleet.bare.add('gw-a').add('gw-b')
+  fleet.settle()
+  fleet.wait(1_800_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Stopped', stages: [{ failed: 2 }] })
+  fleet.ended.set('gw-c', String(fleet.now))
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'RolledBack', commit: commitOf(1) })
 })
 
 void t.test('a pod without an agent stops no rollout that has ended, and sends nobody back that has no stages', async (t) => {
