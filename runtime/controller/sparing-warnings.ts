@@ -1,6 +1,6 @@
 /**
- * Warnings that strangers can cause, such as a login that fails each time that somebody tries: each is written once a minute, with how many
- * were left out before it.
+ * Warnings that strangers can cause, such as a login that fails each time that somebody tries: those of one step of it are written once a
+ * minute, whatever their cause, with how many were left out before.
  */
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'

@@ -76,6 +76,7 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
     worker.postMessage(message)
   }
+  /** The git of a thread that is ended by force ends too, but nobody takes note of it: until this process ends, its number stays taken. */
   const endWhenLate = async ({ clock, maxBusyMs }: Limits, over: AbortSignal): Promise<void> => {
     let before: EventLoopUtilization | undefined
     for (;;) {

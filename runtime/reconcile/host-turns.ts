@@ -1,6 +1,6 @@
 /**
- * Who reads from which git host next, for people who look: one at a time of each host, few in all, and not many waiting, so that a slow host
- * keeps nobody from what another one has, and none of them takes what agents wait for.
+ * Who reads from which git host next, for people who look: one at a time of each host, few in all, and not many waiting, so that slow
+ * hosts, as long as they are fewer than may be read at once, keep nobody from what another one has, and none of them takes what agents wait for.
  */
 import { Fault } from '../fault.ts'
 import { createShares } from '../http/shares.ts'
