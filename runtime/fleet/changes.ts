@@ -2,6 +2,7 @@
  * What somebody who asks for it reads of the changes on gateways: which annotations ask, and what the agents have told in their reports. Pure.
  */
 import { changesAnnotations } from '../gatewaysync/names.ts'
+import { changesRequest, concerns } from '../gatewaysync/decide/capture.ts'
 import type { Annotations } from '../gatewaysync/decide/request.ts'
 import type { ToldChanges } from '../gatewaysync/schema/report.ts'
 import { visible } from '../gatewaysync/values.ts'
@@ -26,18 +27,46 @@ export function askChanges({ id, gateway }: { id: string; gateway: string | unde
   return { metadata: { annotations: { [changesAnnotations.at]: id, [changesAnnotations.gateway]: gateway ?? null } } }
 }
 
-/** Nobody asks any more, unless somebody else does by now: agents take what they have told out of their reports. */
-export function forgetChanges(annotations: Annotations, id: string): Change {
-  if (annotations[changesAnnotations.at] !== id) return {}
+/**
+ * There is one place for a request, so whoever asks at the same time may have taken it. Asks anew where the request that stands there concerns
+ * not all who still have to answer, and then all, so that the other one is answered too; undefined: nothing is to be asked.
+ */
+export function askAgain(
+  rows: readonly GatewayChanges[],
+  annotations: Annotations,
+  asked: { id: string; gateway: string | undefined },
+): Change | undefined {
+  const request = changesRequest(annotations)
+  const isHeard = ({ pod, gateway = pod }: GatewayChanges): boolean => request !== undefined && concerns(request, { pod, gateway })
+  if (rows.filter(isAwaited).every(isHeard)) return undefined
+  return askChanges(request === undefined ? asked : { ...asked, gateway: undefined })
+}
+
+/** Whether its agent still has to answer. */
+export function isAwaited({ hasAgent, changes }: GatewayChanges): boolean {
+  return hasAgent && changes === undefined
+}
+
+/**
+ * Nobody asks any more: agents take what they have told out of their reports. Undefined where the request is none of these, which are the own
+ * ones: somebody else asks by now.
+ */
+export function forgetChanges(annotations: Annotations, ids: ReadonlySet<string>): Change | undefined {
+  const request = changesRequest(annotations)
+  if (request === undefined || !ids.has(request.id)) return undefined
   return { metadata: { annotations: { [changesAnnotations.at]: null, [changesAnnotations.gateway]: null } } }
 }
 
-/** One row for each gateway that was asked, with its answer to any of these requests. */
+/**
+ * One row for each gateway that was asked, with its answer to any of these requests. `before`: what was read earlier; an answer that is there
+ * no more, because somebody else has asked or read it too, still counts.
+ */
 export function toldChanges(
   facts: FleetFacts,
-  { ids, gateway: asked }: { ids: ReadonlySet<string>; gateway: string | undefined },
+  { ids, gateway: asked, before = [] }: { ids: ReadonlySet<string>; gateway: string | undefined; before?: readonly GatewayChanges[] },
   now: Temporal.Instant,
 ): GatewayChanges[] {
+  const seen = new Map(before.map((row) => [`${row.namespace}/${row.pod}`, row.changes]))
   return fleetView(facts, now)
     .syncs.flatMap(({ namespace, name, gateways }) =>
       gateways.map(({ pod, gateway, state }): GatewayChanges => {
@@ -46,7 +75,7 @@ export function toldChanges(
         const changes = facts.reports.find(isOwn)?.told?.changes
         const isAnswer = changes !== undefined && ids.has(changes.request)
         const base = { namespace, gatewaySync: name, pod, gateway, hasAgent: state !== 'missingAgent' }
-        return { ...base, changes: isAnswer ? changes : undefined }
+        return { ...base, changes: isAnswer ? changes : seen.get(`${namespace}/${pod}`) }
       }),
     )
     .filter(({ pod, gateway }) => asked === undefined || asked === pod || asked === gateway)

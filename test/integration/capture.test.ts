@@ -110,6 +110,12 @@ void t.test('what was changed on gateways is seen, and becomes commits', { timeo
       'the report holds no contents any more',
       withinMs,
     )
+    const both = ['gw-0', 'gw-1'].map((gateway) => called((output) => changesCommand('plant', { ...options, gateway }, output)))
+    t.same(
+      (await Promise.all(both)).map(({ code }) => code),
+      [1, 0],
+      'two who ask at once are both answered',
+    )
     const nobody = called((output) => changesCommand('plant', { ...options, gateway: 'gw-9' }, output))
     await t.rejects(nobody, { reason: 'NotFound', message: /no gateway or pod "gw-9"/ })
   })

@@ -11,15 +11,16 @@ import type { Asking } from './asking.ts'
 /** Somebody else may write at the same time. */
 const maxAttempts = 5
 
-/** One merge patch on the object as it is now. Throws NotFound, Conflict, and what writing throws. */
+/** One merge patch on the object as it is now, or none where `change` finds nothing to do. Throws NotFound, Conflict, and what writing throws. */
 export async function patchSync(
   { kube, namespace, signal }: Asking,
   name: string,
-  change: (record: GatewaySyncRecord) => Change,
+  change: (record: GatewaySyncRecord) => Change | undefined,
 ): Promise<GatewaySyncRecord> {
   for (let attempt = 1; ; attempt += 1) {
     const record = projectGatewaySync(await readSync({ kube, namespace, signal }, name))
     const wanted = change(record)
+    if (wanted === undefined) return record
     const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion: record.resourceVersion } }
     try {
       return projectGatewaySync(

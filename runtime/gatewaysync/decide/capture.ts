@@ -23,6 +23,11 @@ export function captureRequest(annotations: Annotations): CaptureRequest | undef
   return asked === undefined ? undefined : { ...asked, by: annotations[captureAnnotations.by]?.slice(0, maxBy) }
 }
 
+/** Who is asked to tell what was changed; undefined: nobody. */
+export function changesRequest(annotations: Annotations): Omit<CaptureRequest, 'by'> | undefined {
+  return requestIn(annotations, changesAnnotations)
+}
+
 function requestIn(annotations: Annotations, names: { at: string; gateway: string }): Omit<CaptureRequest, 'by'> | undefined {
   const id = annotations[names.at]?.trim() ?? ''
   if (id === '') return undefined
@@ -44,7 +49,7 @@ export function askedOf(capture: unknown, annotations: Annotations, pod: { pod: 
 
 /** The id of the request to tell in the report what was changed on this gateway; undefined: nobody asks. */
 export function changesAskedOf(annotations: Annotations, pod: { pod: string; gateway: string }): string | undefined {
-  const request = requestIn(annotations, changesAnnotations)
+  const request = changesRequest(annotations)
   return request !== undefined && concerns(request, pod) ? request.id : undefined
 }
 

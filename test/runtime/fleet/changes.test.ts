@@ -2,8 +2,9 @@
  * What the agents of a cluster tell of the changes on their gateways: whose answer counts, who was asked, and how it reads.
  */
 import t from 'tap'
-import { askChanges, changesText, forgetChanges, toldChanges } from '../../../runtime/fleet/changes.ts'
+import { askAgain, askChanges, changesText, forgetChanges, toldChanges } from '../../../runtime/fleet/changes.ts'
 import { changesAskedOf } from '../../../runtime/gatewaysync/decide/capture.ts'
+import { changesAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { commit, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 
 const style = { width: 120, colour: false, symbols: false }
@@ -36,6 +37,29 @@ void t.test('an answer counts to its own request and GatewaySync, and a pod with
   t.same([of('press'), of('gw-1'), of('gw-9')], [['gw-0'], ['gw-1'], []])
 })
 
+void t.test('an answer that was read counts also when it is there no more, and who has not answered is asked again', async (t) => {
+  const silent = fleetFacts({ ...facts, reports: facts.reports.filter(({ pod }) => pod !== 'gw-0') })
+  const before = toldChanges(facts, { ids, gateway: undefined }, now)
+  const rows = toldChanges(silent, { ids: new Set(['next']), gateway: undefined, before }, now)
+  t.same(
+    rows.map(({ pod, changes }) => [pod, changes?.changed]),
+    [
+      ['gw-0', 1],
+      ['gw-1', 0],
+      ['gw-2', undefined],
+      ['gw-3', undefined],
+      ['gw-4', undefined],
+    ],
+  )
+  const again = (annotations: Record<string, string>, gateway?: string) =>
+    askAgain(rows, annotations, { id: 'again', gateway })?.metadata?.annotations
+  const { at, gateway } = changesAnnotations
+  t.same(again({}, 'gw-2'), { [at]: 'again', [gateway]: 'gw-2' }, 'nobody is asked any more')
+  t.equal(again({ [at]: 'of somebody else' }), undefined, 'all are asked')
+  t.same(again({ [at]: 'of somebody else', [gateway]: 'gw-2' }), { [at]: 'again', [gateway]: null }, 'gw-3 is not')
+  t.equal(askAgain(before.slice(0, 2), {}, { id: 'again', gateway: undefined }), undefined, 'all have answered')
+})
+
 void t.test('changed gateways are told whole, silent ones by name; nothing steers the terminal', async (t) => {
   t.same(changesText(toldChanges(facts, { ids, gateway: undefined }, now), style), [
     'plant-a/gw-0 (press)',
@@ -55,6 +79,10 @@ void t.test('whoever has asked takes only the own request back', async (t) => {
   const asked = Object.fromEntries(Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null))
   t.equal(changesAskedOf(asked, { pod: 'gw-0', gateway: 'press' }), 'now')
   t.equal(changesAskedOf(asked, { pod: 'gw-1', gateway: 'gw-1' }), undefined)
-  t.same(Object.keys(forgetChanges(asked, 'now').metadata?.annotations ?? {}).toSorted(), Object.keys(annotations).toSorted())
-  t.same(forgetChanges(asked, 'before'), {})
+  const taken = forgetChanges(asked, new Set(['before', 'now']))?.metadata?.annotations
+  t.same(Object.keys(taken ?? {}).toSorted(), Object.keys(annotations).toSorted())
+  t.equal(forgetChanges(asked, new Set(['before'])), undefined)
+  t.equal(forgetChanges({}, new Set(['now'])), undefined)
+  const long = 'x'.repeat(80)
+  t.ok(forgetChanges({ [changesAnnotations.at]: ` ${long}` }, new Set([long.slice(0, 64)])), 'an id is what agents take for it')
 })
