@@ -83,7 +83,7 @@ void t.test('a commit after a known one is compared by its differences', async (
 void t.test('differences that outgrow what is there are left for a listing, which finds the same', async (t) => {
   const [source, profile] = [memorySource(), profileOf([projects])]
   const manifest = await synced(source, { 'projects/a': '1', 'projects/b': '1' }, profile)
-  const many = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`projects/new-${index}`, String(index)]))
+  const many = Object.fromEntries(Array.from({ length: 513 }, (_, index) => [`projects/new-${index}`, String(index)]))
   const grown = await diff(source, source.commit({ 'projects/a': '1', ...many }), profile, manifest)
   t.equal(grown.from, 'listing')
   t.same(files(grown.puts.keys()), files(Object.keys(many)))
@@ -91,6 +91,26 @@ void t.test('differences that outgrow what is there are left for a listing, whic
   const large = after(manifest, source.commit({ 'projects/a': '1', ...many }), grown)
   const changed = Object.fromEntries(Object.keys(many).map((path) => [path, 'changed']))
   t.equal((await diff(source, source.commit({ 'projects/a': '1', ...changed }), profile, large)).from, 'delta', 'as many as are there')
+})
+
+void t.test('gateways with about as many files ask for the same differences, so that they share an answer', async (t) => {
+  const profile = profileOf([projects])
+  const asked = async (count: number): Promise<number | undefined> => {
+    const source = memorySource()
+    const tree = Object.fromEntries(Array.from({ length: count }, (_, index) => [`projects/${index}`, '1']))
+    const manifest = await synced(source, tree, profile)
+    let most: number | undefined
+    const seen: MemorySource = {
+      ...source,
+      changes(request, ending) {
+        most = request.most
+        return source.changes(request, ending)
+      },
+    }
+    await diff(seen, source.commit({ ...tree, 'projects/0': '2' }), profile, manifest)
+    return most
+  }
+  t.same(await Promise.all([1, 512, 513, 700, 1_024].map(asked)), [512, 512, 1_024, 1_024, 1_024])
 })
 
 void t.test('a whole listing is compared where differences cannot be trusted or had', async (t) => {
