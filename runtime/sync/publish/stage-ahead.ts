@@ -98,14 +98,18 @@ export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownershi
       },
     },
     async take(plan) {
-      if (run.batches() === 0 || !(await run.settled())) return undefined
+      if (run.batches() === 0) return undefined
+      const isWell = await run.settled()
       const { files, topmost, stats: staged } = run.done
       const count = files.length
-      const stats = matched(run.done, plan)
+      const stats = isWell ? matched(run.done, plan) : undefined
       taken = stats !== undefined
       // The plan has objects of its own for these files, and the publish needs the memory.
       for (const list of [files, topmost, staged]) list.length = 0
-      return stats === undefined ? undefined : { ...run.kept, stats, count }
+      if (stats !== undefined) return { ...run.kept, stats, count }
+      // The publish stages the same contents anew, and there may be no room for both.
+      removeRun(run.kept.places)
+      return undefined
     },
     async discard() {
       if (taken || run.batches() === 0) return false

@@ -110,7 +110,9 @@ void t.test('where the plan may not be carried out nothing stays, and the next t
 
 void t.test('a folder that appears meanwhile keeps what is in it', async (t) => {
   let appeared = false
+  const runs: string[][] = []
   const { dataDir, cycle, left } = setUp(t, {}, (name, at) => {
+    if (name === 'staged') runs.push(readdirSync(path.join(at, '.cluster-sync')).filter((each) => each.startsWith('run-')))
     if (name !== 'staged ahead' || appeared) return
     appeared = true
     mkdirSync(path.join(at, 'projects/new1'))
@@ -119,6 +121,11 @@ void t.test('a folder that appears meanwhile keeps what is in it', async (t) => 
   t.match(await cycle(), { phase: 'Synced', files: { added: 9 } })
   t.ok(appeared)
   t.same(contentOf(dataDir), { ...tree, 'projects/new1/theirs': 'theirs' })
+  t.same(
+    runs.map((each) => each.length),
+    [1],
+    'contents are never on the disk twice',
+  )
   t.same(left(), [])
 })
 
