@@ -39,9 +39,9 @@ function readSide(content: Side): ReadSide | undefined {
   if (value === undefined) return /^\s*[{[]/.test(text) && isSecretKey(text) ? undefined : { text, isJson: false, secrets: [] }
   const locations: (string | number)[][] = []
   locate(value, [], locations)
-  const secrets = locations.flatMap((location) =>
-    findSpans(text, [location]).map(({ start, end }) => ({ at: JSON.stringify(location), start, end, text: text.slice(start, end) })),
-  )
+  const secrets = findSpans(text, locations).map(({ location, start, end }) => {
+    return { at: JSON.stringify(location), start, end, text: text.slice(start, end) }
+  })
   return { text, isJson: true, secrets: secrets.toSorted((a, b) => a.start - b.start) }
 }
 

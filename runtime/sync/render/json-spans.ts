@@ -3,13 +3,13 @@
  * numbers. The text must be valid JSON. Values that are not asked for are skipped and cost no memory. Pure.
  */
 
-/** `text.slice(start, end)` is the value. */
-export type Span = { start: number; end: number; type: 'string' | 'number' | 'boolean' | 'null' | 'object' | 'array' }
+/** `text.slice(start, end)` is the value at `location`. */
+export type Span = { location: Location; start: number; end: number; type: 'string' | 'number' | 'boolean' | 'null' | 'object' | 'array' }
 
 type Location = readonly (string | number)[]
 
-/** The locations as a tree; `here`: the value itself is asked for. */
-type Asked = { here: boolean; below: Map<string | number, Asked> }
+/** The locations as a tree; `here`: the value itself is asked for, by this location. */
+type Asked = { here: Location | undefined; below: Map<string | number, Asked> }
 
 /** The values at locations (paths of names and indexes) that exist. Of repeated names the last counts, as in JSON.parse. */
 export function findSpans(text: string, locations: readonly Location[]): Span[] {
@@ -32,15 +32,15 @@ export function holdsMoreValues(text: string, limit: number): boolean {
 }
 
 function askedFor(locations: readonly Location[]): Asked {
-  const root: Asked = { here: false, below: new Map() }
+  const root: Asked = { here: undefined, below: new Map() }
   for (const location of locations) {
     let node = root
     for (const step of location) {
-      const next = node.below.get(step) ?? { here: false, below: new Map() }
+      const next = node.below.get(step) ?? { here: undefined, below: new Map() }
       node.below.set(step, next)
       node = next
     }
-    node.here = true
+    node.here = location
   }
   return root
 }
@@ -64,7 +64,7 @@ function spansIn(text: string, root: Asked): Span[] {
         : undefined
     if (inside === undefined) at = endOfValue(text, start)
     const found = inside ?? []
-    if (asked?.here === true) found.push({ start, end: at, type })
+    if (asked?.here !== undefined) found.push({ location: asked.here, start, end: at, type })
     return found
   }
   const object = (asked: Asked): Span[] => {

@@ -34,6 +34,18 @@ void t.test('other texts are judged line by line, and what cannot be judged is n
   t.equal(shown('one\n', 'two\n'), '-one\n+two')
 })
 
+void t.test('thousands of secrets are hidden in the time of one pass', async (t) => {
+  const document = (value: string) =>
+    pretty(Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`password${index}`, `${value} ${'x'.repeat(100)}`])))
+  const sides = [document('hunter2'), document('hunter3')] as const
+  const startedMs = performance.now()
+  const text = shown(...sides)
+  // A pass for each secret takes half a minute.
+  t.ok(performance.now() - startedMs < 5_000)
+  t.match(text, /"password4999": "\(hidden, changed\)"/)
+  t.notMatch(text, 'hunter')
+})
+
 void t.test('no value of a secret key is ever shown', async (t) => {
   const secret = fc.constantFrom('hunter2', ['hunter2'], { data: 'hunter2' }, { 'a b': [{ x: 'hunter2' }] })
   const key = fc.constantFrom('password', 'dbPassword', 'apiKey', 'api_key', 'clientSecret', 'token', 'privateKey')
