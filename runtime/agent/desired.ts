@@ -19,6 +19,8 @@ export const nothingPublished = 'no commit is published yet'
 
 /** The GatewaySync as the watch delivers it; undefined when it does not exist. */
 export type FollowedSync = {
+  /** Tells it from one that is made anew under its name. */
+  uid: string
   annotations: Readonly<Record<string, string>>
   spec: unknown
   status: GatewaySyncStatus
@@ -62,8 +64,11 @@ export type Desired =
       capture: string | undefined
       /** The request to tell in the report what was changed on this gateway; undefined: nobody asks. */
       changes: string | undefined
-      /** For how many ms changes must be left alone until they are handed on, for this repository, though nobody asks; undefined: they are not. */
-      captureQuiet: { quietMs: number; repo: string } | undefined
+      /**
+       * For how many ms changes must be left alone until they are handed on, though nobody asks; undefined: they are not. `subject`: of which
+       * GatewaySync and repository.
+       */
+      captureQuiet: { quietMs: number; subject: string } | undefined
       /** Why this is not what is published, in one sentence: the gateway's turn in the rollout has not come; undefined: it is. */
       waits: string | undefined
       /** Fields of the GatewaySync that this agent is too old to know. */
@@ -141,7 +146,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     requestId: source?.commit === commit ? source.requested?.id : undefined,
     capture: askedOf(spec.capture, followed.annotations, { pod: pod.podName, gateway: gatewayName(pod) }),
     changes: changesAskedOf(followed.annotations, { pod: pod.podName, gateway: gatewayName(pod) }),
-    captureQuiet: quietMs === undefined ? undefined : { quietMs, repo: spec.git.repo },
+    captureQuiet: quietMs === undefined ? undefined : { quietMs, subject: `${followed.uid} ${spec.git.repo}` },
     waits,
     ignoredFields: read.ignoredFields,
   }

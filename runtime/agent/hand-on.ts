@@ -20,14 +20,18 @@ export type HandOnDeps = {
   captureQuiet?(
     source: Source,
     wanted: Wanted,
-    quiet: { quietMs: number; repo: string; drift: Drift | undefined },
+    quiet: { quietMs: number; subject: string; drift: Drift | undefined },
     signal: AbortSignal,
   ): Promise<number | undefined>
   log: Log
 }
 
-/** Requests to tell and to capture, and for how long changes are left alone before they are captured without one, in which repository. */
-export type AskedOfChanges = { tell: string | undefined; capture: string | undefined; quiet: { quietMs: number; repo: string } | undefined }
+/** Requests to tell and to capture, and for how long changes are left alone before they are captured without one, of which GatewaySync and repository. */
+export type AskedOfChanges = {
+  tell: string | undefined
+  capture: string | undefined
+  quiet: { quietMs: number; subject: string } | undefined
+}
 
 /** `againMs`: in how many ms to ask once more; Infinity: not before the next sync. `told` is for the report. */
 export type Handed = { againMs: number | 'failed'; told: { changes?: ToldChanges } }

@@ -4,10 +4,9 @@
  */
 import type { Clock } from '../clock.ts'
 import { gatewaySyncOfPod } from '../gatewaysync/decide/gateways.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import type { Kube } from '../kube/client.ts'
 import { runListWatch } from '../kube/list-watch.ts'
-import { gatewaySyncType } from '../kube/types.ts'
+import { gatewaySyncType, type KubeObject } from '../kube/types.ts'
 import type { Log } from '../log.ts'
 import type { FollowedSync } from './desired.ts'
 
@@ -48,10 +47,11 @@ export function watchSync({ observe, ...deps }: Deps, { namespace, named, annota
     type: gatewaySyncType,
     namespace,
     ...(named === undefined ? {} : { fieldSelector: `metadata.name=${named}` }),
-    project: ({ metadata, spec, status }: { metadata: { annotations?: Record<string, string> }; spec?: unknown; status?: unknown }) => ({
+    project: ({ metadata, spec, status }: KubeObject): FollowedSync => ({
+      uid: metadata.uid,
       annotations: metadata.annotations ?? {},
       spec,
-      status: (status ?? {}) as GatewaySyncStatus,
+      status: status ?? {},
     }),
   }
   let listed = false

@@ -29,7 +29,7 @@ export type Drift = { count: number; paths: readonly string[] }
 export type OfferQuietChanges = (
   source: Source,
   wanted: Wanted,
-  quiet: { quietMs: number; repo: string; drift: Drift | undefined },
+  quiet: { quietMs: number; subject: string; drift: Drift | undefined },
   send: Send,
   signal: AbortSignal,
 ) => Promise<number | undefined>
@@ -57,15 +57,15 @@ export function createCaptureOffers(): OfferChanges {
 const askAgainMs = 5_000
 
 /**
- * Remembers what it saw and when, of one repository; after a restart the changes must be left alone anew, and the controller knows which it has.
+ * Remembers what it saw and when, of one GatewaySync and repository (`subject`); after a restart the changes must be left alone anew, and the controller knows which it has.
  */
 export function createQuietOffers({ clock }: { clock: Pick<Clock, 'monotonicMs'> }): OfferQuietChanges {
   let watched: Watched | undefined
   let found: CaptureOffer | undefined
   let of = ''
-  return async (source, wanted, { quietMs, repo, drift }, send, signal) => {
-    if (drift === undefined || repo !== of) watched = found = undefined
-    of = repo
+  return async (source, wanted, { quietMs, subject, drift }, send, signal) => {
+    if (drift === undefined || subject !== of) watched = found = undefined
+    of = subject
     if (drift === undefined) return undefined
     // What was found before a sync cannot be committed on what that sync brought.
     if (found !== undefined && found.commit !== readManifest(wanted.dataDir).state?.commit) watched = found = undefined

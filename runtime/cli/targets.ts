@@ -20,7 +20,7 @@ import type { CycleFacts } from './story/narrate.ts'
 
 export type Targets = {
   /** The GatewaySync as it is now, for all of them. */
-  observe(record: { annotations: Readonly<Record<string, string>>; spec: unknown; status: GatewaySyncStatus }): void
+  observe(record: { uid: string; annotations: Readonly<Record<string, string>>; spec: unknown; status: GatewaySyncStatus }): void
   /** Starts all of them; each promise settles after the signal, or with the error that ended one. */
   start(signal: AbortSignal): Promise<void>[]
 }
@@ -50,8 +50,8 @@ const maxConfBytes = 1024 * 1024
 export function createTargets(deps: Deps, settings: Settings): Targets {
   const followers = settings.targets.map((target) => followTarget(deps, settings, target))
   return {
-    observe({ annotations, spec, status }) {
-      for (const follower of followers) follower.observe({ annotations, spec, status })
+    observe({ uid, annotations, spec, status }) {
+      for (const follower of followers) follower.observe({ uid, annotations, spec, status })
     },
     start: (signal) => followers.map((follower) => follower.run(signal)),
   }

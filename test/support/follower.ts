@@ -74,6 +74,7 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
   const followed = (tree: Tree, paused: boolean): FollowedSync => ({
     annotations: {},
     spec: {
+    uid: 'u',
       git: { repo: 'https://git.example.com/plant.git', ref: 'main' },
       paused,
       sync: { profiles: { default: profile } },

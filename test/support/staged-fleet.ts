@@ -152,7 +152,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     look(name: string): boolean {
       const pod = fleet.pods.get(name)
       if (pod === undefined || fleet.off.has(name) || fleet.bare.has(name)) return false
-      const followed: FollowedSync = { annotations: fleet.annotations, spec: fleet.spec, status: fleet.status }
+      const followed: FollowedSync = { uid: 'u', annotations: fleet.annotations, spec: fleet.spec, status: fleet.status }
       const facts = { podName: name, namespace: 'plant', annotations: {}, labels: pod.labels }
       const desired = desiredSync('plant', followed, facts, pod.inPlace)
       const held = pod.inPlace ?? {}

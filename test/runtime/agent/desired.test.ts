@@ -17,6 +17,7 @@ import {
 const commit = 'a'.repeat(40)
 const pod: PodFacts = { podName: 'gw-3', namespace: 'plant', annotations: {}, labels: {} }
 const followed: FollowedSync = {
+  uid: 'u',
   annotations: {},
   spec: {
     git: { repo: 'https://git.example/plant.git', ref: 'main' },
@@ -69,6 +70,7 @@ void t.test('a published commit that answers an earlier spec is brought nowhere,
     published: object,
     { spec = {}, status = {}, annotations = {} }: { spec?: object; status?: object; annotations?: FollowedSync['annotations'] } = {},
   ): FollowedSync => ({
+    uid: 'u',
     annotations,
     spec: { ...others, git: { ...git, ...spec } },
     status: { ...followed.status, ...status, published: { commit, ref: 'main', at: '2026-01-01T00:00:00Z', ...published } },
@@ -118,4 +120,16 @@ void t.test('a downward API file gives back every value as it was', async (t) =>
   const text = 'a="1"\nclustersync.io/profile="line 2"\nq="say \\"hi\\"\\nthere\\\\"\nu="\\u00e9\\x01é"\nempty=""\n'
   t.strictSame(parseDownwardFile(text), { a: '1', 'clustersync.io/profile': 'line 2', q: 'say "hi"\nthere\\', u: 'é\u0001é', empty: '' })
   t.strictSame(parseDownwardFile(''), {})
+})
+
+void t.test('what was left alone is told apart by GatewaySync and repository, also where one is made anew under its name', async (t) => {
+  const subject = (uid: string, repo: string): string | undefined => {
+    const spec = { ...(followed.spec as object), git: { repo, ref: 'main' }, capture: { on: 'Drift' } }
+    const desired = desiredSync('plant', { ...followed, uid, spec }, pod, undefined)
+    return desired.kind === 'sync' ? desired.captureQuiet?.subject : undefined
+  }
+  const repos = ['https://git.example/plant.git', 'https://git.example/moved.git']
+  const all = ['one', 'two'].flatMap((uid) => repos.map((repo) => subject(uid, repo)))
+  t.equal(new Set(all).size, 4)
+  t.notOk(all.includes(undefined))
 })

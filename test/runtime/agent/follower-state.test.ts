@@ -36,6 +36,7 @@ function followed({
   annotations = {},
 }: { paused?: boolean; published?: string | null; annotations?: FollowedSync['annotations'] } = {}): FollowedSync {
   return {
+    uid: 'u',
     annotations,
     spec: spec(paused),
     status: {

@@ -11,7 +11,7 @@ function settings(profile: object, status: FollowedSync['status'] = published, m
     sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'a' }], ...profile } } },
     ...more,
   }
-  return desiredSync('plant', { annotations: {}, spec, status }, pod, undefined).start
+  return desiredSync('plant', { uid: 'u', annotations: {}, spec, status }, pod, undefined).start
 }
 const published: FollowedSync['status'] = {
   published: { commit: 'a'.repeat(40), ref: 'main', at: '2026-01-01T00:00:00Z' },
@@ -24,7 +24,7 @@ void t.test('a gateway without any commit waits for one, for startDeadline at mo
     ['before the GatewaySync was read', undefined],
     ['there is no GatewaySync', desiredSync('plant', undefined, pod, undefined).start],
     ['the spec is invalid', settings({ mappings: 'none' })],
-    ['the profile does not exist', desiredSync('plant', { annotations: {}, spec: {}, status: {} }, pod, undefined).start],
+    ['the profile does not exist', desiredSync('plant', { uid: 'u', annotations: {}, spec: {}, status: {} }, pod, undefined).start],
     ['nothing is published yet', settings({}, {})],
     ['a commit is published', settings({})],
   ]

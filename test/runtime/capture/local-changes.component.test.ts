@@ -105,13 +105,13 @@ void t.test('changes that were left alone are handed on once, until the controll
   const offers = createQuietOffers({ clock: { monotonicMs: () => nowMs } })
   const quietMs = 60_000
   const drift = { count: 1, paths: ['projects/site/a.txt'] }
-  const look = async (atMs: number, seen: typeof drift | 'none' = drift, repo = 'plant'): Promise<number | undefined> => {
+  const look = async (atMs: number, seen: typeof drift | 'none' = drift, subject = 'plant'): Promise<number | undefined> => {
     nowMs = atMs
     const send = async (offer: CaptureOffer) => {
       sent.push(offer)
       return { answer: answer === 'send' && offer.changes !== undefined ? ('later' as const) : answer }
     }
-    return await offers(source, wanted, { quietMs, repo, drift: seen === 'none' ? undefined : seen }, send, signal)
+    return await offers(source, wanted, { quietMs, subject, drift: seen === 'none' ? undefined : seen }, send, signal)
   }
   t.equal(await look(0, 'none'), undefined, 'there is no drift')
   write('projects/site/a.txt', 'repaired')
@@ -139,7 +139,7 @@ void t.test('changes that were left alone are handed on once, until the controll
   t.equal(sent.length, 3, 'it is over')
   await look(400_001, drift, 'moved')
   await look(460_001, drift, 'moved')
-  t.equal(sent.length, 4, 'but not for another repository')
+  t.equal(sent.length, 4, 'but not for another GatewaySync or repository')
   remove('projects/site/new.txt')
   write('projects/site/a.txt', 'a')
   t.equal(await look(500_000, 'none'), undefined)

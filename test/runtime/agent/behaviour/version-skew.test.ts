@@ -28,6 +28,7 @@ const document = (sync: object, more: object = {}) => ({
   ...more,
 })
 const followed = (spec: unknown): FollowedSync => ({
+  uid: 'u',
   annotations: {},
   spec,
   status: { published: { commit, ref: 'main', at: '2026-01-01T00:00:00Z' }, delivery: { url: 'https://d:9445', caBundle: 'PEM' } },
