@@ -98,9 +98,14 @@ export function captureBranch({ branch }: Pick<CaptureSpec, 'branch'>, gateway: 
   return isRefName(name) && !name.startsWith('refs/') ? name : undefined
 }
 
-/** What a status says of captures of this repository; those of another one, which the GatewaySync followed before, count for nothing. */
+/**
+ * What a status says of captures of this repository. Those of another one, which the GatewaySync followed before, count for nothing, and make
+ * a request no younger than it is.
+ */
 export function ofRepository(status: CaptureStatus | undefined, repo: string | undefined): CaptureStatus | undefined {
-  return status?.repo === undefined || status.repo === repo ? status : undefined
+  if (status?.repo === undefined || status.repo === repo) return status
+  const { request, at } = status
+  return request === undefined || at === undefined ? undefined : { request, at }
 }
 
 /** The status after what is newly known at the time `at`, and what to tell; undefined status: nothing was ever asked for. */

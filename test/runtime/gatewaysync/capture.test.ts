@@ -174,4 +174,7 @@ void t.test('what a status says of another repository counts for nothing', async
   t.same(ofRepository({ ...status, repo: 'one' }, 'one'), { ...status, repo: 'one' })
   t.equal(ofRepository({ ...status, repo: 'one' }, 'two'), undefined)
   t.same(ofRepository(status, 'two'), status, 'a controller of an earlier release did not say')
+  const before = { gateways: [entry('gw-0')], request: 'now', at, answered: 1, repo: 'one' }
+  const moved = captureAfter(ofRepository(before, 'two'), [], spec, asked, '2026-03-08T12:00:00Z')
+  t.match(moved.status, { request: 'now', at, answered: 0, gateways: undefined }, 'but a request grows no younger')
 })
