@@ -1,8 +1,9 @@
 /**
  * What was changed on the gateway goes to the controller before the next sync may overwrite it: for a request, or because it was left alone.
  */
+import { deadline } from '../clock.ts'
 import type { Source } from '../delivery/protocol.ts'
-import { asFault, isAbort } from '../fault.ts'
+import { asFault, Fault, isAbort } from '../fault.ts'
 import type { ToldChanges } from '../gatewaysync/schema/report.ts'
 import { type Log, logOf } from '../log.ts'
 import type { CycleResult, Wanted } from '../sync/cycle.ts'
@@ -14,6 +15,8 @@ export type Drift = NonNullable<CycleResult['drift']>
 export type HandOnDeps = {
   /** For the report; undefined: they cannot be told now. */
   tell?(source: Source, wanted: Wanted, request: string, signal: AbortSignal): Promise<ToldChanges | undefined>
+  /** After how many ms it is given up until later; shorter in tests. */
+  tellWithinMs?: number
   /** For a request; `again`: ask once more. */
   capture?(source: Source, wanted: Wanted, request: string, signal: AbortSignal): Promise<'done' | 'again'>
   /** Once they were left alone for `quietMs`; returns in how many ms to ask once more, undefined: once there is drift. */
@@ -37,34 +40,51 @@ export type AskedOfChanges = {
 export type Handed = { againMs: number | 'failed'; told: { changes?: ToldChanges } }
 
 const againMs = 5_000
+/** Whoever asks waits a few minutes, and the sync waits for this. */
+const usualTellMs = 30_000
 
 /** Tells and hands on what is asked for, and then what was left alone. A failure keeps no sync from being made. */
 export async function handOn(
-  { tell, capture, captureQuiet, log }: HandOnDeps,
+  { tell, tellWithinMs = usualTellMs, capture, captureQuiet, log }: HandOnDeps,
   source: Source,
   wanted: Wanted,
   asked: AskedOfChanges & { drift: Drift | undefined },
   signal: AbortSignal,
 ): Promise<Handed> {
-  const attempt = async <Result>(work: () => Promise<Result>): Promise<Result | 'failed'> => {
+  const attempt = async <Result>(failure: string, work: () => Promise<Result>): Promise<Result | 'failed'> => {
     try {
       return await work()
     } catch (error) {
       if (isAbort(error, signal)) throw error
       const { reason, message } = asFault(error)
-      logOf(log, wanted.requestId).warn({ commit: wanted.commit, reason, message }, 'local changes could not be handed on')
+      logOf(log, wanted.requestId).warn({ commit: wanted.commit, reason, message }, failure)
       return 'failed'
     }
   }
   const { tell: toTell, capture: request, quiet, drift } = asked
-  const changes = toTell === undefined ? undefined : await attempt(async () => (await tell?.(source, wanted, toTell, signal)) ?? 'again')
-  const captureAgainMs = await attempt(async () => {
+  const telling = tell === undefined || toTell === undefined ? undefined : (own: AbortSignal) => tell(source, wanted, toTell, own)
+  const changes =
+    telling === undefined
+      ? undefined
+      : await attempt('local changes could not be told', async () => (await within(telling, tellWithinMs, signal)) ?? 'again')
+  const captureAgainMs = await attempt('local changes could not be handed on', async () => {
     if (request !== undefined && (await capture?.(source, wanted, request, signal)) === 'again') return againMs
     if (quiet === undefined) return Infinity
     return (await captureQuiet?.(source, wanted, { ...quiet, drift }, signal)) ?? Infinity
   })
   if (changes === 'failed' || captureAgainMs === 'failed') return { againMs: 'failed', told: toldOf(changes) }
   return { againMs: changes === 'again' ? Math.min(captureAgainMs, againMs) : captureAgainMs, told: toldOf(changes) }
+}
+
+/** Throws DeliveryFailed where the work does not end in time. */
+async function within<Result>(work: (own: AbortSignal) => Promise<Result>, ms: number, signal: AbortSignal): Promise<Result> {
+  const own = deadline(ms, signal)
+  try {
+    return await work(own)
+  } catch (error) {
+    if (own.aborted && !signal.aborted) throw new Fault('DeliveryFailed', `they were not known within ${ms / 1000} s`, { cause: error })
+    throw error
+  }
 }
 
 function toldOf(changes: ToldChanges | 'again' | 'failed' | undefined): Handed['told'] {

@@ -27,6 +27,7 @@ type Options = {
   profile?: object
   waitedMs?: number
   tell?: NonNullable<FollowDeps['tell']>
+  tellWithinMs?: number
   capture?: NonNullable<FollowDeps['capture']>
   captureQuiet?: NonNullable<FollowDeps['captureQuiet']>
 }
@@ -66,15 +67,16 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
         runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),
       report: (status) => void reports.push(status),
       ...(options.tell === undefined ? {} : { tell: options.tell }),
+      ...(options.tellWithinMs === undefined ? {} : { tellWithinMs: options.tellWithinMs }),
       ...(options.capture === undefined ? {} : { capture: options.capture }),
       ...(options.captureQuiet === undefined ? {} : { captureQuiet: options.captureQuiet }),
     },
     { gatewaySync: 'plant', dataDir, agentVersion: 'test', waitedMs: options.waitedMs ?? 0 },
   )
   const followed = (tree: Tree, paused: boolean): FollowedSync => ({
+    uid: 'u',
     annotations: {},
     spec: {
-    uid: 'u',
       git: { repo: 'https://git.example.com/plant.git', ref: 'main' },
       paused,
       sync: { profiles: { default: profile } },

@@ -83,6 +83,45 @@ void t.test('what cannot be told at first is told as soon as it can be, and keep
   t.ok(reports.some(({ phase, changes }) => phase === 'Synced' && changes === undefined))
 })
 
+void t.test('what takes too long to tell is told later, and holds up neither the sync nor what is handed on', async (t) => {
+  let tries = 0
+  const captured: string[] = []
+  const { follower, followed, reports } = follow(t, {
+    profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
+    clock: shortWaits().clock,
+    tellWithinMs: 20,
+    tell: async (_source, { commit }, request, signal) => {
+      if ((tries += 1) > 1) return told(request, commit)
+      return await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
+    },
+    capture: async (_source, _wanted, request) => {
+      captured.push(`${request} after ${tries}`)
+      return 'done'
+    },
+  })
+  const sync = followed({ 'projects/a': '1' }, false)
+  const annotations = { [changesAnnotations.at]: 'now', [captureAnnotations.at]: 'push' }
+  follower.observe({ ...sync, annotations, spec: { ...(sync.spec as object), capture: {} } })
+  t.match(await until(() => reports.at(-1)?.changes, 'it is in the report'), { request: 'now' })
+  t.ok(reports.some(({ phase, changes }) => phase === 'Synced' && changes === undefined))
+  t.equal(captured[0], 'push after 1')
+})
+
+void t.test('who can tell nothing does not try for ever', async (t) => {
+  const { waits, clock } = shortWaits()
+  const { follower, followed, reported } = follow(t, {
+    profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
+    clock,
+  })
+  follower.observe({ ...followed({ 'projects/a': '1' }, false), annotations: { [changesAnnotations.at]: 'now' } })
+  await reported('Synced')
+  await until(() => (waits.length > 3 ? true : undefined), 'it waits')
+  t.ok(
+    waits.every((ms) => ms > 200_000),
+    `for the next sync: ${waits.join(', ')}`,
+  )
+})
+
 function told(request: string, commit: string) {
   return { request, commit, changed: 1, added: 0, removed: 0, ignored: 0, text: 'projects' }
 }
