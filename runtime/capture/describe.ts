@@ -27,12 +27,12 @@ export function sumOf({ changes }: Pick<LocalChanges, 'changes'>): Sum {
   return sum
 }
 
-/** Reads the file, and compares it with what the last sync wrote. */
+/** Reads a changed file, and compares it with what the last sync wrote. */
 export function tellChange({ path, op, obstacle }: LocalChange, { written }: Pick<LocalChanges, 'written'>, wanted: Wanted): ToldChange {
   if (obstacle !== undefined) return { path, op, why: obstacle }
-  const before = written(path)
-  const after = op === 'removed' ? undefined : presentContent(wanted, path, maxComparedBytes)
-  if (op !== 'changed' || before === undefined || after === undefined) return { path, op }
+  if (op !== 'changed') return { path, op }
+  const [before, after] = [written(path), presentContent(wanted, path, maxComparedBytes)]
+  if (before === undefined || after === undefined) return { path, op }
   const [a, b] = [jsonOf(before), jsonOf(after)]
   if (a !== undefined && b !== undefined) return { path, op, keys: differences(a, b) }
   const sides = maskSecrets(before, after)

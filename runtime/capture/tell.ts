@@ -5,7 +5,7 @@
 import type { Source } from '../delivery/protocol.ts'
 import { mostToldText, type ToldChanges } from '../gatewaysync/schema/report.ts'
 import type { Wanted } from '../sync/model/wanted.ts'
-import { changeLines, sumLine, sumOf, tellChange } from './describe.ts'
+import { changeLines, sumLine, sumOf, tellChange, type ToldChange } from './describe.ts'
 import { lookInPlace } from './in-place.ts'
 import type { LocalChange } from './local-changes.ts'
 
@@ -14,6 +14,8 @@ export type TellChanges = (source: Source, wanted: Wanted, request: string, sign
 
 /** The last lines of a text, which count what has no room in it. */
 const endLength = 300
+/** So many changed files are compared that have no room in the end; of later ones only the name is told. */
+const mostTooLong = 20
 
 /** Looks once for each request: what is told stays as it was when it was asked for. */
 export function createChangesTeller(): TellChanges {
@@ -27,12 +29,15 @@ export function createChangesTeller(): TellChanges {
     const lines: string[] = []
     let room = mostToldText - endLength
     let before: LocalChange | undefined
-    let notShown = 0
+    let [tooLong, notShown] = [0, 0]
     for (const change of found.changes) {
       if (change.kind !== 'change') continue
-      const own = notShown > 0 ? [] : changeLines(tellChange(change, found, at), before)
-      const length = own.reduce((sum, line) => sum + line.length + 1, 0)
-      if (notShown > 0 || length > room) {
+      const whole = tooLong < mostTooLong ? changeLines(tellChange(change, found, at), before) : undefined
+      const isWhole = whole !== undefined && lengthOf(whole) <= room
+      if (!isWhole && change.op === 'changed') tooLong += 1
+      const own = isWhole ? whole : changeLines(nameOf(change), before)
+      const length = lengthOf(own)
+      if (length > room) {
         notShown += 1
         continue
       }
@@ -45,4 +50,13 @@ export function createChangesTeller(): TellChanges {
     told = { request, commit: at.commit, ...sum, text: [...lines, sumLine(sum, at.commit)].join('\n') }
     return told
   }
+}
+
+function nameOf({ path, op, obstacle }: LocalChange): ToldChange {
+  const why = obstacle ?? (op === 'changed' ? 'differences not shown' : undefined)
+  return { path, op, ...(why === undefined ? {} : { why }) }
+}
+
+function lengthOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0)
 }

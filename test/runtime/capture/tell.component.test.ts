@@ -74,3 +74,11 @@ void t.test('a text that is too long counts what it leaves out, and is never ref
   t.match(changes?.text, /^… [0-9]+ more files\n300 changed, 0 added, 0 removed since commit [0-9a-f]{8}$/m)
   t.ok((changes?.text.length ?? 0) > 10_000, 'as much as there is room for')
 })
+
+void t.test('a change that has no room hides none after it: its name is told, and what follows whole', async (t) => {
+  const { tell, write } = await synced(t, { 'projects/a.txt': 'a', 'projects/b.txt': 'b', 'projects/c.txt': 'one\n' })
+  for (const name of ['a', 'b']) write(`projects/${name}.txt`, `${'after '.repeat(60)}\n`.repeat(60))
+  write('projects/c.txt', 'two\n')
+  const changes = await tell('now')
+  t.match(changes?.text, /^ {2}~ b\.txt \(differences not shown\)\n {2}~ c\.txt\n {6}-one\n {6}\+two\n3 changed, /m)
+})
