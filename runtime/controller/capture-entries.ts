@@ -12,8 +12,9 @@ import { specOf } from './spec-of.ts'
 export type CaptureEntries = {
   /** Takes the place of what was known of the pod. `about`: of which GatewaySync it was said, as it was then. */
   note(about: GatewaySyncRecord, told: CaptureEntry): void
+  /** In the order in which the commits were noted. */
   known(key: SyncKey): readonly CaptureEntry[]
-  /** What is known, and what the status tells of other pods. */
+  /** What the status tells of other pods, and then what is known. */
   of(key: SyncKey, record: GatewaySyncRecord): CaptureEntry[]
   /** Whether a failure of this pod is too recent to try again. */
   isResting(key: SyncKey, pod: string): boolean
@@ -43,6 +44,7 @@ export function createCaptureEntries(clock: Clock, store: Pick<Store, 'sync'>, c
       const entry = cutToFit(told)
       const own: Known = present(key) ?? { namespace, name, subject, pods: new Map() }
       results.set(key, own)
+      if (own.pods.get(entry.pod)?.entry.commit !== entry.commit) own.pods.delete(entry.pod)
       own.pods.set(entry.pod, { entry, untilMs: entry.state === 'Failed' ? clock.monotonicMs() + failedForMs : Infinity })
       changed(key)
     },
@@ -50,7 +52,7 @@ export function createCaptureEntries(clock: Clock, store: Pick<Store, 'sync'>, c
       const fresh = known(key)
       const pods = new Set(fresh.map(({ pod }) => pod))
       const told = ofRepository(record.status.capture, specOf(record)?.git.repo)
-      return [...fresh, ...(told?.gateways ?? []).filter(({ pod }) => !pods.has(pod))]
+      return [...(told?.gateways ?? []).filter(({ pod }) => !pods.has(pod)), ...fresh]
     },
     isResting: (key, pod) => (present(key)?.pods.get(pod)?.untilMs ?? 0) > clock.monotonicMs(),
     clear: () => results.clear(),

@@ -144,12 +144,15 @@ function recordOf(store: Store, key: SyncKey): GatewaySyncRecord | undefined {
   return store.sync(namespace, name)
 }
 
-/** Has the pull requests opened that entries wait for. */
+/** Has the pull requests opened that entries wait for: of those that share a branch, that of the newest commit at the end, which counts. */
 function openWaiting(deps: Deps, { pullRequests }: Term, key: SyncKey, entries: readonly CaptureEntry[]): void {
   const record = recordOf(deps.store, key)
   const spec = record === undefined ? undefined : specOf(record)
   if (record === undefined || spec?.capture === undefined) return
-  for (const entry of entries) if (entry.pullRequest?.state === 'Waiting') pullRequests.open(key, pushedOf(deps, record, spec, entry))
+  const waiting = entries
+    .filter(({ pullRequest }) => pullRequest?.state === 'Waiting')
+    .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+  for (const entry of waiting) pullRequests.open(key, pushedOf(deps, record, spec, entry))
 }
 
 /** Equal changes of several gateways have one branch, and one pull request. */

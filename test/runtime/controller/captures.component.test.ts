@@ -320,6 +320,25 @@ void t.test(
   },
 )
 
+void t.test('of commits on a shared branch the newest one is what its pull request is opened for', async (t) => {
+  if (!requires(t, 'git')) return
+  const { captures, ask, lead, commit } = setUp(t)
+  const capture = {
+    auth: { token: { secretRef: { name: 'push', key: 'token' } } },
+    pullRequest: true,
+    api: { provider: 'gitea', apiURL: 'https://127.0.0.1:1/api/v1' },
+  }
+  const entry = (pod: string, at: string, of: string): CaptureEntry => {
+    const pushed = { request: 'now', state: 'Pushed', on: commit, branch: 'captured/all', pullRequest: { state: 'Waiting' } } as const
+    return { pod, gateway: pod, at, commit: of, ...pushed }
+  }
+  const gateways = [entry('gw-0', '2026-03-01T12:00:01Z', commit), entry('gw-1', '2026-03-01T12:00:00Z', 'b'.repeat(40))]
+  ask({ [captureAnnotations.at]: 'now' }, { capture }, { request: 'now', gateways })
+  lead()
+  const ended = await until(() => captures.known(key).find(({ pullRequest }) => pullRequest?.state === 'Refused'), 'one has ended', 60_000)
+  t.equal(ended.pod, 'gw-0')
+})
+
 void t.test('with on: Drift what was left alone is taken once, also by the leader after this one, and else nothing is', async (t) => {
   if (!requires(t, 'git')) return
   const start = Temporal.Instant.from('2026-03-01T12:00:00Z')
