@@ -114,10 +114,10 @@ async function openDirectory(folder: string, signal: AbortSignal): Promise<Input
   return { ...(await listed(directoryListing(top, below), signal)), below, settings, close: async () => undefined }
 }
 
-/** Git says nothing of a ref that it does not have; where it says something, or is not there, that is the fault. */
-export function missingRef(error: unknown, message: string): Fault {
-  if (error instanceof Fault && error.reason !== 'GitFailed') return error
-  return new Fault('InvalidConfiguration', message, { cause: error })
+/** The message where git has no such ref; whatever else went wrong stays what it is. */
+export async function missingRef(error: unknown, message: string): Promise<unknown> {
+  const { isSilentNo } = await import('../source/git/git.ts')
+  return isSilentNo(error) ? new Fault('InvalidConfiguration', message, { cause: error }) : error
 }
 
 async function openCommit(folder: string, ref: string, signal: AbortSignal): Promise<Input> {
@@ -129,8 +129,8 @@ async function openCommit(folder: string, ref: string, signal: AbortSignal): Pro
   const git = async (...args: string[]): Promise<string> =>
     (await runGit({ folder: place.folder, args, timeoutMs: gitTimeoutMs }, { limits, signal })).toString('utf8').trim()
   if (ref.startsWith('-')) throw new Fault('InvalidConfiguration', `"${ref}" is no ref`)
-  const commit = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch((error: unknown) => {
-    throw missingRef(error, `the repository at ${folder} has no "${ref}"`)
+  const commit = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch(async (error: unknown) => {
+    throw await missingRef(error, `the repository at ${folder} has no "${ref}"`)
   })
   const hash = parseCommitHash(commit)
   const listingOf = (root: RelativePath): Listing => mirrorListing({ folder: place.folder, limits }, hash, [root])

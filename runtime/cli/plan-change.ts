@@ -5,10 +5,11 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { systemClock } from '../clock.ts'
+import { FileTable } from '../collections/model/file-table.ts'
 import { asFault, Fault, isAbort, type Reason } from '../fault.ts'
 import { type ResolvedProfile, resolveProfile, syncHash } from '../gatewaysync/decide/profile.ts'
 import { sourceRoots } from '../gatewaysync/decide/source-roots.ts'
-import { type CommitHash, parseCommitHash, parseRefName } from '../gatewaysync/values.ts'
+import { type CommitHash, parseCommitHash, parseRefName, type RelativePath } from '../gatewaysync/values.ts'
 import { silentLog } from '../log.ts'
 import { runGit } from '../source/git/git.ts'
 import { anonymousRemote } from '../source/remote/remote.ts'
@@ -17,6 +18,7 @@ import { runCycle, type Wanted } from '../sync/cycle.ts'
 import { readManifest } from '../sync/disk/manifest-file.ts'
 import { prepare } from '../sync/plan/make-plan.ts'
 import { diffPlan } from '../sync/plan/preview.ts'
+import { modeRoots, modesOf, refuseUnknownMode, refuseUselessMode } from './change-modes.ts'
 import { gitPlace, missingRef, openInput, projectRootsOf, rootsOf } from './collections-input.ts'
 import type { LintResult } from './lint-formats.ts'
 import { placeFindings } from './lint-places.ts'
@@ -53,8 +55,6 @@ const nothingToCheck: LintResult = {
   summary: { errors: 0, warnings: 0, resources: 0, collections: 0, projects: 0 },
 }
 const noCounts = { added: 0, changed: 0, removed: 0 }
-/** Names of collections that are no deployment mode, in lower case. */
-const notModes = new Set(['core', 'external', 'local'])
 
 /** Throws InvalidConfiguration, UnknownProfile, and what reading the repository throws. */
 export async function planChange(options: ChangeOptions): Promise<ChangeReport> {
@@ -72,14 +72,15 @@ export async function planChange(options: ChangeOptions): Promise<ChangeReport> 
       for (const commit of [base, head]) await mirror.resolve(parseRefName(commit), { fresh: true }, signal)
       const opened = { sync, mirror, scratch }
       const [before, after] = [await lintOf(options, base, signal), await lintOf(options, head, signal)]
+      const paths = await pathsOf(opened, modeRoots(profiles), [base, head], signal)
+      refuseUnknownMode(profiles, options.modes, paths)
       const gateways: GatewayChange[] = []
       for (const profile of profiles) {
         const each: GatewayChange[] = []
-        for (const mode of modesOf(profile, options.modes, [...before.paths, ...after.paths]))
-          each.push(await changeOf(opened, profile, mode, { base, head }, signal))
+        for (const mode of modesOf(profile, options.modes, paths)) each.push(await changeOf(opened, profile, mode, { base, head }, signal))
         gateways.push(...together(each))
       }
-      return { base, head, gateways, ...newFindings(before.result, after.result), checked: await checkCommit(opened, head, '', signal) }
+      return { base, head, gateways, ...newFindings(before, after), checked: await checkCommit(opened, head, '', signal) }
     },
     signal,
   )
@@ -93,9 +94,9 @@ async function commitsOf({ repo, base, head }: ChangeOptions, signal: AbortSigna
   const git = async (...args: string[]): Promise<string> =>
     (await runGit({ folder, args, timeoutMs: gitTimeoutMs }, { limits: gitLimits, signal })).toString('utf8').trim()
   const resolve = async (option: string, ref: string): Promise<CommitHash> => {
-    const hash = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch((error: unknown) => {
+    const hash = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch(async (error: unknown) => {
       const help = 'fetch it first: a pipeline often clones one commit only'
-      throw missingRef(error, `${option}: the repository at ${repo} has no "${ref}"; ${help}`)
+      throw await missingRef(error, `${option}: the repository at ${repo} has no "${ref}"; ${help}`)
     })
     return parseCommitHash(hash)
   }
@@ -112,39 +113,29 @@ function existing(repo: string): string {
   }
 }
 
-/** The findings of a commit, none where it holds nothing to check, and its files. */
-async function lintOf({ repo }: ChangeOptions, ref: CommitHash, signal: AbortSignal): Promise<{ result: LintResult; paths: string[] }> {
+/** The files below these folders in any of the commits, wherever in the repository `--repo` is. */
+async function pathsOf(
+  { mirror }: Opened,
+  roots: readonly RelativePath[],
+  commits: readonly CommitHash[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (roots.length === 0) return []
+  const tables = commits.map(async (commit) => await FileTable.list(mirror.listing(commit, roots), '', signal))
+  return (await Promise.all(tables)).flatMap((table) => [...table.paths()])
+}
+
+/** The findings of a commit, none where it holds nothing to check. */
+async function lintOf({ repo }: ChangeOptions, ref: CommitHash, signal: AbortSignal): Promise<LintResult> {
   const input = await openInput(repo, ref, signal)
   try {
     const isEmpty = rootsOf(input, undefined, true).length + projectRootsOf(input, undefined).length === 0
     const result = isEmpty ? nothingToCheck : await lint(input, undefined, signal)
     const findings = await placeFindings(input.listing, (file) => input.files.find(file), result.findings, signal)
-    return { result: { ...result, findings }, paths: [...input.files.paths()] }
+    return { ...result, findings }
   } finally {
     await input.close()
   }
-}
-
-/** Throws InvalidConfiguration for a mode that no profile takes: each has one of its own, or none. */
-function refuseUselessMode(profiles: readonly ResolvedProfile[], [mode]: readonly string[]): void {
-  const takes = ({ collections }: ResolvedProfile): boolean => collections?.mode === 'auto' || collections?.mode === mode
-  if (mode === undefined || profiles.some(takes)) return
-  const own = profiles.map(({ name, collections }) =>
-    collections === undefined ? `profile "${name}" has no collections` : `profile "${name}" has the mode "${collections.mode}" of its own`,
-  )
-  throw new Fault('InvalidConfiguration', `--mode ${mode} would change nothing: ${own.join(', ')}; leave it out, or set mode: auto there`)
-}
-
-function modesOf({ collections }: ResolvedProfile, named: readonly string[], paths: readonly string[]): string[] {
-  if (collections === undefined) return ['']
-  if (collections.mode !== 'auto') return [collections.mode]
-  if (named.length > 0) return [...named]
-  const start = collections.root === '' ? '' : `${collections.root}/`
-  const found = paths.flatMap((file) => {
-    const [name = '', ...rest] = file.startsWith(start) ? file.slice(start.length).split('/') : []
-    return rest.join('/') === 'config-mode.json' && !notModes.has(name.toLowerCase()) ? [name] : []
-  })
-  return found.length === 0 ? [''] : [...new Set(found)].toSorted()
 }
 
 /** A folder of its own is brought to the base as a gateway's would be. A base that no gateway could take counts as an empty one. */

@@ -47,6 +47,8 @@ const maxOutputBytes = 8 * 1024 * 1024
 const maxErrorBytes = 64 * 1024
 /** git gets this long to end after SIGTERM. */
 const graceMs = 2_000
+/** Cause of the fault of a git that was not ended by anybody and said nothing. */
+const saidNo = new Error('git ended by itself and said nothing')
 
 /** Where the system's programs are, whatever PATH this process has. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -165,7 +167,13 @@ export async function ending(child: ChildProcessByStdio<Writable, Readable, Read
   }
   // Somebody else's SIGKILL, such as the kernel's for lack of memory, says nothing about the repository.
   if (ended.by === 'SIGKILL') throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was ended from outside`)
-  throw faultOf(errors, run.args[0] ?? '', run.about)
+  const fault = faultOf(errors, run.args[0] ?? '', run.about)
+  throw ended.code !== null && errors === '' ? new Fault(fault.reason, fault.message, { cause: saidNo }) : fault
+}
+
+/** Whether git ended by itself without a word, by which a command such as `rev-parse --verify --quiet` says that there is no such thing. */
+export function isSilentNo(error: unknown): boolean {
+  return error instanceof Fault && error.cause === saidNo
 }
 
 /** Ends git and its helpers. A group that is gone already is fine. */

@@ -53,7 +53,15 @@ void t.test('each mode is told what the branch changes for its gateways, and mod
   const text = await plan('--base', 'main', '--summary')
   t.match(text.stdout, /^profile default, mode dev: 0 to add, 1 to change, 0 to remove\nprofile default, mode prod: 1 to add/)
   t.match(text.stdout, /\n[0-9a-f]{8} to [0-9a-f]{8}: \d new errors?, \d new warnings?/)
-  t.match(JSON.parse((await plan('--base', 'main', '--mode', 'stage', '--format', 'json')).stdout), { gateways: [{ modes: ['stage'] }] })
+  const prod = await plan('--base', 'main', '--mode', 'PROD', '--summary', '--repo', path.join(repository.folder, 'projects'))
+  t.match(prod, { code: 0, stdout: /^profile default, mode PROD: 1 to add/ }, 'the folder of a mode may lie beside what is checked')
+  for (const [name, help] of [
+    ['prd', 'did you mean "prod"?'],
+    ['qualification', 'modes are: dev, prod'],
+  ] as const) {
+    const stderr = `--mode: neither the base nor the head has a folder of the mode "${name}"; ${help} (InvalidConfiguration)`
+    t.match(await plan('--base', 'main', '--mode', name), { code: 2, stdout: '', stderr })
+  }
   repository.git('checkout', '-q', '-b', 'same', 'main')
   repository.commit({ 'projects/line/project.json': '{}\n' })
   const same = JSON.parse((await plan('--base', 'main', '--format', 'json')).stdout) as Report

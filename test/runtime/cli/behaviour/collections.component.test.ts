@@ -29,6 +29,18 @@ void t.test('what is named wrongly is said in one line, with what to do', async 
   }
 })
 
+void t.test('a ref is called missing only where git says so', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder } = repositoryOf(t, validTree())
+  for (const ref of ['nowhere', '1'.repeat(40), 'main@{1234}'])
+    t.match(await runCli(['lint', folder, '--ref', ref]), { code: 2, stderr: `the repository at ${folder} has no "${ref}"` })
+  writeFileSync(path.join(folder, '.git/config'), '[core\n')
+  const { code, stderr } = await runCli(['lint', folder, '--ref', 'main'])
+  t.equal(code, 2)
+  t.match(stderr, /bad config line 1/)
+  t.notMatch(stderr, 'has no "main"')
+})
+
 void t.test('plan: a data directory that is not there is no empty one', async (t) => {
   if (!requires(t, 'git')) return
   const { folder } = repositoryOf(t, validTree())
