@@ -3,16 +3,12 @@
  */
 import { nearestTo } from '../edit-distance.ts'
 import { foldName } from '../gatewaysync/values.ts'
-import {
-  type CollectionsByName,
-  type Effective,
-  effectiveSet,
-  exists,
-  isUserMode,
-  parentIn,
-  readingOrder,
-} from '../collections/model/inheritance.ts'
+import { type CollectionsByName, type Effective, effectiveSet, isUserMode, readingOrder } from '../collections/model/inheritance.ts'
 import type { Resource } from '../collections/model/resources.ts'
+import { damageRules } from '../collections/rules/about-json.ts'
+import { treeChecks } from '../collections/rules/checks.ts'
+import type { TreeFacts } from '../collections/rules/input.ts'
+import type { RuleId } from '../collections/rules/rules.ts'
 import { Fault } from '../fault.ts'
 
 /** The effective set, sorted by key, without what the filter leaves out. Throws InvalidConfiguration when it leaves nothing. */
@@ -36,21 +32,31 @@ export function modesOf({ byName }: CollectionsByName): string {
   return names.length === 0 ? 'there is no mode yet' : `modes are: ${names.toSorted().join(', ')}`
 }
 
-/** What keeps a gateway from reading a collection of this mode as it is shown: one sentence for each, with its rule. */
-export function doubtsOf(family: CollectionsByName, mode: string): string[] {
-  return readingOrder(family, mode).flatMap((name) => {
-    const known = family.byName.get(name)
-    if (known === undefined) return []
-    const { collection, mode: manifest } = known
-    if (manifest === undefined) return [`${collection.name} has no config-mode.json: its resources do not count (missing-config-mode)`]
-    const parent = parentIn(manifest)
-    return [
-      ...(manifest.kind === 'invalid' ? [`the config-mode.json of ${collection.name} ${manifest.problem} (invalid-config-mode)`] : []),
-      ...(parent === undefined || exists(family, parent)
-        ? []
-        : [`${collection.name} names the parent "${parent}", which is no collection here (unknown-parent)`]),
-    ]
-  })
+/** Rules about collections by which a gateway would not read one as it is shown. */
+const doubting: ReadonlySet<RuleId> = new Set([
+  ...damageRules,
+  'missing-config-mode',
+  'invalid-config-mode',
+  'unknown-parent',
+  'parent-cycle',
+  'parent-disabled',
+  'parent-not-inheritable',
+  'collection-disabled',
+])
+
+/** What keeps a gateway from reading the collections of this mode as they are shown: one line for each, with its rule. */
+export function doubtsOf(facts: TreeFacts, mode: string): string[] {
+  const read = new Set(readingOrder(facts.family, mode))
+  const isRead = (name: string): boolean => read.has(foldName(name))
+  // What others inherit is none of this mode.
+  const own = { ...facts, tree: { ...facts.tree, collections: facts.tree.collections.filter(({ name }) => isRead(name)) } }
+  return treeChecks
+    .filter(([rule]) => doubting.has(rule))
+    .flatMap(([rule, check]) =>
+      [...check(own)]
+        .filter(({ collection }) => collection !== undefined && isRead(collection))
+        .map(({ path, message }) => `${path}: ${message} (${rule})`),
+    )
 }
 
 function matches({ key }: Resource, wanted: string): boolean {

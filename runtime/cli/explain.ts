@@ -48,7 +48,7 @@ export function register(program: Command): void {
             `cluster-sync: the mode "${mode}" has no folder in ${root}: nothing is overridden; ${modesOf(facts.family)} (mode-without-folder)\n`,
           )
         }
-        const doubts = doubtsOf(facts.family, mode)
+        const doubts = doubtsOf(facts, mode)
         for (const doubt of doubts) process.stderr.write(`cluster-sync: ${doubt}\n`)
         if (doubts.length > 0) process.stderr.write('  next: correct it; what a gateway makes of it is not what is shown\n')
         process.exitCode = missing || doubts.length > 0 ? 1 : 0

@@ -90,6 +90,31 @@ void t.test('explain: which collection wins, and what it overrides', async (t) =
   t.match(await runCli(['explain', folder, '--mode', 'dev', 'nothing']), { code: 2, stderr: /would hold no "nothing"/ })
 })
 
+void t.test('explain: what a gateway would not read as it is shown is said as lint says it, for what the mode reads alone', async (t) => {
+  if (!requires(t, 'git')) return
+  const manifest = (name: string) => `${root}/${name}/config-mode.json`
+  const parsed = (parent: string) => JSON.parse(modeJson('x', parent)) as object
+  const disabled = JSON.stringify({ ...parsed('core'), enabled: false })
+  const closed = JSON.stringify({ ...parsed('core'), inheritable: false })
+  const external = { ...withFiles(resource('external/ignition/schedule/day', config({}))) }
+  delete external[manifest('external')]
+  const circle = { [manifest('a')]: modeJson('A', 'b'), [manifest('b')]: modeJson('B', 'a') }
+  for (const [mode, files, expected] of [
+    ['b', circle, `${manifest('a')}: the parents form a cycle: a -> b -> a (parent-cycle)`],
+    ['a', { [manifest('a')]: modeJson('A', 'b'), [manifest('b')]: closed }, '"b", which is not inheritable (parent-not-inheritable)'],
+    ['a', { [manifest('a')]: modeJson('A', 'b'), [manifest('b')]: disabled }, '"b", which is disabled (parent-disabled)'],
+    ['b', { [manifest('a')]: modeJson('A', 'b'), [manifest('b')]: disabled }, `${manifest('b')}: is disabled (collection-disabled)`],
+    ['a', { [manifest('a')]: '<<<<<<< ours\n' }, '(merge-conflict)'],
+    ['dev', circle, ''],
+  ] as const) {
+    const { code, stderr } = await runCli(['explain', repositoryOf(t, withFiles(files)).folder, '--mode', mode])
+    t.equal(code, expected === '' ? 0 : 1, stderr)
+    t.ok(expected === '' ? stderr === '' : stderr.includes(expected), stderr)
+  }
+  const { stderr } = await runCli(['explain', repositoryOf(t, external).folder, '--mode', 'dev'])
+  t.match(stderr, `${root}/external: has no config-mode.json: the gateway does not start with files in it (missing-config-mode)`)
+})
+
 void t.test('mode new: makes a mode that lint accepts, and says what remains', async (t) => {
   if (!requires(t, 'git')) return
   const { folder } = repositoryOf(t, validTree())
