@@ -40,7 +40,7 @@ export async function newMode(name: string, options: NewModeOptions, signal: Abo
   } finally {
     rmSync(aside, { recursive: true, force: true })
   }
-  return remainingSteps(name, parseRelativePath(path.posix.join(root, name)), base?.name)
+  return remainingSteps(name, parseRelativePath(path.posix.join(root, name)), base?.name, options)
 }
 
 function namesIn(folder: string): string[] {
@@ -59,15 +59,19 @@ function baseOf(family: CollectionsByName, from: string): { name: string; parent
 
 /** One word of a shell. */
 function shellWord(text: string): string {
-  return /^[\w.=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+  return /^[\w./=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** The steps of the specification's "Setting up a deployment mode" that remain. */
-function remainingSteps(name: string, folder: string, from: string | undefined): string {
+function remainingSteps(name: string, folder: string, from: string | undefined, { path: where, root }: NewModeOptions): string {
+  const inRoot = root === undefined ? [] : ['--root', root]
+  const lint = ['lint', ...(where === '.' ? [] : [where]), ...inRoot]
+  const diff = ['mode', 'diff', from ?? '', name, ...(where === '.' ? [] : ['--path', where]), ...inRoot]
+  const command = ['cluster-sync', ...(from === undefined ? lint : diff)].map(shellWord).join(' ')
   const first =
     from === undefined
-      ? `put the resources of this mode below ${folder}/<module>/<type>/<name>, check with: cluster-sync lint`
-      : `change what differs from ${from}, such as connections: all of it was copied; see with: cluster-sync mode diff ${from} ${shellWord(name)}`
+      ? `put the resources of this mode below ${folder}/<module>/<type>/<name>, check with: ${command}`
+      : `change what differs from ${from}, such as connections: all of it was copied; see with: ${command}`
   return [
     `made ${folder}`,
     'What remains:',

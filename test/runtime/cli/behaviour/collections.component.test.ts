@@ -138,6 +138,10 @@ void t.test('mode new --from: copies the resources of another mode', async (t) =
   const { folder } = repositoryOf(t, validTree())
   t.match(await runCli(['mode', 'new', 'qa', '--path', folder, '--from', 'PROD']), { code: 0 })
   t.match(await runCli(['mode', 'diff', 'prod', 'qa', '--path', folder]), { code: 0, stdout: /would hold the same/ })
+  const copied = await runCli(['mode', 'new', 'q & a', '--path', '.', '--root', root, '--from', 'prod'], { cwd: folder })
+  t.match(copied.stdout, `see with: cluster-sync mode diff prod 'q & a' --root ${root}\n`)
+  const again = await runCli(['mode', 'new', 'x', '--path', folder, '--from', 'q & a'])
+  t.match(again.stdout, `see with: cluster-sync mode diff 'q & a' x --path ${folder}\n`)
 })
 
 void t.test('mode new: refuses what cannot be a mode, and leaves nothing behind', async (t) => {
