@@ -1,7 +1,7 @@
 /**
  * Writes the signature anew into each manifest whose resource was edited by hand. Nothing else of the file changes.
  */
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { readTree } from '../collections/check/check.ts'
 import { readResources, type ResourceContent } from '../collections/check/read-resources.ts'
@@ -39,7 +39,9 @@ export async function sign(where: string, { root, dryRun }: SignOptions, signal:
     resources += placed.length
     const take = (content: ResourceContent): void => {
       const file = content.resource.manifest.path
-      const outcome = outcomeOf(content)
+      const isLink = (name: string): boolean =>
+        lstatSync(path.join(top, path.dirname(file), name), { throwIfNoEntry: false })?.isSymbolicLink() === true
+      const outcome = outcomeOf(content, isLink)
       if (outcome.kind === 'right') result.right += 1
       if (outcome.kind === 'impossible') result.unsigned.push({ file, why: outcome.why })
       if (outcome.kind !== 'stale') return
@@ -84,7 +86,7 @@ async function rootsAround(top: string, below: RelativePath, signal: AbortSignal
 type Outcome = { kind: 'unsigned' | 'right' } | { kind: 'stale'; signature: string } | { kind: 'impossible'; why: string }
 
 /** A resource without a signature is left without one: the gateway takes it as it is. */
-function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceContent): Outcome {
+function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceContent, isLink: (name: string) => boolean): Outcome {
   const [broken] = [...damaged].filter(([, { kind }]) => rules[kind].severity === 'error')
   // A signature would make a broken file look like one that somebody meant.
   if (broken !== undefined) return { kind: 'impossible', why: `cannot be signed: ${broken[0]} ${broken[1].problem}` }
@@ -96,7 +98,8 @@ function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceCont
   const signature = signatureOf(parsed.text, hashOf)
   if (signature === undefined) {
     const absent = parsed.manifest.files.find((file) => hashOf(file) === undefined)
-    const why = absent === undefined ? 'scope or version is wrong' : `it lists "${absent}", which is not there`
+    const state = absent !== undefined && isLink(absent) ? 'a symbolic link: links are not delivered' : 'not there'
+    const why = absent === undefined ? 'scope or version is wrong' : `it lists "${absent}", which is ${state}`
     return { kind: 'impossible', why: `cannot be signed: ${why}` }
   }
   return isSigned(parsed.text, written, hashOf, parsed.value) === true ? { kind: 'right' } : { kind: 'stale', signature }

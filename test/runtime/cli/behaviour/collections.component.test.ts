@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { repositoryOf, withFiles } from '../../../support/collection-repository.ts'
@@ -198,6 +198,8 @@ void t.test('sign: what cannot be signed is said', async (t) => {
     stdout: /0 signed, 14 already valid, 1 cannot be signed/,
     stderr: /security-levels\/resource.json: cannot be signed: it lists "config.json", which is not there/,
   })
+  symlinkSync('resource.json', path.join(folder, root, 'core/ignition/security-levels/config.json'))
+  t.match(await runCli(['sign', folder]), { stderr: /it lists "config.json", which is a symbolic link: links are not delivered\n/ })
   mkdirSync(path.join(folder, 'empty'))
   t.match(await runCli(['sign', path.join(folder, 'empty')]), { code: 2, stderr: /holds no resource/ })
 })
