@@ -80,6 +80,7 @@ const rows: Readonly<Record<string, Row>> = {
       'npm run images -- --repository registry.example.com/clustersync': 'test/images builds them with another base: no registry is asked',
       'docker push registry.example.com/clustersync/controller:0.1.0': 'there is no registry',
       'docker push registry.example.com/clustersync/agent:0.1.0': 'there is no registry',
+      'docker push registry.example.com/clustersync/cli:0.1.0': 'there is no registry',
     },
   },
   'docs/modes.md': { every: 'test/docs-modes.component.test.ts' },
