@@ -159,7 +159,12 @@ void t.test('a change is checked where it is made, pushed and merged', { timeout
       return include === undefined || variables === undefined ? [] : [variables]
     })
     t.same(Object.keys(page), ['CLUSTER_SYNC_PACKAGE', 'CLUSTER_SYNC_PATH'], 'as the page sets them')
-    const variables = { ...page, CLUSTER_SYNC_PACKAGE: tarball, TMPDIR: folder }
+    const others = path.join(folder, 'others')
+    mkdirSync(others)
+    writeFileSync(path.join(others, 'cluster-sync'), '#!/bin/sh\nexit 9\n', { mode: 0o755 })
+    // The package that is named counts, whatever the job's image has.
+    const PATH = `${others}:${path.dirname(process.execPath)}:${process.env['PATH']}`
+    const variables = { ...page, CLUSTER_SYNC_PACKAGE: tarball, TMPDIR: folder, PATH }
     const failed = await runJob(plant.folder, variables)
     t.equal(failed.code, 1, failed.output)
     const report = JSON.parse(readFileSync(path.join(plant.folder, 'gl-code-quality-report.json'), 'utf8')) as unknown[]

@@ -2,7 +2,7 @@
  * What a host does with the image of the command line: a job of GitLab, a job of GitHub and a service of a compose file, each with the arguments,
  * user and mounts that the documentation gives it.
  */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
@@ -33,13 +33,16 @@ function start({ env }: Builder, words: readonly string[]): Running {
   return { pid: child.pid ?? 0, output: () => output, isOver: () => child.exitCode !== null, ended }
 }
 
-/** A repository as a host mounts it into a job: its files belong to somebody else, and anybody may write beside them. */
-function workspace(t: Test): string {
+/** A clone as a runner mounts it into a job: it belongs to root, and anybody may write into it. `base` is the commit before the last. */
+function workspace(t: Test): { folder: string; base: string } {
   const folder = path.join(temporaryFolder(t, 'job'), 'plant')
   const repository = makeRepository(folder)
   cpSync(path.join(root, 'examples/plant'), folder, { recursive: true })
-  repository.commit({}, 'Add the plant')
-  return folder
+  const base = repository.commit({}, 'Add the plant')
+  const project = { title: 'Notes', description: '', parent: '', enabled: true, inheritable: false }
+  repository.commit({ 'services/projects/notes/project.json': `${JSON.stringify(project, undefined, 2)}\n` }, 'Add a project')
+  execFileSync('chmod', ['-R', 'a+rwX', folder])
+  return { folder, base }
 }
 
 function blockWith(language: string, words: string): unknown {
@@ -48,7 +51,7 @@ function blockWith(language: string, words: string): unknown {
 
 /** The jobs of docs/pipelines.md that run in the image. */
 export async function jobsOfHosts(t: Test, builder: Builder, container: string): Promise<void> {
-  const folder = workspace(t)
+  const { folder, base } = workspace(t)
   const inJob = async (user: string, script: readonly string[]): Promise<Ended> => {
     const words = ['--user', user, '--volume', `${folder}:/builds/plant`, '--workingdir', '/builds/plant', container, '--']
     return await start(builder, [...words, 'sh', '-ec', script.join('\n')]).ended
@@ -60,10 +63,18 @@ export async function jobsOfHosts(t: Test, builder: Builder, container: string):
     }),
   })
   const { 'cluster-sync-lint': job } = v.parse(gitlab, blockWith('yaml', 'entrypoint: [""]'))
-  // A runner makes what it mounts writable for everybody.
-  chownSync(folder, gatewayUser, gatewayUser)
   t.match(await inJob(`${gatewayUser}:${gatewayUser}`, job.script), { code: 0 })
   t.same(JSON.parse(readFileSync(path.join(folder, 'gl-code-quality-report.json'), 'utf8')), [], 'no findings')
+  const ready = v.object({ 'cluster-sync-lint': v.object({ before_script: v.array(v.string()), script: v.array(v.string()) }) })
+  const given = parse(readFileSync(path.join(root, 'integrations/gitlab-ci.yml'), 'utf8')) as unknown
+  const { before_script: before, script: lines } = v.parse(ready, given)['cluster-sync-lint']
+  const variables = [
+    'export CI_PROJECT_DIR=/builds/plant',
+    'export CLUSTER_SYNC_GATEWAYSYNC=gatewaysync.yaml',
+    `export CI_MERGE_REQUEST_DIFF_BASE_SHA=${base}`,
+  ]
+  const planned = await inJob(`${gatewayUser}:${gatewayUser}`, [...variables, ...before, ...lines])
+  t.match(planned, { code: 0, output: /^profile default, .*: 1 to add, 0 to change, 0 to remove$/m }, 'git takes the clone of root')
 
   const github = v.object({
     jobs: v.object({
@@ -102,7 +113,10 @@ const composeFile = v.strictObject({
   volumes: v.record(v.string(), v.nullable(v.never())),
 })
 
-/** The service of examples/compose beside a simulated gateway: from its first start to a stop. */
+/**
+ * The service of examples/compose beside a simulated gateway: from its first start to a stop. It has no capabilities; `read_only`, `tmpfs` and
+ * `security_opt` are read and not tried, as `buildah run` without a container runtime has none of them.
+ */
 export async function composedService(t: Test, builder: Builder, container: string): Promise<void> {
   const { services, volumes } = v.parse(composeFile, parse(readFileSync(path.join(root, 'examples/compose/compose.yaml'), 'utf8')))
   for (const { volumes: mounted } of Object.values(services))
@@ -123,7 +137,7 @@ export async function composedService(t: Test, builder: Builder, container: stri
   )
   // As a new volume of a container is: owned as the folder of the image that it stands for.
   for (const name of ['gateway-data', 'cluster-sync-state']) chownSync(places[name] ?? '', gatewayUser, gatewayUser)
-  const plant = workspace(t)
+  const { folder: plant } = workspace(t)
   const given = readFileSync(path.join(root, 'examples/plant/gatewaysync.yaml'), 'utf8')
   const settings = places['./cluster-sync'] ?? ''
   writeFileSync(path.join(settings, 'gatewaysync.yaml'), given.replace(/repo: .*?(,|\n)/, 'repo: /srv/plant$1'))
@@ -136,7 +150,8 @@ export async function composedService(t: Test, builder: Builder, container: stri
   // The network of the container is that of this machine, where no host is called `gateway`.
   const command = own.command.map((word) => word.replace('http://gateway:8088', simulator.url))
   const { OCIv1 } = JSON.parse(builder.run('inspect', container)) as { OCIv1: { config: { Entrypoint: string[] } } }
-  const words = ['--user', own.user ?? '', ...mounts.flatMap((mount) => ['--volume', mount]), container, '--']
+  const rights = (own.cap_drop ?? []).flatMap((name) => ['--cap-drop', name === 'ALL' ? 'all' : name])
+  const words = ['--user', own.user ?? '', ...rights, ...mounts.flatMap((mount) => ['--volume', mount]), container, '--']
   const running = start(builder, [...words, ...OCIv1.config.Entrypoint, ...command])
   await until(() => running.isOver() || running.output().includes(' ready: 1 of 1') || undefined, 'the gateway runs the commit')
   t.match(running.output(), / ready: 1 of 1/)

@@ -2,7 +2,7 @@
  * A base image from the programs of this machine, for tests of the images: no registry is asked, and what the images need is there.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 const programs = ['sh', 'ls', 'cat', 'env', 'mkdir', 'git', 'gpgv', 'prlimit', 'ssh', 'ssh-add', 'ssh-agent', 'ssh-keygen']
@@ -50,6 +50,8 @@ export function makeLocalBase(
   const trusted = readFileSync('/etc/ssl/certs/ca-certificates.crt', 'utf8')
   writeFileSync(path.join(tree, 'etc/ssl/certs/ca-certificates.crt'), trusted + authorities)
   for (const made of ['tmp', 'proc', 'sys', 'dev', 'usr/local/bin', 'var/lib']) mkdirSync(path.join(tree, made), { recursive: true })
+  // As in every distribution's image.
+  chmodSync(path.join(tree, 'tmp'), 0o1777)
   const buildah = (...words: string[]) =>
     execFileSync('buildah', words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
   const container = buildah('from', 'scratch')
