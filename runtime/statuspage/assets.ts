@@ -57,6 +57,7 @@ const scriptText = `(() => {
   let told = true
   let fresh = true
   let isOut = false
+  let wasOut = false
   let waiting = false
   let again = false
   let retry
@@ -65,7 +66,7 @@ const scriptText = `(() => {
   const refresh = async () => {
     if (waiting) { again = true; return }
     waiting = true
-    const wasOut = isOut
+    wasOut ||= isOut
     clearTimeout(retry)
     try {
       const answer = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual', signal: AbortSignal.timeout(30000) })
@@ -77,9 +78,9 @@ const scriptText = `(() => {
     } catch { fresh = false }
     waiting = false
     show()
+    if (fresh && wasOut && !isOut) { wasOut = false; follow() }
     if (again) { again = false; refresh() }
     else if (!fresh) retry = setTimeout(refresh, isOut ? outAgainAfterMs : againAfterMs)
-    else if (wasOut) follow()
   }
   const follow = () => {
     if (isOut || (events && events.readyState !== 2)) return

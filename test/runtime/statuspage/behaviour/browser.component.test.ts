@@ -2,7 +2,7 @@
  * The status page in a real browser: what somebody sees and does, with the script and without, by keyboard, and when the connection is lost.
  */
 import { createServer } from 'node:http'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { axeFindings, openBrowser, type Page } from '../../../support/browser.ts'
 import { fleetFacts, pod, report, syncFacts } from '../../../support/fleet-facts.ts'
 import { openStatusPage, thousandGateways, twoLines } from '../../../support/status-page.ts'
@@ -45,45 +45,101 @@ void t.test('while the server is away the page says that it may be out of date, 
   await shows(page, 'gw-after')
 })
 
-void t.test('a refusal, or the login of a proxy, is not taken for news', async (t) => {
-  const browser = await openBrowser(t)
-  if (browser === undefined) return
-  const inner = await openStatusPage(t)
-  let refusal: { status: number; text: string } | undefined
-  const proxy = createServer((request, response) => {
-    if (refusal !== undefined && request.url === '/') {
+type Refusal = { status: number; text: string; paths: readonly string[] }
+
+/** A proxy in front of the page at `url`, which may refuse some of its paths. */
+async function openProxy(t: Test, url: string) {
+  let refusal: Refusal | undefined
+  const server = createServer((request, response) => {
+    if (refusal?.paths.includes(request.url ?? '') === true) {
       response.writeHead(refusal.status, { 'content-type': 'text/html' }).end(refusal.text)
       return
     }
-    void fetch(`${inner.url}${request.url}`).then(async (answer) => {
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    const passOn = async (): Promise<void> => {
+      const answer = await fetch(`${url}${request.url}`, { signal: gone.signal })
       response.writeHead(answer.status, {
         'content-type': answer.headers.get('content-type') ?? '',
         'content-security-policy': answer.headers.get('content-security-policy') ?? '',
       })
+      response.flushHeaders()
       for await (const chunk of answer.body ?? []) response.write(chunk)
       response.end()
-    })
+    }
+    passOn().catch(() => response.destroy())
   })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
-    proxy.closeAllConnections()
-    proxy.close()
+    server.closeAllConnections()
+    server.close()
   })
-  const page = await browser.page(`http://127.0.0.1:${(proxy.address() as { port: number }).port}/`)
+  return {
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}/`,
+    refuse: (next: Refusal | undefined) => (refusal = next),
+    cut: () => server.closeAllConnections(),
+  }
+}
+
+void t.test('a refusal, or the login of a proxy, is not taken for news', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === undefined) return
+  const inner = await openStatusPage(t)
+  const { url, refuse } = await openProxy(t, inner.url)
+  const page = await browser.page(url)
   await shows(page, 'gw-0')
   // The stream is open once the page has been fetched again because of it.
   for (const answer of [
     { status: 503, text: '{"status":503}' },
     { status: 200, text: '<main>Sign in</main>' },
   ]) {
-    refusal = answer
+    refuse({ ...answer, paths: ['/'] })
     await until(async () => {
       inner.change(withGateway('gw-hidden'))
       return (await page.locator(banner).isVisible()) ? true : undefined
     }, `${answer.text} is no news`)
     t.match(await page.locator('main').innerText(), /gw-0|gw-hidden/)
-    refusal = undefined
+    refuse(undefined)
     await page.locator(banner).waitFor({ state: 'hidden' })
+  }
+})
+
+void t.test('a page that was signed out follows again, whatever comes between its questions', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === undefined) return
+  const inner = await openStatusPage(t)
+  const { url, refuse, cut } = await openProxy(t, inner.url)
+  const page = await browser.page(url)
+  await page.clock.install()
+  const refused = { text: '', paths: ['/', '/events'] }
+  const focus = "dispatchEvent(new Event('focus'))"
+  const backs = {
+    'two windows come to the front': async () => {
+      refuse(undefined)
+      await page.evaluate(`${focus};${focus}`)
+    },
+    'the server is away for a moment': async () => {
+      refuse({ ...refused, status: 503 })
+      await page.evaluate(focus)
+      await page.locator(banner).waitFor({ state: 'visible' })
+      refuse(undefined)
+      await page.clock.fastForward(5_000)
+    },
+  }
+  for (const [what, comesBack] of Object.entries(backs)) {
+    await shows(page, 'gw-0')
+    refuse({ ...refused, status: 401 })
+    cut()
+    await page.locator('#out').waitFor({ state: 'visible' })
+    // Who is signed out does not try the stream again.
+    await page.clock.fastForward(5_000)
+    await comesBack()
+    await page.locator('#out').waitFor({ state: 'hidden' })
+    await page.locator(banner).waitFor({ state: 'hidden' })
+    inner.change(withGateway('gw-after'))
+    await shows(page, 'gw-after')
+    inner.change(withGateway('gw-0'))
+    t.pass(what)
   }
 })
 
