@@ -12,6 +12,13 @@ import { installation } from './operator-chart.ts'
 import { publishManifests } from './publish.ts'
 import type { ValuesInput } from './values.ts'
 
+const causes: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
+  ERR_MODULE_NOT_FOUND: 'it does not exist, or imports what does not',
+}
+
 /** The folder of cdk8s.yaml, which the command line empties before it starts this app. */
 const scratch = 'build/synth'
 
@@ -39,9 +46,13 @@ async function readValues(file: string | undefined): Promise<ValuesInput> {
   try {
     return /\.[mc]?[jt]s$/.test(file) ? await exported(file) : ((parse(readFileSync(file, 'utf8')) ?? {}) as ValuesInput)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new Error(`CLUSTER_SYNC_VALUES: ${file} cannot be used: ${why}`, { cause: error })
+    throw new Error(`CLUSTER_SYNC_VALUES: ${file} cannot be used: ${whyOf(error)}`, { cause: error })
   }
+}
+
+function whyOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return ('code' in error ? causes[String(error.code)] : undefined) ?? error.message
 }
 
 async function exported(file: string): Promise<ValuesInput> {

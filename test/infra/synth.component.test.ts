@@ -56,7 +56,8 @@ void t.test('what cannot be used is refused by name, and dist/ stays as it was',
   for (const [name, content] of Object.entries(kept)) writeFileSync(path.join(folder, 'dist', name), content)
   const refused: [name: string, content: string | undefined, message: string][] = [
     ['values.yaml', 'replicas: 2\n', 'replicas: unknown key; did you mean replicaCount?'],
-    ['absent.yaml', undefined, 'CLUSTER_SYNC_VALUES: absent.yaml cannot be used: ENOENT'],
+    ['absent.yaml', undefined, 'CLUSTER_SYNC_VALUES: absent.yaml cannot be used: it does not exist'],
+    ['absent.ts', undefined, 'CLUSTER_SYNC_VALUES: absent.ts cannot be used: it does not exist, or imports what does not'],
     ['broken.yaml', 'a: [\n', 'CLUSTER_SYNC_VALUES: broken.yaml cannot be used: '],
     ['values.ts', 'export const other = {}\n', 'CLUSTER_SYNC_VALUES: values.ts cannot be used: it exports no "values"'],
   ]
