@@ -34,6 +34,9 @@ const pair = fc.record({
   roots: fc.constantFrom(['' as RelativePath], ['a', 'z/a'].map(parseRelativePath), ['a/a.b'].map(parseRelativePath), []),
 })
 
+/** Random pairs seldom have a tree in common that is large enough to be kept. */
+const large = { before: [], kept: () => 1, more: [], many: 200, roots: ['' as RelativePath] }
+
 /** What fast-import makes of them: a later path takes away a folder or file that stands in its way. */
 function imported(ref: string, all: readonly File[], many: number): string {
   const beside = Array.from({ length: many }, (_, index): File => ({ path: `m/${index}.txt`, mode: '100644', content: String(index) }))
@@ -51,7 +54,7 @@ for (const format of ['sha1', 'sha256'] as const) {
     const objects = openObjectReader(systemClock)
     t.teardown(objects.end)
     const length = format === 'sha1' ? 1 : 64 / 40
-    const samples = fc.sample(pair, runs)
+    const samples = [...fc.sample(pair, runs), large]
     const texts = samples.map(({ before, kept, more, many }, index) => {
       const after = before.filter((each) => kept(each.path) > 0).map((each) => (kept(each.path) > 1 ? each : { ...each, content: '4' }))
       const all = imported(`before${index}`, before, many) + imported(`after${index}`, [...after, ...more], Math.max(0, many - 1))
