@@ -19,7 +19,7 @@ import { until } from '../../support/world.ts'
 import type { Given } from './given.ts'
 
 /** A machine that has much else to do takes long for everything. */
-export const patience = { waitMs: 240_000, wait: '--timeout=240s' } as const
+export const patience = { waitMs: 420_000, wait: '--timeout=420s' } as const
 /** The namespace of an installation by docs/install.md, its release and its controller. */
 export const operator = { namespace: 'cluster-sync', name: 'cluster-sync-operator' } as const
 export const inOperator = `--namespace=${operator.namespace}`
