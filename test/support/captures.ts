@@ -1,0 +1,127 @@
+/**
+ * Captures of the controller on a real repository, with gateways that hand on what a test says.
+ */
+import path from 'node:path'
+import type { Test } from 'tap'
+import { digestOf } from '../../runtime/capture/commit.ts'
+import { type Clock, systemClock } from '../../runtime/clock.ts'
+import { createCaptures } from '../../runtime/controller/captures.ts'
+import type { CaptureAnswer, CaptureOffer } from '../../runtime/delivery/protocol.ts'
+import { openIsolatedGate } from '../../runtime/gate/isolate.ts'
+import { createMarks } from '../../runtime/gate/marks.ts'
+import { type CaptureEntry, type CaptureStatus } from '../../runtime/gatewaysync/schema/capture-spec.ts'
+import type { CommitHash } from '../../runtime/gatewaysync/values.ts'
+import { silentLog } from '../../runtime/log.ts'
+import { createSyncMirrors } from '../../runtime/reconcile/mirrors-of-syncs.ts'
+import { createStore } from '../../runtime/reconcile/store.ts'
+import { createMirrors } from '../../runtime/source/mirrors.ts'
+import { createHostApis } from '../../runtime/source/host-api.ts'
+import { openNetwork } from '../../runtime/source/remote/network.ts'
+import { createRemotes } from '../../runtime/source/remotes.ts'
+import { repositoryOf } from './collection-repository.ts'
+import { root, validTree } from './collection-tree.ts'
+import { pod } from './fleet-facts.ts'
+import { temporaryFolder } from './repository.ts'
+import { until } from './world.ts'
+
+export const sync = { namespace: 'plant-a', name: 'plant' }
+export const key = 'plant-a/plant'
+const project = JSON.stringify({ title: 'Line', description: '', parent: '', enabled: true, inheritable: false })
+
+export function setUpCaptures(t: Test, clock: Clock = systemClock) {
+  const view = 'gw/projects/line/com.inductiveautomation.perspective/views/main'
+  const repository = repositoryOf(t, {
+    ...validTree(),
+    'gw/projects/line/a.txt': 'one',
+    'gw/projects/line/project.json': project,
+    [`${view}/view.json`]: '{}',
+    [`${view}/resource.json`]: '{"scope":"G","version":1,"restricted":false,"overridable":true,"files":["view.json"],"attributes":{}}',
+  })
+  const commit = repository.git('rev-parse', 'HEAD').toString('utf8').trim() as CommitHash
+  const folder = temporaryFolder(t, 'captures')
+  const store = createStore(() => {})
+  const stop = new AbortController()
+  const readSecret = async () => ({ version: '1', data: new Map([['token', Buffer.from('t')]]) })
+  const way = { allowLocal: true, allowedHosts: [], readSecret, network: openNetwork }
+  const remoteOf = createRemotes({ ...way, clock: systemClock, signal: stop.signal })
+  const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
+  const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'checking.json')) })
+  const states: CaptureEntry['state'][] = []
+  const hostApi = createHostApis({ ...way, remoteOf })
+  const mirrors = createSyncMirrors(gitMirrors, remoteOf)
+  const captured = (state: CaptureEntry['state']): void => void states.push(state)
+  const captures = createCaptures({ store, mirrors, remoteOf, gate, hostApi, captured, clock, log: silentLog })
+  const changed: string[] = []
+  let leading: Promise<void> | undefined
+  t.teardown(async () => {
+    stop.abort()
+    await leading
+    await gate.close()
+    await gitMirrors.close()
+  })
+  const spec = {
+    git: { repo: repository.folder, ref: 'main' },
+    sync: {
+      profiles: { default: { mappings: [{ source: 'gw/projects', destination: 'projects' }], collections: { root, mode: 'auto' } } },
+    },
+    validation: { policy: 'Off' },
+    capture: { auth: { token: { secretRef: { name: 'push', key: 'token' } } } },
+  }
+  let version = 0
+  const ask = (annotations: Record<string, string>, more: object = {}, capture: CaptureStatus = {}): void =>
+    store.upsertSync({
+      ...sync,
+      uid: 'u',
+      resourceVersion: String((version += 1)),
+      generation: 1,
+      annotations,
+      spec: { ...spec, ...more },
+      status: { published: { commit, ref: 'main', at: '2026-03-01T12:00:00Z' }, capture },
+    })
+  for (const name of ['gw-0', 'gw-1']) store.upsertPod({ ...pod(name, 'plant'), serviceAccount: 'gateway' })
+  const offer = (request: string, contents: Readonly<Record<string, string>>): CaptureOffer => {
+    const edits = Object.entries(contents).map(([source, text]) => ({ source, exec: false, content: Buffer.from(text) }))
+    const changes = edits.map(({ source, content }) => ({
+      source,
+      path: source.replace(`${root}/`, 'config/resources/').replace('gw/', ''),
+      op: 'changed' as const,
+      exec: false,
+      content: content.toString('base64'),
+    }))
+    const told = { commit, profile: 'default', mode: 'dev', request, leftOut: [], leftOutFiles: 0 }
+    return { ...told, digest: digestOf(edits), files: edits.length, changes }
+  }
+  /** As an agent does: asks until it is over. */
+  const handOn = async (name: string, { changes, ...short }: CaptureOffer): Promise<CaptureEntry | undefined> => {
+    const tell = (whole: CaptureOffer): CaptureAnswer['answer'] | undefined => captures.offered(sync, name, whole)?.answer
+    await until(
+      async () => {
+        const first = tell(short)
+        return (first === 'send' ? tell({ ...short, changes }) : first) === 'done' ? true : undefined
+      },
+      'the offer is over',
+      120_000,
+    )
+    return captures.known(key).find((entry) => entry.pod === name)
+  }
+  return {
+    repository,
+    commit,
+    captures,
+    store,
+    states,
+    changed,
+    ask,
+    offer,
+    handOn,
+    sync,
+    git: (...args: string[]): string =>
+      repository
+        .git(...args)
+        .toString('utf8')
+        .trim(),
+    lead(): void {
+      leading = captures.lead((name) => void changed.push(name), stop.signal)
+    },
+  }
+}
