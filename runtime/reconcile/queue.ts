@@ -34,9 +34,33 @@ type Options = {
 const firstRetryMs = 1_000
 const longestRetryMs = 300_000
 
-/** The state of a key that waits, runs, has a timer or has failed; other keys are forgotten, for their object may be gone. */
-type Entry = { waiting: boolean; sinceMs: number; running: boolean; failures: number; timer: Timer | undefined }
-type Timer = { end: AbortController; dueMs: number }
+/** The state of a key that waits, runs, is due later or has failed; other keys are forgotten, for their object may be gone. */
+type Entry = { waiting: boolean; sinceMs: number; running: boolean; failures: number; dueMs: number | undefined }
+/** Rings at the earliest of the times it was set to. */
+type Alarm = { setTo(dueMs: number): void; end(): void }
+
+function createAlarm(clock: Clock, ring: () => void): Alarm {
+  let set: { dueMs: number; waits: AbortController } | undefined
+  return {
+    setTo(dueMs) {
+      if (set !== undefined && set.dueMs <= dueMs) return
+      set?.waits.abort()
+      const own = { dueMs, waits: new AbortController() }
+      set = own
+      clock.wait(Math.max(0, dueMs - clock.monotonicMs()), own.waits.signal).then(
+        () => {
+          if (set !== own) return
+          set = undefined
+          ring()
+        },
+        () => {
+          // It was set to an earlier time, or has ended.
+        },
+      )
+    },
+    end: () => set?.waits.abort(),
+  }
+}
 
 /**
  * Keys wait for one of `workers`; a key that is added during its own pass gets one more. A pass that throws is repeated with growing waits.
@@ -49,15 +73,14 @@ export function createQueue({ clock, workers, pass, failed, depth, waited }: Opt
   const entryOf = (key: string): Entry => {
     const known = entries.get(key)
     if (known !== undefined) return known
-    const fresh: Entry = { waiting: false, sinceMs: 0, running: false, failures: 0, timer: undefined }
+    const fresh: Entry = { waiting: false, sinceMs: 0, running: false, failures: 0, dueMs: undefined }
     entries.set(key, fresh)
     return fresh
   }
 
   const add = (key: string): void => {
     const entry = entryOf(key)
-    entry.timer?.end.abort()
-    entry.timer = undefined
+    entry.dueMs = undefined
     if (entry.waiting) return
     entry.waiting = true
     entry.sinceMs = clock.monotonicMs()
@@ -66,19 +89,24 @@ export function createQueue({ clock, workers, pass, failed, depth, waited }: Opt
     wakeWorker?.()
   }
 
-  const addLater = (key: string, entry: Entry, ms: number): void => {
+  const addLater = (entry: Entry, ms: number): void => {
     const dueMs = clock.monotonicMs() + ms
-    if (entry.timer !== undefined && entry.timer.dueMs <= dueMs) return
-    entry.timer?.end.abort()
-    const end = new AbortController()
-    entry.timer = { end, dueMs }
-    clock.wait(ms, end.signal).then(
-      () => add(key),
-      () => {
-        // The timer was replaced, or the queue has ended.
-      },
-    )
+    if (entry.dueMs !== undefined && entry.dueMs <= dueMs) return
+    entry.dueMs = dueMs
+    alarm.setTo(dueMs)
   }
+  const ring = (): void => {
+    const nowMs = clock.monotonicMs()
+    let next = Number.POSITIVE_INFINITY
+    for (const [key, { dueMs }] of entries) {
+      if (dueMs === undefined) continue
+      if (dueMs <= nowMs) add(key)
+      else next = Math.min(next, dueMs)
+    }
+    if (Number.isFinite(next)) alarm.setTo(next)
+  }
+  // One for all keys: a timer of its own for each of a thousand takes 3 MiB.
+  const alarm = createAlarm(clock, ring)
 
   const runPass = async (key: string, signal: AbortSignal): Promise<void> => {
     const entry = entryOf(key)
@@ -88,15 +116,15 @@ export function createQueue({ clock, workers, pass, failed, depth, waited }: Opt
     try {
       const { wakeAfterMs } = await pass(key, signal)
       entry.failures = 0
-      if (wakeAfterMs !== undefined && !entry.waiting) addLater(key, entry, wakeAfterMs)
+      if (wakeAfterMs !== undefined && !entry.waiting) addLater(entry, wakeAfterMs)
     } catch (error) {
       if (isAbort(error, signal)) return
       failed(key, error)
       entry.failures += 1
-      if (!entry.waiting) addLater(key, entry, backoffMs(entry.failures, firstRetryMs, longestRetryMs, clock.random()))
+      if (!entry.waiting) addLater(entry, backoffMs(entry.failures, firstRetryMs, longestRetryMs, clock.random()))
     } finally {
       entry.running = false
-      if (!entry.waiting && entry.timer === undefined) entries.delete(key)
+      if (!entry.waiting && entry.dueMs === undefined) entries.delete(key)
     }
   }
 
@@ -104,7 +132,7 @@ export function createQueue({ clock, workers, pass, failed, depth, waited }: Opt
     add,
     addSoon(key, withinMs) {
       const entry = entryOf(key)
-      if (!entry.waiting) addLater(key, entry, withinMs)
+      if (!entry.waiting) addLater(entry, withinMs)
     },
     async run(signal) {
       const running = new Set<Promise<void>>()
@@ -124,9 +152,9 @@ export function createQueue({ clock, workers, pass, failed, depth, waited }: Opt
         }
         await new Promise<void>((resolve) => (wakeWorker = resolve))
       }
-      // A pass that ends now may still set a timer, so timers are cleared last.
+      // A pass that ends now may still set the alarm, so it is cleared last.
       await Promise.all(running)
-      for (const { timer } of entries.values()) timer?.end.abort()
+      alarm.end()
       // Keys that are left will not be worked on.
       depth?.(0)
     },

@@ -4,19 +4,29 @@ import t from 'tap'
 import { systemClock, type Clock } from '../../../runtime/clock.ts'
 import { createQueue } from '../../../runtime/reconcile/queue.ts'
 
-/** A clock whose waits end when the test says so. */
-function manualClock(): { clock: Clock; pending: { ms: number; end(): void }[] } {
-  const pending: { ms: number; end(): void }[] = []
+/** A clock that stands still until the test lets it go on to the end of the earliest wait. */
+function manualClock() {
+  const pending: { dueMs: number; end(): void }[] = []
+  let nowMs = 0
   const wait = (ms: number, signal?: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
-      const item = { ms, end: resolve }
+      const item = { dueMs: nowMs + ms, end: resolve }
       pending.push(item)
       signal?.addEventListener('abort', () => {
         pending.splice(pending.indexOf(item), 1)
         reject(signal.reason as Error)
       })
     })
-  return { clock: { ...systemClock, wait, random: () => 0.5 }, pending }
+  const clock: Clock = { ...systemClock, wait, monotonicMs: () => nowMs, random: () => 0.5 }
+  const next = async (): Promise<void> => {
+    while (pending.length === 0) await turn()
+    pending.sort((a, b) => a.dueMs - b.dueMs)
+    const [item] = pending.splice(0, 1)
+    nowMs = item?.dueMs ?? nowMs
+    item?.end()
+    await turn()
+  }
+  return { clock, pending, next }
 }
 
 void t.test('any number of triggers during a pass cause exactly one more', async (t) => {
@@ -49,44 +59,38 @@ void t.test('any number of triggers during a pass cause exactly one more', async
 
 void t.test('a failed pass is tried again with growing waits, and a good one starts over', async (t) => {
   const stop = new AbortController()
-  const { clock, pending } = manualClock()
-  let passes = 0
+  const { clock, next } = manualClock()
+  const passes: number[] = []
   const failures: string[] = []
   const queue = createQueue({
     clock,
     workers: 1,
     async pass() {
-      passes += 1
-      if (passes < 3) throw new Error(`no ${passes}`)
+      passes.push(clock.monotonicMs())
+      if (passes.length < 3) throw new Error(`no ${passes.length}`)
       return { wakeAfterMs: 60_000 }
     },
     failed: (_key, error) => failures.push(String(error)),
   })
   const done = queue.run(stop.signal)
   queue.add('a')
-  const waits: number[] = []
-  for (let i = 0; i < 3; i++) {
-    while (pending.length === 0) await turn()
-    waits.push(pending[0]?.ms ?? 0)
-    pending.shift()?.end()
-  }
-  t.strictSame(waits, [1_000, 2_000, 60_000])
+  for (let i = 0; i < 3; i++) await next()
+  t.strictSame(passes, [0, 1_000, 3_000, 63_000])
   t.strictSame(failures, ['Error: no 1', 'Error: no 2'])
   stop.abort()
   await done
 })
 
-void t.test('a trigger replaces the timer instead of adding a second pass', async (t) => {
+void t.test('a trigger takes the place of the time at which a pass was due, instead of adding a second pass', async (t) => {
   const stop = new AbortController()
-  const { clock, pending } = manualClock()
-  let passes = 0
-  let wakesAgain = true
+  const { clock, pending, next } = manualClock()
+  const passes: number[] = []
   const queue = createQueue({
     clock,
     workers: 1,
     async pass() {
-      passes += 1
-      return { wakeAfterMs: wakesAgain ? passes * 1000 : undefined }
+      passes.push(clock.monotonicMs())
+      return { wakeAfterMs: passes.length < 3 ? passes.length * 1_000 : undefined }
     },
     failed: (_key, error) => t.fail(String(error)),
   })
@@ -94,17 +98,48 @@ void t.test('a trigger replaces the timer instead of adding a second pass', asyn
   queue.add('a')
   while (pending.length === 0) await turn()
   queue.add('a')
-  while (passes < 2 || pending.length === 0) await turn()
-  t.strictSame(
-    pending.map(({ ms }) => ms),
-    [2_000],
-  )
-  wakesAgain = false
-  queue.add('a')
-  while (passes < 3) await turn()
-  t.equal(pending.length, 0, 'a key that asks for no other pass has no timer')
+  while (passes.length < 2) await turn()
+  await next()
+  await next()
+  t.strictSame(passes, [0, 0, 2_000])
+  t.equal(pending.length, 0, 'nobody waits for a key that asks for no other pass')
   stop.abort()
   await done
+})
+
+void t.test('each of many keys has its pass in its time, and all of them together one wait', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 20 }), async (waits) => {
+      const stop = new AbortController()
+      const { clock, pending, next } = manualClock()
+      const passes = new Map<string, number[]>()
+      let most = 0
+      const queue = createQueue({
+        clock,
+        workers: 2,
+        async pass(key) {
+          const own = passes.get(key) ?? []
+          passes.set(key, [...own, clock.monotonicMs()])
+          return { wakeAfterMs: own.length === 0 ? waits[Number(key)] : undefined }
+        },
+        failed: (_key, error) => t.fail(String(error)),
+      })
+      const done = queue.run(stop.signal)
+      for (const index of waits.keys()) queue.add(String(index))
+      while (passes.size < waits.length) await turn()
+      await turn()
+      while (pending.length > 0) {
+        most = Math.max(most, pending.length)
+        await next()
+        for (let turns = 0; turns < waits.length; turns += 1) await turn()
+      }
+      stop.abort()
+      await done
+      t.equal(most, 1)
+      t.same(Object.fromEntries(passes), Object.fromEntries(waits.map((ms, key) => [key, [0, ms]])))
+    }),
+    { numRuns: 50 },
+  )
 })
 
 void t.test('one pass of a key at a time, no key is lost, whatever the order of triggers', async (t) => {
@@ -175,14 +210,14 @@ void t.test('no timer outlives the queue, not even that of a pass which ends aft
 void t.test(
   'triggers that may wait share one pass, which comes in its time however many follow, and sooner with one that may not',
   async (t) => {
-    const { clock, pending } = manualClock()
+    const { clock, next } = manualClock()
     const stop = new AbortController()
-    let passes = 0
+    const passes: number[] = []
     const queue = createQueue({
       clock,
       workers: 1,
       async pass() {
-        passes += 1
+        passes.push(clock.monotonicMs())
         return { wakeAfterMs: 60_000 }
       },
       failed: (_key, error) => t.fail(String(error)),
@@ -190,28 +225,20 @@ void t.test(
     const done = queue.run(stop.signal)
     for (let report = 0; report < 500; report++) queue.addSoon('a', 250)
     await turn()
-    t.equal(passes, 0)
-    t.strictSame(
-      pending.map(({ ms }) => ms),
-      [250],
-    )
-    pending.splice(0).forEach(({ end }) => end())
-    while (passes < 1) await turn()
-    await turn()
+    t.strictSame(passes, [])
+    await next()
+    t.strictSame(passes, [250])
     queue.addSoon('a', 250)
-    t.strictSame(
-      pending.map(({ ms }) => ms),
-      [250],
-      'the poll is due later',
-    )
     queue.add('a')
-    while (passes < 2) await turn()
-    await turn()
-    t.strictSame(
-      pending.map(({ ms }) => ms),
-      [60_000],
-      'nothing is left to wait for but the poll',
-    )
+    while (passes.length < 2) await turn()
+    t.strictSame(passes, [250, 250])
+    await next()
+    t.strictSame(passes, [250, 250], 'the one that might wait has come already')
+    await next()
+    t.strictSame(passes, [250, 250, 60_250], 'nothing is left to wait for but the poll')
+    queue.addSoon('a', 250)
+    await next()
+    t.strictSame(passes.at(-1), 60_500, 'the poll is due later')
     stop.abort()
     await done
   },
