@@ -14,6 +14,7 @@ import {
   type TransportOptions,
   type TransportRequest,
 } from './transport.ts'
+import { createTurns } from './turns.ts'
 import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
 
 /** What a list covers; without `namespace` every namespace. `limit`: objects of a page, 100 by default. Selectors are as kubectl takes them. */
@@ -60,6 +61,8 @@ const pageSize = 100
 /** A page is held as bytes, as text and as objects at once. A larger one is requested again with half as many objects. */
 const maxPageBytes = 2 * 1024 * 1024
 const oldestMinor = 30
+/** Of all lists together: a controller reads the pods of many namespaces at once when it starts, and a page takes some 10 MiB while it is read. */
+const pagesAtOnce = 2
 const maxRefusalBytes = 64 * 1024
 
 /** A busy server says when to retry (Retry-After). A call follows that this often and this long; then the caller's own backoff applies. */
@@ -91,6 +94,7 @@ export function loadKube({ kubeconfig }: { kubeconfig: string | undefined }): Ku
 export function createKube(config: KubeConfig, options: TransportOptions): Kube {
   const { clock } = options
   const transport = createTransport(config, options)
+  const inTurn = createTurns(pagesAtOnce)
 
   const ask: Ask = async (method, path, signal, body, contentType) => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
@@ -112,7 +116,7 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
   const page = async (path: string, size: number, signal: AbortSignal): Promise<ListAnswer | undefined> => {
     try {
       const bound = size > 1 ? { maxAnswerBytes: maxPageBytes } : {}
-      return (await send({ method: 'GET', path, ...bound }, signal)) as ListAnswer
+      return (await inTurn(() => send({ method: 'GET', path, ...bound }, signal))) as ListAnswer
     } catch (error) {
       if (error instanceof AnswerTooLarge && size > 1) return undefined
       throw error

@@ -85,3 +85,34 @@ void t.test("a caller's own deadline is a Timeout and no bug", async (t) => {
   const error: unknown = await kube.get(podType, key, AbortSignal.timeout(0)).catch((thrown: unknown) => thrown)
   t.match(asFault(error), { reason: 'Timeout' })
 })
+
+void t.test('pages of lists are read two at a time, however many ask at once', async (t) => {
+  let [open, most] = [0, 0]
+  const server = createServer((_request, response) => {
+    open += 1
+    most = Math.max(most, open)
+    // Long enough for all that may to come.
+    setTimeout(() => {
+      open -= 1
+      response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: [pod] }))
+    }, 50)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  const { port } = server.address() as AddressInfo
+  const config = new KubeConfig()
+  config.loadFromClusterAndUser({ name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true }, { name: 'u' })
+  const kube = createKube(config, { clock: systemClock, userAgent: 'test' })
+  t.teardown(() => {
+    kube.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const stop = AbortSignal.timeout(60_000)
+  const list = async (): Promise<number> => {
+    let count = 0
+    for await (const { items } of kube.listPages(podType, {}, stop)) count += items.length
+    return count
+  }
+  t.same(await Promise.all(Array.from({ length: 5 }, list)), [1, 1, 1, 1, 1])
+  t.equal(most, 2)
+})
