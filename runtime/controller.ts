@@ -113,7 +113,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   const leading = leadership.run(leaving)
   const tending = [
     pruneMirrors({ store, mirrors, clock, log }, signal),
-    reclaimMemory({ clock, endedThreads: gate.endedThreads }, signal),
+    reclaimMemory({ clock, log, endedThreads: gate.endedThreads }, signal),
     unfollowed.run(signal),
   ]
   await Promise.all([leading, watching, renewing, ...tending, ...[probes, ...endpoints].map(({ closed }) => closed)])

@@ -6,6 +6,7 @@
  */
 import { cpuUsage, resourceUsage } from 'node:process'
 import { type Clock, pause } from '../clock.ts'
+import type { Log } from '../log.ts'
 import { heapAndBuffers } from '../memory.ts'
 
 const lookEachMs = 5_000
@@ -13,6 +14,9 @@ const lookEachMs = 5_000
 const pressedFaults = 100
 /** Least time between two collections under such pressure. */
 const leastPressedMs = 10_000
+/** Pressed in so many looks one after the other, a minute, it is said in the log; not again within `leastToldMs`. */
+const looksUntilTold = 12
+const leastToldMs = 3_600_000
 /** The controller counts as quiet below this share of one processor, over all threads; at rest a thousand GatewaySyncs take up to a tenth. */
 const quietShare = 0.15
 /** Least time between two collections: with a thousand GatewaySyncs one takes some 100 ms, in which nothing is answered, and each minute of polls leaves 8 MiB. */
@@ -31,22 +35,26 @@ export type Collector = {
 
 type Deps = {
   clock: Pick<Clock, 'wait' | 'monotonicMs'>
+  log: Pick<Log, 'warn'>
   /** How many threads have ended: V8 returns their pages with the next collection of the process. */
   endedThreads(): number
 }
 
 /** Runs until the signal. `collector` is undefined unless the process was started with `--expose-gc`, as it is in the image. */
 export async function reclaimMemory(
-  { clock, endedThreads }: Deps,
+  { clock, log, endedThreads }: Deps,
   signal: AbortSignal,
   collector: Collector | undefined = openCollector(globalThis.gc),
 ): Promise<void> {
   if (collector === undefined) return
   let collected: { atMs: number; leftBytes: number; threads: number } | undefined
+  const tell = createWarning({ clock, log })
   while (!signal.aborted) {
     await pause(clock, lookEachMs, signal)
     if (signal.aborted) return
-    const isPressed = collector.majorFaults() > pressedFaults
+    const faults = collector.majorFaults()
+    const isPressed = faults > pressedFaults
+    tell(isPressed, faults)
     const isQuiet = collector.busyMs() <= lookEachMs * quietShare
     if (!isPressed && !isQuiet) continue
     const isSoon = collected !== undefined && clock.monotonicMs() - collected.atMs < (isPressed ? leastPressedMs : leastMs)
@@ -55,6 +63,23 @@ export async function reclaimMemory(
     if (isSoon || !isWorthIt) continue
     collector.collect()
     collected = { atMs: clock.monotonicMs(), leftBytes: collector.usedBytes(), threads }
+  }
+}
+
+/** Says of a pressure that lasts what to do about it; called after each look. */
+function createWarning({ clock, log }: Pick<Deps, 'clock' | 'log'>): (isPressed: boolean, faults: number) => void {
+  let pressed = 0
+  let toldAtMs: number | undefined
+  return (isPressed, faults) => {
+    pressed = isPressed ? pressed + 1 : 0
+    const nowMs = clock.monotonicMs()
+    if (pressed < looksUntilTold || (toldAtMs !== undefined && nowMs - toldAtMs < leastToldMs)) return
+    toldAtMs = nowMs
+    log.warn(
+      { component: 'memory', count: faults, durationMs: lookEachMs },
+      'the container is full: pages of this program are dropped and read from the disk again and again; give the controller more memory ' +
+        "(resources.limits.memory), and see whether the read-ahead of the node's disk is larger than usual (blockdev --getra, usually 256)",
+    )
   }
 }
 

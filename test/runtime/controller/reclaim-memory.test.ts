@@ -10,8 +10,14 @@ type Look = { busy: number; usedMiB: number; threads?: number; majorFaults?: num
 
 /** What is used is back at 10 MiB after a collection. Returns in which minutes of a run with these looks, 5 s apart, is collected. */
 async function collections(looks: readonly Look[]): Promise<number[]> {
+  return (await run(looks)).collected
+}
+
+/** `told`: in which minutes the log was given a warning. */
+async function run(looks: readonly Look[]): Promise<{ collected: number[]; told: number[] }> {
   const stop = new AbortController()
   const collected: number[] = []
+  const told: number[] = []
   let index = -1
   let ms = 0
   let used = 0
@@ -33,8 +39,9 @@ async function collections(looks: readonly Look[]): Promise<number[]> {
       used = 10 * mib
     },
   }
-  await reclaimMemory({ clock, endedThreads: () => looks[index]?.threads ?? 0 }, stop.signal, collector)
-  return collected
+  const log = { warn: () => void told.push(ms / 60_000) }
+  await reclaimMemory({ clock, log, endedThreads: () => looks[index]?.threads ?? 0 }, stop.signal, collector)
+  return { collected, told }
 }
 
 const rounded = (minutes: readonly number[]): number[] => minutes.map((each) => Math.round(each * 100) / 100)
@@ -68,10 +75,14 @@ void t.test('nothing is collected under pressure where nothing has gathered', as
   t.same(rounded(await collections(looks(12, { busy: 0.9, usedMiB: 11, majorFaults: 1_000 }))), [0.08])
 })
 
+void t.test('that pages of programs are waited for is said after a minute, and every hour while it lasts', async (t) => {
+  const pressed = { busy: 0.9, usedMiB: 11, majorFaults: 1_000 }
+  t.same((await run(looks(11, pressed))).told, [])
+  t.same((await run([...looks(11, pressed), { ...pressed, majorFaults: 0 }, ...looks(11, pressed)])).told, [], 'a minute without a pause')
+  t.same((await run(looks(12 * 61, pressed))).told.map(Math.round), [1, 61])
+})
+
 void t.test('a process without the function ends at once', async () => {
-  await reclaimMemory(
-    { clock: { monotonicMs: () => 0, wait: () => new Promise(() => undefined) }, endedThreads: () => 0 },
-    new AbortController().signal,
-    undefined,
-  )
+  const clock = { monotonicMs: () => 0, wait: () => new Promise<void>(() => undefined) }
+  await reclaimMemory({ clock, log: { warn: () => undefined }, endedThreads: () => 0 }, new AbortController().signal, undefined)
 })
