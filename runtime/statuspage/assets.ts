@@ -19,7 +19,7 @@ a:focus-visible,input:focus-visible,select:focus-visible,button:focus-visible,su
 nav{margin:0 0 .6rem}.quiet{color:var(--quiet)}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.75rem .9rem;margin:0 0 .8rem;min-width:0}
 .card>header{display:flex;flex-wrap:wrap;gap:.1rem .8rem;align-items:baseline;margin:0 0 .15rem}.card>header>h2{font-size:1.05rem;margin:0;overflow-wrap:anywhere}
-.parts{columns:28rem 3;column-gap:.8rem}.parts>.card{break-inside:avoid}
+.parts{columns:28rem 3;column-gap:.8rem;margin:0 0 .8rem}.parts>.card{break-inside:avoid;margin:0}.parts>.card+.card{margin-top:.8rem}
 .light{font-weight:600;white-space:nowrap}.ok{color:var(--ok)}.working{color:var(--working)}.warning{color:var(--warning)}.error{color:var(--error)}
 .tiles{display:grid;align-items:start;grid-template-columns:repeat(auto-fill,minmax(13.5rem,1fr));gap:.45rem;list-style:none;margin:.5rem 0 0;padding:0}
 .tile{border:1px solid var(--line);border-left:.28rem solid currentColor;border-radius:.3rem;padding:.35rem .55rem;overflow-wrap:anywhere}
