@@ -85,6 +85,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
   const { cluster, contained, seen } = bench
   const { plants, pods } = await fill(bench, prefixes, size)
   await cluster.stopController()
+  contained.forgetProgram()
   // From here on: its start is part of what it holds at most.
   const memory = sample(() => contained.workingSetMiB(cluster.controllerPid()))
   const own = sample(() => contained.anonymousMiB(cluster.controllerPid()))
@@ -103,6 +104,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
   return [
     figure(`GatewaySyncs, with ${pods.length} pods`, plants.length, ''),
     figure(`memory limit${limit === undefined ? ', which could not be set here' : ''}`, limitMiB, 'MiB'),
+    ...(contained.readAheadKiB === undefined ? [] : [figure('read-ahead of the disk', contained.readAheadKiB, 'KiB')]),
     started,
     ...rest,
     ...scraped,

@@ -1,10 +1,11 @@
 /**
  * The controller as its image starts it, in the memory of its container: bundled, with the image's flags and environment, git's children
- * inside. The program of Node is a copy of its own, read first from inside, so that its pages count as they do on a node that runs nothing
- * else of that image.
+ * inside. The program of Node is a copy of its own that nobody has read yet, so that its pages count for the container as they do on a node that
+ * runs nothing else of that image. Not written from inside: pages that a process has written and then runs count as used twice, and for ever as
+ * part of its working set, which no container's program ever does.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { nodeOptions } from '../../../runtime/gatewaysync/names.ts'
@@ -24,6 +25,13 @@ export type Contained = {
   anonymousMiB(pid: number): number
   /** Pages of files that count as in use; undefined where nobody tells. */
   filesMiB(): number | undefined
+  /**
+   * How much the kernel reads of the disk for each page that is missing, 128 by its default; undefined where nobody tells. With much more,
+   * one missing page of a program drops thousands of others from a small container.
+   */
+  readAheadKiB: number | undefined
+  /** The next start reads the program from the disk, as in a new container: to be called while no process runs. */
+  forgetProgram(): void
   /** For what they had to wait so far; undefined where nobody tells. */
   stalls(): Stalls | undefined
   remove(): Promise<void>
@@ -38,8 +46,9 @@ export function containController(limitMiB: number): Contained {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-scale-'))
   const node = path.join(folder, 'node')
   const inside = cgroup === undefined ? [] : [cgroup.enter.program, ...cgroup.enter.args]
-  const [program, ...args] = [...inside, '/bin/sh', '-c', 'cp "$0" "$1" && sync "$1"', process.execPath, node]
-  execFileSync(program, args)
+  const forgetProgram = (): void => void execFileSync('dd', [`if=${node}`, 'iflag=nocache', 'count=0', 'status=none'])
+  execFileSync('/bin/sh', ['-c', 'cp "$0" "$1" && sync "$1"', process.execPath, node])
+  forgetProgram()
   const environment = Object.entries({ ...imageEnvironment('controller'), NODE_OPTIONS: nodeOptions }).map(
     ([name, value]) => `${name}=${value}`,
   )
@@ -47,6 +56,8 @@ export function containController(limitMiB: number): Contained {
     folder,
     command: [...inside, 'env', ...environment, node, ...imageFlags('controller'), path.join(root, 'build/controller.js')],
     limitMiB: cgroup === undefined ? undefined : limitMiB,
+    readAheadKiB: readAheadOf(folder),
+    forgetProgram,
     workingSetMiB: (pid) => cgroup?.workingSetMiB() ?? memoryOf(pid).residentMiB,
     anonymousMiB: (pid) => cgroup?.anonymousMiB() ?? memoryOf(pid).anonymousMiB,
     filesMiB: () => cgroup?.activeFilesMiB(),
@@ -55,6 +66,17 @@ export function containController(limitMiB: number): Contained {
       await cgroup?.remove()
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** By the numbers of the folder's device, as makedev(3) packs them. */
+function readAheadOf(folder: string): number | undefined {
+  const { dev } = statSync(folder)
+  const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)]
+  try {
+    return Number(readFileSync(`/sys/class/bdi/${major}:${minor}/read_ahead_kb`, 'utf8'))
+  } catch {
+    return undefined
   }
 }
 
