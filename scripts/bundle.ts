@@ -45,7 +45,7 @@ const programs = {
   'gate/worker.ts': 'isolate.mjs',
   'agent.ts': 'agent.js',
   'tracing/otlp.ts': 'tracing.mjs',
-  'controller/oidc-provider.ts': 'login.mjs',
+  'controller/page/oidc-provider.ts': 'login.mjs',
 }
 
 for (const [entry, file] of Object.entries(programs)) {

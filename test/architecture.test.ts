@@ -58,6 +58,7 @@ const sideways = new Map([
 
 /** The rooms of the large parts: each folder imports those after it only; `.` are the files beside the folders. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
+  controller: ['.', 'lead', 'page', 'captures', 'serve', 'cluster', 'process'],
   sync: ['.', 'check', 'publish', 'plan', 'desired', 'render', 'disk', 'model'],
   collections: ['gate', 'check', 'rules', 'model'],
   gatewaysync: ['decide', 'rollout', 'schema', '.', 'glob'],
@@ -254,9 +255,9 @@ const effects: Effect[] = [
       'certificates/',
       'kube/kubeconfig.ts',
       'agent.ts',
-      'controller/login-secret.ts',
-      'controller/proxy-login.ts',
-      'controller/webhook-keys.ts',
+      'controller/page/login-secret.ts',
+      'controller/page/proxy-login.ts',
+      'controller/serve/webhook-keys.ts',
       // What the kernel says of this process.
       'memory.ts',
       'notify/receivers/secret-folder.ts',

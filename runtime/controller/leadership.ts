@@ -14,9 +14,9 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { createCommitCheck } from '../reconcile/commit-check.ts'
 import { createSignatureCheck } from '../reconcile/signature-check.ts'
 import type { Tracing } from '../tracing/trace.ts'
-import type { Captures } from './captures.ts'
-import { fenced } from './fenced.ts'
-import { type LeaderDeps, runLeader } from './leader.ts'
+import type { Captures } from './captures/captures.ts'
+import { fenced } from './lead/fenced.ts'
+import { type LeaderDeps, runLeader } from './lead/leader.ts'
 import type { Parts } from './parts.ts'
 
 /** This replica's part in the election. */

@@ -19,12 +19,12 @@ import { createHostApis, type OpenHostApi } from '../source/host-api.ts'
 import { createMirrors } from '../source/mirrors.ts'
 import type { Network } from '../source/remote/network.ts'
 import { createRemotes, type RemoteOf } from '../source/remotes.ts'
-import { type Changes, createChanges } from './changes.ts'
+import { type Changes, createChanges } from './cluster/changes.ts'
 import { networkOf } from './network.ts'
-import { sourceSecretUsers } from './secret-users.ts'
-import { readClusterSecret } from './secrets.ts'
-import { createUnfollowed, type Unfollowed } from './unfollowed.ts'
-import { createPushKeys, type PushKeys } from './webhook-keys.ts'
+import { sourceSecretUsers } from './cluster/secret-users.ts'
+import { readClusterSecret } from './cluster/secrets.ts'
+import { createUnfollowed, type Unfollowed } from './cluster/unfollowed.ts'
+import { createPushKeys, type PushKeys } from './serve/webhook-keys.ts'
 
 /** The share of the volume that mirrors may take; the rest is for the file system and for temporary files of git. */
 const shareOfVolume = 0.9

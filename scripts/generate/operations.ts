@@ -2,7 +2,7 @@
  * docs/operations.md: the tables of reasons and conditions between their markers, from the code's own tables.
  */
 import { readFile } from 'node:fs/promises'
-import { podEvents } from '../../runtime/controller/pod-events.ts'
+import { podEvents } from '../../runtime/controller/cluster/pod-events.ts'
 import { reasons } from '../../runtime/fault.ts'
 import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/gatewaysync/decide/conditions.ts'
 import { syncEvents } from '../../runtime/gatewaysync/decide/events.ts'

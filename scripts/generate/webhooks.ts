@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { register } from '../../runtime/cli/trigger.ts'
-import { receiverEvents } from '../../runtime/controller/receiver.ts'
+import { receiverEvents } from '../../runtime/controller/serve/receiver.ts'
 import { keptRequests } from '../../runtime/gatewaysync/decide/request.ts'
 import { maxHeldBytes, patienceMs, peerShare, smallBytes } from '../../runtime/http/body-budget.ts'
 import { failureWindowSeconds, suspectShare } from '../../runtime/http/limits.ts'

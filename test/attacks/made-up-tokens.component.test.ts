@@ -4,7 +4,7 @@
 import { request } from 'node:https'
 import t from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
-import { createAuthoriser, reviewLimits } from '../../runtime/controller/authorise.ts'
+import { createAuthoriser, reviewLimits } from '../../runtime/controller/serve/authorise.ts'
 import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
 import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
 import type { Kube } from '../../runtime/kube/client.ts'

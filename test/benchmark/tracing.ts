@@ -10,7 +10,7 @@ import { shippedRelease } from '../support/releases.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { type Figure, median } from './figures.ts'
 
-/** After a push: what it held is collected by then (`runtime/controller/reclaim-memory.ts`). */
+/** After a push: what it held is collected by then (`runtime/controller/process/reclaim-memory.ts`). */
 const restMs = 15_000
 
 export async function run({ rounds = 5 }: { rounds?: number }): Promise<Figure[]> {

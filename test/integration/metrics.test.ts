@@ -6,7 +6,7 @@ import { systemClock } from '../../runtime/clock.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
 import type { ResourceType } from '../../runtime/kube/types.ts'
 import { metricsApp } from '../../runtime/metrics/app.ts'
-import { createMetricsAuthoriser } from '../../runtime/controller/metrics-access.ts'
+import { createMetricsAuthoriser } from '../../runtime/controller/serve/metrics-access.ts'
 import { startControlPlane } from '../cluster/control-plane.ts'
 import { requires } from '../support/requires.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAgentBindings } from '../../../runtime/controller/agent-bindings.ts'
+import { createAgentBindings } from '../../../runtime/controller/lead/agent-bindings.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import type { RoleBinding } from '../../../runtime/reconcile/agent-rbac.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
-import { createAuthoriser, reviewLimits } from '../../../runtime/controller/authorise.ts'
+import { createAuthoriser, reviewLimits } from '../../../runtime/controller/serve/authorise.ts'
 import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
 import { createStore } from '../../../runtime/reconcile/store.ts'

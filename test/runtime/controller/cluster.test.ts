@@ -4,7 +4,7 @@
 import { KubeConfig } from '@kubernetes/client-node'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
-import { watchCluster } from '../../../runtime/controller/cluster.ts'
+import { watchCluster } from '../../../runtime/controller/cluster/cluster.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
 import { silentLog } from '../../../runtime/log.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createEnding } from '../../../runtime/controller/ending.ts'
+import { createEnding } from '../../../runtime/controller/process/ending.ts'
 
 void t.test('an end begins with leaving, and closes after the delay', async (t) => {
   const delay = Promise.withResolvers<void>()

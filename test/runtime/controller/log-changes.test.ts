@@ -2,7 +2,7 @@
  * What the log tells of a GatewaySync: changes of state, each with the request that caused it, and nothing of a status that says the same.
  */
 import t from 'tap'
-import { logChanges } from '../../../runtime/controller/log-changes.ts'
+import { logChanges } from '../../../runtime/controller/lead/log-changes.ts'
 import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
 
 const [one, two] = ['a'.repeat(40), 'b'.repeat(40)]

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
-import { toldSteps } from '../../../runtime/controller/lookup-steps.ts'
+import { toldSteps } from '../../../runtime/controller/lead/lookup-steps.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { silentLog } from '../../../runtime/log.ts'

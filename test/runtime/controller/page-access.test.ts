@@ -2,7 +2,7 @@
  * What somebody may see and do: how the API server is asked, how often, and for how long an answer holds.
  */
 import t from 'tap'
-import { createPageAccess } from '../../../runtime/controller/page-access.ts'
+import { createPageAccess } from '../../../runtime/controller/page/page-access.ts'
 
 type Review = {
   spec: { user: string; groups: string[]; resourceAttributes: { namespace: string; verb: string; group: string; resource: string } }

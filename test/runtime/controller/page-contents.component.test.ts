@@ -5,7 +5,7 @@
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
-import { commitsOfStore, createReportReader } from '../../../runtime/controller/page-contents.ts'
+import { commitsOfStore, createReportReader } from '../../../runtime/controller/page/page-contents.ts'
 import type { KubeObject } from '../../../runtime/kube/types.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { createSyncMirrors } from '../../../runtime/reconcile/mirrors-of-syncs.ts'

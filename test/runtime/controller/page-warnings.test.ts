@@ -3,7 +3,7 @@
  * a login without a prefix.
  */
 import t from 'tap'
-import { missingPrefixes, warningsOf } from '../../../runtime/controller/page-warnings.ts'
+import { missingPrefixes, warningsOf } from '../../../runtime/controller/page/page-warnings.ts'
 
 const now = Temporal.Instant.from('2026-03-01T12:00:00Z')
 const later = now.add({ hours: 2_000 })

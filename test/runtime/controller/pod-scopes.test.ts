@@ -2,7 +2,7 @@
  * Where pods are watched, and when a GatewaySync counts.
  */
 import t from 'tap'
-import { createPodScopes, type PodsListed } from '../../../runtime/controller/pod-scopes.ts'
+import { createPodScopes, type PodsListed } from '../../../runtime/controller/cluster/pod-scopes.ts'
 import { createStore } from '../../../runtime/reconcile/store.ts'
 import type { GatewaySyncRecord, PodRecord } from '../../../runtime/reconcile/records.ts'
 

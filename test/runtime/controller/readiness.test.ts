@@ -2,7 +2,7 @@
  * A replica gets calls of admission as soon as it is ready, so it is not before the API server knows which certificate to trust.
  */
 import t from 'tap'
-import { createReadiness } from '../../../runtime/controller/readiness.ts'
+import { createReadiness } from '../../../runtime/controller/process/readiness.ts'
 
 const unlisted = 'the objects of the cluster have not been listed yet'
 const untrusted = 'the API server has not been told yet which certificate to trust'

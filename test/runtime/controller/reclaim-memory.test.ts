@@ -2,7 +2,7 @@
  * When a controller gives memory back.
  */
 import t from 'tap'
-import { type Collector, reclaimMemory } from '../../../runtime/controller/reclaim-memory.ts'
+import { type Collector, reclaimMemory } from '../../../runtime/controller/process/reclaim-memory.ts'
 
 const mib = 1024 * 1024
 

@@ -2,7 +2,7 @@
  * Warnings that strangers can cause are few.
  */
 import t from 'tap'
-import { createSparingWarnings } from '../../../runtime/controller/sparing-warnings.ts'
+import { createSparingWarnings } from '../../../runtime/controller/page/sparing-warnings.ts'
 
 void t.test('each subject is written once a minute, with how many were left out', (t) => {
   const lines: unknown[] = []

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createUnfollowed } from '../../../runtime/controller/unfollowed.ts'
+import { createUnfollowed } from '../../../runtime/controller/cluster/unfollowed.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { EventToWrite } from '../../../runtime/kube/events.ts'
 import type { KubeObject } from '../../../runtime/kube/types.ts'

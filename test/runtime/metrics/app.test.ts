@@ -1,6 +1,6 @@
 import t from 'tap'
 import { metricsApp, probesApp } from '../../../runtime/metrics/app.ts'
-import { createMetricsAuthoriser } from '../../../runtime/controller/metrics-access.ts'
+import { createMetricsAuthoriser } from '../../../runtime/controller/serve/metrics-access.ts'
 import { Fault } from '../../../runtime/fault.ts'
 
 void t.test('metrics are for those who may read them', async (t) => {

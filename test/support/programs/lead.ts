@@ -3,7 +3,7 @@
  */
 import { createLog } from '../../../runtime/log.ts'
 import { systemClock as clock } from '../../../runtime/clock.ts'
-import { fenced } from '../../../runtime/controller/fenced.ts'
+import { fenced } from '../../../runtime/controller/lead/fenced.ts'
 import { createKube, loadKube } from '../../../runtime/kube/client.ts'
 import { runWithLease } from '../../../runtime/kube/lease/run.ts'
 import { configMapType } from '../world.ts'

@@ -3,7 +3,7 @@
  */
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/clock.ts'
-import { createAuthoriser } from '../../../../runtime/controller/authorise.ts'
+import { createAuthoriser } from '../../../../runtime/controller/serve/authorise.ts'
 import type { FramedSource } from '../../../../runtime/delivery/protocol.ts'
 import { podAnnotations } from '../../../../runtime/gatewaysync/names.ts'
 import { parseCommitHash } from '../../../../runtime/gatewaysync/values.ts'

@@ -1,0 +1,88 @@
+/**
+ * Writes an Event on a pod that cannot be synced, where `kubectl describe pod` shows it: once for each pod and reason, and only for troubles
+ * that have lasted, because pods and their GatewaySync may be created in any order.
+ */
+import { type Clock, pause } from '../../clock.ts'
+import { isOutdated, observeGateways } from '../../gatewaysync/decide/gateways.ts'
+import type { EventRecorder } from '../../kube/events.ts'
+import type { Store } from '../../reconcile/store.ts'
+import type { PodRecord } from '../../reconcile/records.ts'
+import { specOf } from './spec-of.ts'
+
+/** Events on gateway pods; docs/operations.md lists them. */
+export const podEvents = {
+  MissingAgent:
+    'the pod asks for an agent and has none that can work: name its data volume by annotation if it has several, and recreate it',
+  NotFollowed: 'the pod names no GatewaySync, or one that does not exist, and its namespace has not exactly one: nothing is synced',
+  AgentOutdated: 'the agent is too old for what the GatewaySync asks for: recreate the pod',
+  StartedWithoutCommit: 'startDeadline has passed: the gateway was let start though its volume holds no whole commit',
+} as const
+
+/** A pod and what keeps it from being synced. */
+export type PodTrouble = { pod: PodRecord; reason: keyof typeof podEvents }
+
+/** Time between two looks. A trouble is reported when two looks in a row found it, so after twice this time at most. */
+const everyMs = 30_000
+
+/** Everything that keeps a pod from being synced now. */
+export function findPodTroubles(store: Store): PodTrouble[] {
+  const namespaces = new Set([...store.syncs().map(({ namespace }) => namespace), ...store.podNamespaces()])
+  const pods = [...namespaces].flatMap((namespace) => store.podsIn(namespace)).filter(({ terminating }) => !terminating)
+  const byPod = pods.flatMap((pod): PodTrouble[] => {
+    const name = store.syncOfPod(pod)
+    if (name !== undefined && store.isOther(pod.namespace, name)) return []
+    if (!pod.injected) return [{ pod, reason: 'MissingAgent' }]
+    if (isUnfollowed(store, pod)) return [{ pod, reason: 'NotFollowed' }]
+    const report = store.reportsIn(pod.namespace).get(pod.name)
+    const isLate = report?.podUid === pod.uid && report.status?.startedWithoutCommit === true
+    return isLate ? [{ pod, reason: 'StartedWithoutCommit' }] : []
+  })
+  return [...byPod, ...outdatedPods(store)]
+}
+
+/** Whether there is no GatewaySync, of this installation or another, that the pod follows. */
+export function isUnfollowed(store: Store, pod: PodRecord): boolean {
+  const name = store.syncOfPod(pod)
+  return name === undefined || (store.sync(pod.namespace, name) === undefined && !store.isOther(pod.namespace, name))
+}
+
+/** Writes a Warning on the pod; its reason and note are constant words. */
+export function tellTrouble(events: Pick<EventRecorder, 'record'>, { pod, reason }: PodTrouble): void {
+  const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid }
+  events.record({ regarding, type: 'Warning', reason, action: 'Sync', note: podEvents[reason] })
+}
+
+function outdatedPods(store: Store): PodTrouble[] {
+  return store.syncs().flatMap((record) => {
+    const spec = specOf(record)
+    if (spec === undefined) return []
+    const { namespace, name, status } = record
+    const outdated = observeGateways(spec, status.published?.commit, store.podsOf(namespace, name), store.reportsIn(namespace)).filter(
+      isOutdated,
+    )
+    return outdated.flatMap(({ pod: podName }) => {
+      const pod = store.pod(namespace, podName)
+      return pod === undefined ? [] : [{ pod, reason: 'AgentOutdated' as const }]
+    })
+  })
+}
+
+type Deps = { store: Store; events: Pick<EventRecorder, 'record'>; clock: Clock }
+
+/** Looks every 30 s until the signal. */
+export async function tellPodTroubles({ store, events, clock }: Deps, signal: AbortSignal): Promise<void> {
+  /** The troubles at the last look, and whether each was reported. */
+  let known = new Map<string, boolean>()
+  while (!signal.aborted) {
+    await pause(clock, everyMs, signal)
+    if (signal.aborted) return
+    const next = new Map<string, boolean>()
+    for (const trouble of findPodTroubles(store)) {
+      const id = `${trouble.pod.uid} ${trouble.reason}`
+      const told = known.get(id)
+      next.set(id, told !== undefined)
+      if (told === false) tellTrouble(events, trouble)
+    }
+    known = next
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Binds the ServiceAccounts of gateway pods to the agents' role, one RoleBinding a namespace: written when it changes, and again now and
+ * then, because somebody may have removed or changed it meanwhile; removed some time after the last gateway pod of the namespace.
+ */
+import type { Clock } from '../../clock.ts'
+import { asFault } from '../../fault.ts'
+import type { Log } from '../../log.ts'
+import { agentRoleBinding, type RoleBinding } from '../../reconcile/agent-rbac.ts'
+import { createQueue } from '../../reconcile/queue.ts'
+import type { PodRecord } from '../../reconcile/records.ts'
+
+/** What the leader's part for agents' rights works with. */
+export type AgentBindingsDeps = {
+  /** The ClusterRole to bind to; undefined: the installation's owner binds agents. */
+  role: string | undefined
+  /** The pods of a namespace that follow a GatewaySync. */
+  pods(namespace: string): readonly PodRecord[]
+  /** Server-side apply. Throws Rejected when the binding refers to another role, which is immutable. */
+  apply(binding: RoleBinding, signal: AbortSignal): Promise<void>
+  /** Removes the binding of that name; a missing one is fine. */
+  remove(namespace: string, name: string, signal: AbortSignal): Promise<void>
+  clock: Clock
+  log: Log
+}
+
+/** How often an unchanged binding is applied again, in case somebody changed it: one request. */
+const againAfterMs = 600_000
+/** How long a namespace must be without gateway pods: one that is recreated leaves it without for a moment. */
+const removedAfterMs = 600_000
+
+/** `changed` is called with each namespace whose pods may have changed; `run` writes until its signal. */
+export function createAgentBindings(deps: AgentBindingsDeps): {
+  changed(namespace: string): void
+  run(signal: AbortSignal): Promise<void>
+} {
+  const { role, pods, clock, log } = deps
+  const written = new Map<string, { text: string; untilMs: number }>()
+  /** Since when, in monotonic ms, a namespace has had no gateway pod; infinite once its binding is removed. */
+  const withoutPods = new Map<string, number>()
+
+  const removeLater = async (namespace: string, name: string, signal: AbortSignal): Promise<number | undefined> => {
+    const nowMs = clock.monotonicMs()
+    const sinceMs = withoutPods.get(namespace) ?? nowMs
+    withoutPods.set(namespace, sinceMs)
+    const leftMs = sinceMs + removedAfterMs - nowMs
+    if (leftMs > 0) return Number.isFinite(leftMs) ? leftMs : undefined
+    await deps.remove(namespace, name, signal)
+    written.delete(namespace)
+    withoutPods.set(namespace, Number.POSITIVE_INFINITY)
+    return undefined
+  }
+  const write = async (binding: RoleBinding, signal: AbortSignal): Promise<void> => {
+    try {
+      await deps.apply(binding, signal)
+    } catch (error) {
+      if (asFault(error).reason !== 'Rejected') throw error
+      // The role of a binding is immutable, so a binding to another role is deleted and created again.
+      await deps.remove(binding.metadata.namespace, binding.metadata.name, signal)
+      await deps.apply(binding, signal)
+    }
+  }
+  const queue = createQueue({
+    clock,
+    workers: 1,
+    async pass(namespace, signal) {
+      if (role === undefined) return { wakeAfterMs: undefined }
+      const binding = agentRoleBinding(namespace, role, pods(namespace))
+      if (binding === undefined) return { wakeAfterMs: await removeLater(namespace, role, signal) }
+      withoutPods.delete(namespace)
+      const text = JSON.stringify(binding)
+      const last = written.get(namespace)
+      const leftMs = last?.text === text ? last.untilMs - clock.monotonicMs() : 0
+      if (leftMs > 0) return { wakeAfterMs: leftMs }
+      await write(binding, signal)
+      written.set(namespace, { text, untilMs: clock.monotonicMs() + againAfterMs })
+      return { wakeAfterMs: againAfterMs }
+    },
+    failed: (namespace, error) =>
+      log.warn({ namespace, reason: asFault(error).reason, message: asFault(error).message }, 'agents are not bound'),
+  })
+  return { changed: (namespace) => queue.add(namespace), run: (signal) => queue.run(signal) }
+}

@@ -1,0 +1,44 @@
+/**
+ * The login of the status page by OpenID Connect. What talks to the provider is loaded when somebody logs in for the first time.
+ */
+import type { Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import type { Proxies } from '../../source/remote/proxy.ts'
+import type { Doing } from '../../statuspage/people.ts'
+import type { Provider } from '../../statuspage/login/provider.ts'
+import { createLogin, type Login } from '../../statuspage/login/routes.ts'
+import { createLoginSecret, keysOf, type OidcSettings } from './login-secret.ts'
+
+/** Beside our bundle, or the source itself. */
+const program = import.meta.url.endsWith('/controller/page/oidc-login.ts')
+  ? new URL('oidc-provider.ts', import.meta.url)
+  : new URL('login.mjs', import.meta.url)
+
+export function createOidcLogin(
+  settings: OidcSettings,
+  { proxies, clock, log }: { proxies: Proxies | undefined; clock: Clock; log: Log },
+): { login: Login } & Pick<Doing, 'formKeys'> {
+  const secret = createLoginSecret(settings.secretFolder, { clock, log })
+  let opened: Promise<Provider> | undefined
+  const provider = async (): Promise<Provider> => {
+    opened ??= (import(program.href) as Promise<typeof import('./oidc-provider.ts')>).then(({ openProvider }) =>
+      openProvider(settings, { secret, proxies, clock, log }),
+    )
+    return await opened
+  }
+  const login = createLogin({
+    provider: {
+      begin: async () => await (await provider()).begin(),
+      finish: async (query, attempt) => await (await provider()).finish(query, attempt),
+      logoutUrl: async () => await (await provider()).logoutUrl(),
+    },
+    settings: { ...settings, sessionMs: sessionMs(settings.sessionLifetime) },
+    keys: async (purpose) => keysOf(await secret(), settings, purpose),
+    clock,
+  })
+  return { login, formKeys: async () => keysOf(await secret(), settings, 'form') }
+}
+
+function sessionMs(lifetime: string): number {
+  return Number.parseInt(lifetime, 10) * (lifetime.endsWith('h') ? 3_600_000 : 60_000)
+}

@@ -1,0 +1,158 @@
+/**
+ * The identity provider over the network: authorization code with PKCE, state and nonce, by openid-client. Loaded only where the status page
+ * logs in by it, because it is memory.
+ */
+import {
+  authorizationCodeGrant,
+  AuthorizationResponseError,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  calculatePKCECodeChallenge,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  type CustomFetch,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client'
+import type { Clock } from '../../clock.ts'
+import { causeOf, readText, startCall } from '../../http/client.ts'
+import type { Log } from '../../log.ts'
+import { tunnel } from '../../source/credentials/api-call.ts'
+import { type Proxies, proxyFor } from '../../source/remote/proxy.ts'
+import { type Claims, isIncomplete } from '../../statuspage/login/claims.ts'
+import type { Provider } from '../../statuspage/login/provider.ts'
+import { callbackPath, loggedOutPath } from '../../statuspage/login/routes.ts'
+import type { LoginSecret, OidcSettings } from './login-secret.ts'
+import { createSparingWarnings } from './sparing-warnings.ts'
+
+type Deps = { secret(): Promise<LoginSecret>; proxies: Proxies | undefined; clock: Pick<Clock, 'monotonicMs'>; log: Log }
+
+/** Of one call. */
+const timeoutSeconds = 10
+/** Metadata and keys of a provider have some ten kilobytes, claims of somebody in many groups some more. */
+const maxBodyBytes = 512 * 1024
+/** How long what the provider says of itself is taken for true; new keys of tokens are fetched when one is met. */
+const keptMs = 3_600_000
+/** How long a provider that did not answer is not asked again. */
+const failedMs = 3_000
+
+export function openProvider(settings: OidcSettings, { secret, proxies, clock, log }: Deps): Provider {
+  const { issuer, clientId, externalURL, scopes } = settings
+  let known: { secret: LoginSecret; untilMs: number; found: Promise<Configuration> } | undefined
+  const found = async (): Promise<Configuration> => {
+    const now = await secret()
+    const isSame = known?.secret.clientSecret === now.clientSecret && known.secret.caBundle === now.caBundle
+    if (known === undefined || !isSame || clock.monotonicMs() >= known.untilMs) {
+      const options = { execute: [enableNonRepudiationChecks], timeout: timeoutSeconds, [customFetch]: fetchWith(now.caBundle, proxies) }
+      const asked = discovery(new URL(issuer), clientId, {}, authenticateWith(now.clientSecret), options)
+      const one = { secret: now, untilMs: clock.monotonicMs() + keptMs, found: asked }
+      known = one
+      // Whoever opens `/login` would otherwise have the provider asked each time, which may be down because it is asked too much.
+      asked.catch(() => (one.untilMs = clock.monotonicMs() + failedMs))
+    }
+    return await known.found
+  }
+  const warn = createSparingWarnings('the identity provider failed', { clock, log })
+  const failed = (what: string, error: unknown): void => warn(what, reasonsOf(error))
+  return {
+    async begin() {
+      try {
+        const config = await found()
+        const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
+        const url = buildAuthorizationUrl(config, {
+          redirect_uri: `${externalURL}${callbackPath}`,
+          scope: [...new Set(['openid', ...scopes])].join(' '),
+          code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
+          code_challenge_method: 'S256',
+          state: attempt.state,
+          nonce: attempt.nonce,
+        })
+        return { url: url.href, attempt }
+      } catch (error) {
+        failed('what it says of itself', error)
+        return undefined
+      }
+    },
+    async finish(query, { state, nonce, verifier }) {
+      try {
+        const config = await found()
+        // The proxy in front may have made other names of ours; the provider knows this one.
+        const tokens = await authorizationCodeGrant(config, new URL(`${externalURL}${callbackPath}${query}`), {
+          pkceCodeVerifier: verifier,
+          expectedState: state,
+          expectedNonce: nonce,
+          idTokenExpected: true,
+        })
+        const claims: Claims = tokens.claims() ?? {}
+        const { sub } = claims
+        if (!isIncomplete(claims, settings) || config.serverMetadata().userinfo_endpoint === undefined || typeof sub !== 'string')
+          return { kind: 'claims', claims }
+        const more = await fetchUserInfo(config, tokens.access_token, sub)
+        return { kind: 'claims', claims: { ...more, ...claims } }
+      } catch (error) {
+        if (error instanceof AuthorizationResponseError) return { kind: 'refused', error: error.error }
+        failed('a login', error)
+        return { kind: 'failed' }
+      }
+    },
+    async logoutUrl() {
+      try {
+        const config = await found()
+        if (config.serverMetadata().end_session_endpoint === undefined) return undefined
+        return buildEndSessionUrl(config, { post_logout_redirect_uri: `${externalURL}${loggedOutPath}` }).href
+      } catch (error) {
+        failed('a logout', error)
+        return undefined
+      }
+    },
+  }
+}
+
+/** As the provider takes it; what every provider takes unless it says otherwise is in a header (RFC 8414, 2). */
+function authenticateWith(clientSecret: string): ClientAuth {
+  return (server, ...rest) => {
+    const taken = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const by = taken.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost
+    by(clientSecret)(server, ...rest)
+  }
+}
+
+/** One call by way of the proxy, with trust in the given authority if there is one, and a bounded answer. Redirects are not followed. */
+function fetchWith(caBundle: string | undefined, proxies: Proxies | undefined): CustomFetch {
+  return async (url, { method, headers, body, signal }) => {
+    const target = new URL(url)
+    const proxy = proxyFor({ protocol: target.protocol === 'http:' ? 'http' : 'https', host: target.hostname }, undefined, proxies)
+    const within = signal ?? AbortSignal.timeout(timeoutSeconds * 1000)
+    const way = proxy === undefined ? { agent: false as const } : await tunnel(target, new URL(proxy.url), {}, within)
+    const trust = caBundle === undefined ? {} : { ca: caBundle }
+    const sent = body === undefined || body === null ? undefined : textOf(body)
+    const answer = await startCall(target, { ...trust, ...way, method, headers, signal: within }, sent).answered
+    const text = await readText(answer, maxBodyBytes)
+    if (text === undefined) throw new Error(`${target.origin} answered with more than ${maxBodyBytes / 1024} KiB`)
+    const pairs = Object.entries(answer.headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value] as [string, string]] : [],
+    )
+    const status = answer.statusCode ?? 502
+    return new Response(status === 204 || status === 304 ? null : text, { status, headers: pairs })
+  }
+}
+
+function textOf(body: unknown): string {
+  if (typeof body === 'string') return body
+  if (body instanceof URLSearchParams) return body.toString()
+  throw new Error('openid-client sends forms only')
+}
+
+/** What went wrong and why, without what was sent. */
+function reasonsOf(error: unknown): string {
+  const words: string[] = []
+  for (let cause = error; cause instanceof Error && words.length < 3; cause = cause.cause) words.push(causeOf(cause))
+  return words.join(': ')
+}

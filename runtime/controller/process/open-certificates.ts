@@ -1,0 +1,27 @@
+/**
+ * Opens the certificate that every secure port serves and whose authorities the API server and agents trust.
+ */
+import { keepCaBundle } from '../../certificates/keep-ca-bundle.ts'
+import { openMounted } from '../../certificates/mounted.ts'
+import { openSelfManaged } from '../../certificates/self-managed.ts'
+import type { CertificateKeeper } from '../../certificates/serving.ts'
+import type { Clock } from '../../clock.ts'
+import type { Kube } from '../../kube/client.ts'
+import type { Log } from '../../log.ts'
+import type { ControllerSettings } from '../../settings.ts'
+
+/** Opens the certificate that the settings choose: mounted, or issued and renewed here. Throws what reading or issuing it throws. */
+export async function openCertificates(
+  deps: { kube: Kube; clock: Clock; log: Log },
+  { certificates, namespace, dnsNames, injection }: ControllerSettings,
+  signal: AbortSignal,
+): Promise<CertificateKeeper> {
+  const webhookConfiguration = injection.enabled ? injection.webhookConfiguration : undefined
+  if (certificates.kind === 'mounted') {
+    const keeper = await openMounted(deps, { folder: certificates.folder })
+    if (certificates.tellsWebhook && webhookConfiguration !== undefined) return keepCaBundle(deps, keeper, webhookConfiguration)
+    // cert-manager's injector writes the caBundle.
+    return { ...keeper, isTrusted: () => true }
+  }
+  return await openSelfManaged(deps, { namespace, secretName: certificates.secretName, dnsNames, webhookConfiguration }, signal)
+}

@@ -1,0 +1,134 @@
+/**
+ * The webhook receiver of a replica: it reads from the store, and writes requests as annotations through the API server.
+ */
+import type { Hono } from 'hono'
+import type { Clock } from '../../clock.ts'
+import { Fault } from '../../fault.ts'
+import { apiVersion, gatewaySyncKind, requestAnnotations } from '../../gatewaysync/names.ts'
+import { freeRequestSlots, supersededBy, wantedRef } from '../../gatewaysync/decide/request.ts'
+import { parseRefName } from '../../gatewaysync/values.ts'
+import type { Kube } from '../../kube/client.ts'
+import type { EventRecorder, EventToWrite } from '../../kube/events.ts'
+import { type KubeObject, podType } from '../../kube/types.ts'
+import type { Log } from '../../log.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
+import { receiverApp, type ReceiverDeps, type ReceiverNotice } from '../../receiver/app.ts'
+import type { GatewaySyncRecord } from '../../reconcile/records.ts'
+import type { Store } from '../../reconcile/store.ts'
+import type { ControllerSettings } from '../../settings.ts'
+import type { Tracing } from '../../tracing/trace.ts'
+import type { PushKeys } from './webhook-keys.ts'
+import { changeSync } from '../cluster/change-sync.ts'
+import { specOf } from '../cluster/spec-of.ts'
+
+/** What the receiver works with in a cluster. */
+export type ReceiverParts = {
+  kube: Pick<Kube, 'listPages' | 'mergePatch'>
+  store: Store
+  metrics: Pick<Metrics, 'received'>
+  events: Pick<EventRecorder, 'record'>
+  keys: PushKeys
+  tracing: Pick<Tracing, 'began'>
+  clock: Clock
+  log: Log
+  /** Why this replica does not know the cluster's objects yet; empty when it does. */
+  notReady(): string[]
+}
+
+/** Events of the receiver; docs/webhooks prints on what and when. */
+export const receiverEvents = {
+  WebhookReceived: { type: 'Normal', on: 'GatewaySync', when: 'a push became a request', note: 'a push asked for a sync' },
+  RefNotAllowed: {
+    type: 'Warning',
+    on: 'GatewaySync',
+    when: 'a proved call asks for a ref that `spec.git.allowedRefs` does not permit',
+    note: 'a push asked for a ref that spec.git.allowedRefs does not permit',
+  },
+  AuthNotReady: {
+    type: 'Warning',
+    on: 'GatewaySync',
+    when: 'a call was refused while a key that `spec.webhook` or the installation names is missing, empty or unreadable',
+    note: 'a push was refused: a key that proves pushes (spec.webhook, or webhookReceiver.hmac and .token) is missing, empty or unreadable',
+  },
+  ReceiverOpen: {
+    type: 'Warning',
+    on: "GatewaySync; the controller's pod at its start",
+    when: 'nobody has to prove anything: no key is configured',
+    note: 'a push was accepted without a proof: neither the installation (webhookReceiver.hmac, .token) nor spec.webhook names a key',
+  },
+} as const
+
+const reasonOf: Record<ReceiverNotice, keyof typeof receiverEvents> = {
+  RefNotAllowed: 'RefNotAllowed',
+  Unproved: 'ReceiverOpen',
+  AuthNotReady: 'AuthNotReady',
+}
+
+/** The app of the port for pushes; every replica serves one. */
+export function controllerReceiver(parts: ReceiverParts, settings: Pick<ReceiverDeps, 'trustedProxies' | 'limits' | 'budget'>): Hono {
+  const { store, events, keys, metrics, clock, log } = parts
+  return receiverApp({
+    ...settings,
+    lookup(namespace, name) {
+      if (parts.notReady().length > 0) throw new Fault('ApiUnavailable', 'the GatewaySyncs have not been read yet')
+      const record = store.sync(namespace, name)
+      const spec = record === undefined ? undefined : specOf(record)
+      if (record === undefined || spec === undefined) return undefined
+      const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
+      return { specRef: spec.git.ref, wantedRef: wanted.ref, allowedRefs: spec.git.allowedRefs }
+    },
+    freeSlots(namespace, name) {
+      const record = store.sync(namespace, name)
+      return record === undefined ? Number.POSITIVE_INFINITY : freeRequestSlots(record.annotations, record.status)
+    },
+    keys(namespace, name) {
+      const record = store.sync(namespace, name)
+      return keys.of(namespace, record === undefined ? undefined : specOf(record)?.webhook)
+    },
+    async request(namespace, name, annotations, superseded) {
+      const record = await changeSync(parts, { namespace, name }, (record) => {
+        // A request that another replica wrote meanwhile is named as superseded, not lost.
+        const named = supersededBy(annotations, record.annotations, record.status, superseded)
+        return { metadata: { annotations: { ...annotations, [requestAnnotations.superseded]: named } } }
+      })
+      events.record(eventOf(record, 'WebhookReceived'))
+    },
+    notify(namespace, name, notice) {
+      const record = store.sync(namespace, name)
+      if (record !== undefined) events.record(eventOf(record, reasonOf[notice]))
+    },
+    observe: metrics.received,
+    began: parts.tracing.began,
+    clock,
+    log,
+  })
+}
+
+/** Whether an installation has no webhook key, so that GatewaySyncs without one of their own accept calls from anybody. */
+export function isOpen({ enabled, hmacFile, tokenFile }: ControllerSettings['receiver']): boolean {
+  return enabled && hmacFile === undefined && tokenFile === undefined
+}
+
+/** Warns at the start, in the log and by an Event on the pod, that anybody may ask for a sync. Never throws. */
+export async function warnOpen(
+  { kube, events, log }: { kube: Pick<Kube, 'get'>; events: Pick<EventRecorder, 'record'>; log: Log },
+  own: { namespace: string; name: string },
+  signal: AbortSignal,
+): Promise<void> {
+  log.warn({ component: 'receiver' }, 'the push receiver asks for no proof: anyone who reaches it may push')
+  const pod: KubeObject | undefined = await kube.get(podType, own, signal).catch(() => undefined)
+  // Outside of a cluster there is no pod for an Event.
+  if (pod === undefined) return
+  events.record({
+    regarding: { apiVersion: 'v1', kind: 'Pod', ...own, uid: pod.metadata.uid },
+    type: 'Warning',
+    reason: 'ReceiverOpen',
+    action: 'Start',
+    note: 'the push receiver asks for no proof: set webhookReceiver.hmac or webhookReceiver.token, or spec.webhook of each GatewaySync',
+  })
+}
+
+function eventOf({ namespace, name, uid }: GatewaySyncRecord, reason: keyof typeof receiverEvents): EventToWrite {
+  const { type, note } = receiverEvents[reason]
+  return { regarding: { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }, type, reason, action: 'Push', note }
+}

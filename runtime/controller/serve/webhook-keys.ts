@@ -1,0 +1,82 @@
+/**
+ * The keys that authenticate webhook calls: the GatewaySync's own if it names some, otherwise the installation's. Files and Secrets are read
+ * again after a few seconds, so that a rotation needs no restart.
+ */
+import { readFile } from 'node:fs/promises'
+import type { Clock } from '../../clock.ts'
+import { asFault, Fault } from '../../fault.ts'
+import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
+import type { Kube } from '../../kube/client.ts'
+import { secretType } from '../../kube/types.ts'
+import { gatherKeys, type Keys, keysIn } from '../../receiver/prove/authenticate.ts'
+
+/** A cache of keys. */
+export type PushKeys = {
+  /** The keys for calls to one GatewaySync. A configured key that cannot be read becomes a fault beside the other keys. Never throws. */
+  of(namespace: string, webhook: GatewaySyncSpec['webhook']): Promise<Keys>
+}
+
+/** How long a key is cached, so that not every call costs a request to the API server. */
+const keptMs = 5_000
+const maxKept = 2_000
+const timeoutMs = 5_000
+
+type Files = { hmacFile?: string | undefined; tokenFile?: string | undefined }
+
+/** `files`: where the installation's keys are mounted. */
+export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, files: Files): PushKeys {
+  const kept = new Map<string, { keys: Promise<string[]>; untilMs: number }>()
+  const read = (name: string, load: () => Promise<string>): Promise<string[]> => {
+    const known = kept.get(name)
+    if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.keys
+    const keys = load().then(
+      (text) => required(text, name),
+      (error: unknown) => {
+        throw new Fault('AuthNotReady', `${name} cannot be read: ${asFault(error).message}`, { cause: error })
+      },
+    )
+    kept.delete(name)
+    kept.set(name, { keys, untilMs: clock.monotonicMs() + keptMs })
+    const [oldest] = kept.keys()
+    if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest)
+    return keys
+  }
+  const fromFile = async (file: string | undefined): Promise<string[] | undefined> =>
+    file === undefined ? undefined : await read(`file ${file}`, () => readFile(file, 'utf8'))
+  const fromSecret = async (namespace: string, ref: { name: string; key: string } | undefined): Promise<string[] | undefined> =>
+    ref === undefined ? undefined : await read(`Secret ${namespace}/${ref.name}, key ${ref.key}`, () => readSecret(kube, namespace, ref))
+
+  return {
+    async of(namespace, webhook) {
+      const shared = await gatherKeys(
+        () => fromFile(files.hmacFile),
+        () => fromFile(files.tokenFile),
+        asFault,
+      )
+      const own = webhook?.hmac !== undefined || webhook?.token !== undefined
+      const keys = own
+        ? await gatherKeys(
+            () => fromSecret(namespace, webhook.hmac?.secretRef),
+            () => fromSecret(namespace, webhook.token?.secretRef),
+            asFault,
+          )
+        : shared
+      return { ...keys, installationFault: shared.fault }
+    },
+  }
+}
+
+/** Throws for a configured key that is empty: it must never make the receiver open. */
+function required(text: string, name: string): string[] {
+  const keys = keysIn(text)
+  if (keys.length === 0) throw new Fault('AuthNotReady', `${name} is empty`)
+  return keys
+}
+
+async function readSecret(kube: Kube, namespace: string, { name, key }: { name: string; key: string }): Promise<string> {
+  const secret = await kube.get(secretType, { namespace, name }, AbortSignal.timeout(timeoutMs))
+  const data = (secret as { data?: Record<string, string> } | undefined)?.data ?? {}
+  const value = Object.hasOwn(data, key) ? data[key] : undefined
+  if (value === undefined) throw new Fault('SecretNotFound', `Secret ${namespace}/${name} has no key ${key}`)
+  return Buffer.from(value, 'base64').toString('utf8')
+}
